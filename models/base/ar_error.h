@@ -1,0 +1,50 @@
+/** \file ar_error.h
+ * How every fallible function of Allreckon reports failure.
+ *
+ * A fallible function returns an ::ar_status and takes a `struct ar_error *err` as its last
+ * parameter. On AR_OK the outputs are written and `err` is untouched; otherwise the outputs are
+ * untouched and `err` holds one line that says where, what was found and what was expected. The
+ * first function that knows the cause writes the line; callers pass it on. `err` must not be NULL.
+ *
+ * Libraries never print and never exit: only the command line turns a status into an exit code
+ * (sysexits.h values, see ar_status_exit_code()).
+ */
+#ifndef AR_BASE_ERROR_H
+#define AR_BASE_ERROR_H
+
+/** The list of statuses: symbol, exit code of the command line, short description. */
+#define AR_STATUS_LIST(X)                                                                          \
+    X(AR_OK, 0, "success")                                                                         \
+    X(AR_USAGE, 64, "command line usage error")                                                    \
+    X(AR_BAD_DATA, 65, "input data is wrong")                                                      \
+    X(AR_NO_INPUT, 66, "input file is missing or unreadable")                                      \
+    X(AR_INTERNAL, 70, "internal error")                                                           \
+    X(AR_NO_MEMORY, 71, "out of memory or processes")                                              \
+    X(AR_IO, 74, "input or output error")                                                          \
+    X(AR_INTERRUPTED, 130, "interrupted")
+
+enum ar_status {
+#define X(symbol, code, text) symbol,
+    AR_STATUS_LIST(X)
+#undef X
+};
+
+struct ar_error {
+    enum ar_status status;
+    char text[512]; /**< one line, no trailing newline */
+};
+
+/** Exit code of a status, after sysexits.h. */
+int ar_status_exit_code(enum ar_status status);
+
+/** Short description of a status; static storage. */
+const char *ar_status_text(enum ar_status status);
+
+/** Fills `err` and returns `status`, so that callers can `return ar_error_set(...)`. */
+enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/** Reports that memory for `what` could not be had; returns AR_NO_MEMORY. */
+enum ar_status ar_error_no_memory(struct ar_error *err, const char *what);
+
+#endif

@@ -1,0 +1,33 @@
+/** \file ar_output.h
+ * Output files that appear whole or not at all.
+ *
+ * ar_output_open() opens a temporary file beside the wanted one; ar_output_commit() flushes, checks
+ * every write and renames it into place; ar_output_abort() removes it. A full disk or an unwritable
+ * directory becomes one error line and leaves an existing file as it was.
+ */
+#ifndef AR_BASE_OUTPUT_H
+#define AR_BASE_OUTPUT_H
+
+#include <stdio.h>
+
+#include "ar_error.h"
+
+struct ar_output {
+    FILE *file; /**< where the caller writes */
+    char path[3800];
+    char temporary[3840];
+};
+
+/** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */
+enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err);
+
+/** Finishes the file; on failure the temporary file is removed. */
+enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err);
+
+/** Drops the file. */
+void ar_output_abort(struct ar_output *output);
+
+/** Makes a directory and its missing parents; an existing directory is no error. */
+enum ar_status ar_make_directory(const char *path, struct ar_error *err);
+
+#endif

@@ -1,0 +1,17 @@
+/** \file ar_text.h
+ * Small helpers on names, used in messages.
+ */
+#ifndef AR_BASE_TEXT_H
+#define AR_BASE_TEXT_H
+
+#include <stddef.h>
+
+/** The entry of `names` nearest to `name` in edit distance, or NULL when none is near (more than a
+ * third of the longer name would have to change, and more than two characters). `names_count` may
+ * be 0. The result points into `names`. */
+const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count);
+
+/** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
+void ar_copy_text(char *target, size_t size, const char *source);
+
+#endif

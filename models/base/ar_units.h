@@ -1,0 +1,55 @@
+/** \file ar_units.h
+ * The one parser and the one printer of dimensioned values.
+ *
+ * Inside Allreckon every value is in SI base units: seconds, bytes, bytes per second. Text carries
+ * units: `51.1MB`, `48.75MiB`, `100Gbps`, `10.2GB/s`, `3.4us`. Decimal prefixes (k, M, G, T) are
+ * powers of 1000, binary prefixes (Ki, Mi, Gi, Ti) powers of 1024; `bps` is bits per second, `B/s`
+ * bytes per second. A space between number and unit is allowed. A number without a unit is an
+ * error, since it has caused too many mistakes elsewhere.
+ *
+ * Every parser takes `where`, the name of the thing parsed (`--payload`, `x.topo:12: hca.latency`),
+ * which begins the error line. Infinite, NaN and negative values are refused.
+ */
+#ifndef AR_BASE_UNITS_H
+#define AR_BASE_UNITS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+
+/** Parses a size in bytes (`B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`); a fraction of
+ * a byte is an error. */
+enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
+                              struct ar_error *err);
+
+/** Parses a rate in bytes per second (`GB/s`, `MiB/s`, `Gbps`, ...); zero is refused. */
+enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_Bps,
+                             struct ar_error *err);
+
+/** Parses a time in seconds (`s`, `ms`, `us`, `ns`, `ps`). */
+enum ar_status ar_parse_seconds(const char *where, const char *text, double *time_s,
+                                struct ar_error *err);
+
+/** Parses a cost in seconds per byte (`3.85ps/B`, `0.1ns/B`). */
+enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
+                             struct ar_error *err);
+
+/** Parses a plain non-negative decimal integer between `least` and `most`. */
+enum ar_status ar_parse_count(const char *where, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *count, struct ar_error *err);
+
+/** Parses a plain dimensionless number between `least` and `most`. */
+enum ar_status ar_parse_number(const char *where, const char *text, double least, double most,
+                               double *number, struct ar_error *err);
+
+/** Room enough for any text printed below. */
+enum { AR_UNIT_TEXT = 32 };
+
+/** Prints with four significant digits and a unit (`51.11 MB`, `10.2 GB/s`, `3.4 us`); returns
+ * `text`. */
+const char *ar_format_bytes(uint64_t bytes, char text[AR_UNIT_TEXT]);
+const char *ar_format_rate(double rate_Bps, char text[AR_UNIT_TEXT]);
+const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT]);
+
+#endif

@@ -1,0 +1,39 @@
+#include "ar_error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int ar_status_exit_code(enum ar_status status)
+{
+    static const int codes[] = {
+#define X(symbol, code, text) code,
+        AR_STATUS_LIST(X)
+#undef X
+    };
+    return codes[status];
+}
+
+const char *ar_status_text(enum ar_status status)
+{
+    static const char *const texts[] = {
+#define X(symbol, code, text) text,
+        AR_STATUS_LIST(X)
+#undef X
+    };
+    return texts[status];
+}
+
+enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(err->text, sizeof err->text, format, arguments);
+    va_end(arguments);
+    err->status = status;
+    return status;
+}
+
+enum ar_status ar_error_no_memory(struct ar_error *err, const char *what)
+{
+    return ar_error_set(err, AR_NO_MEMORY, "out of memory for %s", what);
+}

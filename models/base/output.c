@@ -1,0 +1,82 @@
+#include "ar_output.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err)
+{
+    if (strlen(path) >= sizeof output->path) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
+    }
+    struct stat info;
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: it is a directory; expected a file name",
+                            path);
+    }
+    snprintf(output->path, sizeof output->path, "%s", path);
+    snprintf(output->temporary, sizeof output->temporary, "%s.%ld.tmp", output->path,
+             (long)getpid());
+    output->file = fopen(output->temporary, "wxe");
+    if (output->file == NULL) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", path, strerror(errno));
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
+{
+    /* ferror() remembers a failed write; fflush and fclose report those still to come. */
+    bool failed = ferror(output->file) != 0 || fflush(output->file) != 0;
+    int cause = failed && errno != 0 ? errno : EIO;
+    if (fclose(output->file) != 0 && !failed) {
+        failed = true;
+        cause = errno;
+    }
+    if (!failed && rename(output->temporary, output->path) != 0) {
+        failed = true;
+        cause = errno;
+    }
+    if (failed) {
+        unlink(output->temporary);
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", output->path, strerror(cause));
+    }
+    return AR_OK;
+}
+
+void ar_output_abort(struct ar_output *output)
+{
+    fclose(output->file);
+    unlink(output->temporary);
+}
+
+enum ar_status ar_make_directory(const char *path, struct ar_error *err)
+{
+    char part[sizeof((struct ar_output *)0)->path];
+    if (strlen(path) >= sizeof part) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long for a directory", path);
+    }
+    snprintf(part, sizeof part, "%s", path);
+    for (char *slash = part + 1;; slash++) {
+        if (*slash != '/' && *slash != '\0') {
+            continue;
+        }
+        char kept = *slash;
+        *slash = '\0';
+        struct stat info;
+        bool is_there = stat(part, &info) == 0;
+        if (is_there && !S_ISDIR(info.st_mode)) {
+            return ar_error_set(err, AR_IO, "%s: found a file; expected a directory", part);
+        }
+        if (!is_there && mkdir(part, 0777) != 0 && errno != EEXIST) {
+            return ar_error_set(err, AR_IO, "%s: cannot make the directory: %s", part,
+                                strerror(errno));
+        }
+        *slash = kept;
+        if (kept == '\0') {
+            return AR_OK;
+        }
+    }
+}

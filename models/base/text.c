@@ -1,0 +1,57 @@
+#include "ar_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { NAME_MOST = 63 };
+
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Levenshtein distance with one row; names longer than NAME_MOST are compared by their start. */
+static size_t edit_distance(const char *a, const char *b)
+{
+    size_t a_length = least_of(strlen(a), NAME_MOST);
+    size_t b_length = least_of(strlen(b), NAME_MOST);
+    size_t row[NAME_MOST + 1];
+    for (size_t j = 0; j <= b_length; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t change = diagonal + (a[i - 1] != b[j - 1]);
+            diagonal = row[j];
+            row[j] = least_of(change, least_of(row[j - 1], row[j]) + 1);
+        }
+    }
+    return row[b_length];
+}
+
+const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count)
+{
+    const char *nearest = NULL;
+    size_t nearest_distance = 0;
+    for (size_t i = 0; i < names_count; i++) {
+        size_t distance = edit_distance(name, names[i]);
+        size_t longer = strlen(name) > strlen(names[i]) ? strlen(name) : strlen(names[i]);
+        size_t allowed = longer / 3 > 2 ? longer / 3 : 2;
+        /* A prefix ("abci" for "abci-v100") counts as near, however long the rest. */
+        if (strlen(name) >= 3 && strncmp(name, names[i], strlen(name)) == 0) {
+            distance = least_of(distance, 1);
+        }
+        if (distance <= allowed && (nearest == NULL || distance < nearest_distance)) {
+            nearest = names[i];
+            nearest_distance = distance;
+        }
+    }
+    return nearest;
+}
+
+void ar_copy_text(char *target, size_t size, const char *source)
+{
+    snprintf(target, size, "%s", source);
+}

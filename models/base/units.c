@@ -1,0 +1,198 @@
+#include "ar_units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct unit {
+    const char *name;
+    double factor; /* value in SI base units */
+};
+
+static const struct unit size_units[] = {
+    {"B", 1},           {"kB", 1e3},           {"MB", 1e6},
+    {"GB", 1e9},        {"TB", 1e12},          {"KiB", 1024.0},
+    {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 1099511627776.0},
+    {NULL, 0},
+};
+
+static const struct unit rate_units[] = {
+    {"B/s", 1},         {"kB/s", 1e3},     {"MB/s", 1e6},        {"GB/s", 1e9},
+    {"TB/s", 1e12},     {"KiB/s", 1024.0}, {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0},
+    {"bps", 0.125},     {"kbps", 0.125e3}, {"Mbps", 0.125e6},    {"Gbps", 0.125e9},
+    {"Tbps", 0.125e12}, {NULL, 0},
+};
+
+static const struct unit time_units[] = {
+    {"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"ns", 1e-9}, {"ps", 1e-12}, {NULL, 0},
+};
+
+static const struct unit cost_units[] = {
+    {"s/B", 1}, {"us/B", 1e-6}, {"ns/B", 1e-9}, {"ps/B", 1e-12}, {"fs/B", 1e-15}, {NULL, 0},
+};
+
+/* A decimal number as people write it: no hexadecimal, no "inf", no "nan". */
+static bool parse_decimal(const char *text, double *value, const char **rest)
+{
+    const char *start = text + strspn(text, " ");
+    const char *digits = start + (*start == '-' || *start == '+');
+    if (strspn(digits, ".0123456789") == 0 || strpbrk(digits, "xX") == digits + 1) {
+        return false;
+    }
+    char *end;
+    *value = strtod(start, &end);
+    *rest = end;
+    return end != start && isfinite(*value);
+}
+
+static enum ar_status parse_quantity(const char *where, const char *text, const struct unit *units,
+                                     const char *expected, double *value, struct ar_error *err)
+{
+    double number;
+    const char *rest;
+    if (!parse_decimal(text, &number, &rest)) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s", where, text,
+                            expected);
+    }
+    if (signbit(number)) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s, not negative", where,
+                            text, expected);
+    }
+    rest += strspn(rest, " ");
+    if (*rest == '\0') {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\" without a unit; expected %s", where,
+                            text, expected);
+    }
+    for (const struct unit *unit = units; unit->name != NULL; unit++) {
+        if (strcmp(rest, unit->name) == 0) {
+            *value = number * unit->factor;
+            if (isfinite(*value)) {
+                return AR_OK;
+            }
+            return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s, less enormous",
+                                where, text, expected);
+        }
+    }
+    return ar_error_set(err, AR_BAD_DATA, "%s: found unit \"%s\" in \"%s\"; expected %s", where,
+                        rest, text, expected);
+}
+
+enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
+                              struct ar_error *err)
+{
+    double value;
+    enum ar_status status = parse_quantity(where, text, size_units,
+                                           "a size such as 51.1MB, 64MiB or 256B", &value, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    double whole = nearbyint(value);
+    if (fabs(value - whole) > 1e-6 || whole > 9007199254740992.0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%s\"; expected a whole number of bytes below 2^53", where,
+                            text);
+    }
+    *bytes = (uint64_t)whole;
+    return AR_OK;
+}
+
+enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_Bps,
+                             struct ar_error *err)
+{
+    const char *expected = "a rate such as 10.2GB/s or 100Gbps";
+    double value;
+    enum ar_status status = parse_quantity(where, text, rate_units, expected, &value, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    if (value <= 0) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s above zero", where,
+                            text, expected);
+    }
+    *rate_Bps = value;
+    return AR_OK;
+}
+
+enum ar_status ar_parse_seconds(const char *where, const char *text, double *time_s,
+                                struct ar_error *err)
+{
+    return parse_quantity(where, text, time_units, "a time such as 3.4us or 0.5ms", time_s, err);
+}
+
+enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
+                             struct ar_error *err)
+{
+    return parse_quantity(where, text, cost_units, "a cost per byte such as 3.85ps/B",
+                          cost_s_per_byte, err);
+}
+
+enum ar_status ar_parse_count(const char *where, const char *text, uint64_t least, uint64_t most,
+                              uint64_t *count, struct ar_error *err)
+{
+    char *end;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    bool is_plain = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+    if (!is_plain || value < least || value > most) {
+        if (most == UINT64_MAX) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found \"%s\"; expected a whole number of at least %" PRIu64,
+                                where, text, least);
+        }
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%s\"; expected a whole number from %" PRIu64
+                            " to %" PRIu64,
+                            where, text, least, most);
+    }
+    *count = value;
+    return AR_OK;
+}
+
+enum ar_status ar_parse_number(const char *where, const char *text, double least, double most,
+                               double *number, struct ar_error *err)
+{
+    double value;
+    const char *rest;
+    if (!parse_decimal(text, &value, &rest) || *rest != '\0' || value < least || value > most) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected a number from %g to %g",
+                            where, text, least, most);
+    }
+    *number = value;
+    return AR_OK;
+}
+
+/* Prints with the largest unit of `units` (ascending in steps of 1000) that keeps the number >= 1.
+ */
+static const char *format_scaled(double value, const char *const *names, size_t names_count,
+                                 char text[AR_UNIT_TEXT])
+{
+    size_t i = 0;
+    while (i + 1 < names_count && value >= 999.95) {
+        value /= 1000;
+        i++;
+    }
+    snprintf(text, AR_UNIT_TEXT, "%.4g %s", value, names[i]);
+    return text;
+}
+
+const char *ar_format_bytes(uint64_t bytes, char text[AR_UNIT_TEXT])
+{
+    static const char *const names[] = {"B", "kB", "MB", "GB", "TB"};
+    return format_scaled((double)bytes, names, 5, text);
+}
+
+const char *ar_format_rate(double rate_Bps, char text[AR_UNIT_TEXT])
+{
+    static const char *const names[] = {"B/s", "kB/s", "MB/s", "GB/s", "TB/s"};
+    return format_scaled(rate_Bps, names, 5, text);
+}
+
+const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT])
+{
+    static const char *const names[] = {"ns", "us", "ms", "s"};
+    return format_scaled(time_s * 1e9, names, 4, text);
+}
