@@ -1,0 +1,154 @@
+#include "conv_points.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "csv_table.h"
+
+static const char *const columns[] = {
+    "precision", "batch",  "width",     "channels_in",     "channels_out",
+    "kernel",    "stride", "forward_s", "backward_data_s", "backward_weights_s"};
+enum {
+    PRECISION,
+    BATCH,
+    WIDTH,
+    CHANNELS_IN,
+    CHANNELS_OUT,
+    KERNEL,
+    STRIDE,
+    FORWARD,
+    COLUMNS_COUNT = FORWARD + AR_CONV_PASSES_COUNT
+};
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_shapes(const struct ar_conv_point *a, const struct ar_conv_point *b)
+{
+    const uint32_t left[] = {a->precision,    a->width,  a->channels_in,
+                             a->channels_out, a->kernel, a->stride};
+    const uint32_t right[] = {b->precision,    b->width,  b->channels_in,
+                              b->channels_out, b->kernel, b->stride};
+    int order = 0;
+    for (size_t i = 0; order == 0 && i < sizeof left / sizeof left[0]; i++) {
+        order = compare_numbers(left[i], right[i]);
+    }
+    return order;
+}
+
+static int compare_points(const void *a, const void *b)
+{
+    const struct ar_conv_point *left = a;
+    const struct ar_conv_point *right = b;
+    int order = compare_shapes(left, right);
+    return order != 0 ? order : compare_numbers(left->batch, right->batch);
+}
+
+static enum ar_status read_point(const struct ar_csv *csv, size_t row, const size_t *places,
+                                 struct ar_conv_point *point, struct ar_error *err)
+{
+    struct ar_error ignored;
+    if (ar_precision_parse("", ar_csv_cell(csv, row, places[PRECISION]), &point->precision,
+                           &ignored) != AR_OK) {
+        return ar_csv_cell_error(csv, row, places[PRECISION], "fp16 or fp32", err);
+    }
+    uint32_t *const counts[] = {&point->batch,        &point->width,  &point->channels_in,
+                                &point->channels_out, &point->kernel, &point->stride};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        uint64_t count;
+        enum ar_status status = ar_csv_count(csv, row, places[BATCH + i], 1, 1000000,
+                                             "a whole number from 1 to 1000000", &count, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        *counts[i] = (uint32_t)count;
+    }
+    for (size_t pass = 0; pass < AR_CONV_PASSES_COUNT; pass++) {
+        enum ar_status status = ar_csv_number(csv, row, places[FORWARD + pass], 1e-12, 1e6,
+                                              "seconds > 0", &point->time_s[pass], err);
+        if (status != AR_OK) {
+            return status;
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_order(const struct ar_csv *csv, const struct ar_device_cost *cost,
+                                  struct ar_error *err)
+{
+    for (size_t i = 1; i < cost->points_count; i++) {
+        if (compare_points(&cost->points[i - 1], &cost->points[i]) == 0) {
+            const struct ar_conv_point *point = &cost->points[i];
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
+                                " to %" PRIu32 ", batch %" PRIu32
+                                " is given twice; expected it once",
+                                csv->path, ar_precision_name(point->precision), point->width,
+                                point->channels_in, point->channels_out, point->batch);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_points(const struct ar_csv *csv, struct ar_device_cost *cost,
+                                  struct ar_error *err)
+{
+    static const char *const directives[] = {"source"};
+    size_t places[COLUMNS_COUNT];
+    enum ar_status status = ar_csv_check_directives(csv, directives, 1, err);
+    if (status == AR_OK) {
+        status = ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err);
+    }
+    if (status != AR_OK || csv->rows_count == 0) {
+        return status;
+    }
+    cost->points = calloc(csv->rows_count, sizeof *cost->points);
+    if (cost->points == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
+        status = read_point(csv, row, places, &cost->points[row], err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    cost->points_count = (uint32_t)csv->rows_count;
+    qsort(cost->points, cost->points_count, sizeof *cost->points, compare_points);
+    return check_order(csv, cost, err);
+}
+
+enum ar_status ar_conv_points_load(const char *path, struct ar_device_cost *cost,
+                                   struct ar_error *err)
+{
+    struct ar_csv *csv;
+    enum ar_status status = ar_csv_load(path, &csv, err);
+    if (status == AR_OK) {
+        status = read_points(csv, cost, err);
+        ar_csv_destroy(csv);
+    }
+    return status;
+}
+
+size_t ar_conv_points_find(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                           enum ar_precision precision, const struct ar_conv_point **points)
+{
+    const struct ar_conv_point wanted = {.precision = precision,
+                                         .width = work->width,
+                                         .channels_in = work->channels_in,
+                                         .channels_out = work->channels_out,
+                                         .kernel = work->kernel,
+                                         .stride = work->stride};
+    size_t first = 0;
+    while (first < cost->points_count && compare_shapes(&cost->points[first], &wanted) != 0) {
+        first++;
+    }
+    size_t end = first;
+    while (end < cost->points_count && compare_shapes(&cost->points[end], &wanted) == 0) {
+        end++;
+    }
+    *points = cost->points + first;
+    return end - first;
+}

@@ -1,0 +1,196 @@
+/* Questions to a table that csv_read.c has read. */
+#include "csv_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "ar_units.h"
+
+const char *ar_csv_show(const char *text, char shown[64])
+{
+    size_t bytes = strlen(text);
+    if (bytes <= 40) {
+        snprintf(shown, 64, "%s", text);
+    } else {
+        snprintf(shown, 64, "%.40s...", text);
+    }
+    return shown;
+}
+
+/* Appends "; did you mean "x"?" or the list of names. */
+static void suggest(char *target, size_t size, const char *name, const char *const *names,
+                    size_t names_count)
+{
+    const char *nearest = ar_nearest_name(name, names, names_count);
+    if (nearest != NULL) {
+        snprintf(target, size, "did you mean \"%s\"?", nearest);
+        return;
+    }
+    size_t used = (size_t)snprintf(target, size, "expected one of");
+    for (size_t i = 0; i < names_count && used < size; i++) {
+        used += (size_t)snprintf(target + used, size - used, "%s %s", i > 0 ? "," : "", names[i]);
+    }
+}
+
+static bool is_among(const char *name, const char *const *names, size_t names_count)
+{
+    for (size_t i = 0; i < names_count; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *const *names,
+                                       size_t names_count, struct ar_error *err)
+{
+    char shown[64];
+    char hint[256];
+    for (size_t i = 0; i < csv->directives_count; i++) {
+        const struct ar_csv_directive *directive = &csv->directives[i];
+        const char *key = csv->text + directive->key;
+        if (!is_among(key, names, names_count)) {
+            suggest(hint, sizeof hint, key, names, names_count);
+            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown directive \"%s\"; %s",
+                                csv->path, directive->line, ar_csv_show(key, shown), hint);
+        }
+        const struct ar_csv_directive *first = ar_csv_find_directive(csv, key);
+        if (first != directive) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": directive \"%s\" is given again; expected it once "
+                                "(line %" PRIu64 ")",
+                                csv->path, directive->line, key, first->line);
+        }
+    }
+    return AR_OK;
+}
+
+const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key)
+{
+    for (size_t i = 0; i < csv->directives_count; i++) {
+        if (strcmp(csv->text + csv->directives[i].key, key) == 0) {
+            return &csv->directives[i];
+        }
+    }
+    return NULL;
+}
+
+const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback)
+{
+    const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
+    return directive == NULL ? fallback : csv->text + directive->value;
+}
+
+/* The units library accepts what people type; a cell is plain decimal. */
+static bool parse_number(const char *text, double least, double most, double *number)
+{
+    struct ar_error ignored;
+    double value;
+    if (text[0] == '\0' || strspn(text, "0123456789.eE+-") != strlen(text) ||
+        ar_parse_number("", text, least, most, &value, &ignored) != AR_OK) {
+        return false;
+    }
+    *number = value + 0.0; /* no -0 */
+    return true;
+}
+
+enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double least,
+                                       double most, const char *expected, double *number,
+                                       struct ar_error *err)
+{
+    const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
+    double value = 0;
+    char shown[64];
+    if (directive != NULL && !parse_number(csv->text + directive->value, least, most, &value)) {
+        return ar_error_set(
+            err, AR_BAD_DATA, "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
+            directive->line, key, ar_csv_show(csv->text + directive->value, shown), expected);
+    }
+    *number = value;
+    return AR_OK;
+}
+
+static const char *column_name(const struct ar_csv *csv, size_t column)
+{
+    return csv->text + csv->cells[column];
+}
+
+static size_t find_column(const struct ar_csv *csv, const char *name)
+{
+    size_t column = 0;
+    while (column < csv->columns_count && strcmp(column_name(csv, column), name) != 0) {
+        column++;
+    }
+    return column;
+}
+
+bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
+{
+    return find_column(csv, name) < csv->columns_count;
+}
+
+enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
+                                   size_t names_count, size_t *places, struct ar_error *err)
+{
+    char shown[64];
+    char hint[256];
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        const char *name = column_name(csv, i);
+        if (!is_among(name, names, names_count)) {
+            suggest(hint, sizeof hint, name, names, names_count);
+            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown column \"%s\"; %s",
+                                csv->path, csv->header_line, ar_csv_show(name, shown), hint);
+        }
+        if (find_column(csv, name) != i) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": column \"%s\" is given twice; expected it once",
+                                csv->path, csv->header_line, name);
+        }
+    }
+    for (size_t i = 0; i < names_count; i++) {
+        places[i] = find_column(csv, names[i]);
+        if (places[i] == csv->columns_count) {
+            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": column \"%s\" is missing",
+                                csv->path, csv->header_line, names[i]);
+        }
+    }
+    return AR_OK;
+}
+
+const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column)
+{
+    return csv->text + csv->cells[(row + 1) * csv->columns_count + column];
+}
+
+enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
+                                 const char *expected, struct ar_error *err)
+{
+    char shown[64];
+    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": column \"%s\" is \"%s\"; expected %s",
+                        csv->path, csv->lines[row], column_name(csv, column),
+                        ar_csv_show(ar_csv_cell(csv, row, column), shown), expected);
+}
+
+enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double least,
+                             double most, const char *expected, double *number,
+                             struct ar_error *err)
+{
+    if (!parse_number(ar_csv_cell(csv, row, column), least, most, number)) {
+        return ar_csv_cell_error(csv, row, column, expected, err);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t least,
+                            uint64_t most, const char *expected, uint64_t *count,
+                            struct ar_error *err)
+{
+    struct ar_error ignored;
+    if (ar_parse_count("", ar_csv_cell(csv, row, column), least, most, count, &ignored) != AR_OK) {
+        return ar_csv_cell_error(csv, row, column, expected, err);
+    }
+    return AR_OK;
+}

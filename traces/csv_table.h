@@ -1,0 +1,97 @@
+/** \file csv_table.h
+ * A CSV file with a named header, `#` comments and `# key = value` directives, read by libcsv.
+ *
+ * Lines that begin with `#` (blanks may precede it) are comments, anywhere in the file. A comment
+ * of the form
+ * `# word = value` (one lower-case word, one `=`) is a directive and must stand before the header.
+ * The first other line is the header. Every row has as many cells as the header; a cell does not
+ * span lines. Spaces around cells and blank lines are ignored. Lines end with LF, CRLF or CR.
+ *
+ * Every error begins with `path:line:`; the line is that of the file. The table keeps all text; the
+ * strings returned point into it and live as long as it does.
+ */
+#ifndef AR_TRACES_CSV_TABLE_H
+#define AR_TRACES_CSV_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+
+/** Limits of a file: far above any sensible one, low enough to stop `/dev/zero`. */
+enum { AR_CSV_BYTES_MOST = 64 * 1024 * 1024, AR_CSV_COLUMNS_MOST = 64 };
+
+struct ar_csv_directive {
+    size_t key;   /**< offset into the text */
+    size_t value; /**< offset into the text */
+    uint64_t line;
+};
+
+struct ar_csv {
+    char *path;
+    char *text; /**< all cells, each terminated */
+    size_t text_bytes;
+    size_t text_room;
+    struct ar_csv_directive *directives;
+    size_t directives_count;
+    size_t directives_room;
+    uint64_t header_line;
+    size_t columns_count;
+    size_t rows_count;
+    size_t *cells; /**< offsets into the text: the header, then row after row */
+    size_t cells_count;
+    size_t cells_room;
+    uint64_t *lines; /**< of each row */
+    size_t lines_room;
+};
+
+/** Reads a file. It must have a header; rows may be missing. Freed by ar_csv_destroy(). */
+enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err);
+
+void ar_csv_destroy(struct ar_csv *csv);
+
+/** Checks that every directive is one of `names`, and none is given twice. */
+enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *const *names,
+                                       size_t names_count, struct ar_error *err);
+
+/** The directive `key`, or NULL. */
+const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key);
+
+/** Value of the directive `key`, or `fallback`. */
+const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback);
+
+/** Value of the directive `key` as a number from `least` to `most`; 0 when absent. `expected`
+ * completes the sentence "expected ...". */
+enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double least,
+                                       double most, const char *expected, double *number,
+                                       struct ar_error *err);
+
+bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
+
+/** Finds the columns `names` in any order: `places[i]` is the place of `names[i]`. Missing, unknown
+ * and repeated columns are errors. */
+enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
+                                   size_t names_count, size_t *places, struct ar_error *err);
+
+/** Text of a cell. */
+const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
+
+/** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA. */
+enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
+                                 const char *expected, struct ar_error *err);
+
+/** A plain decimal number from `least` to `most`. */
+enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double least,
+                             double most, const char *expected, double *number,
+                             struct ar_error *err);
+
+/** A whole number from `least` to `most`. */
+enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t least,
+                            uint64_t most, const char *expected, uint64_t *count,
+                            struct ar_error *err);
+
+/** `text` made fit for an error line: cut at 40 bytes. Returns `shown`. */
+const char *ar_csv_show(const char *text, char shown[64]);
+
+#endif

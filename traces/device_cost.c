@@ -1,0 +1,169 @@
+/* The time laws of ar_device_cost.h. */
+#include "ar_device_cost.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "conv_points.h"
+
+const char *ar_layer_kind_name(enum ar_layer_kind kind)
+{
+    static const char *const names[] = {
+#define X(symbol, name) name,
+        AR_LAYER_KIND_LIST(X)
+#undef X
+    };
+    return names[kind];
+}
+
+static bool is_winograd(const struct ar_layer_work *work)
+{
+    return work->kernel == 3 && work->stride == 1;
+}
+
+double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
+                                 const struct ar_layer_work *work, enum ar_conv_pass pass,
+                                 enum ar_precision precision)
+{
+    static const enum ar_cost rates[] = {AR_COST_FORWARD_RATE, AR_COST_DATA_RATE,
+                                         AR_COST_WEIGHTS_RATE};
+    double flop = 2 * (double)work->macs;
+    if (is_winograd(work)) {
+        flop /= cost->value[AR_COST_WINOGRAD][precision];
+    }
+    double bytes = ((double)work->input_elements + (double)work->output_elements) *
+                   ar_precision_bytes(precision);
+    return fmax(flop / cost->value[rates[pass]][precision],
+                bytes / cost->value[AR_COST_MEMORY][precision]);
+}
+
+/* Time at `batch` from measured points of one shape in ascending batch; see the header. */
+static double measured_s(const struct ar_conv_point *points, size_t points_count,
+                         enum ar_conv_pass pass, double marginal_s, uint32_t batch)
+{
+    const struct ar_conv_point *last = &points[points_count - 1];
+    double images = batch;
+    if (batch <= points[0].batch) {
+        double least_s = points[0].time_s[pass] * images / points[0].batch;
+        return fmax(least_s, points[0].time_s[pass] - (points[0].batch - images) * marginal_s);
+    }
+    for (size_t i = 1; i < points_count; i++) {
+        if (batch <= points[i].batch) {
+            double part = (images - points[i - 1].batch) / (points[i].batch - points[i - 1].batch);
+            return points[i - 1].time_s[pass] * (1 - part) + points[i].time_s[pass] * part;
+        }
+    }
+    double slope_s = fmin(marginal_s, last->time_s[pass] / last->batch);
+    return last->time_s[pass] + (images - last->batch) * slope_s;
+}
+
+double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                             enum ar_conv_pass pass, enum ar_precision precision, uint32_t batch)
+{
+    static const enum ar_cost fixed[] = {AR_COST_FORWARD_FIXED, AR_COST_DATA_FIXED,
+                                         AR_COST_WEIGHTS_FIXED};
+    assert(batch >= 1);
+    double marginal_s = ar_device_cost_marginal_s(cost, work, pass, precision);
+    const struct ar_conv_point *points;
+    size_t points_count = ar_conv_points_find(cost, work, precision, &points);
+    if (points_count > 0) {
+        return measured_s(points, points_count, pass, marginal_s, batch);
+    }
+    return cost->value[fixed[pass]][precision] + batch * marginal_s;
+}
+
+static double kernel_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                       double work_s)
+{
+    return work_s > 0 ? fmax(work_s, cost->value[AR_COST_KERNEL_FLOOR][precision]) : 0;
+}
+
+static double traffic_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                        double elements)
+{
+    return elements * ar_precision_bytes(precision) / cost->value[AR_COST_MEMORY][precision];
+}
+
+static double conv_kernel_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                            enum ar_conv_pass pass, enum ar_precision precision, uint32_t batch)
+{
+    return kernel_s(cost, precision, ar_device_cost_conv_s(cost, work, pass, precision, batch));
+}
+
+static void conv_layer_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                         enum ar_precision precision, uint32_t batch, double *forward_s,
+                         double *backward_s)
+{
+    *forward_s = conv_kernel_s(cost, work, AR_CONV_FORWARD, precision, batch);
+    *backward_s = conv_kernel_s(cost, work, AR_CONV_BACKWARD_WEIGHTS, precision, batch);
+    if (!work->is_first) {
+        *backward_s += conv_kernel_s(cost, work, AR_CONV_BACKWARD_DATA, precision, batch);
+    }
+}
+
+/* Elements read and written for one image by a memory-bound layer. */
+static void memory_elements(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                            enum ar_precision precision, double *forward, double *backward)
+{
+    double inputs = (double)work->input_elements;
+    double outputs = (double)work->output_elements;
+    switch (work->kind) {
+    case AR_LAYER_BN:
+        *forward = outputs * cost->value[AR_COST_BN_FORWARD][precision];
+        *backward = outputs * cost->value[AR_COST_BN_BACKWARD][precision];
+        return;
+    case AR_LAYER_RELU:
+        *forward = outputs * cost->value[AR_COST_RELU_FORWARD][precision];
+        *backward = outputs * cost->value[AR_COST_RELU_BACKWARD][precision];
+        return;
+    case AR_LAYER_ADD:
+        *forward = outputs * cost->value[AR_COST_ADD_FORWARD][precision];
+        *backward = outputs * cost->value[AR_COST_ADD_BACKWARD][precision];
+        return;
+    case AR_LAYER_MAXPOOL:
+        *forward = inputs + outputs;
+        *backward = 2 * (inputs + outputs);
+        return;
+    default:
+        *forward = inputs + outputs;
+        *backward = inputs + outputs;
+    }
+}
+
+void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,
+                            enum ar_precision precision, uint32_t batch, double *forward_s,
+                            double *backward_s)
+{
+    if (work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC) {
+        conv_layer_s(cost, work, precision, batch, forward_s, backward_s);
+        return;
+    }
+    double forward, backward;
+    memory_elements(cost, work, precision, &forward, &backward);
+    *forward_s = traffic_s(cost, precision, batch * forward);
+    *backward_s = traffic_s(cost, precision, batch * backward);
+    bool is_own_kernel =
+        work->kind != AR_LAYER_ADD || cost->value[AR_COST_ADD_IS_FUSED][precision] < 0.5;
+    if (is_own_kernel) {
+        *forward_s = kernel_s(cost, precision, *forward_s);
+        *backward_s = kernel_s(cost, precision, *backward_s);
+    }
+}
+
+double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                                  uint64_t parameters)
+{
+    double bytes = (double)parameters * cost->value[AR_COST_OPTIMIZER_BYTES][precision];
+    double launches_s = cost->value[AR_COST_OPTIMIZER_KERNELS][precision] *
+                        cost->value[AR_COST_KERNEL_FLOOR][precision];
+    return fmax(launches_s, bytes / cost->value[AR_COST_MEMORY][precision]);
+}
+
+void ar_device_cost_destroy(struct ar_device_cost *cost)
+{
+    if (cost != NULL) {
+        free(cost->points);
+        free(cost);
+    }
+}

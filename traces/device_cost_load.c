@@ -1,0 +1,188 @@
+/* Reads a device cost table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_device_cost.h"
+#include "ar_text.h"
+#include "conv_points.h"
+#include "csv_table.h"
+#include "trace_build.h"
+
+struct quantity {
+    const char *name;
+    const char *unit;
+    double least;
+    double most;
+};
+
+static const struct quantity quantities[] = {
+#define X(symbol, name, unit, least, most) {name, unit, least, most},
+    AR_COST_LIST(X)
+#undef X
+};
+
+static const char *const quantity_names[] = {
+#define X(symbol, name, unit, least, most) name,
+    AR_COST_LIST(X)
+#undef X
+};
+
+static const char *const columns[] = {"quantity", "precision", "value", "unit", "source"};
+enum { QUANTITY, PRECISION, VALUE, UNIT, SOURCE, COLUMNS_COUNT };
+
+static enum ar_status find_quantity(const struct ar_csv *csv, size_t row, size_t column,
+                                    size_t *found, struct ar_error *err)
+{
+    const char *name = ar_csv_cell(csv, row, column);
+    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        if (strcmp(name, quantity_names[i]) == 0) {
+            *found = i;
+            return AR_OK;
+        }
+    }
+    const char *nearest = ar_nearest_name(name, quantity_names, AR_COSTS_COUNT);
+    char expected[128];
+    snprintf(expected, sizeof expected, "%s",
+             nearest == NULL ? "a quantity that ar_device_cost.h lists" : nearest);
+    return ar_csv_cell_error(csv, row, column, expected, err);
+}
+
+/* The precisions that a row speaks for: first and one past the last. */
+static enum ar_status find_precisions(const struct ar_csv *csv, size_t row, size_t column,
+                                      size_t *first, size_t *end, struct ar_error *err)
+{
+    const char *name = ar_csv_cell(csv, row, column);
+    enum ar_precision precision;
+    struct ar_error ignored;
+    if (strcmp(name, "any") == 0) {
+        *first = 0;
+        *end = 2;
+        return AR_OK;
+    }
+    if (ar_precision_parse("", name, &precision, &ignored) != AR_OK) {
+        return ar_csv_cell_error(csv, row, column, "fp16, fp32 or any", err);
+    }
+    *first = precision;
+    *end = *first + 1;
+    return AR_OK;
+}
+
+static enum ar_status read_value(const struct ar_csv *csv, size_t row, const size_t *places,
+                                 const struct quantity *quantity, double *value,
+                                 struct ar_error *err)
+{
+    char expected[128];
+    if (strcmp(ar_csv_cell(csv, row, places[UNIT]), quantity->unit) != 0) {
+        snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, quantity->name);
+        return ar_csv_cell_error(csv, row, places[UNIT], expected, err);
+    }
+    if (ar_csv_cell(csv, row, places[SOURCE])[0] == '\0') {
+        return ar_csv_cell_error(csv, row, places[SOURCE], "where the value comes from", err);
+    }
+    snprintf(expected, sizeof expected, "a number from %g to %g", quantity->least, quantity->most);
+    return ar_csv_number(csv, row, places[VALUE], quantity->least, quantity->most, expected, value,
+                         err);
+}
+
+static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
+                               struct ar_device_cost *cost, bool (*is_given)[2],
+                               struct ar_error *err)
+{
+    size_t index = 0, first = 0, end = 0;
+    double value = 0;
+    enum ar_status status = find_quantity(csv, row, places[QUANTITY], &index, err);
+    if (status == AR_OK) {
+        status = find_precisions(csv, row, places[PRECISION], &first, &end, err);
+    }
+    if (status == AR_OK) {
+        status = read_value(csv, row, places, &quantities[index], &value, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    for (size_t i = first; i < end; i++) {
+        if (is_given[index][i]) {
+            return ar_csv_cell_error(csv, row, places[QUANTITY],
+                                     "each quantity once for each precision", err);
+        }
+        is_given[index][i] = true;
+        cost->value[index][i] = value;
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_rows(const struct ar_csv *csv, struct ar_device_cost *cost,
+                                struct ar_error *err)
+{
+    size_t places[COLUMNS_COUNT];
+    bool is_given[AR_COSTS_COUNT][2] = {{false}};
+    enum ar_status status = ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err);
+    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
+        status = read_row(csv, row, places, cost, is_given, err);
+    }
+    for (size_t i = 0; status == AR_OK && i < 2 * AR_COSTS_COUNT; i++) {
+        if (!is_given[i / 2][i % 2]) {
+            status =
+                ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", csv->path,
+                             quantity_names[i / 2], ar_precision_name((enum ar_precision)(i % 2)));
+        }
+    }
+    return status;
+}
+
+/* The file of convolutions lies beside the cost table. */
+static enum ar_status read_convolutions(const struct ar_csv *csv, struct ar_device_cost *cost,
+                                        struct ar_error *err)
+{
+    const char *name = ar_csv_directive_text(csv, "convolutions", NULL);
+    if (name == NULL) {
+        return AR_OK;
+    }
+    const char *slash = strrchr(csv->path, '/');
+    size_t folder_bytes = slash == NULL || name[0] == '/' ? 0 : (size_t)(slash - csv->path) + 1;
+    char *path = malloc(folder_bytes + strlen(name) + 1);
+    if (path == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    memcpy(path, csv->path, folder_bytes);
+    strcpy(path + folder_bytes, name);
+    enum ar_status status = ar_conv_points_load(path, cost, err);
+    free(path);
+    return status;
+}
+
+static enum ar_status read_table(const struct ar_csv *csv, struct ar_device_cost *cost,
+                                 struct ar_error *err)
+{
+    static const char *const directives[] = {"source", "convolutions"};
+    enum ar_status status = ar_csv_check_directives(csv, directives, 2, err);
+    if (status == AR_OK) {
+        status = read_rows(csv, cost, err);
+    }
+    if (status == AR_OK) {
+        status = read_convolutions(csv, cost, err);
+    }
+    ar_file_stem(csv->path, ".cost.csv", cost->name, sizeof cost->name);
+    ar_copy_text(cost->source, sizeof cost->source, ar_csv_directive_text(csv, "source", ""));
+    return status;
+}
+
+enum ar_status ar_device_cost_load(const char *path, struct ar_device_cost **cost,
+                                   struct ar_error *err)
+{
+    struct ar_csv *csv;
+    enum ar_status status = ar_csv_load(path, &csv, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct ar_device_cost *loaded = calloc(1, sizeof *loaded);
+    status = loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, loaded, err);
+    ar_csv_destroy(csv);
+    if (status != AR_OK) {
+        ar_device_cost_destroy(loaded);
+        return status;
+    }
+    *cost = loaded;
+    return AR_OK;
+}

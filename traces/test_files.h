@@ -1,0 +1,53 @@
+/** \file test_files.h
+ * For tests: files with given bytes, and traces loaded from them.
+ */
+#ifndef AR_TRACES_TEST_FILES_H
+#define AR_TRACES_TEST_FILES_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_trace.h"
+
+#define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file
+
+/* Tests run in parallel processes, hence the process number in the name. */
+static inline const char *test_write(const char *name, const char *text, size_t bytes)
+{
+    static char path[1024];
+    snprintf(path, sizeof path, "%s/%d-%s", AR_TEST_BINARY_DIR, (int)getpid(), name);
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(text, 1, bytes, file), bytes);
+    cr_assert_eq(fclose(file), 0);
+    return path;
+}
+
+static inline enum ar_status test_load(const char *text, size_t bytes, struct ar_trace **trace,
+                                       struct ar_error *err)
+{
+    const char *path = test_write("trace.csv", text, bytes);
+    const struct ar_trace_request request = {.path = path,
+                                             .cost_path = SHIPPED("v100-sxm2.cost.csv")};
+    enum ar_status status = ar_trace_load(&request, trace, err);
+    remove(path);
+    return status;
+}
+
+/* Text that must be refused as bad data with `expected` in the error line. */
+static inline void test_refused(const char *text, size_t bytes, const char *expected)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err = {.status = AR_OK};
+    enum ar_status status = test_load(text, bytes, &trace, &err);
+    cr_expect_eq(status, AR_BAD_DATA, "accepted, though \"%s\" was expected", expected);
+    cr_expect_eq(err.status, status);
+    cr_expect_null(trace);
+    cr_expect_not_null(strstr(err.text, expected), "found \"%s\"\nwant  \"%s\"", err.text,
+                       expected);
+    cr_expect_null(strchr(err.text, '\n'));
+}
+
+#endif

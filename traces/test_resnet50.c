@@ -1,0 +1,142 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accuracy.h"
+#include "ar_device_cost.h"
+#include "csv_table.h"
+#include "resnet50.h"
+
+#define FOLDER AR_TEST_SOURCE_DIR "/traces"
+
+Test(resnet50, the_shipped_file_is_what_the_generator_writes)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    cr_assert_not_null(memory);
+    ar_resnet50_write(memory);
+    cr_assert_eq(fclose(memory), 0);
+    FILE *file = fopen(FOLDER "/resnet50-v1.5.csv", "rb");
+    cr_assert_not_null(file);
+    char *shipped = malloc(bytes + 2);
+    size_t shipped_bytes = fread(shipped, 1, bytes + 2, file);
+    fclose(file);
+    cr_assert_eq(shipped_bytes, bytes);
+    cr_assert_eq(memcmp(shipped, text, bytes), 0);
+    free(shipped);
+    free(text);
+}
+
+static struct ar_trace *load(uint32_t batch, enum ar_precision precision)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    cr_assert_eq(ar_accuracy_load(FOLDER, batch, precision, &trace, &err), AR_OK, "%s", err.text);
+    return trace;
+}
+
+Test(resnet50, it_has_161_tensors_and_25557032_parameters)
+{
+    struct ar_trace *trace = load(32, AR_FP16);
+    cr_expect_eq(trace->tensors_count, 161);
+    cr_expect_eq(ar_trace_gradient_elements(trace), 25557032);
+    cr_expect_str_eq(trace->name, "resnet50-v1.5");
+    ar_trace_destroy(trace);
+}
+
+static uint64_t sum_column(const struct ar_csv *csv, const char *name)
+{
+    size_t column = 0;
+    while (strcmp(csv->text + csv->cells[column], name) != 0) {
+        column++;
+    }
+    uint64_t sum = 0;
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        sum += strtoull(ar_csv_cell(csv, row, column), NULL, 10);
+    }
+    return sum;
+}
+
+Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)
+{
+    struct ar_csv *csv;
+    struct ar_error err;
+    cr_assert_eq(ar_csv_load(FOLDER "/resnet50-v1.5.csv", &csv, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(sum_column(csv, "macs"), 4089184256);
+    ar_csv_destroy(csv);
+}
+
+Test(resnet50, layers_stand_in_forward_order)
+{
+    static const char *const order[] = {"conv1",
+                                        "bn1",
+                                        "relu1",
+                                        "maxpool",
+                                        "layer1.0.conv1",
+                                        "layer1.0.downsample.0",
+                                        "layer1.0.add",
+                                        "layer1.0.relu3",
+                                        "layer2.3.conv3",
+                                        "layer4.2.relu3",
+                                        "avgpool",
+                                        "fc",
+                                        "loss"};
+    struct ar_trace *trace = load(32, AR_FP16);
+    uint32_t at = 0;
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
+        while (at < trace->layers_count && strcmp(trace->layers[at].name, order[i]) != 0) {
+            at++;
+        }
+        cr_expect_lt(at, trace->layers_count, "%s not found in order", order[i]);
+    }
+    cr_expect_eq(at + 1, trace->layers_count);
+    ar_trace_destroy(trace);
+}
+
+Test(resnet50, the_last_layers_hold_two_thirds_of_the_gradient)
+{
+    struct ar_trace *trace = load(32, AR_FP16);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        if (strncmp(layer->name, "layer4.", 7) == 0 || strcmp(layer->name, "fc") == 0) {
+            for (uint32_t j = 0; j < layer->tensors_count; j++) {
+                sum += trace->tensor_elements[layer->tensors_first + j];
+            }
+        }
+    }
+    double part = (double)sum / (double)ar_trace_gradient_elements(trace);
+    cr_expect(part > 0.6 && part < 0.7, "%g", part);
+    ar_trace_destroy(trace);
+}
+
+Test(resnet50, time_and_throughput_grow_with_the_batch)
+{
+    for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
+        double last_s = 0;
+        double last_rate = 0;
+        for (uint32_t batch = 1; batch <= 512; batch += batch < 40 ? 1 : 8) {
+            struct ar_trace *trace = load(batch, (enum ar_precision)precision);
+            double time_s = ar_trace_compute_s(trace);
+            cr_expect_gt(time_s, last_s, "batch %u", batch);
+            cr_expect_gt(batch / time_s, last_rate, "batch %u", batch);
+            last_s = time_s;
+            last_rate = batch / time_s;
+            ar_trace_destroy(trace);
+        }
+    }
+}
+
+Test(resnet50, half_precision_is_faster_and_backward_takes_longer_than_forward)
+{
+    for (uint32_t batch = 8; batch <= 256; batch *= 2) {
+        struct ar_trace *half = load(batch, AR_FP16);
+        struct ar_trace *single = load(batch, AR_FP32);
+        cr_expect_lt(ar_trace_compute_s(half), ar_trace_compute_s(single));
+        cr_expect_gt(ar_trace_backward_s(half), ar_trace_forward_s(half));
+        cr_expect_gt(ar_trace_backward_s(single), ar_trace_forward_s(single));
+        ar_trace_destroy(half);
+        ar_trace_destroy(single);
+    }
+}

@@ -1,0 +1,261 @@
+#include "test_files.h"
+
+#define DIRECTIVES "# batch = 32\n# precision = fp16\n"
+#define HEADER     "layer,forward_s,backward_s,gradient_elements\n"
+#define GOOD       DIRECTIVES HEADER "a,0.001,0.002,10+2\nb,0.003,0.004,\n"
+
+static struct ar_trace *load_text(const char *text)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    cr_assert_eq(test_load(text, strlen(text), &trace, &err), AR_OK, "%s", err.text);
+    return trace;
+}
+
+Test(trace, the_example_file_loads_and_its_sums_are_those_of_its_columns)
+{
+    const struct ar_trace_request request = {.path = SHIPPED("example-timed.csv")};
+    struct ar_trace *trace;
+    struct ar_error err;
+    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(trace->name, "example-timed");
+    cr_expect_str_eq(trace->source, "made up, to show the format");
+    cr_expect_eq(trace->batch, 32);
+    cr_expect_eq(trace->precision, AR_FP16);
+    cr_expect_eq(trace->layers_count, 6);
+    cr_expect_eq(trace->tensors_count, 8);
+    cr_expect_float_eq(ar_trace_forward_s(trace), 0.00183, 1e-12);
+    cr_expect_float_eq(ar_trace_backward_s(trace), 0.00364, 1e-12);
+    cr_expect_float_eq(ar_trace_compute_s(trace), 0.00183 + 0.00364 + 0.0004 + 0.0002, 1e-12);
+    cr_expect_eq(ar_trace_gradient_elements(trace),
+                 9408 + 64 + 36864 + 64 + 147456 + 128 + 2048000 + 1000);
+    cr_expect_eq(trace->layers[4].tensors_first, 6);
+    cr_expect_eq(trace->layers[4].tensors_count, 2);
+    cr_expect_eq(trace->layers[5].tensors_count, 0);
+    ar_trace_destroy(trace);
+}
+
+Test(trace, columns_may_stand_in_any_order_and_lines_may_end_in_any_way)
+{
+    const char *texts[] = {
+        "\xef\xbb\xbf# batch = 32\r\n# precision = fp16\r\n"
+        "gradient_elements,layer,backward_s,forward_s\r\n10+2,a,0.002,0.001\r\n",
+        "# batch = 32\r# precision = fp16\rlayer,forward_s,backward_s,gradient_elements\r"
+        "a,0.001,0.002,10+2\r",
+        "#batch=32\n\n  # not a row\n#  precision\t=  fp16  \n" HEADER
+        "  \n# a note\n \"a\" , 1e-3 ,2E-3, 10+2",
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_trace *trace = load_text(texts[i]);
+        cr_expect_eq(trace->layers_count, 1);
+        cr_expect_str_eq(trace->layers[0].name, "a");
+        cr_expect_float_eq(trace->layers[0].forward_s, 0.001, 1e-15);
+        cr_expect_float_eq(trace->layers[0].backward_s, 0.002, 1e-15);
+        cr_expect_eq(trace->tensor_elements[0], 10);
+        cr_expect_eq(trace->tensor_elements[1], 2);
+        ar_trace_destroy(trace);
+    }
+}
+
+Test(trace, quoted_names_may_hold_commas_and_a_last_line_needs_no_newline)
+{
+    struct ar_trace *trace = load_text(DIRECTIVES HEADER "\"conv, 3x3\",0,2e-3,7");
+    cr_expect_str_eq(trace->layers[0].name, "conv, 3x3");
+    cr_expect_eq(ar_trace_gradient_elements(trace), 7);
+    cr_expect_str_eq(trace->source, "not stated in the file");
+    ar_trace_destroy(trace);
+}
+
+struct bad_case {
+    const char *text;
+    const char *expected; /* in the error line */
+};
+
+static void expect_all_refused(const struct bad_case *cases, size_t cases_count)
+{
+    for (size_t i = 0; i < cases_count; i++) {
+        test_refused(cases[i].text, strlen(cases[i].text), cases[i].expected);
+    }
+}
+
+#define REFUSE(cases) expect_all_refused(cases, sizeof cases / sizeof cases[0])
+
+Test(trace, bad_cells_are_refused_with_line_and_column)
+{
+    static const struct bad_case cases[] = {
+        {DIRECTIVES HEADER "a,0.001,-0.003,5\n",
+         "trace.csv:4: column \"backward_s\" is \"-0.003\"; expected seconds >= 0"},
+        {DIRECTIVES HEADER "\n# c\na,nan,0,5\n", ":6: column \"forward_s\" is \"nan\""},
+        {DIRECTIVES HEADER "a,inf,0,5\n", ":4: column \"forward_s\" is \"inf\""},
+        {DIRECTIVES HEADER "a,1e999,0,5\n", ":4: column \"forward_s\" is \"1e999\""},
+        {DIRECTIVES HEADER "a,1e12,0,5\n", ":4: column \"forward_s\" is \"1e12\""},
+        {DIRECTIVES HEADER "a,0x10,0,5\n", ":4: column \"forward_s\" is \"0x10\""},
+        {DIRECTIVES HEADER "a,0X10,0,5\n", ":4: column \"forward_s\" is \"0X10\""},
+        {DIRECTIVES HEADER "a,3ms,0,5\n", ":4: column \"forward_s\" is \"3ms\""},
+        {DIRECTIVES HEADER "a,,0,5\n", ":4: column \"forward_s\" is \"\""},
+        {DIRECTIVES HEADER "a,1.2.3,0,5\n", ":4: column \"forward_s\" is \"1.2.3\""},
+        {DIRECTIVES HEADER ",1,0,5\n", ":4: column \"layer\" is \"\"; expected a name"},
+        {DIRECTIVES HEADER "a,1,0,-5\n", ":4: column \"gradient_elements\" is \"-5\""},
+        {DIRECTIVES HEADER "a,1,0,5+\n", ":4: column \"gradient_elements\" is \"5+\""},
+        {DIRECTIVES HEADER "a,1,0,5+0\n", ":4: column \"gradient_elements\" is \"5+0\""},
+        {DIRECTIVES HEADER "a,1,0,+5\n", ":4: column \"gradient_elements\" is \"+5\""},
+        {DIRECTIVES HEADER "a,1,0,5 6\n", ":4: column \"gradient_elements\" is \"5 6\""},
+        {DIRECTIVES HEADER "a,1,0,1.5\n", ":4: column \"gradient_elements\" is \"1.5\""},
+        {DIRECTIVES HEADER "a,1,0,99999999999999999999999999\n",
+         "is \"99999999999999999999999999\""},
+        {DIRECTIVES HEADER "a,1,0,1125899906842625\n", "each at most 2^50"},
+    };
+    REFUSE(cases);
+}
+
+Test(trace, files_that_are_no_tables_are_refused)
+{
+    static const struct bad_case cases[] = {
+        {"", "no header line in 0 bytes"},
+        {"\n\n# only a comment\n", "no header line in"},
+        {DIRECTIVES HEADER, ":3: no layers follow the header"},
+        {DIRECTIVES HEADER "a,1,2,3\nb,1,2",
+         ":5: 3 cells; expected 4 as in the header (line 3); the "
+         "file ends in the middle of this line"},
+        {DIRECTIVES HEADER "a,1,2\nb,1,2,3\n", ":4: 3 cells; expected 4"},
+        {DIRECTIVES HEADER "a,1,2,3,4\n", ":4: 5 cells; expected 4"},
+        {DIRECTIVES HEADER "\"a,1,2,3\nb,1,2,3\n", ":4: a quote is out of place or not closed"},
+        {DIRECTIVES HEADER "a\"b,1,2,3\n", ":4: a quote is out of place"},
+        {DIRECTIVES HEADER "a\x01,1,2,3\n", ":4: byte 0x01 is not text"},
+    };
+    REFUSE(cases);
+    static const char binary[] = "\x7f"
+                                 "ELF\x02\x01\x01\x00\x00";
+    test_refused(binary, sizeof binary, ":1: byte 0x7f is not text; expected a CSV file");
+    static const char zero[] = DIRECTIVES HEADER "a,1,2,3\n\0\0\0";
+    test_refused(zero, sizeof zero, ":5: byte 0x00 is not text");
+}
+
+Test(trace, wrong_columns_and_directives_are_refused)
+{
+    static const struct bad_case cases[] = {
+        {DIRECTIVES "layer,forward_s,gradient_elements\na,1,2\n",
+         ":3: column \"backward_s\" is missing"},
+        {DIRECTIVES "layer,forward_s,backwards_s,gradient_elements\na,1,2,3\n",
+         ":3: unknown column \"backwards_s\"; did you mean \"backward_s\"?"},
+        {DIRECTIVES "layer,forward_s,backward_s,gradient_elements,layer\na,1,2,3,a\n",
+         ":3: column \"layer\" is given twice"},
+        {"# batch = 32\n" GOOD,
+         ":2: directive \"batch\" is given again; expected it once (line 1)"},
+        {"# precison = fp16\n" GOOD, ":1: unknown directive \"precison\"; did you mean"},
+        {"# colour = red\n" GOOD, "; expected one of batch, precision, optimizer_s"},
+        {GOOD "# batch = 64\n", ":6: directive after the header (line 3)"},
+        {HEADER "a,1,2,3\n", "directive \"batch\" is missing"},
+        {"# batch = 32\n" HEADER "a,1,2,3\n", "directive \"precision\" is missing"},
+        {"# batch = 0\n# precision = fp16\n" HEADER "a,1,2,3\n",
+         ":1: directive \"batch\" is \"0\""},
+        {"# batch = 1.5\n# precision = fp16\n" HEADER "a,1,2,3\n",
+         ":1: directive \"batch\" is \"1.5\""},
+        {"# batch =\n# precision = fp16\n" HEADER "a,1,2,3\n", ":1: directive \"batch\" is \"\""},
+        {"# batch = 9\n# precision = fp8\n" HEADER "a,1,2,3\n",
+         ":2: directive \"precision\" is \"fp8\"; expected fp16 or fp32"},
+        {"# optimizer_s = -1\n" GOOD, ":1: directive \"optimizer_s\" is \"-1\""},
+        {"# overhead_s = 3ms\n" GOOD, ":1: directive \"overhead_s\" is \"3ms\""},
+    };
+    REFUSE(cases);
+}
+
+Test(trace, wrong_wholes_are_refused)
+{
+    static const struct bad_case cases[] = {
+        {DIRECTIVES HEADER "a,1,2,3\nb,1,2,3\na,1,2,3\n",
+         ":6: column \"layer\" is \"a\"; expected each layer name once"},
+        {DIRECTIVES HEADER "a,1,2,0\nb,1,2,\n", "no layer has gradient elements"},
+        {DIRECTIVES HEADER "a,0,0,5\n", "the times add up to 0 s; expected more than 0"},
+        {DIRECTIVES HEADER "a,9e8,9e8,5\n", "the times add up to 1.8e+09 s"},
+        {DIRECTIVES HEADER "a,1,2,1125899906842624+1\n", "add up to more than 2^50"},
+    };
+    REFUSE(cases);
+}
+
+Test(trace, a_name_of_63_characters_is_kept_and_64_are_refused)
+{
+    char text[512];
+    snprintf(text, sizeof text, DIRECTIVES HEADER "%063d,1,2,3\n", 7);
+    struct ar_trace *trace = load_text(text);
+    cr_expect_eq(strlen(trace->layers[0].name), 63);
+    ar_trace_destroy(trace);
+    snprintf(text, sizeof text, DIRECTIVES HEADER "%064d,1,2,3\n", 7);
+    test_refused(text, strlen(text), "expected a name of 1 to 63 characters");
+}
+
+static void expect_request_refused(struct ar_trace_request request, enum ar_status wanted,
+                                   const char *expected)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    cr_expect_eq(ar_trace_load(&request, &trace, &err), wanted);
+    cr_expect_null(trace);
+    cr_expect_not_null(strstr(err.text, expected), "found \"%s\"", err.text);
+}
+
+Test(trace, a_timed_trace_refuses_another_batch_or_precision)
+{
+    struct ar_trace_request request = {.path = SHIPPED("example-timed.csv"), .batch = 64};
+    expect_request_refused(request, AR_USAGE, "measured at batch 32, batch 64 was asked for");
+    request.batch = 32;
+    request.precision = AR_FP32;
+    request.precision_is_given = 1;
+    expect_request_refused(request, AR_USAGE, "measured in fp16, fp32 was asked for");
+}
+
+Test(trace, a_work_trace_needs_batch_precision_and_cost_table)
+{
+    struct ar_trace_request request = {.path = SHIPPED("resnet50-v1.5.csv"),
+                                       .cost_path = SHIPPED("v100-sxm2.cost.csv"),
+                                       .precision_is_given = 1};
+    expect_request_refused(request, AR_USAGE, "batch per GPU");
+    request.batch = 1000001;
+    expect_request_refused(request, AR_USAGE, "batch 1000001 was asked for; expected 1 to");
+    request.batch = 32;
+    request.precision_is_given = 0;
+    expect_request_refused(request, AR_USAGE, "precision");
+    request.precision_is_given = 1;
+    request.cost_path = NULL;
+    expect_request_refused(request, AR_USAGE, "device cost table");
+    request.cost_path = SHIPPED("no-such.cost.csv");
+    expect_request_refused(request, AR_NO_INPUT, "no-such.cost.csv: No such file");
+}
+
+Test(trace, unreadable_paths_are_refused)
+{
+    struct ar_trace_request request = {.path = SHIPPED("no-such.csv")};
+    expect_request_refused(request, AR_NO_INPUT, "no-such.csv: No such file or directory");
+    request.path = AR_TEST_SOURCE_DIR "/traces";
+    expect_request_refused(request, AR_NO_INPUT, "is a directory; expected a CSV file");
+    request.path = "/dev/zero";
+    expect_request_refused(request, AR_BAD_DATA, "larger than");
+}
+
+#define WORK_HEADER                                                                                \
+    "layer,kind,macs,input_elements,output_elements,width,channels_in,channels_out,kernel,"        \
+    "stride,gradient_elements\n"
+
+static void expect_work_refused(const char *rows, const char *expected)
+{
+    char text[1024];
+    snprintf(text, sizeof text, WORK_HEADER "%s", rows);
+    const char *path = test_write("work.csv", text, strlen(text));
+    const struct ar_trace_request request = {.path = path,
+                                             .cost_path = SHIPPED("v100-sxm2.cost.csv"),
+                                             .batch = 32,
+                                             .precision_is_given = 1};
+    expect_request_refused(request, AR_BAD_DATA, expected);
+    remove(path);
+}
+
+Test(trace, bad_work_rows_are_refused)
+{
+    expect_work_refused("a,convolution,1,1,1,1,1,1,1,1,5\n",
+                        ":2: column \"kind\" is \"convolution\"; expected conv, fc, bn");
+    expect_work_refused("a,conv,0,1,1,1,1,1,1,1,5\n", "expected more than 0 for conv and fc");
+    expect_work_refused("a,bn,7,1,1,1,1,1,1,1,5\n", "expected 0 for a layer that is neither");
+    expect_work_refused("a,conv,-1,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"-1\"");
+    expect_work_refused("a,conv,1e9,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"1e9\"");
+    expect_work_refused("a,conv,1,1,1,1,1,1,9999999,1,5\n", ":2: column \"kernel\" is \"9999999\"");
+}
