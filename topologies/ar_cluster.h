@@ -1,0 +1,133 @@
+/** \file ar_cluster.h
+ * A cluster: the physical machine that ranks run on, each value with its source.
+ *
+ * The model is a tree. A GPU (rank) sits in a node; a node has PCIe switches, each with one uplink
+ * to the host, and HCAs; nodes sit in racks; racks hang on a spine. GPUs of a node are joined by
+ * NVLink where a link exists, else by PCIe. Every link is full duplex: its two directions are two
+ * links of their own. A non-blocking switch (inside a rack, in the spine, NVSwitch) is left out.
+ *
+ * Ranks fill nodes in order: rank r is GPU r % gpus_per_node of node r / gpus_per_node. GPU g of a
+ * node hangs on PCIe switch g * switches / gpus_per_node and uses HCA g * hcas / gpus_per_node.
+ *
+ * A message from one GPU to another takes a path: a list of directed links, a latency and a tier.
+ * It occupies each link of the path at bytes / bandwidth; links are shared max-min fairly among the
+ * messages on them. In the order of the path, the links are
+ *
+ *     nvlink  the NVLink of the pair; with an NVLink switch, port of a, port of b
+ *     pcie    port of a, [PCIe switch of a up, PCIe switch of b down], port of b
+ *     rack    PCIe switch up, HCA out, HCA in, PCIe switch down
+ *     spine   PCIe switch up, HCA out, rack up, rack down, HCA in, PCIe switch down
+ *
+ * where the part in brackets is absent on one switch, and PCIe switches are if the cluster has
+ * none.
+ *
+ * The latency is a property of the tier, and rack and spine have the same one, so that messages
+ * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is
+ * a PCIe switch without full NVLink, where pcie paths meet rack and spine paths: SimGrid then
+ * favours the shorter latency, max-min sharing does not.
+ *
+ * The file format is described in topologies/README.md.
+ */
+#ifndef AR_CLUSTER_H
+#define AR_CLUSTER_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+
+struct ar_cluster;
+
+/** The kinds of path, nearest first. */
+#define AR_TIER_LIST(X)                                                                            \
+    X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
+    X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
+    X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
+    X(AR_TIER_SPINE, "spine", "rack to rack over the rack uplinks")
+
+enum ar_tier {
+#define X(symbol, name, text) symbol,
+    AR_TIER_LIST(X)
+#undef X
+        AR_TIERS_COUNT
+};
+
+const char *ar_tier_name(enum ar_tier tier);
+
+/** One value of the cluster file as the user sees it. */
+struct ar_cluster_parameter {
+    const char *key;    /**< `hca.bandwidth` */
+    const char *text;   /**< `10.227GB/s`, as written */
+    const char *source; /**< where it was read; "" if the file does not say */
+};
+
+/** Numbers that the models need besides paths. */
+struct ar_cluster_facts {
+    const char *name;        /**< `abci-v100` */
+    const char *description; /**< one line */
+    uint32_t nodes_count;    /**< nodes that exist */
+    uint32_t gpus_per_node;
+    uint32_t hcas_per_node;    /**< 0 on a cluster of one node */
+    uint32_t nodes_per_rack;   /**< 0: no racks */
+    double reduce_s_per_byte;  /**< gamma: summing one byte of two buffers on a GPU */
+    double collective_setup_s; /**< constant cost of starting one collective */
+    /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
+    const char *device_cost;
+};
+
+enum { AR_PATH_LINKS_MOST = 8 };
+
+struct ar_path {
+    enum ar_tier tier;
+    double latency_s;
+    double bandwidth_Bps; /**< of its narrowest link */
+    uint32_t links_count;
+    /** Directed links in order, numbered 0..ar_cluster_links_count()-1. */
+    uint32_t links[AR_PATH_LINKS_MOST];
+};
+
+/** Reads a cluster file. `settings` are `key=value` texts that override values of the file (as from
+ * `--set hca.bandwidth=12.5GB/s`), the last one of a key wins. Values are checked against each
+ * other after the settings. Errors are AR_NO_INPUT for a file that cannot be read, AR_USAGE for a
+ * wrong setting (its line begins with `--set: `) and AR_BAD_DATA for a wrong file; an unknown key
+ * is an error that names the nearest known one. Freed with ar_cluster_destroy(). */
+enum ar_status ar_cluster_load(const char *path, const char *const *settings, size_t settings_count,
+                               struct ar_cluster **cluster, struct ar_error *err);
+
+/** Frees a cluster; NULL is allowed. */
+void ar_cluster_destroy(struct ar_cluster *cluster);
+
+const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
+
+/** The values of the file in its order, overrides applied (their source is "--set"). */
+size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
+struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
+
+/** GPUs that exist: nodes_count * gpus_per_node. */
+uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);
+
+/** The path of a message between two different ranks, both below ar_cluster_gpus_count(). Pure and
+ * fast (no allocation): engines call it once per pair of peers. */
+struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
+                               uint32_t destination);
+
+/** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
+ * (written to `name` of `size` bytes; returns `name`). */
+uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
+double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
+const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
+                                 size_t size);
+
+/** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
+ * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
+ * latency and the links of ar_cluster_path(); where a node is more than one GPU, a route between
+ * nodes has one link besides, `node-<n>.net`, which carries the latency and never limits. Links of
+ * nodes that are not written are left out. Routes can be asked for once the simulation runs.
+ * Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the cluster's. */
+void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file);
+
+/** Name of the host of a rank in the platform (`gpu-<rank>`); returns `name`. */
+const char *ar_cluster_host_name(uint32_t rank, char *name, size_t size);
+
+#endif

@@ -1,0 +1,128 @@
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "test_files.h"
+
+static bool is_near(double a, double b)
+{
+    return a - b <= 1e-12 * b && b - a <= 1e-12 * b;
+}
+
+static struct ar_cluster *load_shipped(const char *name, const char *const *settings)
+{
+    char path[TEST_PATH_ROOM];
+    return test_load(test_shipped_path(name, path), settings);
+}
+
+Test(cluster, abci_v100_has_the_published_counts)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    cr_assert_str_eq(facts->name, "abci-v100");
+    cr_assert_str_eq(facts->device_cost, "v100-sxm2");
+    cr_assert_eq(facts->nodes_count, 1088);
+    cr_assert_eq(facts->gpus_per_node, 4);
+    cr_assert_eq(facts->hcas_per_node, 2);
+    cr_assert_eq(facts->nodes_per_rack, 34);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 4352);
+    cr_assert(is_near(facts->reduce_s_per_byte, 3.846e-12));
+    cr_assert(is_near(facts->collective_setup_s, 8.4e-6));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, abci_v100_has_the_measured_tiers)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    struct ar_path nvlink = ar_cluster_path(cluster, 0, 3);
+    struct ar_path rack = ar_cluster_path(cluster, 0, 4 * 33);
+    struct ar_path spine = ar_cluster_path(cluster, 0, 4 * 34);
+    cr_assert_eq(nvlink.tier, AR_TIER_NVLINK);
+    cr_assert(is_near(nvlink.bandwidth_Bps, 48.48e9) && is_near(nvlink.latency_s, 3.4e-6));
+    cr_assert_eq(rack.tier, AR_TIER_RACK);
+    cr_assert(is_near(rack.bandwidth_Bps, 10.227e9) && is_near(rack.latency_s, 9.6e-6));
+    cr_assert_eq(spine.tier, AR_TIER_SPINE);
+    cr_assert(is_near(spine.bandwidth_Bps, 10.227e9));
+    cr_assert_eq(spine.latency_s, rack.latency_s);
+    cr_assert_eq(spine.links_count, 6);
+    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, spine.links[2]), 24 * 12.5e9));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
+{
+    const char *settings[] = {"hca.bandwidth=25GB/s", "net.latency=5us", NULL};
+    struct ar_cluster *cluster = load_shipped("flat", settings);
+    struct ar_path path = ar_cluster_path(cluster, 65535, 0);
+    cr_assert_eq(path.links_count, 2);
+    cr_assert(is_near(path.bandwidth_Bps, 25e9) && is_near(path.latency_s, 5e-6));
+    cr_assert_eq(ar_cluster_facts(cluster)->reduce_s_per_byte, 0);
+    cr_assert_eq(ar_cluster_facts(cluster)->collective_setup_s, 0);
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, every_value_of_a_shipped_file_has_a_source)
+{
+    const char *names[] = {"abci-v100", "flat"};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_cluster *cluster = load_shipped(names[i], NULL);
+        cr_assert(ar_cluster_parameters_count(cluster) > 8);
+        for (size_t p = 0; p < ar_cluster_parameters_count(cluster); p++) {
+            struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, p);
+            cr_expect(strlen(parameter.source) > 8, "%s: %s has no source", names[i],
+                      parameter.key);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+Test(cluster, parameters_keep_the_order_of_the_file_and_show_settings)
+{
+    const char *settings[] = {"hca.bandwidth=11GB/s", "hca.bandwidth = 12GB/s", "gpu.model=X",
+                              NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    size_t count = ar_cluster_parameters_count(cluster);
+    cr_assert_eq(count, 16);
+    struct ar_cluster_parameter first = ar_cluster_parameter(cluster, 0);
+    struct ar_cluster_parameter hca = ar_cluster_parameter(cluster, 10);
+    struct ar_cluster_parameter last = ar_cluster_parameter(cluster, count - 1);
+    cr_assert_str_eq(first.key, "name");
+    cr_assert_str_eq(first.source, "test");
+    cr_assert_str_eq(hca.key, "hca.bandwidth");
+    cr_assert_str_eq(hca.text, "12GB/s", "the last setting wins");
+    cr_assert_str_eq(hca.source, "--set");
+    cr_assert_str_eq(last.key, "gpu.model");
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
+{
+    char content[4096] = "";
+    size_t length = 0;
+    for (const char *c = test_small_cluster; *c != '\0'; c++) {
+        if (*c == '\n') {
+            content[length++] = '\r';
+        }
+        content[length++] = *c == ' ' ? '\t' : *c;
+    }
+    char path[TEST_PATH_ROOM];
+    struct ar_cluster *cluster = test_load(test_file_make(content, length, path), NULL);
+    remove(path);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 24);
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
+{
+    const char *settings[] = {"nvlink.latency=1.9us", "net.latency=2.4us", NULL};
+    struct ar_cluster *cluster = load_shipped("abci-v100", settings);
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 1).latency_s, 1.9e-6));
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 4).latency_s, 2.4e-6));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, destroying_nothing_is_allowed)
+{
+    ar_cluster_destroy(NULL);
+}

@@ -1,0 +1,62 @@
+#include "test_files.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char test_small_cluster[] = "# small cluster for tests\n"
+                                  "name = small ; test\n"
+                                  "nodes = 6 ; test\n"
+                                  "gpus_per_node = 4 ; test\n"
+                                  "\n"
+                                  "nvlink.pairs = all ; test\n"
+                                  "nvlink.bandwidth = 40GB/s ; test\n"
+                                  "nvlink.latency = 2us ; test\n"
+                                  "pcie.switches = 2 ; test\n"
+                                  "pcie.bandwidth = 16GB/s ; test\n"
+                                  "pcie.latency = 4us ; test\n"
+                                  "hcas = 2 ; test\n"
+                                  "hca.bandwidth = 10GB/s ; test\n"
+                                  "net.latency = 8us ; test\n"
+                                  "rack.nodes = 2 ; test\n"
+                                  "rack.uplinks = 1 ; test\n"
+                                  "rack.uplink_bandwidth = 100Gbps ; test\n";
+
+const char *test_file_make(const char *content, size_t size, char path[TEST_PATH_ROOM])
+{
+    snprintf(path, TEST_PATH_ROOM, "%s/test-XXXXXX", AR_TEST_BINARY_DIR);
+    int descriptor = mkstemp(path);
+    cr_assert(descriptor >= 0, "cannot make %s", path);
+    cr_assert(write(descriptor, content, size) == (ssize_t)size);
+    close(descriptor);
+    return path;
+}
+
+const char *test_shipped_path(const char *name, char path[TEST_PATH_ROOM])
+{
+    snprintf(path, TEST_PATH_ROOM, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
+    return path;
+}
+
+struct ar_cluster *test_load(const char *path, const char *const *settings)
+{
+    size_t count = 0;
+    while (settings != NULL && settings[count] != NULL) {
+        count++;
+    }
+    struct ar_cluster *cluster = NULL;
+    struct ar_error err;
+    enum ar_status status = ar_cluster_load(path, settings, count, &cluster, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return cluster;
+}
+
+struct ar_cluster *test_load_small(const char *const *settings)
+{
+    char path[TEST_PATH_ROOM];
+    test_file_make(test_small_cluster, sizeof test_small_cluster - 1, path);
+    struct ar_cluster *cluster = test_load(path, settings);
+    unlink(path);
+    return cluster;
+}

@@ -1,0 +1,34 @@
+/** \file test_platform.h
+ * Loads the platform of a cluster in SimGrid and asks it about routes and transfers.
+ *
+ * SimGrid's engine is one per process, so each question runs in a forked child; a crash or abort of
+ * the child fails the test.
+ */
+#ifndef AR_TEST_PLATFORM_H
+#define AR_TEST_PLATFORM_H
+
+#include "ar_cluster.h"
+
+/** One transfer that starts at time 0, and when it arrives. */
+struct test_flow {
+    uint32_t source, destination;
+    long bytes;
+    double finish_s;
+};
+
+/** Simulates the flows together on the first `nodes_count` nodes; fills finish_s. */
+void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
+                            struct test_flow *flows, size_t flows_count);
+
+/** One route as SimGrid sees it. */
+struct test_route {
+    uint32_t source, destination;
+    double latency_s, bandwidth_Bps;
+};
+
+/** Looks the routes up on the first `nodes_count` nodes; also counts the hosts and links. */
+void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_count,
+                           struct test_route *routes, size_t routes_count, size_t *hosts_count,
+                           size_t *links_count);
+
+#endif

@@ -1,0 +1,142 @@
+/** \file topo.h
+ * Private to this folder: the inside of a cluster.
+ *
+ * Loading has four stages, one source file each: lines of the file and settings become entries
+ * (topo_file.c), texts of entries become values (topo_keys.c, topo_pairs.c), values are checked
+ * against each other (topo_check.c), and the links of a node are numbered (cluster.c). Paths
+ * (path.c) and the SimGrid platform (simgrid_xml.c) read the result.
+ */
+#ifndef AR_TOPO_H
+#define AR_TOPO_H
+
+#include <stdbool.h>
+
+#include "ar_cluster.h"
+
+enum {
+    AR_TOPO_GPUS_MOST = 64,       /**< GPUs of a node */
+    AR_TOPO_NODES_MOST = 1 << 20, /**< nodes of a cluster */
+    AR_TOPO_PATH_ROOM = 200,      /**< of the file name in messages */
+    AR_TOPO_WHERE_ROOM = 320,     /**< of the beginning of a message */
+    AR_TOPO_TEXT_MOST = 200       /**< characters of a value; a list of pairs may be longer */
+};
+
+/** The keys of a cluster file: symbol, key, kind of its value. */
+#define AR_TOPO_KEY_LIST(X)                                                                        \
+    X(TOPO_NAME, "name", KIND_NAME)                                                                \
+    X(TOPO_DESCRIPTION, "description", KIND_TEXT)                                                  \
+    X(TOPO_NODES, "nodes", KIND_COUNT)                                                             \
+    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT)                                                      \
+    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT)                                                      \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME)                                            \
+    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST)                                          \
+    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS)                                     \
+    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS)                                               \
+    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE)                                        \
+    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS)                                         \
+    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT)                                             \
+    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE)                                            \
+    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS)                                             \
+    X(TOPO_HCAS, "hcas", KIND_COUNT)                                                               \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE)                                              \
+    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS)                                               \
+    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT)                                                   \
+    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT)                                               \
+    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE)
+
+enum ar_topo_key {
+#define X(symbol, name, kind) symbol,
+    AR_TOPO_KEY_LIST(X)
+#undef X
+        AR_TOPO_KEYS_COUNT
+};
+
+/** One value as written. */
+struct ar_topo_entry {
+    enum ar_topo_key key;
+    uint32_t line; /**< in the file; 0 if it came from a setting */
+    char *text;    /**< owned */
+    char *source;  /**< owned */
+};
+
+/** A cluster file as read, settings applied. */
+struct ar_topo {
+    char path[AR_TOPO_PATH_ROOM]; /**< file name for messages, shortened at its start if long */
+    size_t entries_count;
+    struct ar_topo_entry entries[AR_TOPO_KEYS_COUNT]; /**< in the order of the file */
+};
+
+/** The parsed values; a key that was not given has the default of its field. */
+struct ar_topo_values {
+    bool is_given[AR_TOPO_KEYS_COUNT];
+    double number[AR_TOPO_KEYS_COUNT];  /**< SI value of a rate, time or cost; default 0 */
+    uint32_t count[AR_TOPO_KEYS_COUNT]; /**< value of a count; default 0 */
+    bool is_switched;                   /**< `nvlink.pairs = switch` */
+    /** NVLink weight of each directed pair, 0: none. */
+    uint8_t weight[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST];
+};
+
+enum { AR_TOPO_NO_LINK = UINT16_MAX };
+
+/** Links of one node, numbered from 0; the two directions are neighbours: link and link + 1. */
+struct ar_node_links {
+    uint32_t count;
+    uint16_t nvlink[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST]; /**< or AR_TOPO_NO_LINK */
+    uint16_t port[AR_TOPO_GPUS_MOST];   /**< out of GPU g (into it: + 1), or AR_TOPO_NO_LINK */
+    uint16_t uplink[AR_TOPO_GPUS_MOST]; /**< up from its PCIe switch (down: + 1), or none */
+    uint16_t hca[AR_TOPO_GPUS_MOST];    /**< out of its HCA (into it: + 1), or none */
+    uint16_t first_port, first_uplink, first_hca;
+};
+
+struct ar_cluster {
+    struct ar_topo topo;
+    struct ar_topo_values values;
+    struct ar_cluster_facts facts;
+    struct ar_node_links node;
+    uint32_t racks_count;     /**< 0 if all nodes share one rack */
+    uint32_t first_rack_link; /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
+    double rack_uplink_Bps;   /**< all uplinks of a rack together, one direction */
+    double port_Bps, uplink_Bps, hca_Bps;
+    enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
+};
+
+/** Reads the file and applies the settings; on failure the topo is empty. */
+enum ar_status ar_topo_read(const char *path, const char *const *settings, size_t settings_count,
+                            struct ar_topo *topo, struct ar_error *err);
+void ar_topo_free(struct ar_topo *topo);
+
+/** The entry of a key, or NULL. */
+const struct ar_topo_entry *ar_topo_find(const struct ar_topo *topo, enum ar_topo_key key);
+
+/** Writes the beginning of a message on an entry (`x.topo:3: key "hcas"`, `--set: key "hcas"`). */
+const char *ar_topo_where(const struct ar_topo *topo, const struct ar_topo_entry *entry,
+                          char where[AR_TOPO_WHERE_ROOM]);
+
+/** Name of a key in the file. */
+const char *ar_topo_key_name(enum ar_topo_key key);
+
+/** Finds a key by name; on failure one line that names the nearest known key. */
+enum ar_status ar_topo_key_find(const char *where, const char *name, enum ar_topo_key *key,
+                                struct ar_error *err);
+
+/** Parses all texts. */
+enum ar_status ar_topo_parse(const struct ar_topo *topo, struct ar_topo_values *values,
+                             struct ar_error *err);
+
+/** Parses the text of `nvlink.pairs` for nodes of `gpus_count` GPUs. */
+enum ar_status ar_topo_parse_pairs(const char *where, const char *text, uint32_t gpus_count,
+                                   struct ar_topo_values *values, struct ar_error *err);
+
+/** Is there a pair of GPUs of a node without an NVLink path? */
+bool ar_topo_needs_pcie(const struct ar_topo_values *values);
+
+/** Reports that the value of a key contradicts others; returns AR_USAGE for a setting, else
+ * AR_BAD_DATA. A key that is not given is reported as missing. */
+enum ar_status ar_topo_refuse(const struct ar_topo *topo, enum ar_topo_key key,
+                              const char *expected, struct ar_error *err);
+
+/** Checks the values against each other. */
+enum ar_status ar_topo_check(const struct ar_topo *topo, const struct ar_topo_values *values,
+                             struct ar_error *err);
+
+#endif
