@@ -1,0 +1,89 @@
+/** \file ar_algorithm.h
+ * All-reduce algorithms: who sends which span to whom in which step.
+ *
+ * An algorithm is a pure function of (shape, elements, position, step) that yields the move of that
+ * position in that step: at most one send and at most one receive. It allocates nothing, keeps no
+ * state and knows neither clock nor machine. Four consumers read the same function: the symbolic
+ * verification (ar_verify.h), the closed form (ar_closed.h), the engines of sim/, and the programs
+ * of validate/ that run it on real memory.
+ *
+ * Semantics. All positions walk through the same steps 0 .. steps-1. In step s a position
+ *
+ *   1. sends, if the move says so, the span as it stands after its receives of steps before s;
+ *   2. receives, if the move says so, and copies the span or adds it to its own.
+ *
+ * A position may run ahead of others; the messages between two positions keep their order.
+ *
+ * Steps form phases: within a phase every position keeps its peers, so a phase is a fixed pattern
+ * of flows that repeats. The buffer of `elements` elements is that of one channel.
+ */
+#ifndef AR_ALGORITHM_H
+#define AR_ALGORITHM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+#include "ar_shape.h"
+
+enum ar_receive { AR_RECEIVE_NONE, AR_RECEIVE_COPY, AR_RECEIVE_REDUCE };
+
+struct ar_move {
+    bool sends;
+    enum ar_receive receive;
+    uint32_t send_to;      /**< position, valid if sends */
+    uint32_t receive_from; /**< position, valid if receive is not NONE */
+    struct ar_span send_span;
+    struct ar_span receive_span;
+};
+
+/** A run of steps with fixed peers. */
+struct ar_phase {
+    const char *name;     /**< "row reduce-scatter" */
+    uint32_t steps;       /**< may be 0 (a row of one) */
+    uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up */
+    uint64_t messages;    /**< sends of all positions in all steps of the phase */
+    uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
+                               copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
+                               all-reduce */
+};
+
+enum { AR_PHASES_MOST = 8 };
+
+struct ar_algorithm {
+    const char *name;       /**< as on the command line */
+    const char *title;      /**< one line for people */
+    const char *formula;    /**< alpha-beta time on identical links; see ar_closed.h for symbols */
+    const char *source;     /**< publication */
+    const char *shape_help; /**< what X and Y mean */
+
+    /** Says whether the algorithm can run the shape; the error names the expected shape. */
+    enum ar_status (*check)(const struct ar_shape *shape, struct ar_error *err);
+
+    /** The shape used when the user names none, for N ranks on nodes of `gpus_per_node`. */
+    struct ar_shape (*default_shape)(uint32_t ranks, uint32_t gpus_per_node);
+
+    /** Fills `phases` and returns how many there are. */
+    uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST]);
+
+    /** The move of `position` in `step`, `step` below ar_algorithm_steps(). */
+    struct ar_move (*move)(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                           uint32_t step);
+};
+
+/** The table of all algorithms. */
+extern const struct ar_algorithm *const ar_algorithms[];
+extern const size_t ar_algorithms_count;
+
+/** Finds an algorithm by name; the error names the nearest known one. */
+enum ar_status ar_algorithm_find(const char *where, const char *name,
+                                 const struct ar_algorithm **algorithm, struct ar_error *err);
+
+/** Sum of the steps of all phases. */
+uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
+
+/** Messages of one collective on one channel: sends of all positions in all steps. */
+uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
+
+#endif

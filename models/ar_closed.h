@@ -1,0 +1,72 @@
+/** \file ar_closed.h
+ * The closed form: the time of an all-reduce without simulating it.
+ *
+ * Symbols: S steps of a phase, b bytes of its largest message, L latency and r rate of a hop, D =
+ * b/r the time a message occupies the hop, gamma the cost of reducing a byte, W the window.
+ *
+ * The phases of the algorithm run one after the other, after the constant setup of the collective.
+ * In a phase every rank keeps its peers, so the messages of a step are a fixed set of flows; the
+ * rate of a hop is the least of bandwidth / flows over the links of its path. A phase takes the
+ * longest of
+ *
+ * - **hops**: the largest sum of L + D over S consecutive hops around the ring (or along the
+ *   chain), plus gamma b for every step that reduces: a part of the buffer travelling;
+ * - **port**: S D + L of the slowest hop: a link that is never idle, reductions hide behind it;
+ * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
+ *
+ * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
+ * carries two flows or all messages of a phase have the same size (`exact` is then true). Otherwise
+ * it neglects that phases of different ranks overlap, that a link is free while its other flows
+ * wait, and paths that partly travel and partly wait; `why` says which. Measured differences are
+ * in sim/README.md.
+ */
+#ifndef AR_CLOSED_H
+#define AR_CLOSED_H
+
+#include "ar_collective.h"
+
+enum ar_bound { AR_BOUND_HOPS, AR_BOUND_PORT, AR_BOUND_WINDOW };
+
+/** `hops`, `port` or `window`. */
+const char *ar_bound_name(enum ar_bound bound);
+
+/** Where the time of a phase goes; the terms add up to time_s. */
+struct ar_phase_time {
+    const char *name;
+    uint32_t steps;
+    uint64_t message_bytes;
+    enum ar_bound bound;
+    double time_s;
+    double latency_s[AR_TIERS_COUNT];
+    double bandwidth_s[AR_TIERS_COUNT];
+    double reduction_s;
+    double slowest_Bps;     /**< rate of the slowest hop */
+    uint32_t slowest_link;  /**< its narrowest link */
+    uint32_t slowest_flows; /**< flows on that link */
+};
+
+struct ar_closed_time {
+    double time_s; /**< setup and phases */
+    double setup_s;
+    uint32_t phases_count;
+    struct ar_phase_time phases[AR_PHASES_MOST];
+    bool exact;
+    const char *why; /**< static text: why the time is not exact, "" if it is */
+};
+
+/** The flows of all phases of a collective, resolved once for any buffer size. */
+struct ar_closed;
+
+/** Checks the collective and resolves its flows; O(ranks * channels) time and memory. The plan does
+ * not outlive the cluster. Freed with ar_closed_destroy(). */
+enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
+                                struct ar_error *err);
+
+/** Frees a plan; NULL is allowed. */
+void ar_closed_destroy(struct ar_closed *plan);
+
+/** Time of one all-reduce of `elements` elements; O(ranks * channels). */
+void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,
+                        struct ar_closed_time *time);
+
+#endif

@@ -1,0 +1,38 @@
+/** \file ar_collective.h
+ * One all-reduce on one cluster: everything that does not depend on the size of the buffer.
+ */
+#ifndef AR_COLLECTIVE_H
+#define AR_COLLECTIVE_H
+
+#include "ar_algorithm.h"
+#include "ar_cluster.h"
+
+struct ar_collective {
+    const struct ar_cluster *cluster;
+    const struct ar_algorithm *algorithm;
+    struct ar_shape shape;
+    uint32_t channels; /**< at least 1; the buffer is split over them */
+    uint32_t window; /**< messages a rank may have in flight per channel, at least 1; 1 means that a
+                          message must arrive before the next one starts */
+    uint32_t element_bytes; /**< 2 or 4 */
+};
+
+/** Says whether the algorithm runs the shape, the cluster has the GPUs, and the counts make sense.
+ */
+enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
+
+/** The rank order of the collective's channels. */
+struct ar_order ar_collective_order(const struct ar_collective *collective);
+
+/** The part of a buffer of `elements` elements that a channel carries. */
+static inline struct ar_span ar_collective_part(const struct ar_collective *collective,
+                                                uint64_t elements, uint32_t channel)
+{
+    return ar_span_part((struct ar_span){.first = 0, .count = elements}, collective->channels,
+                        channel);
+}
+
+/** Messages of one collective on all channels. */
+uint64_t ar_collective_messages(const struct ar_collective *collective);
+
+#endif

@@ -1,0 +1,31 @@
+/** \file ar_verify.h
+ * Symbolic verification of an algorithm: proof by execution on sets instead of numbers.
+ *
+ * Every rank starts with its own contribution in every element. The moves of all ranks are executed
+ * step by step; an element holds the set of ranks whose contribution it contains. The verification
+ * fails, naming step and rank, when
+ *
+ * - a send has no matching receive in the same step, or their spans differ;
+ * - a span reaches beyond the buffer, or a peer is out of range or the rank itself;
+ * - a reduction adds a contribution that is already there (it would count twice);
+ * - an element of some rank lacks a contribution at the end;
+ * - a phase says something about peers, messages or receives that the moves do not do.
+ *
+ * Cost: N * elements * N/8 bytes, steps * N * span operations.
+ */
+#ifndef AR_VERIFY_H
+#define AR_VERIFY_H
+
+#include "ar_algorithm.h"
+
+/** Verifies one algorithm on one shape and element count. On failure the error (AR_INTERNAL: the
+ * algorithm is wrong, not the user) names what broke. */
+enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                         uint64_t elements, struct ar_error *err);
+
+/** Verifies all shapes X x Y of `ranks` that the algorithm accepts, for the element counts 0, 1,
+ * N-1, N, N+1 and a prime; `cases` counts what was verified and is updated also on failure. */
+enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ranks,
+                               uint64_t *cases, struct ar_error *err);
+
+#endif

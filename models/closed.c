@@ -1,0 +1,238 @@
+#include "ar_closed.h"
+
+#include <stdlib.h>
+
+#include "pattern.h"
+
+struct ar_closed {
+    struct ar_collective collective;
+    struct ar_phase phases[AR_PHASES_MOST];
+    struct pattern patterns[AR_PHASES_MOST];
+    uint32_t phases_count;
+};
+
+const char *ar_bound_name(enum ar_bound bound)
+{
+    static const char *const names[] = {"hops", "port", "window"};
+    return names[bound];
+}
+
+static enum ar_status resolve_phases(struct ar_closed *plan, struct pattern_scratch *scratch,
+                                     struct ar_error *err)
+{
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < plan->phases_count; i++) {
+        uint32_t steps = plan->phases[i].steps;
+        if (steps > 0) {
+            enum ar_status status = pattern_resolve(&plan->collective, first_step, steps, scratch,
+                                                    &plan->patterns[i], err);
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+        first_step += steps;
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
+                                struct ar_error *err)
+{
+    struct pattern_scratch *scratch = NULL;
+    struct ar_closed *created = NULL;
+    enum ar_status status = ar_collective_check(collective, err);
+    if (status == AR_OK) {
+        status = pattern_scratch_create(collective, &scratch, err);
+    }
+    if (status == AR_OK) {
+        created = calloc(1, sizeof *created);
+        status = created == NULL ? ar_error_no_memory(err, "a closed form") : AR_OK;
+    }
+    if (status == AR_OK) {
+        created->collective = *collective;
+        created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
+        status = resolve_phases(created, scratch, err);
+    }
+    pattern_scratch_destroy(scratch);
+    if (status != AR_OK) {
+        ar_closed_destroy(created);
+        return status;
+    }
+    *plan = created;
+    return AR_OK;
+}
+
+void ar_closed_destroy(struct ar_closed *plan)
+{
+    if (plan == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < plan->phases_count; i++) {
+        pattern_destroy(&plan->patterns[i]);
+    }
+    free(plan);
+}
+
+static double hop_time(const struct hop *hop, double bytes)
+{
+    return hop->latency_s + bytes / hop->rate_Bps;
+}
+
+/* A stretch of consecutive hops of a walk, `laps` whole rounds before it. */
+struct stretch {
+    const struct walk *walk;
+    uint32_t first;
+    uint32_t count;
+    double time_s;
+};
+
+/* The slowest stretch of `steps` hops of a walk, by a sliding sum over one round. */
+static struct stretch slowest_stretch(const struct pattern *pattern, const struct walk *walk,
+                                      uint32_t steps, double bytes)
+{
+    const struct hop *hops = pattern->hops + walk->first;
+    double round_s = 0;
+    for (uint32_t i = 0; i < walk->count; i++) {
+        round_s += hop_time(&hops[i], bytes);
+    }
+    uint32_t laps = walk->is_ring ? steps / walk->count : 0;
+    uint32_t rest =
+        walk->is_ring ? steps % walk->count : (steps < walk->count ? steps : walk->count);
+    double sum_s = 0;
+    for (uint32_t i = 0; i < rest; i++) {
+        sum_s += hop_time(&hops[i], bytes);
+    }
+    struct stretch slowest = {
+        .walk = walk, .first = 0, .count = laps * walk->count + rest, .time_s = sum_s};
+    uint32_t starts = walk->is_ring ? walk->count : walk->count - rest + 1;
+    for (uint32_t first = 1; rest > 0 && first < starts; first++) {
+        sum_s -= hop_time(&hops[first - 1], bytes);
+        sum_s += hop_time(&hops[(first + rest - 1) % walk->count], bytes);
+        if (sum_s > slowest.time_s) {
+            slowest.first = first;
+            slowest.time_s = sum_s;
+        }
+    }
+    slowest.time_s += laps * round_s;
+    return slowest;
+}
+
+static void charge_stretch(const struct pattern *pattern, const struct stretch *stretch,
+                           double bytes, struct ar_phase_time *time)
+{
+    const struct hop *hops = pattern->hops + stretch->walk->first;
+    uint32_t count = stretch->walk->count;
+    uint32_t laps = stretch->count / count;
+    uint32_t rest = stretch->count % count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct hop *hop = &hops[(stretch->first + i) % count];
+        uint32_t times = laps + (i < rest);
+        time->latency_s[hop->tier] += times * hop->latency_s;
+        time->bandwidth_s[hop->tier] += times * (bytes / hop->rate_Bps);
+    }
+}
+
+static const struct hop *slowest_hop(const struct pattern *pattern, double bytes, bool with_latency)
+{
+    const struct hop *slowest = &pattern->hops[0];
+    double slowest_s = 0;
+    for (uint32_t i = 0; i < pattern->hops_count; i++) {
+        const struct hop *hop = &pattern->hops[i];
+        double time_s = bytes / hop->rate_Bps + (with_latency ? hop->latency_s : 0);
+        if (time_s > slowest_s) {
+            slowest = hop;
+            slowest_s = time_s;
+        }
+    }
+    return slowest;
+}
+
+/* A port or window bound: the slowest hop pays `latencies` and `transfers`. */
+static void charge_hop(const struct hop *hop, double latencies, double transfers, double bytes,
+                       struct ar_phase_time *time)
+{
+    time->latency_s[hop->tier] = latencies * hop->latency_s;
+    time->bandwidth_s[hop->tier] = transfers * (bytes / hop->rate_Bps);
+}
+
+static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_t elements,
+                           struct ar_phase_time *time)
+{
+    const struct ar_phase *phase = &plan->phases[index];
+    const struct pattern *pattern = &plan->patterns[index];
+    uint32_t channels = plan->collective.channels;
+    uint64_t channel_elements = (elements + channels - 1) / channels;
+    uint64_t message_elements = (channel_elements + phase->parts - 1) / phase->parts;
+    *time = (struct ar_phase_time){.name = phase->name, .steps = phase->steps};
+    if (phase->steps == 0) {
+        return;
+    }
+    time->message_bytes = message_elements * plan->collective.element_bytes;
+    double bytes = (double)time->message_bytes;
+    double steps = phase->steps;
+    double turns = (phase->steps + plan->collective.window - 1) / plan->collective.window;
+
+    struct stretch slowest = {.time_s = -1};
+    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+        struct stretch stretch = slowest_stretch(pattern, &pattern->walks[i], phase->steps, bytes);
+        slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
+    }
+    const struct hop *port = slowest_hop(pattern, bytes, false);
+    const struct hop *turn = slowest_hop(pattern, bytes, true);
+    double port_s = steps * (bytes / port->rate_Bps) + port->latency_s;
+    double window_s = turns * hop_time(turn, bytes);
+
+    double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
+    double reduction_s = phase->copies_from * gamma * bytes;
+    double hops_s = slowest.time_s + reduction_s;
+
+    if (hops_s >= port_s && hops_s >= window_s) {
+        time->bound = AR_BOUND_HOPS;
+        time->time_s = hops_s;
+        time->reduction_s = reduction_s;
+        charge_stretch(pattern, &slowest, bytes, time);
+    } else if (port_s >= window_s) {
+        time->bound = AR_BOUND_PORT;
+        time->time_s = port_s;
+        charge_hop(port, 1, steps, bytes, time);
+    } else {
+        time->bound = AR_BOUND_WINDOW;
+        time->time_s = window_s;
+        charge_hop(turn, turns, turns, bytes, time);
+    }
+    time->slowest_Bps = port->rate_Bps;
+    time->slowest_link = port->link;
+    time->slowest_flows = port->flows;
+}
+
+static const char *why_not_exact(const struct ar_closed *plan, uint64_t elements)
+{
+    const struct ar_shape *shape = &plan->collective.shape;
+    uint64_t whole = (uint64_t)plan->collective.channels * ar_shape_ranks(shape);
+    for (uint32_t i = 0; i < plan->phases_count; i++) {
+        if (plan->phases[i].steps == 0) {
+            continue;
+        }
+        if (!plan->patterns[i].is_uniform) {
+            return "the hops of a phase differ";
+        }
+        if (plan->patterns[i].is_shared && elements % whole != 0) {
+            return "messages of different sizes share a link";
+        }
+    }
+    return "";
+}
+
+void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,
+                        struct ar_closed_time *time)
+{
+    *time = (struct ar_closed_time){.phases_count = plan->phases_count};
+    time->setup_s = ar_cluster_facts(plan->collective.cluster)->collective_setup_s;
+    time->time_s = time->setup_s;
+    for (uint32_t i = 0; i < plan->phases_count; i++) {
+        evaluate_phase(plan, i, elements, &time->phases[i]);
+        time->time_s += time->phases[i].time_s;
+    }
+    time->why = why_not_exact(plan, elements);
+    time->exact = time->why[0] == '\0';
+}

@@ -1,0 +1,38 @@
+#include "ar_collective.h"
+
+#include <inttypes.h>
+
+enum { CHANNELS_MOST = 32, WINDOW_MOST = 64 };
+
+enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err)
+{
+    uint64_t exist = ar_cluster_gpus_count(collective->cluster);
+    uint64_t ranks = (uint64_t)collective->shape.x * collective->shape.y;
+    if (ranks > exist) {
+        return ar_error_set(err, AR_USAGE,
+                            "%" PRIu64 " GPUs asked for; expected at most %" PRIu64
+                            ", all that cluster %s has",
+                            ranks, exist, ar_cluster_facts(collective->cluster)->name);
+    }
+    if (collective->channels < 1 || collective->channels > CHANNELS_MOST) {
+        return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %d",
+                            collective->channels, CHANNELS_MOST);
+    }
+    if (collective->window < 1 || collective->window > WINDOW_MOST) {
+        return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
+                            collective->window, WINDOW_MOST);
+    }
+    return collective->algorithm->check(&collective->shape, err);
+}
+
+struct ar_order ar_collective_order(const struct ar_collective *collective)
+{
+    return (struct ar_order){.ranks = ar_shape_ranks(&collective->shape),
+                             .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
+                             .channels = collective->channels};
+}
+
+uint64_t ar_collective_messages(const struct ar_collective *collective)
+{
+    return collective->channels * ar_algorithm_messages(collective->algorithm, &collective->shape);
+}

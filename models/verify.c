@@ -1,0 +1,237 @@
+#include "ar_verify.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sets of contributions of all elements of all ranks, one bit per contributing rank. */
+struct sets {
+    const struct ar_algorithm *algorithm;
+    const struct ar_shape *shape;
+    uint32_t ranks;
+    uint64_t elements;
+    size_t words;     /* 64-bit words of one set */
+    uint64_t *now;    /* [rank][element][word] */
+    uint64_t *before; /* the same, before the step */
+};
+
+static uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank, uint64_t element)
+{
+    return all + (rank * sets->elements + element) * sets->words;
+}
+
+static enum ar_status broken(const struct sets *sets, uint32_t step, uint32_t rank,
+                             const char *what, struct ar_error *err)
+{
+    return ar_error_set(err, AR_INTERNAL,
+                        "algorithm %s, shape %" PRIu32 "x%" PRIu32 ", %" PRIu64
+                        " elements, step %" PRIu32 ", rank %" PRIu32 ": %s",
+                        sets->algorithm->name, sets->shape->x, sets->shape->y, sets->elements, step,
+                        rank, what);
+}
+
+static bool spans_equal(struct ar_span a, struct ar_span b)
+{
+    return a.first == b.first && a.count == b.count;
+}
+
+static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32_t rank,
+                                  const struct ar_move *move, struct ar_error *err)
+{
+    if (move->sends) {
+        if (move->send_to >= sets->ranks || move->send_to == rank) {
+            return broken(sets, step, rank, "sends to a rank that is not there, or to itself", err);
+        }
+        struct ar_move peer =
+            sets->algorithm->move(sets->shape, sets->elements, move->send_to, step);
+        if (peer.receive == AR_RECEIVE_NONE || peer.receive_from != rank) {
+            return broken(sets, step, rank, "sends to a rank that does not receive from it", err);
+        }
+        if (!spans_equal(peer.receive_span, move->send_span)) {
+            return broken(sets, step, rank, "sends another span than its peer receives", err);
+        }
+    }
+    if (move->receive != AR_RECEIVE_NONE) {
+        if (move->receive_from >= sets->ranks || move->receive_from == rank) {
+            return broken(sets, step, rank, "receives from a rank that is not there", err);
+        }
+        struct ar_move peer =
+            sets->algorithm->move(sets->shape, sets->elements, move->receive_from, step);
+        if (!peer.sends || peer.send_to != rank) {
+            return broken(sets, step, rank, "receives from a rank that does not send to it", err);
+        }
+        if (move->receive_span.first + move->receive_span.count > sets->elements) {
+            return broken(sets, step, rank, "receives beyond the end of the buffer", err);
+        }
+    }
+    return AR_OK;
+}
+
+/* Executes the receive of one rank: `before` holds what its peer sent. */
+static enum ar_status apply(const struct sets *sets, uint32_t step, uint32_t rank,
+                            const struct ar_move *move, struct ar_error *err)
+{
+    for (uint64_t i = 0; i < move->receive_span.count; i++) {
+        uint64_t element = move->receive_span.first + i;
+        const uint64_t *sent = set_of(sets, sets->before, move->receive_from, element);
+        uint64_t *own = set_of(sets, sets->now, rank, element);
+        for (size_t word = 0; word < sets->words; word++) {
+            if (move->receive == AR_RECEIVE_COPY) {
+                own[word] = sent[word];
+                continue;
+            }
+            if ((own[word] & sent[word]) != 0) {
+                return broken(sets, step, rank, "adds a contribution a second time", err);
+            }
+            own[word] |= sent[word];
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint64_t *messages,
+                                   struct ar_error *err)
+{
+    size_t all = sets->ranks * sets->elements * sets->words;
+    memcpy(sets->before, sets->now, all * sizeof *sets->now);
+    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
+        struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
+        enum ar_status status = check_peers(sets, step, rank, &move, err);
+        if (status == AR_OK && move.receive != AR_RECEIVE_NONE) {
+            status = apply(sets, step, rank, &move, err);
+        }
+        if (status != AR_OK) {
+            return status;
+        }
+        *messages += move.sends;
+    }
+    return AR_OK;
+}
+
+/* A phase keeps its peers, and it copies exactly from the step it says. */
+static enum ar_status check_phase_step(const struct sets *sets, const struct ar_phase *phase,
+                                       uint32_t first_step, uint32_t step, struct ar_error *err)
+{
+    enum ar_receive expected =
+        step - first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+    uint64_t most = (sets->elements + phase->parts - 1) / phase->parts;
+    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
+        struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
+        if (move.receive != AR_RECEIVE_NONE && move.receive != expected) {
+            return broken(sets, step, rank, "receive is not of the kind its phase says", err);
+        }
+        if (move.sends && move.send_span.count > most) {
+            return broken(sets, step, rank, "sends more than the share its phase says", err);
+        }
+        struct ar_move other =
+            step > first_step ? sets->algorithm->move(sets->shape, sets->elements, rank, step - 1)
+                              : move;
+        if (move.sends && other.sends && move.send_to != other.send_to) {
+            return broken(sets, step, rank, "changes its peer within a phase", err);
+        }
+        uint32_t last_step = first_step + phase->steps - 1;
+        if (move.sends &&
+            !sets->algorithm->move(sets->shape, sets->elements, rank, first_step).sends &&
+            !sets->algorithm->move(sets->shape, sets->elements, rank, last_step).sends) {
+            return broken(sets, step, rank, "sends, but not in the first or last step of its phase",
+                          err);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status execute(const struct sets *sets, struct ar_error *err)
+{
+    struct ar_phase phases[AR_PHASES_MOST];
+    uint32_t phases_count = sets->algorithm->phases(sets->shape, phases);
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < phases_count; i++) {
+        uint64_t messages = 0;
+        for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
+            enum ar_status status = check_phase_step(sets, &phases[i], first_step, step, err);
+            if (status == AR_OK) {
+                status = execute_step(sets, step, &messages, err);
+            }
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+        if (messages != phases[i].messages) {
+            return broken(sets, first_step, 0, "phase has another number of messages than it says",
+                          err);
+        }
+        first_step += phases[i].steps;
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_complete(const struct sets *sets, struct ar_error *err)
+{
+    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
+        for (uint64_t element = 0; element < sets->elements; element++) {
+            const uint64_t *set = set_of(sets, sets->now, rank, element);
+            for (uint32_t from = 0; from < sets->ranks; from++) {
+                if ((set[from / 64] >> from % 64 & 1) == 0) {
+                    return broken(sets, ar_algorithm_steps(sets->algorithm, sets->shape), rank,
+                                  "lacks a contribution at the end", err);
+                }
+            }
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                         uint64_t elements, struct ar_error *err)
+{
+    enum ar_status status = algorithm->check(shape, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct sets sets = {.algorithm = algorithm,
+                        .shape = shape,
+                        .ranks = ar_shape_ranks(shape),
+                        .elements = elements};
+    sets.words = (sets.ranks + 63) / 64;
+    size_t all = sets.ranks * elements * sets.words;
+    sets.now = calloc(all + 1, sizeof *sets.now);
+    sets.before = calloc(all + 1, sizeof *sets.before);
+    if (sets.now == NULL || sets.before == NULL) {
+        status = ar_error_no_memory(err, "the verification");
+    } else {
+        for (uint32_t rank = 0; rank < sets.ranks; rank++) {
+            for (uint64_t element = 0; element < elements; element++) {
+                set_of(&sets, sets.now, rank, element)[rank / 64] = 1ull << rank % 64;
+            }
+        }
+        status = execute(&sets, err);
+        if (status == AR_OK) {
+            status = check_complete(&sets, err);
+        }
+    }
+    free(sets.now);
+    free(sets.before);
+    return status;
+}
+
+enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ranks,
+                               uint64_t *cases, struct ar_error *err)
+{
+    enum { PRIME = 101 };
+    const uint64_t counts[] = {0, 1, ranks - 1, ranks, ranks + 1, PRIME};
+    struct ar_error refused;
+    for (uint32_t x = 1; x <= ranks; x++) {
+        struct ar_shape shape = {.x = x, .y = ranks / x};
+        if (ranks % x != 0 || algorithm->check(&shape, &refused) != AR_OK) {
+            continue;
+        }
+        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            enum ar_status status = ar_verify(algorithm, &shape, counts[i], err);
+            if (status != AR_OK) {
+                return status;
+            }
+            (*cases)++;
+        }
+    }
+    return AR_OK;
+}
