@@ -1,0 +1,161 @@
+#include "plot_script.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const struct ar_plot_drawing *const ar_plot_drawings[AR_PLOT_PICTURES] = {
+    &ar_plot_efficiency, &ar_plot_throughput, &ar_plot_shapes, &ar_plot_breakdown, &ar_plot_payload,
+};
+
+static void write_gpu_axis(FILE *file, const struct ar_plot_scene *scene)
+{
+    uint64_t least = UINT64_MAX;
+    uint64_t most = 0;
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        uint64_t gpus = scene->pick->rows[i]->gpus;
+        least = gpus < least ? gpus : least;
+        most = gpus > most ? gpus : most;
+    }
+    ar_plot_write_range(file, "x", (double)least, (double)most, 1.2);
+    ar_plot_write_gpu_ticks(file, scene);
+}
+
+/* --- efficiency --------------------------------------------------------------------------- */
+
+static void write_efficiency_data(FILE *file, const struct ar_plot_scene *scene)
+{
+    fprintf(file, AR_PLOT_LEAD_COLUMNS ",efficiency_frac,iteration_s\n");
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        const struct ar_plot_row *row = scene->pick->rows[i];
+        ar_plot_write_lead(file, scene, row);
+        fprintf(file, ",%.9g,%.9g\n", row->efficiency_frac, row->iteration_s);
+    }
+}
+
+static void write_efficiency_settings(FILE *file, const struct ar_plot_scene *scene)
+{
+    char baseline[AR_PLOT_BASELINE_TEXT];
+    ar_plot_write_step_subtitle(file, scene, ar_plot_baseline_text(scene, baseline),
+                                ar_plot_grid_note(scene));
+    ar_plot_write_series(file, scene, false);
+    write_gpu_axis(file, scene);
+    double most_frac = 1;
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        most_frac = fmax(most_frac, scene->pick->rows[i]->efficiency_frac);
+    }
+    /* A node as baseline lets a single GPU, which needs no network, pass 100 %. */
+    double most = most_frac <= 1.04 ? 105 : 10 * ceil(10.5 * most_frac);
+    fprintf(file, "y_least = 0\ny_most = %g\n", most);
+}
+
+const struct ar_plot_drawing ar_plot_efficiency = {
+    .name = "efficiency",
+    .data_name = "efficiency",
+    .kind = AR_PLOT_STEPS,
+    .has_text_version = true,
+    .empty_reason = "no row to draw",
+    .pick = ar_plot_pick_curves,
+    .write_data = write_efficiency_data,
+    .write_settings = write_efficiency_settings,
+};
+
+/* --- throughput --------------------------------------------------------------------------- */
+
+static void write_throughput_data(FILE *file, const struct ar_plot_scene *scene)
+{
+    fprintf(file, AR_PLOT_LEAD_COLUMNS ",images_per_s\n");
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        ar_plot_write_lead(file, scene, scene->pick->rows[i]);
+        fprintf(file, ",%.9g\n", scene->pick->rows[i]->images_per_s);
+    }
+}
+
+/* Images per second and GPU at an efficiency of 1; every row gives the same, up to rounding. */
+static double baseline_rate(const struct ar_plot_scene *scene)
+{
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        const struct ar_plot_row *row = scene->pick->rows[i];
+        if (row->efficiency_frac > 0) {
+            return row->images_per_s / row->efficiency_frac / (double)row->gpus;
+        }
+    }
+    return 0;
+}
+
+static void write_throughput_settings(FILE *file, const struct ar_plot_scene *scene)
+{
+    char baseline[AR_PLOT_BASELINE_TEXT];
+    ar_plot_write_step_subtitle(file, scene, ar_plot_baseline_text(scene, baseline),
+                                ar_plot_grid_note(scene));
+    ar_plot_write_series(file, scene, false);
+    write_gpu_axis(file, scene);
+    double rate = baseline_rate(scene);
+    double least = INFINITY;
+    double most = 0;
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        const struct ar_plot_row *row = scene->pick->rows[i];
+        least = fmin(least, row->images_per_s);
+        most = fmax(most, fmax(row->images_per_s, rate * (double)row->gpus));
+    }
+    fprintf(file, "ideal_images_per_s_per_gpu = %.9g\n", rate);
+    ar_plot_write_range(file, "y", least, most, 1.4);
+    ar_plot_write_log_ticks(file, "ytics", least / 1.4, most * 1.4, "");
+}
+
+const struct ar_plot_drawing ar_plot_throughput = {
+    .name = "throughput",
+    .data_name = "throughput",
+    .kind = AR_PLOT_STEPS,
+    .empty_reason = "no row to draw",
+    .pick = ar_plot_pick_curves,
+    .write_data = write_throughput_data,
+    .write_settings = write_throughput_settings,
+};
+
+/* --- payload ------------------------------------------------------------------------------ */
+
+static void write_payload_data(FILE *file, const struct ar_plot_scene *scene)
+{
+    fprintf(file, AR_PLOT_LEAD_COLUMNS ",payload_bytes,allreduce_s\n");
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        const struct ar_plot_row *row = scene->pick->rows[i];
+        ar_plot_write_lead(file, scene, row);
+        fprintf(file, ",%" PRIu64 ",%.9g\n", row->payload_bytes, row->allreduce_s);
+    }
+}
+
+static void write_payload_settings(FILE *file, const struct ar_plot_scene *scene)
+{
+    char gpus[32];
+    snprintf(gpus, sizeof gpus, "%" PRIu64 " GPUs", scene->pick->rows[0]->gpus);
+    const char *pieces[] = {scene->subject->cluster, gpus, ar_plot_grid_note(scene)};
+    ar_plot_write_subtitle(file, scene, pieces, 3);
+    ar_plot_write_series(file, scene, false);
+    double x_least = INFINITY;
+    double x_most = 0;
+    double y_least = INFINITY;
+    double y_most = 0;
+    for (size_t i = 0; i < scene->pick->rows_count; i++) {
+        const struct ar_plot_row *row = scene->pick->rows[i];
+        x_least = fmin(x_least, (double)row->payload_bytes);
+        x_most = fmax(x_most, (double)row->payload_bytes);
+        y_least = fmin(y_least, row->allreduce_s * 1e3);
+        y_most = fmax(y_most, row->allreduce_s * 1e3);
+    }
+    ar_plot_write_range(file, "x", x_least, x_most, 1.3);
+    ar_plot_write_range(file, "y", y_least, y_most, 1.4);
+    ar_plot_write_log_ticks(file, "xtics", x_least / 1.3, x_most * 1.3, "B");
+    ar_plot_write_log_ticks(file, "ytics", y_least / 1.4, y_most * 1.4, NULL);
+}
+
+const struct ar_plot_drawing ar_plot_payload = {
+    .name = "payload",
+    .data_name = "payload_curves", /* payload.csv is its input */
+    .kind = AR_PLOT_COLLECTIVES,
+    .empty_reason = "no payload.csv beside the sweep",
+    .pick = ar_plot_pick_payloads,
+    .write_data = write_payload_data,
+    .write_settings = write_payload_settings,
+};

@@ -1,0 +1,73 @@
+# What all pictures share: reading, terminals, colours, marks.
+# The settings before this file (picture, data, subtitle, algorithms, ...) come from `allreckon plot`.
+
+set encoding utf8
+set datafile separator comma
+set datafile columnheaders
+set datafile missing NaN
+
+# Colours of Okabe and Ito, told apart with any colour vision; dashes and marks repeat the
+# distinction for print in grey. Style k belongs to the k-th algorithm of the sweep in all pictures.
+colours = '0x0072B2 0xD55E00 0x009E73 0xCC79A7 0xE69F00 0x56B4E9'
+marks = '7 5 9 13 11 15'
+set dashtype 11 (11,4)
+set dashtype 12 (5,4)
+set dashtype 13 (11,3,2,3)
+set dashtype 14 (2,3)
+dashes = '1 11 13 12 14'
+colour(k) = int(word(colours, (k - 1) % words(colours) + 1))
+dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
+is_text = exists('ascii_columns')
+mark(k) = is_text ? k : int(word(marks, (k - 1) % words(marks) + 1))
+
+# Marks tell engines apart: simgrid is filled, closed is open, any other has a white dot. The inner
+# mark that makes them so is there for simgrid too, in the colour of the outer one.
+mark_size = 0.8
+is_filled(engine) = engine eq 'simgrid'
+inner_size(engine) = mark_size * (engine eq 'closed' ? 0.68 : 0.42)
+inner_colour(engine, k) = is_filled(engine) ? colour(k) : 0xFFFFFF
+key_mark(k) = !is_text && engines_count == 1 && engines[1] eq 'closed' ? mark(k) - 1 : mark(k)
+sign(engine) = is_filled(engine) ? '●' : engine eq 'closed' ? '○' : '◉'
+
+# The key names engines when a picture has several. (A loop without turns would leave a gap there.)
+engine_key = !exists('engines_count') || engines_count == 1 ? '' : \
+    ", for [e = 1:engines_count] keyentry with points pt sign(engines[e]) lc rgb '#444444' ".\
+    "title engines[e]"
+
+# Within `using`: whether the row is of algorithm i.
+of(i) = strcol('algorithm') eq algorithms[i]
+
+text_font = 'DejaVu Sans,Helvetica,Arial,sans-serif'
+set border lw 1.2 lc rgb '#333333'
+set tics nomirror tc rgb '#222222'
+set grid lt 1 lw 0.6 lc rgb '#D9D9D9'
+
+# From the top: title, subtitle, plot; at the bottom the key, outside of the data.
+row = is_text ? 1.0 / ascii_rows : 0.036
+title_y = 1 - (is_text ? 0.5 : 1.1) * row
+set label 101 '' at screen 0.5, screen title_y center noenhanced font ',18'
+do for [i = 1:subtitle_count] {
+    set label 101 + i subtitle[i] at screen 0.5, screen title_y - (i + (is_text ? 0 : 0.2)) * row \
+        center noenhanced font ',12'
+}
+set rmargin 3.5
+set tmargin at screen title_y - (subtitle_count + 1) * row
+set key noenhanced Left reverse horizontal samplen 3 spacing 1.15 font ',12'
+if (is_text) {
+    set key bottom center outside width 1
+} else {
+    set key at screen 0.5, screen 0.012 bottom center maxcols key_columns
+    set bmargin at screen 0.145 + 0.045 * key_rows
+}
+
+# The first plot makes the SVG; `eval finish` at the end of a template makes the PNG from it.
+finish = "set terminal pngcairo noenhanced size 1920,1280 fontscale 2 linewidth 2.4 pointscale 3.4 ".\
+    "font 'DejaVu Sans,14' background 'white'; set output picture.'.png'; replot; set output"
+if (is_text) {
+    finish = ''
+    set terminal dumb noenhanced size ascii_columns,ascii_rows
+    unset grid
+} else {
+    set terminal svg noenhanced size 720,480 font text_font.',14' background 'white'
+    set output picture.'.svg'
+}

@@ -1,0 +1,56 @@
+/** \file test_fixture.h
+ * A sweep in a directory of its own, for each test of the pictures.
+ */
+#ifndef AR_PLOT_TEST_FIXTURE_H
+#define AR_PLOT_TEST_FIXTURE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ar_plot.h"
+
+#define TEMPLATES AR_TEST_SOURCE_DIR "/plots"
+
+/** The header line of a sweep. */
+extern const char header[];
+
+extern char directory[64];
+extern char text[1 << 20];
+
+/** A path in the directory; one of four buffers in turn. */
+const char *in_directory(const char *name);
+
+/** Makes a directory with spaces and quotes in its name for a test. */
+void make_directory(void);
+
+void remove_directory(void);
+
+void write_file(const char *name, const char *content);
+
+/** Reads a file of the directory into `text`; returns its size. */
+size_t read_file(const char *name);
+
+/** How many entries the directory has beside the inputs. */
+unsigned count_outputs(void);
+
+void add_row(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
+             const char *engine, double iteration_s, double allreduce_s, const char *status);
+
+/** Two GPU counts, three algorithms, two engines, one failed row. */
+void write_sweep(void);
+
+/** Six payloads of a ring, the first of them 0 bytes. */
+void write_payloads(void);
+
+struct ar_plot_request a_request(void);
+
+/** Skips the test when there is no gnuplot. */
+void need_gnuplot(void);
+
+/** Draws the pictures of the directory, which must succeed. */
+struct ar_plot_report draw(void);
+
+/** Expects a failure whose line says `expected`; returns its status. */
+enum ar_status fail(const struct ar_plot_request *request, const char *expected);
+
+#endif

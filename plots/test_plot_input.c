@@ -1,0 +1,179 @@
+/* Wrong input, and pictures that appear whole or not at all. */
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test_fixture.h"
+
+TestSuite(plot_input, .init = make_directory, .fini = remove_directory);
+
+/* --- wrong input -------------------------------------------------------------------------- */
+
+struct wrong {
+    const char *from, *to; /* changed in a good row, or in the header when they are found there */
+    const char *expected;
+};
+
+Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
+{
+    static const struct wrong cases[] = {
+        {",iteration_s,", ",iteration,", "sweep.csv:1: column \"iteration_s\" is missing"},
+        {",shape,", ",gpus,", "sweep.csv:1: column \"shape\" is missing"},
+        {",nodes,", ",gpus,", "sweep.csv:1: column \"gpus\" is there twice"},
+        {",0.08,", ",abc,", "sweep.csv:2: column \"iteration_s\" is \"abc\"; expected a number"},
+        {",0.08,", ",0,", "sweep.csv:2: column \"iteration_s\" is \"0\"; expected a number above"},
+        {",0.08,", ",inf,", "sweep.csv:2: column \"iteration_s\" is \"inf\""},
+        {",0.02,", ",-1,", "sweep.csv:2: column \"allreduce_s\" is \"-1\"; expected seconds >= 0"},
+        {",0.875,", ",,", "sweep.csv:2: column \"efficiency_frac\" is \"\"; expected a fraction"},
+        {",16,", ",0,", "sweep.csv:2: column \"gpus\" is \"0\"; expected a whole number"},
+        {",16,", ",1e3,", "sweep.csv:2: column \"gpus\" is \"1e3\""},
+        {",ring,", ",\"r\"\"g\",",
+         "sweep.csv:2: column \"algorithm\" is \"r\"g\"; expected a name"},
+        {",closed,", ",,", "sweep.csv:2: column \"engine\" is \"\"; expected a name"},
+        {",ring,", ",ring,ring,", "sweep.csv:2: found 35 columns; expected 34"},
+        {",ring,", ",\"ring,", "sweep.csv:2: a quoted cell is not closed"},
+        {",ring,", ",\"ring\"x,", "sweep.csv:2: "},
+        {",ok", ",failed", "sweep.csv:2: column \"status\" is not ok here nor in any other row"},
+    };
+    struct ar_plot_request request = a_request();
+    for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *content = NULL;
+        size_t size;
+        FILE *stream = open_memstream(&content, &size);
+        fputs(header, stream);
+        add_row(stream, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
+        fclose(stream);
+        char *found = strstr(content, cases[i].from);
+        cr_assert_not_null(found, "%s", cases[i].from);
+        FILE *file = fopen(in_directory("sweep.csv"), "w");
+        fprintf(file, "%.*s%s%s", (int)(found - content), content, cases[i].to,
+                found + strlen(cases[i].from));
+        fclose(file);
+        cr_expect_eq(fail(&request, cases[i].expected), AR_BAD_DATA);
+        free(content);
+    }
+    cr_expect_eq(count_outputs(), 0);
+}
+
+Test(plot_input, rows_of_unlike_sweeps_are_refused)
+{
+    write_sweep();
+    FILE *file = fopen(in_directory("sweep.csv"), "a");
+    fprintf(file, "other,resnet50-v1.5,32,fp16,16,4,ring,-,2,closed,1,0.08,0.07,0.02,0.01,6400,"
+                  "0.875,gpu,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok\n");
+    fclose(file);
+    struct ar_plot_request request = a_request();
+    cr_expect_eq(fail(&request, "sweep.csv:12: column \"cluster\" is \"other\"; expected "
+                                "\"abci-v100\" as in the rows before"),
+                 AR_BAD_DATA);
+}
+
+Test(plot_input, lines_are_counted_across_quoted_line_breaks_and_a_byte_order_mark)
+{
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fprintf(file, "\xEF\xBB\xBF%.*s\r\n", (int)strlen(header) - 1, header);
+    add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "\"failed\r\nin two lines\"");
+    fputs("\r\n", file);
+    add_row(file, 16, "ring", "-", "closed", -1, 0.02, "ok");
+    fclose(file);
+    struct ar_plot_request request = a_request();
+    fail(&request, "sweep.csv:5: column \"iteration_s\" is \"-1\"");
+}
+
+Test(plot_input, missing_and_empty_files_are_named)
+{
+    struct ar_plot_request request = a_request();
+    cr_expect_eq(fail(&request, "/sweep.csv: cannot read: No such file"), AR_NO_INPUT);
+    write_file("sweep.csv", "");
+    cr_expect_eq(fail(&request, "sweep.csv: the file is empty"), AR_BAD_DATA);
+    write_file("sweep.csv", header);
+    cr_expect_eq(fail(&request, "sweep.csv: found a header and no rows"), AR_BAD_DATA);
+    write_sweep();
+    write_file("payload.csv", "a,b\n1,2\n");
+    cr_expect_eq(fail(&request, "payload.csv:1: column \"status\" is missing"), AR_BAD_DATA);
+    request.path = "";
+    cr_expect_eq(fail(&request, "the path is empty"), AR_NO_INPUT);
+}
+
+Test(plot_input, an_input_named_like_an_output_is_not_overwritten)
+{
+    write_sweep();
+    char path[256];
+    snprintf(path, sizeof path, "%s", in_directory("efficiency.csv"));
+    cr_assert_eq(rename(in_directory("sweep.csv"), path), 0);
+    struct ar_plot_request request = a_request();
+    request.path = path;
+    cr_expect_eq(fail(&request, "efficiency.csv: a picture would overwrite this input"), AR_IO);
+}
+
+/* --- whole or not at all ------------------------------------------------------------------ */
+
+static void fake_gnuplot(struct ar_plot_request *request, const char *script)
+{
+    static char path[256];
+    write_file("gnuplot", script);
+    snprintf(path, sizeof path, "%s", in_directory("gnuplot"));
+    cr_assert_eq(chmod(path, 0755), 0);
+    request->gnuplot = path;
+}
+
+Test(plot_input, a_failing_gnuplot_is_one_line_and_leaves_nothing)
+{
+    write_sweep();
+    struct ar_plot_request request = a_request();
+    request.gnuplot = "no-such-gnuplot";
+    cr_expect_eq(fail(&request, "no-such-gnuplot: program not found in PATH"), AR_IO);
+    fake_gnuplot(&request, "#!/bin/sh\nprintf '\\nplot x\\n     ^\\n' >&2\n"
+                           "echo '\"efficiency.gp\" line 7: undefined variable: x' >&2\nexit 1\n");
+    cr_expect_eq(fail(&request, "failed on efficiency.gp with exit code 1: \"efficiency.gp\" line "
+                                "7: undefined variable: x"),
+                 AR_INTERNAL);
+    fake_gnuplot(&request, "#!/bin/sh\nkill -9 $$\n");
+    fail(&request, "killed by signal 9");
+    fake_gnuplot(&request, "#!/bin/sh\nexit 0\n");
+    fail(&request, "efficiency.svg: ");
+    fake_gnuplot(&request, "#!/bin/sh\necho '<svg></svg>' >efficiency.svg\n"
+                           "printf 'PNG' >efficiency.png\n");
+    cr_expect_eq(fail(&request, "efficiency.png: "), AR_IO);
+    cr_expect_eq(count_outputs(), 0);
+}
+
+Test(plot_input, a_full_disk_leaves_the_old_pictures)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    size_t size = read_file("efficiency.png");
+    signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {20000, 20000};
+    cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+    struct ar_plot_request request = a_request();
+    fail(&request, "efficiency.");
+    cr_expect_eq(read_file("efficiency.png"), size);
+    cr_expect_eq(count_outputs(), 4 * 4);
+}
+
+Test(plot_input, a_directory_that_cannot_be_written_is_named)
+{
+    write_sweep();
+    struct ar_plot_request request = a_request();
+    request.output_dir = "/proc/self/no";
+    cr_expect_eq(fail(&request, "/proc/self/no: cannot make the directory"), AR_IO);
+    request.output_dir = "/proc/self";
+    cr_expect_eq(fail(&request, "/proc/self: cannot write pictures there"), AR_IO);
+    request.output_dir = request.path = in_directory("sweep.csv");
+    cr_expect_eq(fail(&request, "found a file; expected a directory"), AR_IO);
+}
+
+Test(plot_input, missing_templates_are_named_and_leave_nothing)
+{
+    write_sweep();
+    struct ar_plot_request request = a_request();
+    request.template_dir = "/nonexistent";
+    cr_expect_eq(fail(&request, "/nonexistent/style.gp: cannot read this template"), AR_NO_INPUT);
+    cr_expect_eq(count_outputs(), 0);
+}
