@@ -1,0 +1,41 @@
+/* The closed form as an engine: jobs one after the other, each as long as ar_closed_evaluate(). */
+#include "ar_text.h"
+#include "engines.h"
+
+static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+{
+    struct ar_closed *plan;
+    enum ar_status status = ar_closed_create(&trial->collective, &plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    double free_s = 0;
+    trial->exact = true;
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+        double start_s = trial->jobs[i].ready_s > free_s ? trial->jobs[i].ready_s : free_s;
+        free_s = start_s + time.time_s;
+        trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
+        if (!time.exact) {
+            trial->exact = false;
+            ar_copy_text(trial->note, sizeof trial->note, time.why);
+        }
+    }
+    ar_closed_destroy(plan);
+    if (trial->rank_finish_s != NULL) {
+        for (uint32_t rank = 0; rank < ar_shape_ranks(&trial->collective.shape); rank++) {
+            trial->rank_finish_s[rank] = free_s;
+        }
+    }
+    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    ar_copy_text(trial->options, sizeof trial->options,
+                 trial->exact ? "closed exact" : "closed approximate");
+    return AR_OK;
+}
+
+const struct ar_engine ar_engine_closed = {
+    .name = "closed",
+    .title = "closed form: instant; exact where it says so, an estimate elsewhere",
+    .run = run,
+};

@@ -1,0 +1,15 @@
+/** \file engines.h
+ * The rows of the engine table.
+ */
+#ifndef AR_ENGINES_H
+#define AR_ENGINES_H
+
+#include "ar_trial.h"
+
+/** SimGrid: every rank an actor per channel, every message a communication on the platform. */
+extern const struct ar_engine ar_engine_simgrid;
+
+/** The closed form of ar_closed.h. */
+extern const struct ar_engine ar_engine_closed;
+
+#endif

@@ -1,0 +1,287 @@
+#include "simgrid_child.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/barrier.h>
+#include <simgrid/comm.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/mailbox.h>
+
+enum { WINDOW_ROOM = 64, NAME_ROOM = 64 };
+
+/* The far end of a connection; looked up again only when the peer changes. */
+struct link_end {
+    uint32_t peer; /* position; UINT32_MAX: none yet */
+    sg_mailbox_t mailbox;
+    double bandwidth_Bps; /* of the route, for sends */
+    double free_s;        /* when the last message has left, for sends */
+};
+
+struct flight {
+    sg_comm_t comm;
+    uint32_t peer;
+    uint64_t step; /* counted over all jobs */
+};
+
+/* One rank on one channel: one actor. */
+struct actor {
+    struct simulation *simulation;
+    uint32_t channel;
+    uint32_t position;
+    uint32_t rank;
+    uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
+    struct link_end out;
+    struct link_end in;
+    struct flight flights[WINDOW_ROOM]; /* a ring buffer */
+    uint32_t flights_first;
+    uint32_t flights_count;
+    sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
+};
+
+struct simulation {
+    struct ar_trial *trial;
+    struct ar_order order;
+    uint32_t ranks;
+    uint32_t steps;
+    double reduce_s_per_byte;
+    double setup_s;
+    struct actor *actors; /* [channel][position] */
+};
+
+static struct actor *actor_at(const struct simulation *simulation, uint32_t channel,
+                              uint32_t position)
+{
+    return &simulation->actors[(size_t)channel * simulation->ranks + position];
+}
+
+static const char *mailbox_name(uint32_t channel, uint32_t from, uint32_t to, char name[NAME_ROOM])
+{
+    snprintf(name, NAME_ROOM, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, channel, from, to);
+    return name;
+}
+
+static sg_mailbox_t mailbox_between(uint32_t channel, uint32_t from, uint32_t to)
+{
+    char name[NAME_ROOM];
+    return sg_mailbox_by_name(mailbox_name(channel, from, to, name));
+}
+
+static sg_host_t host_of(uint32_t rank)
+{
+    char name[NAME_ROOM];
+    return sg_host_by_name(ar_cluster_host_name(rank, name, sizeof name));
+}
+
+static void connect_out(struct actor *actor, uint32_t peer)
+{
+    if (actor->out.peer == peer) {
+        return;
+    }
+    uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
+    actor->out = (struct link_end){
+        .peer = peer,
+        .mailbox = mailbox_between(actor->channel, actor->position, peer),
+        .bandwidth_Bps = sg_host_get_route_bandwidth(sg_host_self(), host_of(peer_rank)),
+    };
+}
+
+static void connect_in(struct actor *actor, uint32_t peer)
+{
+    if (actor->in.peer == peer) {
+        return;
+    }
+    actor->in = (struct link_end){
+        .peer = peer, .mailbox = mailbox_between(actor->channel, peer, actor->position)};
+}
+
+/* Makes messages to this actor start when they are sent, not when it asks for them: SimGrid does so
+ * for a mailbox whose receiver is known. (Posting receives ahead does the same, but the longer life
+ * of the communications costs a third of the speed at 1024 ranks.) */
+static void declare_receiver(const struct actor *actor)
+{
+    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    struct ar_phase phases[AR_PHASES_MOST];
+    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < phases_count; i++) {
+        uint32_t last_step = first_step + phases[i].steps - 1;
+        for (int end = 0; end < 2 && phases[i].steps > 0; end++) {
+            struct ar_move move = collective->algorithm->move(
+                &collective->shape, 0, actor->position, end == 0 ? first_step : last_step);
+            if (move.receive != AR_RECEIVE_NONE) {
+                char name[NAME_ROOM];
+                sg_mailbox_set_receiver(
+                    mailbox_name(actor->channel, move.receive_from, actor->position, name));
+            }
+        }
+        first_step += phases[i].steps;
+    }
+}
+
+/* Releases the oldest message in flight; returns at once if it has arrived. */
+static void land(struct actor *actor)
+{
+    sg_comm_wait(actor->flights[actor->flights_first].comm);
+    actor->flights_first = (actor->flights_first + 1) % WINDOW_ROOM;
+    actor->flights_count--;
+}
+
+static bool oldest_has_arrived(const struct actor *actor)
+{
+    const struct flight *flight = &actor->flights[actor->flights_first];
+    return actor_at(actor->simulation, actor->channel, flight->peer)->steps_done > flight->step;
+}
+
+static void send_message(struct actor *actor, const struct ar_move *move)
+{
+    static int payload; /* SimGrid wants an address; nothing is read through it */
+    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    connect_out(actor, move->send_to);
+    while (actor->flights_count > 0 &&
+           (actor->flights_count >= collective->window || oldest_has_arrived(actor))) {
+        land(actor);
+    }
+    double now_s = simgrid_get_clock();
+    if (now_s < actor->out.free_s) {
+        sg_actor_sleep_until(actor->out.free_s);
+        now_s = simgrid_get_clock();
+    }
+    uint64_t bytes = move->send_span.count * collective->element_bytes;
+    actor->out.free_s = now_s + (double)bytes / actor->out.bandwidth_Bps;
+    uint32_t last = (actor->flights_first + actor->flights_count++) % WINDOW_ROOM;
+    actor->flights[last] = (struct flight){
+        .comm = sg_mailbox_put_async(actor->out.mailbox, &payload, (long)bytes),
+        .peer = move->send_to,
+        .step = actor->steps_done,
+    };
+}
+
+static void receive_message(struct actor *actor, const struct ar_move *move)
+{
+    connect_in(actor, move->receive_from);
+    sg_mailbox_get(actor->in.mailbox);
+    const struct simulation *simulation = actor->simulation;
+    uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
+    double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
+    if (move->receive == AR_RECEIVE_REDUCE && reduce_s > 0) {
+        sg_actor_sleep_for(reduce_s);
+    }
+}
+
+static void walk_through_moves(struct actor *actor, uint64_t elements)
+{
+    const struct simulation *simulation = actor->simulation;
+    const struct ar_collective *collective = &simulation->trial->collective;
+    for (uint32_t step = 0; step < simulation->steps; step++) {
+        struct ar_move move =
+            collective->algorithm->move(&collective->shape, elements, actor->position, step);
+        if (move.sends) {
+            send_message(actor, &move);
+        }
+        if (move.receive != AR_RECEIVE_NONE) {
+            receive_message(actor, &move);
+        }
+        actor->steps_done++;
+    }
+}
+
+static void run_job(struct actor *actor, uint32_t index)
+{
+    const struct simulation *simulation = actor->simulation;
+    const struct ar_job *job = &simulation->trial->jobs[index];
+    struct ar_job_time *time = &simulation->trial->times[index];
+    if (simgrid_get_clock() < job->ready_s) {
+        sg_actor_sleep_until(job->ready_s);
+    }
+    double start_s = simgrid_get_clock();
+    if (start_s < time->start_s) {
+        time->start_s = start_s;
+    }
+    if (simulation->setup_s > 0) {
+        sg_actor_sleep_for(simulation->setup_s);
+    }
+    struct ar_span part =
+        ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);
+    walk_through_moves(actor, part.count);
+    while (actor->flights_count > 0) {
+        land(actor);
+    }
+    if (actor->barrier != NULL) {
+        sg_barrier_wait(actor->barrier);
+    }
+    double finish_s = simgrid_get_clock();
+    if (finish_s > time->finish_s) {
+        time->finish_s = finish_s;
+    }
+}
+
+static void actor_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    struct actor *actor = sg_actor_self_get_data();
+    declare_receiver(actor);
+    for (uint32_t i = 0; i < actor->simulation->trial->jobs_count; i++) {
+        run_job(actor, i);
+    }
+    double *rank_finish_s = actor->simulation->trial->rank_finish_s;
+    if (rank_finish_s != NULL) {
+        rank_finish_s[actor->rank] = simgrid_get_clock();
+    }
+}
+
+static void start_actor(struct simulation *simulation, uint32_t channel, uint32_t position,
+                        sg_bar_t *barriers)
+{
+    struct actor *actor = actor_at(simulation, channel, position);
+    uint32_t rank = ar_order_rank(&simulation->order, channel, position);
+    *actor = (struct actor){.simulation = simulation,
+                            .channel = channel,
+                            .position = position,
+                            .rank = rank,
+                            .out = {.peer = UINT32_MAX},
+                            .in = {.peer = UINT32_MAX},
+                            .barrier = barriers != NULL ? barriers[rank] : NULL};
+    sg_actor_t handle = sg_actor_init("rank", host_of(rank));
+    sg_actor_set_data(handle, actor);
+    sg_actor_start_(handle, actor_main, 0, NULL);
+}
+
+void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
+    struct simulation simulation = {
+        .trial = trial,
+        .order = ar_collective_order(&trial->collective),
+        .ranks = ar_shape_ranks(&trial->collective.shape),
+        .steps = ar_algorithm_steps(trial->collective.algorithm, &trial->collective.shape),
+        .reduce_s_per_byte = facts->reduce_s_per_byte,
+        .setup_s = facts->collective_setup_s,
+    };
+    uint32_t channels = trial->collective.channels;
+    simulation.actors = calloc((size_t)channels * simulation.ranks, sizeof(struct actor));
+    sg_bar_t *barriers = channels > 1 ? calloc(simulation.ranks, sizeof(sg_bar_t)) : NULL;
+    assert(simulation.actors != NULL && (channels == 1 || barriers != NULL));
+
+    simgrid_load_platform(platform_path);
+    for (uint32_t rank = 0; barriers != NULL && rank < simulation.ranks; rank++) {
+        barriers[rank] = sg_barrier_init(channels);
+    }
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
+    }
+    for (uint32_t channel = 0; channel < channels; channel++) {
+        for (uint32_t position = 0; position < simulation.ranks; position++) {
+            start_actor(&simulation, channel, position, barriers);
+        }
+    }
+    simgrid_run();
+    free(simulation.actors);
+    free(barriers);
+}

@@ -1,0 +1,68 @@
+#include <assert.h>
+#include <string.h>
+#include <time.h>
+
+#include "ar_text.h"
+#include "engines.h"
+
+const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_closed};
+const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
+
+enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
+                              struct ar_error *err)
+{
+    const char *names[sizeof ar_engines / sizeof ar_engines[0]];
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        if (strcmp(name, ar_engines[i]->name) == 0) {
+            *engine = ar_engines[i];
+            return AR_OK;
+        }
+        names[i] = ar_engines[i]->name;
+    }
+    const char *nearest = ar_nearest_name(name, names, ar_engines_count);
+    return ar_error_set(err, AR_USAGE, "%s: unknown engine \"%s\"%s%s%s; see 'allreckon list'",
+                        where, name, nearest != NULL ? "; did you mean \"" : "",
+                        nearest != NULL ? nearest : "", nearest != NULL ? "\"" : "");
+}
+
+static double monotonic_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
+static void run_alone(struct ar_trial *trial)
+{
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        trial->times[i] = (struct ar_job_time){.start_s = trial->jobs[i].ready_s,
+                                               .finish_s = trial->jobs[i].ready_s};
+    }
+    if (trial->rank_finish_s != NULL) {
+        trial->rank_finish_s[0] = trial->times[trial->jobs_count - 1].finish_s;
+    }
+    trial->messages_count = 0;
+    trial->exact = true;
+}
+
+enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
+                            struct ar_error *err)
+{
+    assert(trial->jobs_count > 0);
+    enum ar_status status = ar_collective_check(&trial->collective, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    double began_s = monotonic_s();
+    trial->memory_bytes = 0;
+    trial->note[0] = '\0';
+    trial->options[0] = '\0';
+    if (ar_shape_ranks(&trial->collective.shape) == 1) {
+        run_alone(trial);
+    } else {
+        status = engine->run(trial, err);
+    }
+    trial->wall_s = monotonic_s() - began_s;
+    return status;
+}
