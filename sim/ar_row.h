@@ -1,0 +1,87 @@
+/** \file ar_row.h
+ * A result row: what every command prints and every sweep stores.
+ *
+ * CSV, JSON and the documentation come from one list of columns. Names carry their unit: `_s`
+ * seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does not apply is empty
+ * in CSV and null in JSON.
+ */
+#ifndef AR_ROW_H
+#define AR_ROW_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_step.h"
+
+/* clang-format off */
+/** Columns in order: kind (text, count or number), name, meaning. */
+#define AR_COLUMN_LIST(X)                                                                          \
+    X(text,   cluster,         "cluster name")                                                     \
+    X(text,   trace,           "trace name; empty for a bare all-reduce")                          \
+    X(count,  batch_per_gpu,   "images per GPU and step")                                          \
+    X(text,   precision,       "of compute and of gradients on the wire: fp16 or fp32")            \
+    X(count,  gpus,            "ranks N")                                                          \
+    X(count,  nodes,           "nodes that hold them")                                             \
+    X(text,   algorithm,       "all-reduce algorithm")                                             \
+    X(text,   shape,           "XxY, what X and Y mean is the algorithm's matter; empty for the ring") \
+    X(count,  channels,        "rings over which the payload is split")                            \
+    X(text,   engine,          "engine that produced the row")                                     \
+    X(count,  payload_bytes,   "bytes reduced per rank and step, all buckets")                     \
+    X(number, iteration_s,     "time of one training step")                                        \
+    X(number, compute_s,       "overhead, forward, backward and optimizer of one GPU")             \
+    X(number, allreduce_s,     "time the communication stream is busy, all buckets")               \
+    X(number, exposed_s,       "part of it that the backward pass does not hide")                  \
+    X(number, images_per_s,    "images per second of all GPUs")                                    \
+    X(number, efficiency_frac, "images per second and GPU, over that of the baseline")             \
+    X(text,   baseline,        "what is 100 %: gpu (one, compute only) or node (one, flat ring)")  \
+    X(count,  messages_count,  "messages of the step, all ranks, channels and buckets")            \
+    X(number, wall_s,          "real time the engine took")                                        \
+    X(text,   version,         "version of Allreckon")                                             \
+    X(count,  window,          "messages a rank may have in flight per channel")                   \
+    X(text,   bucket,          "fusion rule")                                                      \
+    X(count,  buckets_count,   "all-reduces per step")                                             \
+    X(number, forward_s,       "forward pass")                                                     \
+    X(number, backward_s,      "backward pass")                                                    \
+    X(number, optimizer_s,     "optimizer step")                                                   \
+    X(number, overhead_s,      "per-step time outside layers and optimizer")                       \
+    X(number, setup_s,         "constant part of allreduce_s, by the closed form")                 \
+    X(number, latency_s,       "latency part of allreduce_s, by the closed form")                  \
+    X(number, bandwidth_s,     "bandwidth part of allreduce_s, by the closed form")                \
+    X(number, reduction_s,     "reduction part of allreduce_s, by the closed form")                \
+    X(number, algbw_Bps,       "payload / time, bare all-reduce only")                             \
+    X(number, busbw_Bps,       "algbw * 2(N-1)/N as in nccl-tests, bare all-reduce only")          \
+    X(text,   settings,        "--set values, joined by spaces")                                   \
+    X(text,   engine_options,  "engine version and pinned options")                                \
+    X(text,   status,          "ok, or why the row has no result")
+/* clang-format on */
+
+enum { AR_ROW_TEXT = 192 };
+#define AR_ROW_NO_COUNT UINT64_MAX
+
+typedef char ar_row_text[AR_ROW_TEXT];
+typedef uint64_t ar_row_count;
+typedef double ar_row_number;
+
+struct ar_row {
+#define X(kind, name, help) ar_row_##kind name;
+    AR_COLUMN_LIST(X)
+#undef X
+};
+
+enum ar_row_format { AR_ROW_TABLE, AR_ROW_CSV, AR_ROW_JSON };
+
+/** Parses `table`, `csv` or `json`. */
+enum ar_status ar_row_format_parse(const char *where, const char *text, enum ar_row_format *format,
+                                   struct ar_error *err);
+
+/** A row in which nothing applies yet. */
+struct ar_row ar_row_empty(void);
+
+/** Writes rows to a file; write errors are left for ferror(). CSV has a header line; JSON is one
+ * array of objects; a table has units in its header and only the columns people read first. */
+void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count);
+
+/** Writes name, kind and meaning of every column. */
+void ar_row_columns_write(FILE *file);
+
+#endif

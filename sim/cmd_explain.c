@@ -1,0 +1,208 @@
+/* explain: every term of a prediction, each parameter with its source. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_units.h"
+#include "commands.h"
+#include "plan.h"
+
+static void write_head(const struct plan *plan, const struct ar_step *step)
+{
+    char shape[AR_SHAPE_TEXT];
+    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPUs of %s\n", plan->trace->name,
+           plan->trace->batch, ar_precision_name(plan->precision),
+           ar_shape_ranks(&step->collective.shape), ar_cluster_facts(plan->cluster)->name);
+    printf("%s %s, %" PRIu32 " channels, window %" PRIu32 ", buckets %s, engine %s\n\n",
+           step->collective.algorithm->name, ar_shape_format(&step->collective.shape, shape),
+           plan->channels, plan->window, plan->fusion.text, step->engine->name);
+}
+
+static void write_term(const char *name, double time_s, double whole_s)
+{
+    printf("  %-30s %10.3f %8.1f\n", name, time_s * 1e3, 100 * time_s / whole_s);
+}
+
+static void write_iteration(const struct plan *plan, const struct ar_step *step)
+{
+    const struct ar_trace *trace = plan->trace;
+    double whole_s = step->iteration_s;
+    printf("%-32s %10s %8s\n", "Iteration", "ms", "%");
+    write_term("framework overhead", trace->step_overhead_s, whole_s);
+    write_term("forward", ar_trace_forward_s(trace), whole_s);
+    write_term("backward", ar_trace_backward_s(trace), whole_s);
+    write_term("exposed all-reduce", step->exposed_s, whole_s);
+    write_term("optimizer", trace->optimizer_s, whole_s);
+    write_term("= iteration", whole_s, whole_s);
+    printf("  all-reduce stream busy %.3f ms, of which %.3f ms hide behind the backward pass\n",
+           step->allreduce_s * 1e3, (step->allreduce_s - step->exposed_s) * 1e3);
+    printf("  %.1f images/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
+           step->images_per_s, step->efficiency_frac * 100,
+           step->baseline == AR_BASELINE_GPU ? "GPU without communication"
+                                             : "node with a flat ring");
+}
+
+static void write_buckets(const struct ar_step *step)
+{
+    enum { BUCKETS_SHOWN = 24 };
+    const struct ar_workload *workload = step->workload;
+    char text[AR_UNIT_TEXT];
+    printf("%-10s %8s %12s %12s %12s %12s\n", "Bucket", "tensors", "payload", "ready ms",
+           "start ms", "finish ms");
+    for (uint32_t i = 0; i < workload->buckets_count && i < BUCKETS_SHOWN; i++) {
+        const struct ar_bucket *bucket = &workload->buckets[i];
+        const struct ar_job_time *time = &step->trial.times[i];
+        printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
+               bucket->tensors_count,
+               ar_format_bytes(bucket->elements * step->collective.element_bytes, text),
+               bucket->ready_s * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
+    }
+    if (workload->buckets_count > BUCKETS_SHOWN) {
+        printf("  and %" PRIu32 " more\n", workload->buckets_count - BUCKETS_SHOWN);
+    }
+    puts("  the backward pass begins at forward's end; all times since the step began\n");
+}
+
+/* Sums the phases of all buckets into the phases of one. */
+static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *time)
+{
+    sum->time_s += time->time_s;
+    sum->setup_s += time->setup_s;
+    sum->phases_count = time->phases_count;
+    if (!time->exact) {
+        sum->exact = false;
+        sum->why = time->why;
+    }
+    for (uint32_t i = 0; i < time->phases_count; i++) {
+        struct ar_phase_time *to = &sum->phases[i];
+        struct ar_phase_time phase =
+            time->phases[i]; /* steps, bound and link: of the last bucket */
+        phase.time_s += to->time_s;
+        phase.reduction_s += to->reduction_s;
+        for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+            phase.latency_s[tier] += to->latency_s[tier];
+            phase.bandwidth_s[tier] += to->bandwidth_s[tier];
+        }
+        *to = phase;
+    }
+}
+
+static void write_phase(const struct plan *plan, const struct ar_phase_time *phase)
+{
+    char message[AR_UNIT_TEXT];
+    char rate[AR_UNIT_TEXT];
+    char link[64];
+    if (phase->steps == 0) {
+        return;
+    }
+    printf("  %-22s %6" PRIu32 " %10s %-6s %9.3f", phase->name, phase->steps,
+           ar_format_bytes(phase->message_bytes, message), ar_bound_name(phase->bound),
+           phase->time_s * 1e3);
+    for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+        printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
+    }
+    printf(" %8.3f  %s, %" PRIu32 " flow%s: %s\n", phase->reduction_s * 1e3,
+           ar_cluster_link_name(plan->cluster, phase->slowest_link, link, sizeof link),
+           phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s",
+           ar_format_rate(phase->slowest_Bps, rate));
+}
+
+static void write_split(const struct plan *plan, const struct ar_step *step,
+                        const struct ar_closed_time *sum)
+{
+    printf("All-reduce by the closed form, ms, all buckets (message, bound: of the last bucket)\n");
+    printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
+    for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+        printf(" %17s", ar_tier_name((enum ar_tier)tier));
+    }
+    printf(" %8s  %s\n", "reduce", "slowest hop");
+    printf("  %-56s ", "");
+    for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+        printf(" %8s %8s", "latency", "bandw.");
+    }
+    printf("\n  %-22s %6s %10s %-6s %9.3f\n", "setup", "", "", "", sum->setup_s * 1e3);
+    for (uint32_t i = 0; i < sum->phases_count; i++) {
+        write_phase(plan, &sum->phases[i]);
+    }
+    printf("  %-22s %6s %10s %-6s %9.3f; engine %s: %.3f (closed form %+.1f %%)\n", "= all-reduce",
+           "", "", "", sum->time_s * 1e3, step->engine->name, step->allreduce_s * 1e3,
+           100 * (sum->time_s / step->allreduce_s - 1));
+    if (sum->exact) {
+        puts("  the closed form is exact here");
+    } else {
+        printf("  the closed form is an estimate here: %s\n", sum->why);
+    }
+    puts("  bound: hops = a part of the buffer travelling, port = a link never idle, window = out "
+         "of slots\n");
+}
+
+static enum ar_status write_closed(const struct plan *plan, const struct ar_step *step,
+                                   struct ar_error *err)
+{
+    struct ar_closed *closed;
+    if (ar_shape_ranks(&step->collective.shape) == 1) {
+        return AR_OK;
+    }
+    enum ar_status status = ar_closed_create(&step->collective, &closed, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct ar_closed_time sum = {.exact = true, .why = ""};
+    for (uint32_t i = 0; i < step->trial.jobs_count; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(closed, step->trial.jobs[i].elements, &time);
+        add_times(&sum, &time);
+    }
+    write_split(plan, step, &sum);
+    ar_closed_destroy(closed);
+    return AR_OK;
+}
+
+static void write_parameters(const struct plan *plan, const struct ar_step *step)
+{
+    printf("%-26s %-18s %s\n", "Parameter", "value", "source");
+    for (size_t i = 0; i < ar_cluster_parameters_count(plan->cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(plan->cluster, i);
+        if (strcmp(parameter.key, "description") != 0) {
+            printf("  %-24s %-18s %s\n", parameter.key, parameter.text,
+                   parameter.source[0] != '\0' ? parameter.source : "not stated");
+        }
+    }
+    printf("  %-24s %-18s %s\n", "layer times", plan->trace->name, plan->trace->source);
+    printf("  %-24s %-18s %s\n", "algorithm", step->collective.algorithm->name,
+           step->collective.algorithm->source);
+    if (step->trial.options[0] != '\0') {
+        printf("  %-24s %-18s %s\n", "engine", step->engine->name, step->trial.options);
+    }
+}
+
+enum ar_status command_explain(const struct options *options, struct ar_error *err)
+{
+    struct plan plan;
+    struct point point;
+    enum ar_status status = plan_create(options, true, &plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = plan_point(&plan, options, &point, err);
+    if (status == AR_OK) {
+        plan_choose_engines(&plan, &point, 1);
+        struct ar_step step = plan_step(&plan, &point);
+        status = ar_step_run(&step, err);
+        if (status == AR_OK) {
+            write_head(&plan, &step);
+            write_iteration(&plan, &step);
+            write_buckets(&step);
+            status = write_closed(&plan, &step, err);
+            write_parameters(&plan, &step);
+            ar_step_destroy(&step);
+        }
+    }
+    plan_destroy(&plan);
+    if (status == AR_OK && (fflush(stdout) != 0 || ferror(stdout))) {
+        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
+    }
+    return status;
+}

@@ -1,0 +1,132 @@
+/* list: what there is to choose from, and the columns of the results. verify: a proof by execution
+ * that the algorithms are right. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_cluster.h"
+#include "ar_row.h"
+#include "ar_verify.h"
+#include "commands.h"
+#include "lists.h"
+#include "plan.h"
+#include "resource.h"
+
+static void list_all_algorithms(void)
+{
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        const struct ar_algorithm *algorithm = ar_algorithms[i];
+        printf("%s\n  %s\n  shape:  %s\n  time:   %s\n  source: %s\n", algorithm->name,
+               algorithm->title, algorithm->shape_help, algorithm->formula, algorithm->source);
+    }
+    puts("alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
+         "them with 'allreckon verify'");
+}
+
+static void list_clusters(void)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    size_t count = resource_names(RESOURCE_CLUSTER, names);
+    for (size_t i = 0; i < count; i++) {
+        char path[RESOURCE_PATH];
+        struct ar_error err;
+        struct ar_cluster *cluster;
+        if (resource_find(RESOURCE_CLUSTER, "list", names[i], path, &err) == AR_OK &&
+            ar_cluster_load(path, NULL, 0, &cluster, &err) == AR_OK) {
+            printf("%-14s %s\n", names[i], ar_cluster_facts(cluster)->description);
+            ar_cluster_destroy(cluster);
+        } else {
+            printf("%-14s cannot be read: %s\n", names[i], err.text);
+        }
+    }
+}
+
+static void list_traces(void)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    size_t count = resource_names(RESOURCE_TRACE, names);
+    for (size_t i = 0; i < count; i++) {
+        puts(names[i]);
+    }
+}
+
+static void list_engines(void)
+{
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        printf("%-10s %s\n", ar_engines[i]->name, ar_engines[i]->title);
+    }
+}
+
+static void list_columns(void)
+{
+    ar_row_columns_write(stdout);
+}
+
+static const struct {
+    const char *name;
+    void (*write)(void);
+} topics[] = {
+    {"algorithms", list_all_algorithms}, {"clusters", list_clusters}, {"traces", list_traces},
+    {"engines", list_engines},           {"columns", list_columns},
+};
+
+enum ar_status command_list(const struct options *options, struct ar_error *err)
+{
+    size_t count = sizeof topics / sizeof topics[0];
+    if (options->arguments_count == 1) {
+        for (size_t i = 0; i < count; i++) {
+            if (strcmp(options->arguments[0], topics[i].name) == 0) {
+                topics[i].write();
+                return AR_OK;
+            }
+        }
+        return ar_error_set(err, AR_USAGE,
+                            "list: found \"%s\"; expected algorithms, clusters, traces, engines or "
+                            "columns",
+                            options->arguments[0]);
+    }
+    for (size_t i = 0; i < count - 1; i++) { /* columns only when asked for */
+        printf("%s%s:\n", i > 0 ? "\n" : "", topics[i].name);
+        topics[i].write();
+    }
+    return AR_OK;
+}
+
+static enum ar_status verify_all(const struct ar_algorithm *const *algorithms, size_t count,
+                                 const uint64_t *ranks, size_t ranks_count, struct ar_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint64_t cases = 0;
+        for (size_t j = 0; j < ranks_count; j++) {
+            enum ar_status status = ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err);
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+        printf("%-14s %" PRIu64 " cases of shape and element count: every contribution reduced "
+               "exactly once\n",
+               algorithms[i]->name, cases);
+    }
+    return AR_OK;
+}
+
+enum ar_status command_verify(const struct options *options, struct ar_error *err)
+{
+    enum { RANKS_MOST = 256 }; /* cost grows with the cube of the ranks */
+    const struct ar_algorithm **algorithms = NULL;
+    uint64_t *ranks = NULL;
+    size_t algorithms_count;
+    size_t ranks_count;
+    enum ar_status status =
+        list_algorithms("--algorithms", options->algorithm, &algorithms, &algorithms_count, err);
+    if (status == AR_OK) {
+        status = list_counts("--gpus", options->gpus, RANKS_MOST, &ranks, &ranks_count, err);
+    }
+    if (status == AR_OK) {
+        status = verify_all(algorithms, algorithms_count, ranks, ranks_count, err);
+        free(ranks);
+    }
+    free(algorithms);
+    return status;
+}

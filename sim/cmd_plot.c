@@ -1,0 +1,61 @@
+/* plot: pictures from a sweep. */
+#include <inttypes.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "ar_plot.h"
+#include "commands.h"
+#include "plan.h"
+#include "resource.h"
+
+static uint32_t terminal_columns(void)
+{
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
+
+static void report_pictures(const struct options *options, const struct ar_plot_report *report)
+{
+    if (report->rows_failed > 0) {
+        plan_note(options, "%" PRIu64 " rows without a result left out, the first in line %" PRIu64,
+                  report->rows_failed, report->rows_failed_line);
+    }
+    for (int i = 0; i < AR_PLOT_PICTURES; i++) {
+        const struct ar_plot_picture *picture = &report->pictures[i];
+        if (picture->is_drawn) {
+            printf("%s/%s.svg\n%s/%s.png\n", report->output_dir, picture->name, report->output_dir,
+                   picture->name);
+        }
+        if (picture->reason[0] != '\0') {
+            plan_note(options, "%s: %s", picture->name, picture->reason);
+        }
+    }
+}
+
+enum ar_status command_plot(const struct options *options, struct ar_error *err)
+{
+    char templates[RESOURCE_PATH];
+    struct ar_plot_report report;
+    if (options->arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "plot: expected the directory of a sweep, or its sweep.csv");
+    }
+    enum ar_status status = resource_plots(templates, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
+    uint32_t columns = terminal_columns();
+    struct ar_plot_request request = {
+        .path = options->arguments[0],
+        .template_dir = templates,
+        .output_dir = options->out,
+        .ascii_file = has_text ? stdout : NULL,
+        .ascii_columns = columns >= 79 && columns <= 200 ? columns : 0,
+    };
+    status = ar_plot_sweep(&request, &report, err);
+    if (status == AR_OK) {
+        report_pictures(options, &report);
+    }
+    return status;
+}

@@ -1,0 +1,98 @@
+/* allreduce and predict: rows on stdout. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "lists.h"
+#include "plan.h"
+
+static enum ar_status finish_stdout(struct ar_error *err)
+{
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
+    }
+    return AR_OK;
+}
+
+/* Runs points one after the other and writes their rows. */
+static enum ar_status run_points(const struct options *options, const struct plan *plan,
+                                 struct point *points, size_t count, struct ar_error *err)
+{
+    enum ar_row_format format;
+    enum ar_status status = ar_row_format_parse("--format", options->format, &format, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct ar_row *rows = malloc(count * sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows");
+    }
+    if (plan_choose_engines(plan, points, count) > 0) {
+        plan_note(options, "more than 5 million messages: engine closed (an estimate where hops "
+                           "differ); --engine simgrid simulates them");
+    }
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        status = plan_run(plan, &points[i], &rows[i], err);
+    }
+    if (status == AR_OK) {
+        ar_rows_write(stdout, format, rows, count);
+        status = finish_stdout(err);
+    }
+    free(rows);
+    return status;
+}
+
+enum ar_status command_predict(const struct options *options, struct ar_error *err)
+{
+    struct plan plan;
+    struct point point;
+    enum ar_status status = plan_create(options, true, &plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = plan_point(&plan, options, &point, err);
+    if (status == AR_OK) {
+        plan_note(options, "batch %u per GPU, %s, buckets %s, %u channels, baseline one %s",
+                  plan.trace->batch, ar_precision_name(plan.precision), plan.fusion.text,
+                  plan.channels, ar_baseline_name(plan.baseline));
+        status = run_points(options, &plan, &point, 1, err);
+    }
+    plan_destroy(&plan);
+    return status;
+}
+
+enum ar_status command_allreduce(const struct options *options, struct ar_error *err)
+{
+    struct plan plan;
+    struct point point;
+    uint64_t *sizes = NULL;
+    size_t count = 0;
+    struct point *points = NULL;
+    enum ar_status status = plan_create(options, false, &plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = option_required("payload", options->payload, err);
+    if (status == AR_OK) {
+        status = plan_point(&plan, options, &point, err);
+    }
+    if (status == AR_OK) {
+        status = list_sizes("--payload", options->payload, &sizes, &count, err);
+    }
+    if (status == AR_OK) {
+        points = malloc(count * sizeof *points);
+        status = points == NULL ? ar_error_no_memory(err, "the points") : AR_OK;
+    }
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        points[i] = point;
+        points[i].payload_bytes = sizes[i];
+    }
+    if (status == AR_OK) {
+        status = run_points(options, &plan, points, count, err);
+    }
+    free(sizes);
+    free(points);
+    plan_destroy(&plan);
+    return status;
+}

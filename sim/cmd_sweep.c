@@ -1,0 +1,275 @@
+/* sweep: all GPU counts x algorithms x grids, in parallel processes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_output.h"
+#include "ar_text.h"
+#include "ar_units.h"
+#include "commands.h"
+#include "lists.h"
+#include "pool.h"
+
+/* The axes of a sweep and the points they give. */
+struct sweep {
+    struct plan plan;
+    uint64_t *gpus;
+    size_t gpus_count;
+    const struct ar_algorithm **algorithms;
+    size_t algorithms_count;
+    uint64_t *payloads;
+    size_t payloads_count;
+    struct point *points; /* steps first, then bare all-reduces */
+    size_t points_count;
+    size_t steps_count;
+    uint32_t jobs;
+    enum ar_row_format format;
+};
+
+static enum ar_status add_point(struct sweep *sweep, struct point point, struct ar_error *err)
+{
+    struct ar_collective collective = plan_collective(&sweep->plan, &point);
+    enum ar_status status = ar_collective_check(&collective, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    size_t count = sweep->points_count;
+    if ((count & (count - 1)) == 0) { /* room doubles at every power of two */
+        size_t room = count == 0 ? 1 : 2 * count;
+        struct point *points = realloc(sweep->points, room * sizeof *points);
+        if (points == NULL) {
+            return ar_error_no_memory(err, "the points of a sweep");
+        }
+        sweep->points = points;
+    }
+    sweep->points[sweep->points_count++] = point;
+    return AR_OK;
+}
+
+/* Grids are an axis of the torus; other algorithms have one shape for a number of ranks. */
+static bool has_grids(const struct ar_algorithm *algorithm)
+{
+    return strcmp(algorithm->name, "torus2d") == 0;
+}
+
+static enum ar_status add_points_of(struct sweep *sweep, const struct options *options,
+                                    uint32_t ranks, const struct ar_algorithm *algorithm,
+                                    struct ar_error *err)
+{
+    uint32_t gpus_per_node = ar_cluster_facts(sweep->plan.cluster)->gpus_per_node;
+    struct point point = {.algorithm = algorithm};
+    if (!has_grids(algorithm)) {
+        point.shape = algorithm->default_shape(ranks, gpus_per_node);
+        return add_point(sweep, point, err);
+    }
+    struct ar_shape *shapes;
+    size_t count;
+    enum ar_status status =
+        list_shapes("--shapes", options->shape, ranks, gpus_per_node, &shapes, &count, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        point.shape = shapes[i];
+        status = add_point(sweep, point, err);
+    }
+    free(shapes);
+    return status;
+}
+
+static enum ar_status add_steps(struct sweep *sweep, const struct options *options,
+                                struct ar_error *err)
+{
+    for (size_t i = 0; i < sweep->gpus_count; i++) {
+        for (size_t j = 0; j < sweep->algorithms_count; j++) {
+            enum ar_status status =
+                add_points_of(sweep, options, (uint32_t)sweep->gpus[i], sweep->algorithms[j], err);
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+    }
+    if (sweep->points_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--shapes: none of \"%s\" has as many places as one of --gpus %s",
+                            options->shape, options->gpus);
+    }
+    sweep->steps_count = sweep->points_count;
+    return AR_OK;
+}
+
+/* The bare all-reduces: every algorithm in its standard shape at the largest GPU count. */
+static enum ar_status add_payloads(struct sweep *sweep, struct ar_error *err)
+{
+    uint64_t most = 0;
+    for (size_t i = 0; i < sweep->gpus_count; i++) {
+        most = sweep->gpus[i] > most ? sweep->gpus[i] : most;
+    }
+    for (size_t i = 0; i < sweep->payloads_count; i++) {
+        for (size_t j = 0; j < sweep->algorithms_count; j++) {
+            const struct ar_algorithm *algorithm = sweep->algorithms[j];
+            struct point point = {
+                .algorithm = algorithm,
+                .shape = algorithm->default_shape(
+                    (uint32_t)most, ar_cluster_facts(sweep->plan.cluster)->gpus_per_node),
+                .payload_bytes = sweep->payloads[i],
+            };
+            enum ar_status status = add_point(sweep, point, err);
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_axes(struct sweep *sweep, const struct options *options,
+                                struct ar_error *err)
+{
+    uint64_t most = ar_cluster_gpus_count(sweep->plan.cluster);
+    enum ar_status status = option_required("gpus", options->gpus, err);
+    if (status == AR_OK) {
+        status = list_counts("--gpus", options->gpus, most, &sweep->gpus, &sweep->gpus_count, err);
+    }
+    if (status == AR_OK) {
+        status = list_algorithms("--algorithms", options->algorithm, &sweep->algorithms,
+                                 &sweep->algorithms_count, err);
+    }
+    if (status == AR_OK && options->payload != NULL) {
+        status = list_sizes("--payload", options->payload, &sweep->payloads, &sweep->payloads_count,
+                            err);
+    }
+    uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (status == AR_OK && options->jobs != NULL) {
+        status = ar_parse_count("--jobs", options->jobs, 1, 256, &jobs, err);
+    }
+    sweep->jobs = (uint32_t)jobs;
+    if (status == AR_OK) {
+        status = ar_row_format_parse("--format", options->format, &sweep->format, err);
+    }
+    if (status == AR_OK) {
+        status = add_steps(sweep, options, err);
+    }
+    return status == AR_OK ? add_payloads(sweep, err) : status;
+}
+
+static enum ar_status write_csv(const char *directory, const char *name, const struct ar_row *rows,
+                                size_t count, struct ar_error *err)
+{
+    struct ar_output output;
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    enum ar_status status = ar_output_open(path, &output, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    ar_rows_write(output.file, AR_ROW_CSV, rows, count);
+    return ar_output_commit(&output, err);
+}
+
+static enum ar_status write_rows(const struct sweep *sweep, const struct options *options,
+                                 const struct ar_row *rows, struct ar_error *err)
+{
+    size_t payload_rows = sweep->points_count - sweep->steps_count;
+    enum ar_status status = AR_OK;
+    if (options->out != NULL) {
+        status = write_csv(options->out, "sweep.csv", rows, sweep->steps_count, err);
+        if (status == AR_OK && payload_rows > 0) {
+            status = write_csv(options->out, "payload.csv", rows + sweep->steps_count, payload_rows,
+                               err);
+        }
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    if (sweep->format == AR_ROW_TABLE && payload_rows > 0) {
+        ar_rows_write(stdout, sweep->format, rows, sweep->steps_count);
+        fputc('\n', stdout);
+        ar_rows_write(stdout, sweep->format, rows + sweep->steps_count, payload_rows);
+    } else {
+        ar_rows_write(stdout, sweep->format, rows, sweep->points_count);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
+    }
+    return AR_OK;
+}
+
+static enum ar_status report_failures(const struct ar_row *rows, size_t count, struct ar_error *err)
+{
+    size_t failed = 0;
+    size_t first = 0;
+    for (size_t i = count; i-- > 0;) {
+        if (strcmp(rows[i].status, "ok") != 0) {
+            failed++;
+            first = i;
+        }
+    }
+    if (failed == 0) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_INTERNAL,
+                        "%zu of %zu points failed; the first, %s on %" PRIu64 " GPUs: %s", failed,
+                        count, rows[first].algorithm, rows[first].gpus, rows[first].status);
+}
+
+static void describe(const struct sweep *sweep, const struct options *options, size_t closed)
+{
+    const struct plan *plan = &sweep->plan;
+    plan_note(options, "%zu points; batch %u per GPU, %s, buckets %s, %u channels, baseline one %s",
+              sweep->points_count, plan->trace->batch, ar_precision_name(plan->precision),
+              plan->fusion.text, plan->channels, ar_baseline_name(plan->baseline));
+    if (closed > 0) {
+        plan_note(options,
+                  "%zu points by engine closed, where simgrid would need more than 5 "
+                  "million messages at that GPU count",
+                  closed);
+    }
+}
+
+static enum ar_status run(struct sweep *sweep, const struct options *options, struct ar_error *err)
+{
+    size_t closed = plan_choose_engines(&sweep->plan, sweep->points, sweep->steps_count);
+    closed += plan_choose_engines(&sweep->plan, sweep->points + sweep->steps_count,
+                                  sweep->points_count - sweep->steps_count);
+    describe(sweep, options, closed);
+    struct ar_row *rows = calloc(sweep->points_count, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a sweep");
+    }
+    enum ar_status status = options->out != NULL ? ar_make_directory(options->out, err) : AR_OK;
+    if (status == AR_OK) {
+        status = pool_run(&sweep->plan, sweep->points, sweep->points_count, sweep->jobs,
+                          !options->quiet && isatty(STDERR_FILENO), rows, err);
+    }
+    if (status == AR_OK) {
+        status = write_rows(sweep, options, rows, err);
+    }
+    if (status == AR_OK) {
+        status = report_failures(rows, sweep->points_count, err);
+    }
+    free(rows);
+    return status;
+}
+
+enum ar_status command_sweep(const struct options *options, struct ar_error *err)
+{
+    struct sweep sweep = {.points_count = 0};
+    enum ar_status status = plan_create(options, true, &sweep.plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = read_axes(&sweep, options, err);
+    if (status == AR_OK) {
+        status = run(&sweep, options, err);
+    }
+    free(sweep.gpus);
+    free(sweep.algorithms);
+    free(sweep.payloads);
+    free(sweep.points);
+    plan_destroy(&sweep.plan);
+    return status;
+}

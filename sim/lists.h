@@ -1,0 +1,33 @@
+/** \file lists.h
+ * Lists on the command line: counts, sizes, algorithms, shapes.
+ *
+ * A list is made of items separated by commas; an item of numbers may be a range FIRST:LAST:xF
+ * (multiplied by F) or FIRST:LAST:+D (increased by D), both ends included where they are met.
+ */
+#ifndef AR_LISTS_H
+#define AR_LISTS_H
+
+#include "ar_algorithm.h"
+
+enum { LIST_MOST = 4096 };
+
+/** Parses counts from 1 to `most`; owned by the caller (free). */
+enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
+                           size_t *values_count, struct ar_error *err);
+
+/** Parses sizes in bytes, above zero; owned by the caller (free). */
+enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
+                          size_t *values_count, struct ar_error *err);
+
+/** Parses algorithm names, or `all`; owned by the caller (free). */
+enum ar_status list_algorithms(const char *where, const char *text,
+                               const struct ar_algorithm ***algorithms, size_t *count,
+                               struct ar_error *err);
+
+/** The shapes of `ranks` ranks that `--shapes` text asks for: `all`, `square`, `node` or grids, of
+ * which those with X * Y = ranks are taken; owned by the caller (free). May be none. */
+enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
+                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
+                           struct ar_error *err);
+
+#endif

@@ -1,0 +1,246 @@
+#include "options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "commands.h"
+
+#define RUNS  (COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN)
+#define STEPS (COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN)
+
+/* One option; `offset` leads to its `const char *` in struct options, or to its bool if it has no
+ * placeholder. */
+struct option_row {
+    const char *name;
+    const char *placeholder;
+    unsigned commands;
+    size_t offset;
+    const char *standard; /* default; NULL: none */
+    const char *help;
+};
+
+#define AT(field) offsetof(struct options, field)
+#define SETTINGS  AT(settings)
+
+static const struct option_row rows[] = {
+    {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
+     "cluster: a shipped name or the path of a .topo file"},
+    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT, SETTINGS, NULL,
+     "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
+    {"gpus", "N", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_EXPORT, AT(gpus),
+     NULL, "number of GPUs, one rank each"},
+    {"gpus", "LIST", COMMAND_SWEEP, AT(gpus), NULL,
+     "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"},
+    {"gpus", "LIST", COMMAND_VERIFY, AT(gpus), "1:17:+1,24,34,48,64",
+     "rank counts, as in sweep; all shapes of each"},
+    {"algorithm", "A", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN, AT(algorithm), NULL,
+     "all-reduce algorithm, see 'allreckon list algorithms'"},
+    {"algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithm), "all",
+     "algorithms, separated by commas, or all"},
+    {"shape", "XxY", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN, AT(shape), NULL,
+     "logical grid with X*Y = N; default: squarest grid, groups of one node"},
+    {"shapes", "LIST", COMMAND_SWEEP, AT(shape), "all",
+     "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."},
+    {"payload", "SIZE", COMMAND_ALLREDUCE, AT(payload), NULL,
+     "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"},
+    {"payload", "LIST", COMMAND_SWEEP, AT(payload), NULL,
+     "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"},
+    {"trace", "T", STEPS, AT(trace), NULL, "trace: a shipped name or the path of a CSV file"},
+    {"batch", "B", STEPS, AT(batch), NULL,
+     "images per GPU and step; default: the trace's own, or 32"},
+    {"precision", "P", RUNS, AT(precision), NULL,
+     "fp16 or fp32, of compute and gradients; default: the trace's own, or fp16"},
+    {"bucket", "RULE", STEPS, AT(bucket), "ddp",
+     "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
+    {"engine", "E", RUNS, AT(engine), "auto",
+     "simgrid, closed, or auto (simgrid up to 5 million messages, closed beyond)"},
+    {"baseline", "B", STEPS, AT(baseline), "node",
+     "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
+    {"channels", "C", RUNS, AT(channels), NULL,
+     "rings the payload is split over; default: HCAs of a node"},
+    {"window", "W", RUNS, AT(window), "8",
+     "messages in flight per rank and channel; 1: each must arrive before the next"},
+    {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP, AT(format), "table",
+     "of stdout: table, csv or json"},
+    {"format", "F", COMMAND_EXPORT, AT(format), NULL, "simgrid-xml"},
+    {"out", "DIR", COMMAND_SWEEP, AT(out), NULL,
+     "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"},
+    {"out", "FILE", COMMAND_EXPORT, AT(out), NULL, "write to a file instead of stdout"},
+    {"out", "DIR", COMMAND_PLOT, AT(out), NULL, "where the pictures go; default: beside the data"},
+    {"jobs", "J", COMMAND_SWEEP, AT(jobs), NULL,
+     "points simulated at the same time; default: processors"},
+    {"ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
+     "also print text pictures; default on a terminal"},
+    {"quiet", NULL, RUNS | COMMAND_PLOT | COMMAND_VERIFY, AT(quiet), NULL,
+     "no notes and no progress on stderr"},
+    {"help", NULL, ~0u, AT(help), NULL, "this text"},
+};
+
+enum { ROWS_COUNT = sizeof rows / sizeof rows[0] };
+
+enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
+{
+    const char *names[16];
+    size_t count = 0;
+    for (const struct command *row = commands; row->name != NULL; row++) {
+        if (strcmp(name, row->name) == 0) {
+            *command = row;
+            return AR_OK;
+        }
+        names[count++] = row->name;
+    }
+    const char *nearest = ar_nearest_name(name, names, count);
+    return ar_error_set(err, AR_USAGE, "unknown command \"%s\"%s%s%s; see 'allreckon --help'", name,
+                        nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                        nearest != NULL ? "\"" : "");
+}
+
+static enum ar_status report_option(const struct command *command, const char *text,
+                                    struct ar_error *err)
+{
+    const char *names[ROWS_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        if ((rows[i].commands & command->bit) != 0) {
+            names[count++] = rows[i].name;
+        }
+    }
+    char name[64];
+    ar_copy_text(name, sizeof name, text + strspn(text, "-"));
+    name[strcspn(name, "=")] = '\0';
+    const char *nearest = ar_nearest_name(name, names, count);
+    return ar_error_set(err, AR_USAGE,
+                        "%s: unknown option \"%.60s\"%s%s%s; see 'allreckon %s --help'",
+                        command->name, text, nearest != NULL ? "; did you mean \"--" : "",
+                        nearest != NULL ? nearest : "", nearest != NULL ? "\"" : "", command->name);
+}
+
+static enum ar_status store(const struct option_row *row, const char *value,
+                            struct options *options, struct ar_error *err)
+{
+    if (row->placeholder == NULL) {
+        *(bool *)((char *)options + row->offset) = true;
+        return AR_OK;
+    }
+    if (row->offset == SETTINGS) {
+        if (options->settings_count == SETTINGS_MOST) {
+            return ar_error_set(err, AR_USAGE, "--set: more than %d settings", SETTINGS_MOST);
+        }
+        options->settings[options->settings_count++] = value;
+        return AR_OK;
+    }
+    *(const char **)((char *)options + row->offset) = value;
+    return AR_OK;
+}
+
+static enum ar_status take_arguments(const struct command *command, int argc, char **argv,
+                                     struct options *options, struct ar_error *err)
+{
+    for (int i = optind; i < argc; i++) {
+        if (options->arguments_count == command->arguments_most) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: unexpected argument \"%s\"; see 'allreckon %s "
+                                "--help'",
+                                command->name, argv[i], command->name);
+        }
+        options->arguments[options->arguments_count++] = argv[i];
+    }
+    return AR_OK;
+}
+
+enum ar_status options_parse(const struct command *command, int argc, char **argv,
+                             struct options *options, struct ar_error *err)
+{
+    struct option longs[ROWS_COUNT + 1];
+    const struct option_row *taken[ROWS_COUNT];
+    int count = 0;
+    *options = (struct options){.settings_count = 0};
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        if ((rows[i].commands & command->bit) == 0) {
+            continue;
+        }
+        if (rows[i].standard != NULL) {
+            *(const char **)((char *)options + rows[i].offset) = rows[i].standard;
+        }
+        taken[count] = &rows[i];
+        longs[count] = (struct option){
+            rows[i].name, rows[i].placeholder != NULL ? required_argument : no_argument, NULL,
+            1000};
+        count++;
+    }
+    longs[count] = (struct option){NULL, 0, NULL, 0};
+    opterr = 0;
+    optind = 1;
+    for (;;) {
+        int index = -1;
+        int current = optind;
+        int found = getopt_long(argc, argv, ":", longs, &index);
+        if (found == -1) {
+            return take_arguments(command, argc, argv, options, err);
+        }
+        if (found == ':') {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: option \"%s\" needs a value; see 'allreckon %s "
+                                "--help'",
+                                command->name, argv[optind - 1], command->name);
+        }
+        if (found == '?' || index < 0) {
+            return report_option(command, argv[current < argc ? current : argc - 1], err);
+        }
+        enum ar_status status = store(taken[index], optarg, options, err);
+        if (status != AR_OK) {
+            return status;
+        }
+    }
+}
+
+static void command_help(FILE *file, const struct command *command)
+{
+    fprintf(file, "usage: allreckon %s %s%s[options]\n\n%s\n\noptions:\n", command->name,
+            command->arguments, command->arguments[0] != '\0' ? " " : "", command->text);
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        if ((rows[i].commands & command->bit) == 0) {
+            continue;
+        }
+        char left[40];
+        snprintf(left, sizeof left, "--%s%s%s", rows[i].name,
+                 rows[i].placeholder != NULL ? " " : "",
+                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
+        fprintf(file, "  %-18s %s", left, rows[i].help);
+        if (rows[i].standard != NULL) {
+            fprintf(file, " [%s]", rows[i].standard);
+        }
+        fputc('\n', file);
+    }
+    fputs("\nUnits: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
+          "GB/s, "
+          "Gbps\n(bits); times s, ms, us, ns. A number without a unit is an error where one is "
+          "expected.\nExit codes follow sysexits: 0, 64 usage, 65 bad data, 66 no such input, 70 "
+          "internal, 74 I/O.\n",
+          file);
+}
+
+void help_write(FILE *file, const struct command *command)
+{
+    if (command != NULL) {
+        command_help(file, command);
+        return;
+    }
+    fputs("usage: allreckon COMMAND [options]\n\nPredicts how well data-parallel training scales "
+          "on a "
+          "GPU cluster, and which all-reduce to use.\n\ncommands:\n",
+          file);
+    for (const struct command *row = commands; row->name != NULL; row++) {
+        fprintf(file, "  %-11s %s\n", row->name, row->summary);
+    }
+    fputs("\n'allreckon COMMAND --help' shows the options of a command with an example.\n", file);
+}
+
+enum ar_status option_required(const char *name, const char *value, struct ar_error *err)
+{
+    if (value != NULL) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_USAGE, "option --%s is missing", name);
+}

@@ -1,0 +1,71 @@
+/** \file options.h
+ * The command line: commands, their options, their help.
+ *
+ * One table holds all options with the commands that take them; parsing and `--help` read the same
+ * table. Values stay text here and are parsed where they are used, by the parsers of their type.
+ */
+#ifndef AR_OPTIONS_H
+#define AR_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+
+enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 8 };
+
+struct options {
+    const char *cluster;
+    const char *gpus;
+    const char *algorithm;
+    const char *shape;
+    const char *payload;
+    const char *trace;
+    const char *batch;
+    const char *precision;
+    const char *bucket;
+    const char *engine;
+    const char *baseline;
+    const char *channels;
+    const char *window;
+    const char *format;
+    const char *out;
+    const char *jobs;
+    const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
+    size_t settings_count;
+    bool quiet;
+    bool ascii;
+    bool help;
+    const char *arguments[ARGUMENTS_MOST]; /**< what is not an option */
+    size_t arguments_count;
+};
+
+struct command {
+    const char *name;
+    unsigned bit;          /**< in the option table */
+    const char *summary;   /**< one line */
+    const char *arguments; /**< usage of the positional arguments, "" if none */
+    size_t arguments_most;
+    const char *text; /**< paragraphs and a worked example for --help */
+    /** Runs the command; data goes to stdout, all else to stderr. */
+    enum ar_status (*run)(const struct options *options, struct ar_error *err);
+};
+
+/** The table of commands, ended by a row without a name. */
+extern const struct command commands[];
+
+/** Finds a command by name; the error names the nearest one. */
+enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
+
+/** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. */
+enum ar_status options_parse(const struct command *command, int argc, char **argv,
+                             struct options *options, struct ar_error *err);
+
+/** Writes the help of a command, or of the program if `command` is NULL. */
+void help_write(FILE *file, const struct command *command);
+
+/** Refuses a missing option. */
+enum ar_status option_required(const char *name, const char *value, struct ar_error *err);
+
+#endif

@@ -1,0 +1,135 @@
+/* Computing a row of a plan. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "plan.h"
+
+static void fill_parameters(const struct plan *plan, const struct point *point, struct ar_row *row)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(plan->cluster);
+    uint32_t ranks = ar_shape_ranks(&point->shape);
+    *row = ar_row_empty();
+    ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
+    ar_copy_text(row->precision, sizeof row->precision, ar_precision_name(plan->precision));
+    row->gpus = ranks;
+    row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
+    ar_copy_text(row->algorithm, sizeof row->algorithm, point->algorithm->name);
+    if (strcmp(point->algorithm->name, "ring") != 0) {
+        ar_shape_format(&point->shape, row->shape);
+    }
+    row->channels = plan->channels;
+    row->window = plan->window;
+    ar_copy_text(row->engine, sizeof row->engine, point->engine->name);
+    ar_copy_text(row->version, sizeof row->version, AR_VERSION);
+    ar_copy_text(row->settings, sizeof row->settings, plan->settings);
+    if (point->payload_bytes > 0) {
+        row->payload_bytes = point->payload_bytes;
+        return;
+    }
+    ar_copy_text(row->trace, sizeof row->trace, plan->trace->name);
+    row->batch_per_gpu = plan->trace->batch;
+    ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(plan->baseline));
+    ar_copy_text(row->bucket, sizeof row->bucket, plan->fusion.text);
+    row->buckets_count = plan->buckets_count;
+    row->forward_s = ar_trace_forward_s(plan->trace);
+    row->backward_s = ar_trace_backward_s(plan->trace);
+    row->optimizer_s = plan->trace->optimizer_s;
+    row->overhead_s = plan->trace->step_overhead_s;
+    row->compute_s = ar_trace_compute_s(plan->trace);
+}
+
+/* The closed form's split of all jobs of a trial. */
+static enum ar_status fill_split(const struct ar_trial *trial, struct ar_row *row,
+                                 struct ar_error *err)
+{
+    struct ar_closed *plan;
+    row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
+    if (ar_shape_ranks(&trial->collective.shape) == 1) {
+        return AR_OK;
+    }
+    enum ar_status status = ar_closed_create(&trial->collective, &plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+        row->setup_s += time.setup_s;
+        for (uint32_t phase = 0; phase < time.phases_count; phase++) {
+            row->reduction_s += time.phases[phase].reduction_s;
+            for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+                row->latency_s += time.phases[phase].latency_s[tier];
+                row->bandwidth_s += time.phases[phase].bandwidth_s[tier];
+            }
+        }
+    }
+    ar_closed_destroy(plan);
+    return AR_OK;
+}
+
+static enum ar_status fill_trial(const struct ar_trial *trial, struct ar_row *row,
+                                 struct ar_error *err)
+{
+    row->messages_count = trial->messages_count;
+    row->wall_s = trial->wall_s;
+    ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
+    return fill_split(trial, row, err);
+}
+
+static enum ar_status run_step(const struct plan *plan, const struct point *point,
+                               struct ar_row *row, struct ar_error *err)
+{
+    struct ar_step step = plan_step(plan, point);
+    enum ar_status status = ar_step_run(&step, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    row->payload_bytes = step.payload_bytes;
+    row->iteration_s = step.iteration_s;
+    row->allreduce_s = step.allreduce_s;
+    row->exposed_s = step.exposed_s;
+    row->images_per_s = step.images_per_s;
+    row->efficiency_frac = step.efficiency_frac;
+    status = fill_trial(&step.trial, row, err);
+    ar_step_destroy(&step);
+    return status;
+}
+
+static enum ar_status run_allreduce(const struct plan *plan, const struct point *point,
+                                    struct ar_row *row, struct ar_error *err)
+{
+    uint32_t element_bytes = ar_precision_bytes(plan->precision);
+    if (point->payload_bytes % element_bytes != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--payload: %" PRIu64 " bytes; expected a multiple of %" PRIu32
+                            ", the size of a %s element",
+                            point->payload_bytes, element_bytes,
+                            ar_precision_name(plan->precision));
+    }
+    struct ar_job job = {.elements = point->payload_bytes / element_bytes};
+    struct ar_job_time time;
+    struct ar_trial trial = {
+        .collective = plan_collective(plan, point), .jobs = &job, .jobs_count = 1, .times = &time};
+    enum ar_status status = ar_trial_run(&trial, point->engine, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    double ranks = ar_shape_ranks(&point->shape);
+    row->allreduce_s = time.finish_s - time.start_s;
+    if (row->allreduce_s > 0) {
+        row->algbw_Bps = (double)point->payload_bytes / row->allreduce_s;
+        row->busbw_Bps = row->algbw_Bps * 2 * (ranks - 1) / ranks;
+    }
+    return fill_trial(&trial, row, err);
+}
+
+enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,
+                        struct ar_error *err)
+{
+    fill_parameters(plan, point, row);
+    enum ar_status status = point->payload_bytes > 0 ? run_allreduce(plan, point, row, err)
+                                                     : run_step(plan, point, row, err);
+    ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
+    return status;
+}

@@ -1,0 +1,136 @@
+#include "resource.h"
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_text.h"
+
+struct kind {
+    const char *noun;
+    const char *folder;
+    const char *ending;
+    const char *not_ending[2]; /* longer endings that are another kind */
+};
+
+static const struct kind kinds[] = {
+    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", {NULL, NULL}},
+    [RESOURCE_TRACE] = {"trace", "traces", ".csv", {".cost.csv", ".convolutions.csv"}},
+    [RESOURCE_COST] = {"device cost table", "traces", ".cost.csv", {NULL, NULL}},
+};
+
+static bool ends_with(const char *text, const char *ending)
+{
+    size_t text_length = strlen(text);
+    size_t length = strlen(ending);
+    return text_length > length && strcmp(text + text_length - length, ending) == 0;
+}
+
+static bool is_of_kind(const struct kind *kind, const char *file)
+{
+    for (int i = 0; i < 2; i++) {
+        if (kind->not_ending[i] != NULL && ends_with(file, kind->not_ending[i])) {
+            return false;
+        }
+    }
+    return file[0] != '.' && ends_with(file, kind->ending);
+}
+
+/* Writes the directory of a folder of shipped files; false if there is none. */
+static bool find_folder(const char *folder, char path[RESOURCE_PATH])
+{
+    char program[RESOURCE_PATH - 128];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length > 0) {
+        program[length] = '\0';
+        char *slash = strrchr(program, '/');
+        *slash = '\0';
+        snprintf(path, RESOURCE_PATH, "%s/../share/allreckon/%s", program, folder);
+        if (access(path, R_OK | X_OK) == 0) {
+            return true;
+        }
+    }
+    snprintf(path, RESOURCE_PATH, "%s/%s", AR_SOURCE_DIR, folder);
+    return access(path, R_OK | X_OK) == 0;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64])
+{
+    char path[RESOURCE_PATH];
+    DIR *directory = find_folder(kinds[kind].folder, path) ? opendir(path) : NULL;
+    size_t count = 0;
+    if (directory == NULL) {
+        return 0;
+    }
+    for (struct dirent *entry = readdir(directory); entry != NULL && count < RESOURCE_NAMES_MOST;
+         entry = readdir(directory)) {
+        if (is_of_kind(&kinds[kind], entry->d_name)) {
+            ar_copy_text(names[count], sizeof names[count], entry->d_name);
+            char *ending = strstr(names[count], kinds[kind].ending);
+            if (ending != NULL) {
+                *ending = '\0';
+                count++;
+            }
+        }
+    }
+    closedir(directory);
+    qsort(names, count, sizeof names[0], compare_names);
+    return count;
+}
+
+static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
+                                     struct ar_error *err)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    const char *pointers[RESOURCE_NAMES_MOST];
+    size_t count = resource_names(kind, names);
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = names[i];
+    }
+    const char *nearest = ar_nearest_name(name, pointers, count);
+    if (nearest != NULL) {
+        return ar_error_set(err, AR_NO_INPUT, "%s: unknown %s \"%s\"; did you mean \"%s\"?", where,
+                            kinds[kind].noun, name, nearest);
+    }
+    return ar_error_set(err, AR_NO_INPUT,
+                        "%s: unknown %s \"%s\"; expected a name that 'allreckon list' shows, or a "
+                        "path such as ./%s%s",
+                        where, kinds[kind].noun, name, name, kinds[kind].ending);
+}
+
+enum ar_status resource_find(enum resource kind, const char *where, const char *name,
+                             char path[RESOURCE_PATH], struct ar_error *err)
+{
+    if (strchr(name, '/') != NULL || ends_with(name, kinds[kind].ending)) {
+        ar_copy_text(path, RESOURCE_PATH, name);
+        return AR_OK;
+    }
+    char folder[RESOURCE_PATH];
+    char file[80];
+    if (name[0] != '\0' && strlen(name) < 64 && find_folder(kinds[kind].folder, folder)) {
+        snprintf(file, sizeof file, "%s%s", name, kinds[kind].ending);
+        int length = snprintf(path, RESOURCE_PATH, "%s/%s", folder, file);
+        if (length < RESOURCE_PATH && access(path, R_OK) == 0 && is_of_kind(&kinds[kind], file)) {
+            return AR_OK;
+        }
+    }
+    return report_unknown(kind, where, name, err);
+}
+
+enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err)
+{
+    if (find_folder("plots", path)) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_NO_INPUT,
+                        "the gnuplot templates are neither beside the program nor in %s/plots",
+                        AR_SOURCE_DIR);
+}

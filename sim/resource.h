@@ -1,0 +1,30 @@
+/** \file resource.h
+ * Where shipped files lie: a name such as `abci-v100` becomes a path.
+ *
+ * A text with a slash or the ending of its kind is a path and taken as it is. A name is looked for
+ * in `../share/allreckon` beside the program's directory (after an install), then in the source
+ * tree the program was built from.
+ */
+#ifndef AR_RESOURCE_H
+#define AR_RESOURCE_H
+
+#include <stddef.h>
+
+#include "ar_error.h"
+
+enum resource { RESOURCE_CLUSTER, RESOURCE_TRACE, RESOURCE_COST };
+
+enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MOST = 64 };
+
+/** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
+ */
+enum ar_status resource_find(enum resource kind, const char *where, const char *name,
+                             char path[RESOURCE_PATH], struct ar_error *err);
+
+/** Lists the shipped names of a kind, sorted; returns how many. */
+size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64]);
+
+/** The directory of gnuplot templates. */
+enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err);
+
+#endif

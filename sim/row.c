@@ -1,0 +1,204 @@
+#include "ar_row.h"
+
+#include <csv.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_text.h"
+
+enum ar_status ar_row_format_parse(const char *where, const char *text, enum ar_row_format *format,
+                                   struct ar_error *err)
+{
+    static const char *const names[] = {"table", "csv", "json"};
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *format = (enum ar_row_format)i;
+            return AR_OK;
+        }
+    }
+    return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected table, csv or json", where,
+                        text);
+}
+
+static void clear_text(ar_row_text *value)
+{
+    (*value)[0] = '\0';
+}
+
+static void clear_count(ar_row_count *value)
+{
+    *value = AR_ROW_NO_COUNT;
+}
+
+static void clear_number(ar_row_number *value)
+{
+    *value = NAN;
+}
+
+struct ar_row ar_row_empty(void)
+{
+    struct ar_row row;
+    memset(&row, 0, sizeof row);
+#define X(kind, name, help) clear_##kind(&row.name);
+    AR_COLUMN_LIST(X)
+#undef X
+    return row;
+}
+
+static void write_csv_text(FILE *file, const char *value)
+{
+    if (strpbrk(value, ",\"\n\r") != NULL) {
+        csv_fwrite(file, value, strlen(value));
+    } else {
+        fputs(value, file);
+    }
+}
+
+static void write_csv_count(FILE *file, uint64_t value)
+{
+    if (value != AR_ROW_NO_COUNT) {
+        fprintf(file, "%" PRIu64, value);
+    }
+}
+
+static void write_csv_number(FILE *file, double value)
+{
+    if (!isnan(value)) {
+        fprintf(file, "%.9g", value);
+    }
+}
+
+static void write_csv(FILE *file, const struct ar_row *rows, size_t count)
+{
+    const char *comma = "";
+#define X(kind, name, help)                                                                        \
+    fprintf(file, "%s%s", comma, #name);                                                           \
+    comma = ",";
+    AR_COLUMN_LIST(X)
+#undef X
+    fputc('\n', file);
+    for (size_t i = 0; i < count; i++) {
+        comma = "";
+#define X(kind, name, help)                                                                        \
+    fputs(comma, file);                                                                            \
+    write_csv_##kind(file, rows[i].name);                                                          \
+    comma = ",";
+        AR_COLUMN_LIST(X)
+#undef X
+        fputc('\n', file);
+    }
+}
+
+static void write_json_text(FILE *file, const char *value)
+{
+    if (value[0] == '\0') {
+        fputs("null", file);
+        return;
+    }
+    fputc('"', file);
+    for (const unsigned char *at = (const unsigned char *)value; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\') {
+            fprintf(file, "\\%c", *at);
+        } else if (*at < 0x20) {
+            fprintf(file, "\\u%04x", *at);
+        } else {
+            fputc(*at, file);
+        }
+    }
+    fputc('"', file);
+}
+
+static void write_json_count(FILE *file, uint64_t value)
+{
+    if (value == AR_ROW_NO_COUNT) {
+        fputs("null", file);
+    } else {
+        fprintf(file, "%" PRIu64, value);
+    }
+}
+
+static void write_json_number(FILE *file, double value)
+{
+    if (isnan(value)) {
+        fputs("null", file);
+    } else {
+        fprintf(file, "%.9g", value);
+    }
+}
+
+static void write_json(FILE *file, const struct ar_row *rows, size_t count)
+{
+    fputs("[", file);
+    for (size_t i = 0; i < count; i++) {
+        const char *comma = "";
+        fprintf(file, "%s\n  {", i > 0 ? "," : "");
+#define X(kind, name, help)                                                                        \
+    fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
+    write_json_##kind(file, rows[i].name);                                                         \
+    comma = ", ";
+        AR_COLUMN_LIST(X)
+#undef X
+        fputc('}', file);
+    }
+    fputs(count > 0 ? "\n]\n" : "]\n", file);
+}
+
+void ar_row_columns_write(FILE *file)
+{
+#define X(kind, name, help) fprintf(file, "%-16s %-7s %s\n", #name, #kind, help);
+    AR_COLUMN_LIST(X)
+#undef X
+}
+
+/* The table of a bare all-reduce, in the words of nccl-tests. */
+static void write_allreduce_table(FILE *file, const struct ar_row *rows, size_t count)
+{
+    fprintf(file, "%6s %-12s %-11s %8s %-10s %14s %12s %11s %11s %12s\n", "gpus", "algorithm",
+            "shape", "channels", "engine", "payload (B)", "time (us)", "algbw GB/s", "busbw GB/s",
+            "messages");
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_row *row = &rows[i];
+        fprintf(file, "%6" PRIu64 " %-12s %-11s %8" PRIu64 " %-10s %14" PRIu64, row->gpus,
+                row->algorithm, row->shape[0] != '\0' ? row->shape : "-", row->channels,
+                row->engine, row->payload_bytes);
+        if (strcmp(row->status, "ok") != 0) {
+            fprintf(file, " %s\n", row->status);
+            continue;
+        }
+        fprintf(file, " %12.2f %11.3f %11.3f %12" PRIu64 "\n", row->allreduce_s * 1e6,
+                row->algbw_Bps / 1e9, row->busbw_Bps / 1e9, row->messages_count);
+    }
+}
+
+static void write_step_table(FILE *file, const struct ar_row *rows, size_t count)
+{
+    fprintf(file, "%6s %-12s %-11s %-10s %14s %13s %15s %13s %12s %14s\n", "gpus", "algorithm",
+            "shape", "engine", "iteration (ms)", "compute (ms)", "allreduce (ms)", "exposed (ms)",
+            "images/s", "efficiency (%)");
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_row *row = &rows[i];
+        fprintf(file, "%6" PRIu64 " %-12s %-11s %-10s", row->gpus, row->algorithm,
+                row->shape[0] != '\0' ? row->shape : "-", row->engine);
+        if (strcmp(row->status, "ok") != 0) {
+            fprintf(file, " %s\n", row->status);
+            continue;
+        }
+        fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f\n", row->iteration_s * 1e3,
+                row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3,
+                row->images_per_s, row->efficiency_frac * 100);
+    }
+}
+
+void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count)
+{
+    if (format == AR_ROW_CSV) {
+        write_csv(file, rows, count);
+    } else if (format == AR_ROW_JSON) {
+        write_json(file, rows, count);
+    } else if (count > 0 && rows[0].trace[0] == '\0') {
+        write_allreduce_table(file, rows, count);
+    } else {
+        write_step_table(file, rows, count);
+    }
+}
