@@ -22,9 +22,9 @@ enum ar_status ar_algorithm_find(const char *where, const char *name,
         names[i] = ar_algorithms[i]->name;
     }
     const char *nearest = ar_nearest_name(name, names, ar_algorithms_count);
-    return ar_error_set(err, AR_USAGE, "%s: unknown algorithm \"%s\"%s%s%s; see 'allreckon list'",
+    return ar_error_set(err, AR_USAGE, "%s: unknown algorithm \"%s\"%s%s%s see 'allreckon list'",
                         where, name, nearest != NULL ? "; did you mean \"" : "",
-                        nearest != NULL ? nearest : "", nearest != NULL ? "\"" : "");
+                        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";");
 }
 
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)

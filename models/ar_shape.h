@@ -51,7 +51,7 @@ enum { AR_SHAPE_TEXT = 24 };
 /** Writes `XxY`; returns `text`. */
 const char *ar_shape_format(const struct ar_shape *shape, char text[AR_SHAPE_TEXT]);
 
-/** Parses `XxY`. `where` begins the error line. */
+/** Parses `XxY` with X * Y below 2^32. `where` begins the error line. */
 enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_shape *shape,
                               struct ar_error *err);
 

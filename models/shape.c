@@ -24,7 +24,8 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
         memcpy(x_text, text, x_length);
         x_text[x_length] = '\0';
         if (ar_parse_count(where, x_text, 1, UINT32_MAX, &x, &ignored) == AR_OK &&
-            ar_parse_count(where, cross + 1, 1, UINT32_MAX, &y, &ignored) == AR_OK) {
+            ar_parse_count(where, cross + 1, 1, UINT32_MAX, &y, &ignored) == AR_OK &&
+            x * y <= UINT32_MAX) {
             *shape = (struct ar_shape){.x = (uint32_t)x, .y = (uint32_t)y};
             return AR_OK;
         }

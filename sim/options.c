@@ -91,9 +91,9 @@ enum ar_status command_find(const char *name, const struct command **command, st
         names[count++] = row->name;
     }
     const char *nearest = ar_nearest_name(name, names, count);
-    return ar_error_set(err, AR_USAGE, "unknown command \"%s\"%s%s%s; see 'allreckon --help'", name,
+    return ar_error_set(err, AR_USAGE, "unknown command \"%s\"%s%s%s see 'allreckon --help'", name,
                         nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                        nearest != NULL ? "\"" : "");
+                        nearest != NULL ? "\"?" : ";");
 }
 
 static enum ar_status report_option(const struct command *command, const char *text,
@@ -110,10 +110,10 @@ static enum ar_status report_option(const struct command *command, const char *t
     ar_copy_text(name, sizeof name, text + strspn(text, "-"));
     name[strcspn(name, "=")] = '\0';
     const char *nearest = ar_nearest_name(name, names, count);
-    return ar_error_set(err, AR_USAGE,
-                        "%s: unknown option \"%.60s\"%s%s%s; see 'allreckon %s --help'",
-                        command->name, text, nearest != NULL ? "; did you mean \"--" : "",
-                        nearest != NULL ? nearest : "", nearest != NULL ? "\"" : "", command->name);
+    return ar_error_set(
+        err, AR_USAGE, "%s: unknown option \"%.60s\"%s%s%s see 'allreckon %s --help'",
+        command->name, text, nearest != NULL ? "; did you mean \"--" : "",
+        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";", command->name);
 }
 
 static enum ar_status store(const struct option_row *row, const char *value,

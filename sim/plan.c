@@ -72,7 +72,7 @@ static enum ar_status load_trace(const struct options *options, struct plan *pla
     request.batch = (uint32_t)batch;
     status = ar_trace_load(&request, &plan->trace, err);
     bool lacks_defaults = batch == 0 || options->precision == NULL;
-    if (status == AR_USAGE && lacks_defaults && request.cost_path != NULL) {
+    if (status == AR_USAGE && lacks_defaults) {
         request.batch = batch == 0 ? BATCH_STANDARD : (uint32_t)batch;
         request.precision_is_given = 1;
         status = ar_trace_load(&request, &plan->trace, err);

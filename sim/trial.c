@@ -20,9 +20,9 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
         names[i] = ar_engines[i]->name;
     }
     const char *nearest = ar_nearest_name(name, names, ar_engines_count);
-    return ar_error_set(err, AR_USAGE, "%s: unknown engine \"%s\"%s%s%s; see 'allreckon list'",
+    return ar_error_set(err, AR_USAGE, "%s: unknown engine \"%s\"%s%s%s see 'allreckon list'",
                         where, name, nearest != NULL ? "; did you mean \"" : "",
-                        nearest != NULL ? nearest : "", nearest != NULL ? "\"" : "");
+                        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";");
 }
 
 static double monotonic_s(void)

@@ -3,7 +3,8 @@
  *
  * ar_output_open() opens a temporary file beside the wanted one; ar_output_commit() flushes, checks
  * every write and renames it into place; ar_output_abort() removes it. A full disk or an unwritable
- * directory becomes one error line and leaves an existing file as it was.
+ * directory becomes one error line and leaves an existing file as it was. What exists and is no
+ * regular file (a directory, a device, a pipe) is refused.
  */
 #ifndef AR_BASE_OUTPUT_H
 #define AR_BASE_OUTPUT_H

@@ -19,7 +19,7 @@
 #include "ar_error.h"
 
 /** Parses a size in bytes (`B`, `kB`, `MB`, `GB`, `TB`, `KiB`, `MiB`, `GiB`, `TiB`); a fraction of
- * a byte is an error. */
+ * a byte and 2^50 bytes or more are errors. */
 enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *bytes,
                               struct ar_error *err);
 

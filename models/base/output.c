@@ -12,9 +12,10 @@ enum ar_status ar_output_open(const char *path, struct ar_output *output, struct
         return ar_error_set(err, AR_IO, "%.100s...: path too long to write to", path);
     }
     struct stat info;
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: it is a directory; expected a file name",
-                            path);
+    if (stat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+        /* Renaming onto a device such as /dev/null would replace it. */
+        return ar_error_set(err, AR_IO, "%s: cannot write: it is %s; expected a file name", path,
+                            S_ISDIR(info.st_mode) ? "a directory" : "no regular file");
     }
     snprintf(output->path, sizeof output->path, "%s", path);
     snprintf(output->temporary, sizeof output->temporary, "%s.%ld.tmp", output->path,
@@ -55,6 +56,9 @@ void ar_output_abort(struct ar_output *output)
 enum ar_status ar_make_directory(const char *path, struct ar_error *err)
 {
     char part[sizeof((struct ar_output *)0)->path];
+    if (path[0] == '\0') {
+        return ar_error_set(err, AR_IO, "found an empty path; expected a directory");
+    }
     if (strlen(path) >= sizeof part) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long for a directory", path);
     }

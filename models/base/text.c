@@ -38,6 +38,7 @@ const char *ar_nearest_name(const char *name, const char *const *names, size_t n
     for (size_t i = 0; i < names_count; i++) {
         size_t distance = edit_distance(name, names[i]);
         size_t longer = strlen(name) > strlen(names[i]) ? strlen(name) : strlen(names[i]);
+        longer = least_of(longer, NAME_MOST);
         size_t allowed = longer / 3 > 2 ? longer / 3 : 2;
         /* A prefix ("abci" for "abci-v100") counts as near, however long the rest. */
         if (strlen(name) >= 3 && strncmp(name, names[i], strlen(name)) == 0) {

@@ -90,10 +90,13 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
     if (status != AR_OK) {
         return status;
     }
+    /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
+     * 2^50 that is a quarter of a byte at most, so that the nearest whole number is the one meant.
+     */
     double whole = nearbyint(value);
-    if (fabs(value - whole) > 1e-6 || whole > 9007199254740992.0) {
+    if (fabs(value - whole) > value * 0x1p-52 || whole >= 0x1p50) {
         return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected a whole number of bytes below 2^53", where,
+                            "%s: found \"%s\"; expected a whole number of bytes below 2^50", where,
                             text);
     }
     *bytes = (uint64_t)whole;
