@@ -15,7 +15,9 @@
  * A position may run ahead of others; the messages between two positions keep their order.
  *
  * Steps form phases: within a phase every position keeps its peers, so a phase is a fixed pattern
- * of flows that repeats. The buffer of `elements` elements is that of one channel.
+ * of flows that repeats, and what a position receives in a step it sends in the next, if it sends.
+ * A position that sends in a phase sends in its first or last step. (The verification checks all
+ * of this.) The buffer of `elements` elements is that of one channel.
  */
 #ifndef AR_ALGORITHM_H
 #define AR_ALGORITHM_H

@@ -15,10 +15,11 @@
  * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
  *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
- * carries two flows or all messages of a phase have the same size (`exact` is then true). Otherwise
- * it neglects that phases of different ranks overlap, that a link is free while its other flows
- * wait, and paths that partly travel and partly wait; `why` says which. Measured differences are
- * in sim/README.md.
+ * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
+ * chain among the phases no link may carry two flows, since the head of a chain runs ahead.
+ * Otherwise it neglects that phases of different ranks overlap, that a link is free while its other
+ * flows wait, and paths that partly travel and partly wait; `why` says which. Measured differences
+ * are in sim/README.md.
  */
 #ifndef AR_CLOSED_H
 #define AR_CLOSED_H
@@ -51,6 +52,7 @@ struct ar_closed_time {
     uint32_t phases_count;
     struct ar_phase_time phases[AR_PHASES_MOST];
     bool exact;
+    bool exact_in_queue; /**< exact, too, when another all-reduce of the stream precedes at once */
     const char *why; /**< static text: why the time is not exact, "" if it is */
 };
 

@@ -7,6 +7,8 @@
 #include "ar_algorithm.h"
 #include "ar_cluster.h"
 
+enum { AR_CHANNELS_MOST = 32, AR_WINDOW_MOST = 64 };
+
 struct ar_collective {
     const struct ar_cluster *cluster;
     const struct ar_algorithm *algorithm;

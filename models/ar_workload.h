@@ -5,12 +5,12 @@
  * layer order, optimizer. The gradients of a layer exist when its backward pass ends. They are
  * fused, in that order, into buckets; a bucket is ready when its last gradient is.
  *
- * | rule       | a bucket takes tensors                                   | as in |
- * |------------|-----------------------------------------------------------|--------------------------|
- * | `ddp`      | until it holds 25 MiB or more; the first until 1 MiB      | PyTorch DDP,
- * bucket_cap_mb | | `horovod`  | as long as they fit into 64 MiB                           |
- * Horovod, fusion threshold | | SIZE       | as long as they fit into SIZE | | | `one`      | all
- * |                          | | `tensor`   | one each | no fusion                |
+ * - `ddp`: a bucket takes tensors until it holds 25 MiB or more, the first until 1 MiB (PyTorch
+ *   DDP, bucket_cap_mb);
+ * - `horovod`: as long as they fit into 64 MiB (Horovod, fusion threshold);
+ * - SIZE, such as `16MiB`: as long as they fit into it;
+ * - `one`: all;
+ * - `tensor`: one each, no fusion.
  *
  * A tensor larger than the threshold is a bucket of its own; tensors are never split. Horovod's
  * cycle time and its negotiation are not modelled here.
@@ -46,8 +46,9 @@ struct ar_workload {
     struct ar_bucket *buckets; /**< in the order they become ready */
 };
 
-/** Makes the workload of a trace; `element_bytes` is the size of a gradient on the wire. Owned by
- * the caller, freed with ar_workload_destroy(). */
+/** Makes the workload of a trace; `element_bytes` is the size of a gradient on the wire. A trace
+ * without gradients has nothing to send and is refused (AR_BAD_DATA). Owned by the caller, freed
+ * with ar_workload_destroy(). */
 enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
                                   uint32_t element_bytes, struct ar_workload **workload,
                                   struct ar_error *err);

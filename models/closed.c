@@ -2,12 +2,12 @@
 
 #include <stdlib.h>
 
-#include "pattern.h"
+#include "ar_pattern.h"
 
 struct ar_closed {
     struct ar_collective collective;
     struct ar_phase phases[AR_PHASES_MOST];
-    struct pattern patterns[AR_PHASES_MOST];
+    struct ar_pattern patterns[AR_PHASES_MOST];
     uint32_t phases_count;
 };
 
@@ -17,15 +17,15 @@ const char *ar_bound_name(enum ar_bound bound)
     return names[bound];
 }
 
-static enum ar_status resolve_phases(struct ar_closed *plan, struct pattern_scratch *scratch,
+static enum ar_status resolve_phases(struct ar_closed *plan, struct ar_pattern_scratch *scratch,
                                      struct ar_error *err)
 {
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < plan->phases_count; i++) {
         uint32_t steps = plan->phases[i].steps;
         if (steps > 0) {
-            enum ar_status status = pattern_resolve(&plan->collective, first_step, steps, scratch,
-                                                    &plan->patterns[i], err);
+            enum ar_status status = ar_pattern_resolve(&plan->collective, first_step, steps,
+                                                       scratch, &plan->patterns[i], err);
             if (status != AR_OK) {
                 return status;
             }
@@ -38,11 +38,11 @@ static enum ar_status resolve_phases(struct ar_closed *plan, struct pattern_scra
 enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
                                 struct ar_error *err)
 {
-    struct pattern_scratch *scratch = NULL;
+    struct ar_pattern_scratch *scratch = NULL;
     struct ar_closed *created = NULL;
     enum ar_status status = ar_collective_check(collective, err);
     if (status == AR_OK) {
-        status = pattern_scratch_create(collective, &scratch, err);
+        status = ar_pattern_scratch_create(collective, &scratch, err);
     }
     if (status == AR_OK) {
         created = calloc(1, sizeof *created);
@@ -53,7 +53,7 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
         created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
         status = resolve_phases(created, scratch, err);
     }
-    pattern_scratch_destroy(scratch);
+    ar_pattern_scratch_destroy(scratch);
     if (status != AR_OK) {
         ar_closed_destroy(created);
         return status;
@@ -68,29 +68,29 @@ void ar_closed_destroy(struct ar_closed *plan)
         return;
     }
     for (uint32_t i = 0; i < plan->phases_count; i++) {
-        pattern_destroy(&plan->patterns[i]);
+        ar_pattern_destroy(&plan->patterns[i]);
     }
     free(plan);
 }
 
-static double hop_time(const struct hop *hop, double bytes)
+static double hop_time(const struct ar_hop *hop, double bytes)
 {
     return hop->latency_s + bytes / hop->rate_Bps;
 }
 
 /* A stretch of consecutive hops of a walk, `laps` whole rounds before it. */
 struct stretch {
-    const struct walk *walk;
+    const struct ar_walk *walk;
     uint32_t first;
     uint32_t count;
     double time_s;
 };
 
 /* The slowest stretch of `steps` hops of a walk, by a sliding sum over one round. */
-static struct stretch slowest_stretch(const struct pattern *pattern, const struct walk *walk,
+static struct stretch slowest_stretch(const struct ar_pattern *pattern, const struct ar_walk *walk,
                                       uint32_t steps, double bytes)
 {
-    const struct hop *hops = pattern->hops + walk->first;
+    const struct ar_hop *hops = pattern->hops + walk->first;
     double round_s = 0;
     for (uint32_t i = 0; i < walk->count; i++) {
         round_s += hop_time(&hops[i], bytes);
@@ -117,27 +117,28 @@ static struct stretch slowest_stretch(const struct pattern *pattern, const struc
     return slowest;
 }
 
-static void charge_stretch(const struct pattern *pattern, const struct stretch *stretch,
+static void charge_stretch(const struct ar_pattern *pattern, const struct stretch *stretch,
                            double bytes, struct ar_phase_time *time)
 {
-    const struct hop *hops = pattern->hops + stretch->walk->first;
+    const struct ar_hop *hops = pattern->hops + stretch->walk->first;
     uint32_t count = stretch->walk->count;
     uint32_t laps = stretch->count / count;
     uint32_t rest = stretch->count % count;
     for (uint32_t i = 0; i < count; i++) {
-        const struct hop *hop = &hops[(stretch->first + i) % count];
+        const struct ar_hop *hop = &hops[(stretch->first + i) % count];
         uint32_t times = laps + (i < rest);
         time->latency_s[hop->tier] += times * hop->latency_s;
         time->bandwidth_s[hop->tier] += times * (bytes / hop->rate_Bps);
     }
 }
 
-static const struct hop *slowest_hop(const struct pattern *pattern, double bytes, bool with_latency)
+static const struct ar_hop *slowest_hop(const struct ar_pattern *pattern, double bytes,
+                                        bool with_latency)
 {
-    const struct hop *slowest = &pattern->hops[0];
+    const struct ar_hop *slowest = &pattern->hops[0];
     double slowest_s = 0;
     for (uint32_t i = 0; i < pattern->hops_count; i++) {
-        const struct hop *hop = &pattern->hops[i];
+        const struct ar_hop *hop = &pattern->hops[i];
         double time_s = bytes / hop->rate_Bps + (with_latency ? hop->latency_s : 0);
         if (time_s > slowest_s) {
             slowest = hop;
@@ -148,44 +149,37 @@ static const struct hop *slowest_hop(const struct pattern *pattern, double bytes
 }
 
 /* A port or window bound: the slowest hop pays `latencies` and `transfers`. */
-static void charge_hop(const struct hop *hop, double latencies, double transfers, double bytes,
+static void charge_hop(const struct ar_hop *hop, double latencies, double transfers, double bytes,
                        struct ar_phase_time *time)
 {
     time->latency_s[hop->tier] = latencies * hop->latency_s;
     time->bandwidth_s[hop->tier] = transfers * (bytes / hop->rate_Bps);
 }
 
-static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_t elements,
-                           struct ar_phase_time *time)
+static struct stretch slowest_of_all(const struct ar_pattern *pattern, uint32_t steps, double bytes)
 {
-    const struct ar_phase *phase = &plan->phases[index];
-    const struct pattern *pattern = &plan->patterns[index];
-    uint32_t channels = plan->collective.channels;
-    uint64_t channel_elements = (elements + channels - 1) / channels;
-    uint64_t message_elements = (channel_elements + phase->parts - 1) / phase->parts;
-    *time = (struct ar_phase_time){.name = phase->name, .steps = phase->steps};
-    if (phase->steps == 0) {
-        return;
-    }
-    time->message_bytes = message_elements * plan->collective.element_bytes;
-    double bytes = (double)time->message_bytes;
-    double steps = phase->steps;
-    double turns = (phase->steps + plan->collective.window - 1) / plan->collective.window;
-
     struct stretch slowest = {.time_s = -1};
     for (uint32_t i = 0; i < pattern->walks_count; i++) {
-        struct stretch stretch = slowest_stretch(pattern, &pattern->walks[i], phase->steps, bytes);
+        struct stretch stretch = slowest_stretch(pattern, &pattern->walks[i], steps, bytes);
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }
-    const struct hop *port = slowest_hop(pattern, bytes, false);
-    const struct hop *turn = slowest_hop(pattern, bytes, true);
+    return slowest;
+}
+
+/* The longest of the three bounds, and what it is made of. */
+static void find_bound(const struct ar_pattern *pattern, uint32_t steps, uint32_t window,
+                       double bytes, double reduction_s, struct ar_phase_time *time)
+{
+    uint32_t turns = (steps + window - 1) / window;
+    struct stretch slowest = slowest_of_all(pattern, steps, bytes);
+    const struct ar_hop *port = slowest_hop(pattern, bytes, false);
+    const struct ar_hop *turn = slowest_hop(pattern, bytes, true);
+    double hops_s = slowest.time_s + reduction_s;
     double port_s = steps * (bytes / port->rate_Bps) + port->latency_s;
     double window_s = turns * hop_time(turn, bytes);
-
-    double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
-    double reduction_s = phase->copies_from * gamma * bytes;
-    double hops_s = slowest.time_s + reduction_s;
-
+    time->slowest_Bps = port->rate_Bps;
+    time->slowest_link = port->link;
+    time->slowest_flows = port->flows;
     if (hops_s >= port_s && hops_s >= window_s) {
         time->bound = AR_BOUND_HOPS;
         time->time_s = hops_s;
@@ -200,15 +194,51 @@ static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_
         time->time_s = window_s;
         charge_hop(turn, turns, turns, bytes, time);
     }
-    time->slowest_Bps = port->rate_Bps;
-    time->slowest_link = port->link;
-    time->slowest_flows = port->flows;
+}
+
+static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_t elements,
+                           struct ar_phase_time *time)
+{
+    const struct ar_phase *phase = &plan->phases[index];
+    uint32_t channels = plan->collective.channels;
+    uint64_t channel_elements = (elements + channels - 1) / channels;
+    uint64_t message_elements = (channel_elements + phase->parts - 1) / phase->parts;
+    *time = (struct ar_phase_time){.name = phase->name, .steps = phase->steps};
+    if (phase->steps == 0) {
+        return;
+    }
+    time->message_bytes = message_elements * plan->collective.element_bytes;
+    double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
+    double bytes = (double)time->message_bytes;
+    find_bound(&plan->patterns[index], phase->steps, plan->collective.window, bytes,
+               phase->copies_from * gamma * bytes, time);
+}
+
+static bool has_chain(const struct ar_pattern *pattern)
+{
+    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+        if (!pattern->walks[i].is_ring) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_chains(const struct ar_closed *plan)
+{
+    for (uint32_t i = 0; i < plan->phases_count; i++) {
+        if (has_chain(&plan->patterns[i])) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static const char *why_not_exact(const struct ar_closed *plan, uint64_t elements)
 {
     const struct ar_shape *shape = &plan->collective.shape;
     uint64_t whole = (uint64_t)plan->collective.channels * ar_shape_ranks(shape);
+    bool is_shared = false;
     for (uint32_t i = 0; i < plan->phases_count; i++) {
         if (plan->phases[i].steps == 0) {
             continue;
@@ -219,6 +249,11 @@ static const char *why_not_exact(const struct ar_closed *plan, uint64_t elements
         if (plan->patterns[i].is_shared && elements % whole != 0) {
             return "messages of different sizes share a link";
         }
+        is_shared = is_shared || plan->patterns[i].is_shared;
+    }
+    /* The head of a chain sends without waiting for a receive, so it runs ahead. */
+    if (is_shared && has_chains(plan)) {
+        return "messages of different steps share a link";
     }
     return "";
 }
@@ -235,4 +270,6 @@ void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,
     }
     time->why = why_not_exact(plan, elements);
     time->exact = time->why[0] == '\0';
+    /* The ranks of a chain finish at different times, and begin the next all-reduce so. */
+    time->exact_in_queue = time->exact && !has_chains(plan);
 }

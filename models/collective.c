@@ -2,8 +2,6 @@
 
 #include <inttypes.h>
 
-enum { CHANNELS_MOST = 32, WINDOW_MOST = 64 };
-
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err)
 {
     uint64_t exist = ar_cluster_gpus_count(collective->cluster);
@@ -14,13 +12,13 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             ", all that cluster %s has",
                             ranks, exist, ar_cluster_facts(collective->cluster)->name);
     }
-    if (collective->channels < 1 || collective->channels > CHANNELS_MOST) {
+    if (collective->channels < 1 || collective->channels > AR_CHANNELS_MOST) {
         return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %d",
-                            collective->channels, CHANNELS_MOST);
+                            collective->channels, AR_CHANNELS_MOST);
     }
-    if (collective->window < 1 || collective->window > WINDOW_MOST) {
+    if (collective->window < 1 || collective->window > AR_WINDOW_MOST) {
         return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
-                            collective->window, WINDOW_MOST);
+                            collective->window, AR_WINDOW_MOST);
     }
     return collective->algorithm->check(&collective->shape, err);
 }

@@ -1,46 +1,60 @@
-#include "pattern.h"
+#include "ar_pattern.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct pattern_scratch {
-    uint32_t *flows;  /* per link */
-    uint32_t *peers;  /* per channel and position; NOBODY if it does not send */
-    bool *has_sender; /* per channel and position: some position sends to it */
-    bool *is_visited; /* per channel and position */
+#include "ar_maxmin.h"
+
+struct ar_pattern_scratch {
+    uint32_t *on_link;     /* flows per link */
+    uint32_t *peers;       /* per channel and position; NOBODY if it does not send */
+    uint32_t *flow_of;     /* per channel and position that sends */
+    bool *has_sender;      /* per channel and position: some position sends to it */
+    bool *is_visited;      /* per channel and position */
+    struct ar_flow *flows; /* of all channels */
+    double *rates_Bps;     /* per flow */
+    size_t flows_count;
 };
 
 #define NOBODY UINT32_MAX
 
-enum ar_status pattern_scratch_create(const struct ar_collective *collective,
-                                      struct pattern_scratch **scratch, struct ar_error *err)
+enum ar_status ar_pattern_scratch_create(const struct ar_collective *collective,
+                                         struct ar_pattern_scratch **scratch, struct ar_error *err)
 {
     size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
-    struct pattern_scratch *created = calloc(1, sizeof *created);
-    if (created != NULL) {
-        created->flows = calloc(ar_cluster_links_count(collective->cluster), sizeof(uint32_t));
-        created->peers = calloc(places, sizeof(uint32_t));
-        created->has_sender = calloc(places, sizeof(bool));
-        created->is_visited = calloc(places, sizeof(bool));
+    struct ar_pattern_scratch *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->on_link = calloc(ar_cluster_links_count(collective->cluster), sizeof(uint32_t));
+        made->peers = calloc(places, sizeof *made->peers);
+        made->flow_of = calloc(places, sizeof *made->flow_of);
+        made->has_sender = calloc(places, sizeof *made->has_sender);
+        made->is_visited = calloc(places, sizeof *made->is_visited);
+        made->flows = calloc(places, sizeof *made->flows);
+        made->rates_Bps = calloc(places, sizeof *made->rates_Bps);
     }
-    if (created == NULL || created->flows == NULL || created->peers == NULL ||
-        created->has_sender == NULL || created->is_visited == NULL) {
-        pattern_scratch_destroy(created);
+    if (made == NULL || made->on_link == NULL || made->peers == NULL || made->flow_of == NULL ||
+        made->has_sender == NULL || made->is_visited == NULL || made->flows == NULL ||
+        made->rates_Bps == NULL) {
+        ar_pattern_scratch_destroy(made);
         return ar_error_no_memory(err, "the flows of a collective");
     }
-    *scratch = created;
+    *scratch = made;
     return AR_OK;
 }
 
-void pattern_scratch_destroy(struct pattern_scratch *scratch)
+void ar_pattern_scratch_destroy(struct ar_pattern_scratch *scratch)
 {
     if (scratch == NULL) {
         return;
     }
-    free(scratch->flows);
+    free(scratch->on_link);
     free(scratch->peers);
+    free(scratch->flow_of);
     free(scratch->has_sender);
     free(scratch->is_visited);
+    free(scratch->flows);
+    free(scratch->rates_Bps);
     free(scratch);
 }
 
@@ -56,110 +70,120 @@ static uint32_t peer_in_phase(const struct ar_collective *collective, uint32_t p
     return move.sends ? move.send_to : NOBODY;
 }
 
-static struct ar_path path_between(const struct ar_collective *collective, uint32_t channel,
-                                   uint32_t from, uint32_t to)
+static void find_flows(const struct ar_collective *collective, uint32_t first_step, uint32_t steps,
+                       struct ar_pattern_scratch *scratch)
 {
     struct ar_order order = ar_collective_order(collective);
-    return ar_cluster_path(collective->cluster, ar_order_rank(&order, channel, from),
-                           ar_order_rank(&order, channel, to));
-}
-
-static void count_flows(const struct ar_collective *collective, uint32_t first_step, uint32_t steps,
-                        struct pattern_scratch *scratch)
-{
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    uint32_t ranks = order.ranks;
     size_t places = (size_t)ranks * collective->channels;
-    memset(scratch->flows, 0, ar_cluster_links_count(collective->cluster) * sizeof *scratch->flows);
     memset(scratch->has_sender, 0, places * sizeof *scratch->has_sender);
     memset(scratch->is_visited, 0, places * sizeof *scratch->is_visited);
-    for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        for (uint32_t from = 0; from < ranks; from++) {
-            uint32_t to = peer_in_phase(collective, from, first_step, steps);
-            scratch->peers[(size_t)channel * ranks + from] = to;
-            if (to == NOBODY) {
-                continue;
-            }
+    scratch->flows_count = 0;
+    for (size_t place = 0; place < places; place++) {
+        uint32_t channel = (uint32_t)(place / ranks);
+        uint32_t from = (uint32_t)(place % ranks);
+        uint32_t to = peer_in_phase(collective, from, first_step, steps);
+        scratch->peers[place] = to;
+        if (to != NOBODY) {
             scratch->has_sender[(size_t)channel * ranks + to] = true;
-            struct ar_path path = path_between(collective, channel, from, to);
-            for (uint32_t i = 0; i < path.links_count; i++) {
-                scratch->flows[path.links[i]]++;
-            }
+            scratch->flow_of[place] = (uint32_t)scratch->flows_count;
+            scratch->flows[scratch->flows_count++] = (struct ar_flow){
+                ar_order_rank(&order, channel, from), ar_order_rank(&order, channel, to)};
         }
     }
 }
 
-static struct hop hop_between(const struct ar_collective *collective, const uint32_t *flows,
-                              uint32_t channel, uint32_t from, uint32_t to)
+static void count_on_links(const struct ar_collective *collective,
+                           struct ar_pattern_scratch *scratch)
 {
-    struct ar_path path = path_between(collective, channel, from, to);
-    struct hop hop = {.latency_s = path.latency_s, .tier = path.tier};
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = path.links[i];
-        double rate_Bps = ar_cluster_link_bandwidth(collective->cluster, link) / flows[link];
-        if (i == 0 || rate_Bps < hop.rate_Bps) {
-            hop.rate_Bps = rate_Bps;
-            hop.link = link;
-            hop.flows = flows[link];
+    memset(scratch->on_link, 0,
+           ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
+    for (size_t i = 0; i < scratch->flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->flows[i].source,
+                                              scratch->flows[i].destination);
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            scratch->on_link[path.links[j]]++;
         }
     }
+}
+
+static struct ar_hop hop_of(const struct ar_collective *collective,
+                            const struct ar_pattern_scratch *scratch, size_t place,
+                            struct ar_pattern *pattern)
+{
+    const struct ar_flow *flow = &scratch->flows[scratch->flow_of[place]];
+    struct ar_path path = ar_cluster_path(collective->cluster, flow->source, flow->destination);
+    struct ar_hop hop = {
+        .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
+        .to = scratch->peers[place],
+        .latency_s = path.latency_s,
+        .rate_Bps = scratch->rates_Bps[scratch->flow_of[place]],
+        .tier = path.tier,
+    };
+    double least_Bps = 0;
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        uint32_t link = path.links[i];
+        double each_Bps =
+            ar_cluster_link_bandwidth(collective->cluster, link) / scratch->on_link[link];
+        if (i == 0 || each_Bps < least_Bps) {
+            least_Bps = each_Bps;
+            hop.link = link;
+            hop.flows = scratch->on_link[link];
+        }
+    }
+    /* Sums in another order may differ in the last digits. */
+    pattern->is_shared |= hop.rate_Bps < path.bandwidth_Bps * (1 - 1e-9);
     return hop;
 }
 
 /* Appends the walk that begins at a position: its hops until it closes or ends. */
 static void append_walk(const struct ar_collective *collective, uint32_t channel, uint32_t start,
-                        struct pattern_scratch *scratch, struct pattern *pattern)
+                        struct ar_pattern_scratch *scratch, struct ar_pattern *pattern)
 {
     size_t base = (size_t)channel * ar_shape_ranks(&collective->shape);
-    struct walk *walk = &pattern->walks[pattern->walks_count++];
-    walk->first = pattern->hops_count;
-    uint32_t position = start;
-    while (scratch->peers[base + position] != NOBODY && !scratch->is_visited[base + position]) {
-        uint32_t to = scratch->peers[base + position];
-        scratch->is_visited[base + position] = true;
-        pattern->hops[pattern->hops_count++] =
-            hop_between(collective, scratch->flows, channel, position, to);
-        position = to;
+    struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
+    size_t place = base + start;
+    *walk = (struct ar_walk){.channel = channel, .first = pattern->hops_count};
+    while (scratch->peers[place] != NOBODY && !scratch->is_visited[place]) {
+        scratch->is_visited[place] = true;
+        pattern->hops[pattern->hops_count++] = hop_of(collective, scratch, place, pattern);
+        place = base + scratch->peers[place];
     }
     walk->count = pattern->hops_count - walk->first;
-    walk->is_ring = scratch->peers[base + position] != NOBODY;
+    walk->is_ring = scratch->peers[place] != NOBODY;
 }
 
 /* Chains begin where nobody sends to; what is left after them are rings. */
-static void find_walks(const struct ar_collective *collective, struct pattern_scratch *scratch,
-                       struct pattern *pattern)
+static void find_walks(const struct ar_collective *collective, uint32_t channel,
+                       struct ar_pattern_scratch *scratch, struct ar_pattern *pattern)
 {
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t channel = 0; channel < collective->channels; channel++) {
-            for (uint32_t position = 0; position < ranks; position++) {
-                size_t place = (size_t)channel * ranks + position;
-                bool begins = pass == 0 ? !scratch->has_sender[place] : !scratch->is_visited[place];
-                if (begins && scratch->peers[place] != NOBODY) {
-                    append_walk(collective, channel, position, scratch, pattern);
-                }
+        for (uint32_t position = 0; position < ranks; position++) {
+            size_t place = (size_t)channel * ranks + position;
+            bool begins = pass == 0 ? !scratch->has_sender[place] : !scratch->is_visited[place];
+            if (begins && scratch->peers[place] != NOBODY) {
+                append_walk(collective, channel, position, scratch, pattern);
             }
         }
     }
 }
 
-static void describe(struct pattern *pattern)
+static bool are_alike(const struct ar_pattern *pattern)
 {
-    pattern->is_uniform = true;
-    for (uint32_t i = 0; i < pattern->hops_count; i++) {
-        const struct hop *hop = &pattern->hops[i];
+    for (uint32_t i = 1; i < pattern->hops_count; i++) {
+        const struct ar_hop *hop = &pattern->hops[i];
         if (hop->latency_s != pattern->hops[0].latency_s ||
-            hop->rate_Bps != pattern->hops[0].rate_Bps) {
-            pattern->is_uniform = false;
-        }
-        if (hop->flows > 1) {
-            pattern->is_shared = true;
+            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
+            return false;
         }
     }
+    return true;
 }
 
-enum ar_status pattern_resolve(const struct ar_collective *collective, uint32_t first_step,
-                               uint32_t steps, struct pattern_scratch *scratch,
-                               struct pattern *pattern, struct ar_error *err)
+enum ar_status ar_pattern_resolve(const struct ar_collective *collective, uint32_t first_step,
+                                  uint32_t steps, struct ar_pattern_scratch *scratch,
+                                  struct ar_pattern *pattern, struct ar_error *err)
 {
     size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
     pattern->hops = malloc(places * sizeof *pattern->hops);
@@ -167,13 +191,20 @@ enum ar_status pattern_resolve(const struct ar_collective *collective, uint32_t 
     if (pattern->hops == NULL || pattern->walks == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
-    count_flows(collective, first_step, steps, scratch);
-    find_walks(collective, scratch, pattern);
-    describe(pattern);
-    return AR_OK;
+    find_flows(collective, first_step, steps, scratch);
+    count_on_links(collective, scratch);
+    enum ar_status status = ar_maxmin_rates(collective->cluster, scratch->flows,
+                                            scratch->flows_count, scratch->rates_Bps, err);
+    for (uint32_t channel = 0; status == AR_OK && channel < collective->channels; channel++) {
+        pattern->channel_hops[channel] = pattern->hops_count;
+        find_walks(collective, channel, scratch, pattern);
+    }
+    pattern->channel_hops[collective->channels] = pattern->hops_count;
+    pattern->is_uniform = are_alike(pattern);
+    return status;
 }
 
-void pattern_destroy(struct pattern *pattern)
+void ar_pattern_destroy(struct ar_pattern *pattern)
 {
     free(pattern->hops);
     free(pattern->walks);

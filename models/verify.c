@@ -129,6 +129,11 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct ar_
         if (move.sends && other.sends && move.send_to != other.send_to) {
             return broken(sets, step, rank, "changes its peer within a phase", err);
         }
+        if (step > first_step && move.sends && other.receive != AR_RECEIVE_NONE &&
+            !spans_equal(move.send_span, other.receive_span)) {
+            return broken(sets, step, rank, "does not send what it received in the step before",
+                          err);
+        }
         uint32_t last_step = first_step + phase->steps - 1;
         if (move.sends &&
             !sets->algorithm->move(sets->shape, sets->elements, rank, first_step).sends &&

@@ -78,6 +78,11 @@ enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_
                                   uint32_t element_bytes, struct ar_workload **workload,
                                   struct ar_error *err)
 {
+    if (trace->tensors_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "trace %s: found no gradients; expected a layer with parameters",
+                            trace->name);
+    }
     struct ar_workload *made = calloc(1, sizeof *made);
     struct ar_bucket *buckets = calloc(trace->tensors_count, sizeof *buckets);
     if (made == NULL || buckets == NULL) {

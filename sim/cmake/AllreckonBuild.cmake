@@ -24,6 +24,7 @@ string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
 
 add_library(allreckon_flags INTERFACE)
 target_compile_options(allreckon_flags INTERFACE
+  -ffp-contract=off # the same digits with and without -march=native
   -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
   $<$<BOOL:${ALLRECKON_WERROR}>:-Werror>)
 target_compile_definitions(allreckon_flags INTERFACE _GNU_SOURCE)

@@ -1,0 +1,56 @@
+/** \file ar_pattern.h
+ * The flows of a phase: which hops its messages take, at which rate, in which order.
+ *
+ * In a phase every position keeps its peers, so the messages of a step are a fixed set of flows on
+ * the links of the cluster. The rate of a hop is its max-min fair share when all flows of all
+ * channels are under way together (ar_maxmin.h).
+ */
+#ifndef AR_PATTERN_H
+#define AR_PATTERN_H
+
+#include "ar_collective.h"
+
+struct ar_hop {
+    uint32_t from; /**< position that sends */
+    uint32_t to;
+    double latency_s;
+    double rate_Bps;
+    enum ar_tier tier;
+    uint32_t link;  /**< the link of its path with the least bandwidth per flow */
+    uint32_t flows; /**< on that link */
+};
+
+/** Hops that follow each other: around a ring, or along a chain. */
+struct ar_walk {
+    uint32_t channel;
+    uint32_t first; /**< in ar_pattern.hops */
+    uint32_t count;
+    bool is_ring;
+};
+
+struct ar_pattern {
+    struct ar_hop *hops; /**< in the order of the walks, channel after channel */
+    uint32_t hops_count;
+    uint32_t channel_hops[AR_CHANNELS_MOST + 1]; /**< first hop of each channel, and the end */
+    struct ar_walk *walks;
+    uint32_t walks_count;
+    bool is_uniform; /**< all hops alike */
+    bool is_shared;  /**< some hop has less than the bandwidth of its path */
+};
+
+/** Room to resolve the patterns of one collective, reused from phase to phase. */
+struct ar_pattern_scratch;
+
+/** `scratch` is freed with ar_pattern_scratch_destroy(), which takes NULL. */
+enum ar_status ar_pattern_scratch_create(const struct ar_collective *collective,
+                                         struct ar_pattern_scratch **scratch, struct ar_error *err);
+void ar_pattern_scratch_destroy(struct ar_pattern_scratch *scratch);
+
+/** Resolves the phase of `steps` > 0 steps that begins at `first_step`. `pattern` must be zeroed
+ * and is freed with ar_pattern_destroy(), also after a failure. */
+enum ar_status ar_pattern_resolve(const struct ar_collective *collective, uint32_t first_step,
+                                  uint32_t steps, struct ar_pattern_scratch *scratch,
+                                  struct ar_pattern *pattern, struct ar_error *err);
+void ar_pattern_destroy(struct ar_pattern *pattern);
+
+#endif

@@ -1,0 +1,95 @@
+/* Errors and names; units and output files have a source each, test_units.c and test_output.c. */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <string.h>
+#include <sysexits.h>
+
+#include "ar_error.h"
+#include "ar_text.h"
+
+Test(error, statuses_turn_into_the_exit_codes_of_sysexits)
+{
+    cr_expect_eq(ar_status_exit_code(AR_OK), EX_OK);
+    cr_expect_eq(ar_status_exit_code(AR_USAGE), EX_USAGE);
+    cr_expect_eq(ar_status_exit_code(AR_BAD_DATA), EX_DATAERR);
+    cr_expect_eq(ar_status_exit_code(AR_NO_INPUT), EX_NOINPUT);
+    cr_expect_eq(ar_status_exit_code(AR_INTERNAL), EX_SOFTWARE);
+    cr_expect_eq(ar_status_exit_code(AR_NO_MEMORY), EX_OSERR);
+    cr_expect_eq(ar_status_exit_code(AR_IO), EX_IOERR);
+    cr_expect_eq(ar_status_exit_code(AR_INTERRUPTED), 128 + 2, "128 + SIGINT, as shells do");
+}
+
+Test(error, every_status_has_a_text_of_its_own)
+{
+    static const enum ar_status all[] = {
+#define X(symbol, code, text) symbol,
+        AR_STATUS_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        cr_expect_gt(strlen(ar_status_text(all[i])), 0);
+        for (size_t j = 0; j < i; j++) {
+            cr_expect_str_neq(ar_status_text(all[i]), ar_status_text(all[j]));
+            cr_expect_neq(ar_status_exit_code(all[i]), ar_status_exit_code(all[j]));
+        }
+    }
+}
+
+Test(error, setting_an_error_returns_its_status_and_formats_its_line)
+{
+    struct ar_error err = {.status = AR_OK};
+    cr_expect_eq(ar_error_set(&err, AR_BAD_DATA, "%s:%d: expected %g", "x.csv", 17, 0.5),
+                 AR_BAD_DATA);
+    cr_expect_eq(err.status, AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "x.csv:17: expected 0.5");
+    cr_expect_eq(ar_error_no_memory(&err, "the ranks"), AR_NO_MEMORY);
+    cr_expect_eq(err.status, AR_NO_MEMORY);
+    cr_expect_str_eq(err.text, "out of memory for the ranks");
+}
+
+Test(error, a_line_longer_than_its_room_is_cut_and_terminated)
+{
+    char text[2000];
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    struct ar_error err;
+    ar_error_set(&err, AR_IO, "%s", text);
+    cr_expect_eq(strlen(err.text), sizeof err.text - 1);
+}
+
+Test(text, the_nearest_name_is_the_one_a_user_meant)
+{
+    static const char *const names[] = {"ring", "hierarchical", "torus2d", "abci-v100"};
+    cr_expect_str_eq(ar_nearest_name("rign", names, 4), "ring");
+    cr_expect_str_eq(ar_nearest_name("ring", names, 4), "ring");
+    cr_expect_str_eq(ar_nearest_name("heirarchical", names, 4), "hierarchical");
+    cr_expect_str_eq(ar_nearest_name("torus", names, 4), "torus2d");
+    cr_expect_str_eq(ar_nearest_name("abci", names, 4), "abci-v100", "a prefix is near");
+}
+
+Test(text, nothing_is_near_a_name_that_resembles_none)
+{
+    static const char *const names[] = {"ring", "hierarchical", "torus2d"};
+    cr_expect_null(ar_nearest_name("butterfly", names, 3));
+    cr_expect_null(ar_nearest_name("ring", names, 0));
+    char enormous[1000];
+    memset(enormous, 'z', sizeof enormous - 1);
+    enormous[sizeof enormous - 1] = '\0';
+    cr_expect_null(ar_nearest_name(enormous, names, 3));
+}
+
+Test(text, the_first_of_two_equally_near_names_wins)
+{
+    static const char *const names[] = {"fp16", "fp32"};
+    cr_expect_str_eq(ar_nearest_name("fp36", names, 2), "fp16");
+    cr_expect_str_eq(ar_nearest_name("fp32", names, 2), "fp32");
+}
+
+Test(text, copying_cuts_what_does_not_fit_and_terminates)
+{
+    char target[5] = "....";
+    ar_copy_text(target, sizeof target, "abcdefgh");
+    cr_expect_str_eq(target, "abcd");
+    ar_copy_text(target, sizeof target, "");
+    cr_expect_str_eq(target, "");
+}

@@ -1,0 +1,286 @@
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ar_output.h"
+
+enum { PATH_ROOM = 1024 };
+
+/* A new directory for each test. */
+static char folder[PATH_ROOM / 2];
+
+static void make_folder(void)
+{
+    snprintf(folder, sizeof folder, "%s/test-output-XXXXXX", AR_TEST_BINARY_DIR);
+    cr_assert_not_null(mkdtemp(folder));
+}
+
+static void remove_folder(void)
+{
+    char command[PATH_ROOM];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_assert_eq(system(command), 0);
+}
+
+TestSuite(output, .init = make_folder, .fini = remove_folder);
+
+static const char *in_folder(const char *name, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%s/%s", folder, name);
+    return path;
+}
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void expect_file(const char *path, const char *text)
+{
+    char found[256] = "";
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s is not there", path);
+    size_t bytes = fread(found, 1, sizeof found - 1, file);
+    found[bytes] = '\0';
+    fclose(file);
+    cr_expect_str_eq(found, text);
+}
+
+static size_t files_count(void)
+{
+    size_t count = 0;
+    DIR *directory = opendir(folder);
+    cr_assert_not_null(directory);
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+    }
+    closedir(directory);
+    return count;
+}
+
+static void expect_error(enum ar_status status, const struct ar_error *err, const char *path,
+                         const char *cause)
+{
+    cr_expect_eq(status, AR_IO);
+    cr_expect_eq(err->status, AR_IO);
+    cr_expect_eq(strncmp(err->text, path, strlen(path)), 0, "%s", err->text);
+    cr_expect_not_null(strstr(err->text, cause), "%s", err->text);
+    cr_expect_null(strchr(err->text, '\n'));
+}
+
+Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
+    fputs("a,b\n", output.file);
+    cr_expect_eq(access(path, F_OK), -1);
+    cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
+    expect_file(path, "a,b\n");
+    cr_expect_eq(files_count(), 1);
+}
+
+Test(output, a_commit_replaces_an_existing_file_at_once)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    write_file(in_folder("x.csv", path), "old");
+    cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
+    fputs("new", output.file);
+    fflush(output.file);
+    expect_file(path, "old");
+    cr_assert_eq(ar_output_commit(&output, &err), AR_OK);
+    expect_file(path, "new");
+    cr_expect_eq(files_count(), 1);
+}
+
+Test(output, an_abort_keeps_an_existing_file_and_leaves_nothing)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    write_file(in_folder("x.csv", path), "old");
+    cr_assert_eq(ar_output_open(path, &output, &err), AR_OK);
+    fputs("new", output.file);
+    ar_output_abort(&output);
+    expect_file(path, "old");
+    cr_expect_eq(files_count(), 1);
+}
+
+Test(output, a_directory_or_a_device_is_no_file_to_write)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    cr_assert_eq(mkdir(in_folder("x", path), 0777), 0);
+    expect_error(ar_output_open(path, &output, &err), &err, path, "it is a directory");
+    expect_error(ar_output_open("/dev/null", &output, &err), &err, "/dev/null", "no regular file");
+    struct stat info;
+    cr_expect(stat("/dev/null", &info) == 0 && S_ISCHR(info.st_mode), "/dev/null was replaced");
+    cr_expect_eq(files_count(), 1);
+}
+
+Test(output, a_missing_directory_is_an_error_that_names_the_path)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    expect_error(ar_output_open(in_folder("no/x.csv", path), &output, &err), &err, path,
+                 strerror(ENOENT));
+    cr_expect_eq(files_count(), 0);
+}
+
+Test(output, a_path_below_a_file_is_an_error)
+{
+    char path[PATH_ROOM];
+    char below[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    write_file(in_folder("x", path), "old");
+    expect_error(ar_output_open(in_folder("x/y", below), &output, &err), &err, below,
+                 strerror(ENOTDIR));
+    expect_file(path, "old");
+}
+
+Test(output, a_path_too_long_is_an_error_and_not_another_path)
+{
+    char path[8000];
+    struct ar_output output;
+    struct ar_error err;
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    expect_error(ar_output_open(path, &output, &err), &err, "aaa", "too long");
+    expect_error(ar_make_directory(path, &err), &err, "aaa", "too long");
+}
+
+/* Runs a check in a child, since it changes the process for good; the child exits with 0. */
+static void in_child(int (*check)(void))
+{
+    pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        _exit(check());
+    }
+    int state = -1;
+    waitpid(child, &state, 0);
+    cr_expect(WIFEXITED(state) && WEXITSTATUS(state) == 0, "the child failed check %d",
+              WIFEXITED(state) ? WEXITSTATUS(state) : -1);
+}
+
+static int write_to_protected_directory(void)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
+        return 1;
+    }
+    if (ar_output_open(in_folder("x.csv", path), &output, &err) != AR_IO) {
+        return 2;
+    }
+    return strstr(err.text, strerror(EACCES)) != NULL ? 0 : 3;
+}
+
+Test(output, an_unwritable_directory_is_an_error)
+{
+    in_child(write_to_protected_directory);
+    chmod(folder, 0777);
+    cr_expect_eq(files_count(), 0);
+}
+
+/* A limit on the size of files fails writes as a full disk does. */
+static void limit_files(rlim_t bytes)
+{
+    struct rlimit limit = {.rlim_cur = bytes, .rlim_max = bytes};
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+}
+
+static int commit_more_than_fits(size_t bytes)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    limit_files(1000);
+    if (ar_output_open(in_folder("x.csv", path), &output, &err) != AR_OK) {
+        return 1;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        fputc('a', output.file);
+    }
+    if (ar_output_commit(&output, &err) != AR_IO || err.status != AR_IO) {
+        return 2;
+    }
+    return strncmp(err.text, path, strlen(path)) == 0 && strchr(err.text, '\n') == NULL ? 0 : 3;
+}
+
+/* The write that fails is the flush of the commit. */
+static int fill_disk_at_commit(void)
+{
+    return commit_more_than_fits(1001);
+}
+
+/* The write that fails is one of the caller's, long before the commit. */
+static int fill_disk_early(void)
+{
+    return commit_more_than_fits(1000000);
+}
+
+Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
+{
+    char path[PATH_ROOM];
+    write_file(in_folder("x.csv", path), "old");
+    in_child(fill_disk_at_commit);
+    in_child(fill_disk_early);
+    expect_file(path, "old");
+    cr_expect_eq(files_count(), 1);
+}
+
+Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
+{
+    char path[PATH_ROOM];
+    struct ar_output output;
+    struct ar_error err;
+    cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
+    cr_assert_eq(mkdir(path, 0777), 0);
+    expect_error(ar_output_commit(&output, &err), &err, path, strerror(EISDIR));
+    cr_expect_eq(files_count(), 1, "a temporary file is left");
+}
+
+Test(output, directories_are_made_with_their_parents_and_may_exist)
+{
+    static const char *const names[] = {"a/b/c", "a/b/c", "a/b/c/", "a//d", "."};
+    char path[PATH_ROOM];
+    struct ar_error err;
+    struct stat info;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        cr_expect_eq(ar_make_directory(in_folder(names[i], path), &err), AR_OK);
+        cr_expect(stat(path, &info) == 0 && S_ISDIR(info.st_mode), "%s", path);
+    }
+    cr_expect_eq(ar_make_directory("/", &err), AR_OK);
+}
+
+Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
+{
+    char path[PATH_ROOM];
+    char below[PATH_ROOM];
+    struct ar_error err;
+    write_file(in_folder("x", path), "old");
+    expect_error(ar_make_directory(in_folder("x/y", below), &err), &err, path, "found a file");
+    expect_error(ar_make_directory(path, &err), &err, path, "found a file");
+    expect_error(ar_make_directory("", &err), &err, "", "empty path");
+    expect_error(ar_make_directory("/proc/nothing", &err), &err, "/proc/nothing",
+                 "cannot make the directory");
+    expect_file(path, "old");
+}

@@ -1,0 +1,305 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_units.h"
+
+/* --- what is accepted ------------------------------------------------------------------------ */
+
+struct size_case {
+    const char *text;
+    uint64_t bytes;
+};
+
+Test(units, every_unit_of_size_has_its_power_of_1000_or_of_1024)
+{
+    static const struct size_case cases[] = {
+        {"7B", 7},
+        {"7kB", 7000},
+        {"7MB", 7000000},
+        {"7GB", 7000000000},
+        {"7TB", 7000000000000},
+        {"7KiB", 7ull << 10},
+        {"7MiB", 7ull << 20},
+        {"7GiB", 7ull << 30},
+        {"7TiB", 7ull << 40},
+        {"51.1MB", 51100000},
+        {"48.75MiB", 51118080},
+        {"0B", 0},
+        {"0.5kB", 500},
+        {".5kB", 500},
+        {"1.e3B", 1000},
+        {" +5e3 B", 5000},
+        {"1e-9GB", 1},
+        {"1 MiB", 1048576},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint64_t bytes = 1;
+        struct ar_error err;
+        cr_expect_eq(ar_parse_bytes("--payload", cases[i].text, &bytes, &err), AR_OK, "%s",
+                     cases[i].text);
+        cr_expect_eq(bytes, cases[i].bytes, "%s gave %lu", cases[i].text, (unsigned long)bytes);
+    }
+}
+
+struct value_case {
+    const char *text;
+    double value;
+};
+
+typedef enum ar_status parser(const char *where, const char *text, double *value,
+                              struct ar_error *err);
+
+static void expect_values(parser *parse, const struct value_case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        double value = -1;
+        struct ar_error err;
+        cr_expect_eq(parse("here", cases[i].text, &value, &err), AR_OK, "%s", cases[i].text);
+        cr_expect(fabs(value - cases[i].value) <= 1e-15 * cases[i].value, "%s gave %.17g",
+                  cases[i].text, value);
+    }
+}
+
+Test(units, every_unit_of_rate_is_known_and_bps_is_an_eighth_of_a_byte)
+{
+    static const struct value_case cases[] = {
+        {"3B/s", 3},
+        {"3kB/s", 3e3},
+        {"3MB/s", 3e6},
+        {"3GB/s", 3e9},
+        {"3TB/s", 3e12},
+        {"3KiB/s", 3072},
+        {"3MiB/s", 3145728},
+        {"3GiB/s", 3.0 * (1 << 30)},
+        {"8bps", 1},
+        {"8kbps", 1e3},
+        {"8Mbps", 1e6},
+        {"8Gbps", 1e9},
+        {"8Tbps", 1e12},
+        {"100Gbps", 12.5e9},
+        {"10.227 GB/s", 10.227e9},
+    };
+    expect_values(ar_parse_rate, cases, sizeof cases / sizeof cases[0]);
+}
+
+Test(units, every_unit_of_time_and_of_cost_is_known)
+{
+    static const struct value_case times[] = {{"2s", 2},        {"2ms", 2e-3},  {"2us", 2e-6},
+                                              {"2ns", 2e-9},    {"2ps", 2e-12}, {"0us", 0},
+                                              {"3.4us", 3.4e-6}};
+    static const struct value_case costs[] = {
+        {"2s/B", 2},      {"2us/B", 2e-6},          {"2ns/B", 2e-9}, {"2ps/B", 2e-12},
+        {"2fs/B", 2e-15}, {"3.846ps/B", 3.846e-12}, {"0s/B", 0}};
+    expect_values(ar_parse_seconds, times, sizeof times / sizeof times[0]);
+    expect_values(ar_parse_cost, costs, sizeof costs / sizeof costs[0]);
+}
+
+/* 51.1 is not a binary fraction; no number of bytes may be lost to that. */
+Test(units, a_whole_number_of_bytes_is_found_again_in_every_decimal_unit)
+{
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB"};
+    uint64_t random = 1;
+    for (int i = 0; i < 20000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        uint64_t bytes = random >> (14 + i % 40); /* below 2^50, of all magnitudes */
+        uint64_t power = 1;
+        for (int unit = 0; unit < 5; unit++, power *= 1000) {
+            char text[64];
+            snprintf(text, sizeof text, "%lu.%0*lu%s", (unsigned long)(bytes / power),
+                     unit == 0 ? 1 : 3 * unit, (unsigned long)(bytes % power), units[unit]);
+            uint64_t parsed = 0;
+            struct ar_error err = {.text = ""};
+            cr_assert_eq(ar_parse_bytes("x", text, &parsed, &err), AR_OK, "%s", err.text);
+            cr_assert_eq(parsed, bytes, "%s gave %lu", text, (unsigned long)parsed);
+        }
+    }
+}
+
+/* --- what is refused ------------------------------------------------------------------------- */
+
+struct refusal {
+    const char *text;
+    const char *expected; /* in the error line */
+};
+
+static void expect_line(enum ar_status status, const struct ar_error *err,
+                        const struct refusal *bad)
+{
+    cr_expect_eq(status, AR_BAD_DATA, "\"%s\" was not refused", bad->text);
+    cr_expect_eq(err->status, AR_BAD_DATA);
+    cr_expect_eq(strncmp(err->text, "x.topo:12: key: found ", 22), 0, "%s", err->text);
+    cr_expect_not_null(strstr(err->text, bad->text), "%s", err->text);
+    cr_expect_not_null(strstr(err->text, bad->expected), "%s", err->text);
+    cr_expect_null(strchr(err->text, '\n'));
+}
+
+static void expect_refusals(parser *parse, const struct refusal *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ar_error err = {.text = ""};
+        double value = -7;
+        expect_line(parse("x.topo:12: key", cases[i].text, &value, &err), &err, &cases[i]);
+        cr_expect_eq(value, -7, "the output of \"%s\" was written", cases[i].text);
+    }
+}
+
+Test(units, sizes_that_are_none_are_refused_with_what_was_found_and_expected)
+{
+    static const struct refusal cases[] = {
+        {"51100000", "without a unit; expected a size such as 51.1MB"},
+        {"", "expected a size"},
+        {"MB", "expected a size"},
+        {"-1MB", "not negative"},
+        {"-0B", "not negative"},
+        {"nan", "expected a size"},
+        {"NaNMB", "expected a size"},
+        {"infB", "expected a size"},
+        {"-inf GB", "expected a size"},
+        {"1e999B", "expected a size"},
+        {"1e305TB", "less enormous"},
+        {"0x10B", "expected a size"},
+        {"0X1p3MB", "expected a size"},
+        {"5mb", "found unit \"mb\""},
+        {"5KB", "found unit \"KB\""},
+        {"5Mb", "found unit \"Mb\""},
+        {"5us", "found unit \"us\""},
+        {"5MB/s", "found unit \"MB/s\""},
+        {"5Gbps", "found unit \"Gbps\""},
+        {"5MBx", "found unit \"MBx\""},
+        {"5 M B", "found unit \"M B\""},
+        {"1,000B", "found unit \",000B\""},
+        {"1.5B", "whole number of bytes"},
+        {"0.0000001B", "whole number of bytes"},
+        {"0.0004kB", "whole number of bytes"},
+        {"1125899906842624B", "below 2^50"},
+        {"1e300B", "below 2^50"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_error err = {.text = ""};
+        uint64_t bytes = 77;
+        expect_line(ar_parse_bytes("x.topo:12: key", cases[i].text, &bytes, &err), &err, &cases[i]);
+        cr_expect_eq(bytes, 77, "the output of \"%s\" was written", cases[i].text);
+    }
+}
+
+Test(units, rates_that_are_none_are_refused)
+{
+    static const struct refusal cases[] = {
+        {"10", "without a unit; expected a rate such as 10.2GB/s or 100Gbps"},
+        {"10GB", "found unit \"GB\""},
+        {"10Gb", "found unit \"Gb\""},
+        {"10us", "found unit \"us\""},
+        {"10GBps", "found unit \"GBps\""},
+        {"0GB/s", "above zero"},
+        {"-1GB/s", "not negative"},
+        {"inf GB/s", "expected a rate"},
+        {"1e308GB/s", "less enormous"},
+    };
+    expect_refusals(ar_parse_rate, cases, sizeof cases / sizeof cases[0]);
+}
+
+Test(units, times_and_costs_that_are_none_are_refused)
+{
+    static const struct refusal times[] = {
+        {"3.4", "without a unit; expected a time such as 3.4us"},
+        {"3.4GB/s", "found unit \"GB/s\""},
+        {"3.4Us", "found unit \"Us\""},
+        {"-3.4us", "not negative"},
+        {"nan us", "expected a time"},
+        {"0x3us", "expected a time"},
+    };
+    static const struct refusal costs[] = {
+        {"3.8", "without a unit; expected a cost per byte such as 3.85ps/B"},
+        {"3.8ps", "found unit \"ps\""},
+        {"3.8B/s", "found unit \"B/s\""},
+        {"-3.8ps/B", "not negative"},
+    };
+    expect_refusals(ar_parse_seconds, times, sizeof times / sizeof times[0]);
+    expect_refusals(ar_parse_cost, costs, sizeof costs / sizeof costs[0]);
+}
+
+Test(units, counts_are_plain_whole_numbers_between_their_limits)
+{
+    static const struct refusal cases[] = {
+        {"3", "from 4 to 4096"},
+        {"4097", "from 4 to 4096"},
+        {"-4", "from 4 to 4096"},
+        {"+4", "from 4 to 4096"},
+        {" 4", "from 4 to 4096"},
+        {"4.0", "from 4 to 4096"},
+        {"0x10", "from 4 to 4096"},
+        {"1e2", "from 4 to 4096"},
+        {"", "from 4 to 4096"},
+        {"four", "from 4 to 4096"},
+        {"99999999999999999999", "from 4 to 4096"},
+    };
+    struct ar_error err;
+    uint64_t count = 77;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_line(ar_parse_count("x.topo:12: key", cases[i].text, 4, 4096, &count, &err), &err,
+                    &cases[i]);
+        cr_expect_eq(count, 77);
+    }
+    cr_expect_eq(ar_parse_count("x", "4", 4, 4096, &count, &err), AR_OK);
+    cr_expect_eq(count, 4);
+    cr_expect_eq(ar_parse_count("x", "4096", 4, 4096, &count, &err), AR_OK);
+    cr_expect_eq(count, 4096);
+    cr_expect_eq(ar_parse_count("x", "18446744073709551615", 0, UINT64_MAX, &count, &err), AR_OK);
+    cr_expect_eq(count, UINT64_MAX);
+    cr_expect_eq(ar_parse_count("x", "0", 1, UINT64_MAX, &count, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "of at least 1"), "%s", err.text);
+}
+
+Test(units, numbers_are_plain_and_between_their_limits)
+{
+    static const char *const bad[] = {"-0.1", "1.1", "nan", "inf", "0x0", "0.5s", "", "0.5 ", "x"};
+    struct ar_error err;
+    double number = -7;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_eq(ar_parse_number("--jitter", bad[i], 0, 1, &number, &err), AR_BAD_DATA, "%s",
+                     bad[i]);
+        cr_expect_not_null(strstr(err.text, "expected a number from 0 to 1"), "%s", err.text);
+    }
+    cr_expect_eq(number, -7);
+    cr_expect_eq(ar_parse_number("--jitter", "0.25", 0, 1, &number, &err), AR_OK);
+    cr_expect_eq(number, 0.25);
+}
+
+/* --- the printer ----------------------------------------------------------------------------- */
+
+Test(units, values_print_with_four_digits_and_the_unit_that_keeps_them_readable)
+{
+    char text[AR_UNIT_TEXT];
+    cr_expect_str_eq(ar_format_bytes(0, text), "0 B");
+    cr_expect_str_eq(ar_format_bytes(999, text), "999 B");
+    cr_expect_str_eq(ar_format_bytes(1000, text), "1 kB");
+    cr_expect_str_eq(ar_format_bytes(51114064, text), "51.11 MB");
+    cr_expect_str_eq(ar_format_bytes(999960, text), "1 MB");
+    cr_expect_str_eq(ar_format_rate(10.2e9, text), "10.2 GB/s");
+    cr_expect_str_eq(ar_format_rate(12.5e9, text), "12.5 GB/s");
+    cr_expect_str_eq(ar_format_seconds(3.4e-6, text), "3.4 us");
+    cr_expect_str_eq(ar_format_seconds(0.0131274, text), "13.13 ms");
+    cr_expect_str_eq(ar_format_seconds(90, text), "90 s");
+    cr_expect_str_eq(ar_format_seconds(0, text), "0 ns");
+}
+
+Test(units, what_is_printed_parses_back_to_within_its_four_digits)
+{
+    char text[AR_UNIT_TEXT];
+    struct ar_error err;
+    for (int i = 0; i < 2000; i++) {
+        double value = pow(10, -9 + 21.0 * i / 2000); /* 1 ns .. 1000 Gs, 1e-9 B/s .. 1 TB/s */
+        double parsed = -1;
+        cr_assert_eq(ar_parse_rate("x", ar_format_rate(value, text), &parsed, &err), AR_OK);
+        cr_assert(fabs(parsed / value - 1) < 6e-4, "%.9g printed as %s", value, text);
+        cr_assert_eq(ar_parse_seconds("x", ar_format_seconds(value, text), &parsed, &err), AR_OK);
+        cr_assert(fabs(parsed / value - 1) < 6e-4, "%.9g printed as %s", value, text);
+    }
+    for (uint64_t bytes = 1; bytes < 1ull << 50; bytes = bytes * 9 / 8 + 1) {
+        uint64_t parsed = 0;
+        cr_assert_eq(ar_parse_bytes("x", ar_format_bytes(bytes, text), &parsed, &err), AR_OK);
+        cr_assert(fabs((double)parsed / (double)bytes - 1) < 6e-4, "%s", text);
+    }
+}

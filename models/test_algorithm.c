@@ -1,0 +1,324 @@
+/* What all-reduce algorithms promise; test_mutants.c shows that the verification notices broken
+ * ones. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_verify.h"
+#include "test_support.h"
+
+/* --- proofs ---------------------------------------------------------------------------------- */
+
+static void verify_all(uint32_t ranks)
+{
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        uint64_t cases = 0;
+        struct ar_error err = {.text = ""};
+        cr_assert_eq(ar_verify_ranks(ar_algorithms[i], ranks, &cases, &err), AR_OK, "%s", err.text);
+        cr_assert_geq(cases, 6, "%s runs no shape of %u ranks", ar_algorithms[i]->name, ranks);
+    }
+}
+
+Test(algorithm, all_reduce_correctly_on_all_shapes_of_1_to_17_ranks)
+{
+    for (uint32_t ranks = 1; ranks <= 17; ranks++) {
+        verify_all(ranks);
+    }
+}
+
+Test(algorithm, all_reduce_correctly_on_all_shapes_of_24_34_and_48_ranks)
+{
+    verify_all(24);
+    verify_all(34);
+    verify_all(48);
+}
+
+Test(algorithm, all_reduce_correctly_on_all_shapes_of_64_ranks)
+{
+    verify_all(64);
+}
+
+static void verify_one(const char *name, uint32_t x, uint32_t y, uint64_t elements)
+{
+    struct ar_shape shape = {.x = x, .y = y};
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_verify(support_algorithm(name), &shape, elements, &err), AR_OK, "%s", err.text);
+}
+
+Test(algorithm, a_thousand_ranks_and_more_all_reduce_a_few_elements_correctly)
+{
+    verify_one("torus2d", 34, 32, 5);
+    verify_one("torus2d", 32, 34, 5);
+    verify_one("hierarchical", 4, 272, 5);
+    verify_one("torus2d", 48, 72, 2);
+    verify_one("hierarchical", 4, 257, 3);
+    verify_one("torus2d", 1, 257, 3);
+    verify_one("torus2d", 257, 1, 3);
+    verify_one("hierarchical", 257, 1, 3);
+    verify_one("ring", 257, 1, 3);
+}
+
+enum { SAMPLES = 16 };
+
+/* Sums of the sampled elements on all ranks; every rank contributes a number of its own, so that a
+ * wrong sum is as unlikely to look right as a hash to collide. */
+struct sums {
+    uint32_t ranks;
+    uint64_t elements;
+    uint64_t (*now)[SAMPLES];
+    uint64_t (*before)[SAMPLES];
+};
+
+static uint64_t contribution(uint32_t rank)
+{
+    return (rank + 1) * 0x9e3779b97f4a7c15u ^ 0x5851f42d4c957f2du * (rank + 3ull);
+}
+
+static uint64_t sampled_element(const struct sums *sums, uint32_t sample)
+{
+    return sample * (sums->elements - 1) / (SAMPLES - 1);
+}
+
+static void receive(const struct sums *sums, uint32_t rank, const struct ar_move *move)
+{
+    for (uint32_t i = 0; i < SAMPLES; i++) {
+        uint64_t element = sampled_element(sums, i);
+        if (element - move->receive_span.first < move->receive_span.count) {
+            uint64_t own = move->receive == AR_RECEIVE_REDUCE ? sums->before[rank][i] : 0;
+            sums->now[rank][i] = own + sums->before[move->receive_from][i];
+        }
+    }
+}
+
+static void add_up(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                   const struct sums *sums)
+{
+    uint32_t steps = ar_algorithm_steps(algorithm, shape);
+    for (uint32_t step = 0; step < steps; step++) {
+        memcpy(sums->before, sums->now, sums->ranks * sizeof *sums->now);
+        for (uint32_t rank = 0; rank < sums->ranks; rank++) {
+            struct ar_move move = algorithm->move(shape, sums->elements, rank, step);
+            if (move.receive == AR_RECEIVE_NONE) {
+                continue;
+            }
+            struct ar_move peer = algorithm->move(shape, sums->elements, move.receive_from, step);
+            cr_assert(peer.sends && peer.send_to == rank &&
+                          memcmp(&peer.send_span, &move.receive_span, sizeof peer.send_span) == 0,
+                      "step %u, rank %u: send and receive differ", step, rank);
+            receive(sums, rank, &move);
+        }
+    }
+}
+
+static void check_sums(const char *name, uint32_t x, uint32_t y, uint64_t elements)
+{
+    struct ar_shape shape = {.x = x, .y = y};
+    struct sums sums = {.ranks = x * y, .elements = elements};
+    sums.now = calloc(sums.ranks, sizeof *sums.now);
+    sums.before = calloc(sums.ranks, sizeof *sums.before);
+    cr_assert(sums.now != NULL && sums.before != NULL);
+    uint64_t expected = 0;
+    for (uint32_t rank = 0; rank < sums.ranks; rank++) {
+        expected += contribution(rank);
+        for (uint32_t i = 0; i < SAMPLES; i++) {
+            sums.now[rank][i] = contribution(rank);
+        }
+    }
+    add_up(support_algorithm(name), &shape, &sums);
+    for (uint32_t rank = 0; rank < sums.ranks; rank++) {
+        for (uint32_t i = 0; i < SAMPLES; i++) {
+            cr_assert_eq(sums.now[rank][i], expected, "%s %ux%u: element %lu of rank %u", name, x,
+                         y, (unsigned long)sampled_element(&sums, i), rank);
+        }
+    }
+    free(sums.now);
+    free(sums.before);
+}
+
+Test(algorithm, sampled_elements_of_resnet50_are_summed_correctly_on_1088_and_3456_ranks)
+{
+    enum { RESNET50 = 25557032 };
+    check_sums("torus2d", 34, 32, RESNET50);
+    check_sums("torus2d", 48, 72, RESNET50);
+    check_sums("hierarchical", 4, 272, RESNET50);
+    check_sums("ring", 211, 1, RESNET50);
+    check_sums("torus2d", 1, 211, RESNET50);
+}
+
+/* --- counts ---------------------------------------------------------------------------------- */
+
+struct volume {
+    uint64_t total;
+    uint64_t of_rank_0;
+    uint64_t messages;
+};
+
+static struct volume volume_of(const char *name, uint32_t x, uint32_t y, uint64_t elements)
+{
+    const struct ar_algorithm *algorithm = support_algorithm(name);
+    struct ar_shape shape = {.x = x, .y = y};
+    struct volume volume = {.total = 0};
+    for (uint32_t step = 0; step < ar_algorithm_steps(algorithm, &shape); step++) {
+        for (uint32_t rank = 0; rank < x * y; rank++) {
+            struct ar_move move = algorithm->move(&shape, elements, rank, step);
+            volume.messages += move.sends;
+            volume.total += move.sends ? move.send_span.count : 0;
+            volume.of_rank_0 += move.sends && rank == 0 ? move.send_span.count : 0;
+        }
+    }
+    cr_expect_eq(volume.messages, ar_algorithm_messages(algorithm, &shape));
+    return volume;
+}
+
+static uint32_t steps_of(const char *name, uint32_t x, uint32_t y)
+{
+    struct ar_shape shape = {.x = x, .y = y};
+    return ar_algorithm_steps(support_algorithm(name), &shape);
+}
+
+Test(algorithm, steps_are_those_of_the_formulas)
+{
+    for (uint32_t x = 1; x <= 64; x++) {
+        cr_expect_eq(steps_of("ring", x, 1), 2 * (x - 1));
+        for (uint32_t y = 1; y <= 64; y++) {
+            cr_expect_eq(steps_of("torus2d", x, y), 2 * (x - 1) + 2 * (y - 1));
+            cr_expect_eq(steps_of("hierarchical", x, y), 4 * (x - 1) + 2 * (y - 1));
+        }
+    }
+    cr_expect_eq(steps_of("ring", 1024, 1), 2046);
+    cr_expect_eq(steps_of("torus2d", 32, 32), 124);
+    cr_expect_eq(steps_of("hierarchical", 4, 256), 522);
+}
+
+Test(algorithm, a_rank_of_a_torus_sends_as_many_bytes_as_one_of_a_ring)
+{
+    for (uint32_t x = 1; x <= 12; x++) {
+        for (uint32_t y = 1; y <= 12; y++) {
+            uint32_t ranks = x * y;
+            uint64_t elements = 6ull * ranks;
+            uint64_t each = 2 * elements * (ranks - 1) / ranks;
+            cr_expect_eq(volume_of("ring", ranks, 1, elements).of_rank_0, each);
+            cr_expect_eq(volume_of("torus2d", x, y, elements).of_rank_0, each);
+        }
+    }
+}
+
+/* Each part travels N-1 hops to be summed and N-1 to be spread, whatever its size. */
+Test(algorithm, all_ranks_of_a_torus_send_2n_times_N_minus_1_also_with_a_remainder)
+{
+    for (uint64_t elements = 0; elements <= 131; elements += 1 + elements / 3) {
+        for (uint32_t x = 1; x <= 9; x++) {
+            for (uint32_t y = 1; y <= 5; y++) {
+                uint64_t expected = 2 * elements * (x * y - 1);
+                cr_expect_eq(volume_of("ring", x * y, 1, elements).total, expected);
+                cr_expect_eq(volume_of("torus2d", x, y, elements).total, expected);
+            }
+        }
+    }
+}
+
+/* Up and down the chain, member i passes X - i parts; around the ring everyone passes X - 1. */
+Test(algorithm, the_leaders_of_a_hierarchy_ring_the_whole_buffer)
+{
+    for (uint32_t x = 2; x <= 6; x++) {
+        for (uint32_t y = 1; y <= 6; y++) {
+            uint64_t elements = 60ull * x * y;
+            uint64_t in_group = (2 * (x - 1) + (x - 1)) * (elements / x);
+            uint64_t among_leaders = 2 * (y - 1) * (elements / y);
+            cr_expect_eq(volume_of("hierarchical", x, y, elements).of_rank_0,
+                         in_group + among_leaders);
+            uint64_t groups = y * 3ull * (x - 1) * elements;
+            cr_expect_eq(volume_of("hierarchical", x, y, elements).total,
+                         groups + among_leaders * y);
+        }
+    }
+}
+
+Test(algorithm, message_counts_are_one_per_rank_and_step)
+{
+    cr_expect_eq(volume_of("ring", 16, 1, 100).messages, 16 * 30);
+    cr_expect_eq(volume_of("torus2d", 4, 4, 100).messages, 16 * 12);
+    cr_expect_eq(volume_of("torus2d", 2, 8, 100).messages, 16 * 16);
+    /* 4 groups: twice 12 around the group, twice 6 along it; then 4 leaders for 6 steps. */
+    cr_expect_eq(volume_of("hierarchical", 4, 4, 100).messages, 4 * (24 + 12) + 4 * 6);
+}
+
+/* --- shapes ---------------------------------------------------------------------------------- */
+
+static void expect_same_moves(const char *name, struct ar_shape shape, uint64_t elements)
+{
+    const struct ar_algorithm *ring = support_algorithm("ring");
+    const struct ar_algorithm *other = support_algorithm(name);
+    struct ar_shape ring_shape = {.x = shape.x * shape.y, .y = 1};
+    uint32_t steps = ar_algorithm_steps(ring, &ring_shape);
+    cr_assert_eq(ar_algorithm_steps(other, &shape), steps);
+    for (uint32_t step = 0; step < steps; step++) {
+        for (uint32_t rank = 0; rank < ring_shape.x; rank++) {
+            struct ar_move a = ring->move(&ring_shape, elements, rank, step);
+            struct ar_move b = other->move(&shape, elements, rank, step);
+            cr_assert(a.sends == b.sends && a.receive == b.receive && a.send_to == b.send_to &&
+                          a.receive_from == b.receive_from,
+                      "%s %ux%u, step %u, rank %u", name, shape.x, shape.y, step, rank);
+            cr_assert(a.send_span.first == b.send_span.first &&
+                      a.send_span.count == b.send_span.count);
+            cr_assert(a.receive_span.first == b.receive_span.first &&
+                      a.receive_span.count == b.receive_span.count);
+        }
+    }
+}
+
+Test(algorithm, a_torus_of_one_row_or_one_column_is_the_ring_move_by_move)
+{
+    for (uint32_t ranks = 1; ranks <= 20; ranks++) {
+        for (uint64_t elements = 0; elements < 50; elements += 7) {
+            expect_same_moves("torus2d", (struct ar_shape){.x = ranks, .y = 1}, elements);
+            expect_same_moves("torus2d", (struct ar_shape){.x = 1, .y = ranks}, elements);
+            expect_same_moves("hierarchical", (struct ar_shape){.x = 1, .y = ranks}, elements);
+        }
+    }
+}
+
+Test(algorithm, a_ring_refuses_a_second_row_and_names_the_shape_it_expects)
+{
+    struct ar_shape shape = {.x = 8, .y = 2};
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(support_algorithm("ring")->check(&shape, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, a ring has one row");
+    cr_expect_eq(ar_verify(support_algorithm("ring"), &shape, 1, &err), AR_USAGE);
+    cr_expect_eq(support_algorithm("torus2d")->check(&shape, &err), AR_OK);
+    cr_expect_eq(support_algorithm("hierarchical")->check(&shape, &err), AR_OK);
+}
+
+static void expect_default(const char *name, uint32_t ranks, uint32_t gpus, uint32_t x, uint32_t y)
+{
+    struct ar_shape shape = support_algorithm(name)->default_shape(ranks, gpus);
+    cr_expect(shape.x == x && shape.y == y, "%s of %u: %ux%u", name, ranks, shape.x, shape.y);
+}
+
+Test(algorithm, default_shapes_are_one_row_one_group_per_node_and_the_squarest_grid)
+{
+    expect_default("ring", 1024, 4, 1024, 1);
+    expect_default("torus2d", 1024, 4, 32, 32);
+    expect_default("torus2d", 1088, 4, 32, 34);
+    expect_default("torus2d", 7, 4, 1, 7);
+    expect_default("hierarchical", 1024, 4, 4, 256);
+    expect_default("hierarchical", 6, 4, 3, 2);
+    expect_default("hierarchical", 2, 4, 2, 1);
+    expect_default("hierarchical", 7, 4, 1, 7);
+    expect_default("hierarchical", 16, 1, 1, 16);
+}
+
+Test(algorithm, a_name_that_is_nearly_right_is_named_in_the_error)
+{
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_algorithm_find("--algorithm", "torus", &algorithm, &err), AR_USAGE);
+    cr_expect_null(algorithm);
+    cr_expect_not_null(strstr(err.text, "--algorithm: unknown algorithm \"torus\"; did you mean "
+                                        "\"torus2d\""),
+                       "%s", err.text);
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        cr_expect_eq(ar_algorithm_find("x", ar_algorithms[i]->name, &algorithm, &err), AR_OK);
+        cr_expect_eq(algorithm, ar_algorithms[i]);
+    }
+}

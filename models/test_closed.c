@@ -1,0 +1,363 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "test_support.h"
+
+enum { RESNET50 = 25557032 };
+
+static const double latency_s = 5e-6, rate_Bps = 25e9, gamma_s = 4e-12, setup_s = 7e-6;
+
+/* The textbook cluster with all four constants. */
+static struct ar_cluster *load_flat(void)
+{
+    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
+                              "collective.setup=7us", NULL};
+    return support_cluster("flat", settings);
+}
+
+static uint64_t rounded_up(uint64_t elements, uint64_t parts)
+{
+    return (elements + parts - 1) / parts;
+}
+
+/* `steps` messages of a 1/parts share one after the other, `reductions` of them reduced. */
+static double leg_s(uint32_t steps, uint32_t reductions, uint64_t elements, uint32_t parts)
+{
+    double bytes = 4.0 * (double)rounded_up(elements, parts);
+    return steps * (latency_s + bytes / rate_Bps) + reductions * gamma_s * bytes;
+}
+
+static double textbook_s(const char *name, uint32_t x, uint32_t y, uint64_t elements)
+{
+    double time_s = setup_s;
+    if (strcmp(name, "ring") == 0) {
+        return time_s + leg_s(2 * (x - 1), x - 1, elements, x);
+    }
+    if (strcmp(name, "torus2d") == 0) {
+        return time_s + leg_s(2 * (x - 1), x - 1, elements, x) +
+               leg_s(2 * (y - 1), y - 1, elements, x * y);
+    }
+    return time_s + leg_s(4 * (x - 1), x - 1, elements, x) + leg_s(2 * (y - 1), y - 1, elements, y);
+}
+
+static void expect_textbook(const struct ar_cluster *cluster, const char *name, uint32_t x,
+                            uint32_t y)
+{
+    uint64_t ranks = (uint64_t)x * y;
+    const uint64_t counts[] = {0, 1, ranks - 1, ranks, ranks + 1, 1000 * ranks, RESNET50};
+    struct ar_collective collective = support_collective(cluster, name, x, y);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct ar_closed_time time = support_closed(&collective, counts[i]);
+        double expected_s = textbook_s(name, x, y, counts[i]);
+        cr_expect(support_near(time.time_s, expected_s, 1e-12),
+                  "%s %ux%u, %lu elements: %.9g s, expected %.9g s", name, x, y,
+                  (unsigned long)counts[i], time.time_s, expected_s);
+        cr_expect(time.exact, "%s", time.why);
+        cr_expect_str_eq(time.why, "");
+    }
+}
+
+/* --- the textbook ---------------------------------------------------------------------------- */
+
+Test(closed, on_the_flat_cluster_it_is_the_formula_of_the_textbook)
+{
+    static const uint32_t sides[] = {1, 2, 3, 4, 5, 8, 17, 32, 34};
+    struct ar_cluster *cluster = load_flat();
+    for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++) {
+        expect_textbook(cluster, "ring", 1 + sides[i], 1);
+        for (size_t j = 0; j < sizeof sides / sizeof sides[0]; j++) {
+            expect_textbook(cluster, "torus2d", sides[i], sides[j]);
+            expect_textbook(cluster, "hierarchical", sides[i], sides[j]);
+        }
+    }
+    expect_textbook(cluster, "ring", 4096, 1);
+    ar_cluster_destroy(cluster);
+}
+
+Test(closed, without_latency_a_ring_saturates_at_twice_the_payload_over_the_bandwidth)
+{
+    const char *settings[] = {"net.latency=0us", NULL};
+    struct ar_cluster *cluster = support_cluster("flat", settings);
+    uint64_t elements = 4096 * 1000;
+    double limit_s = 2 * 4.0 * (double)elements / 10e9;
+    for (uint32_t ranks = 2; ranks <= 4096; ranks *= 2) {
+        struct ar_collective collective = support_collective(cluster, "ring", ranks, 1);
+        double expected_s = limit_s * (ranks - 1) / ranks;
+        cr_expect(support_near(support_closed(&collective, elements).time_s, expected_s, 1e-12),
+                  "%u ranks", ranks);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+/* --- properties ------------------------------------------------------------------------------ */
+
+struct arrangement {
+    const char *algorithm;
+    uint32_t x;
+    uint32_t y;
+};
+
+static const struct arrangement arrangements[] = {
+    {"ring", 2, 1},     {"ring", 16, 1},          {"ring", 1024, 1},       {"torus2d", 4, 4},
+    {"torus2d", 32, 4}, {"torus2d", 32, 32},      {"torus2d", 34, 32},     {"torus2d", 6, 3},
+    {"torus2d", 1, 13}, {"hierarchical", 4, 256}, {"hierarchical", 8, 16}, {"hierarchical", 3, 2},
+};
+enum { ARRANGEMENTS = sizeof arrangements / sizeof arrangements[0] };
+
+/* Every arrangement with 1, 2 and 4 channels and windows of 1, 2 and 8. */
+static void for_all(const struct ar_cluster *cluster, uint64_t elements,
+                    void (*check)(const struct ar_collective *collective, uint64_t elements,
+                                  const void *context),
+                    const void *context)
+{
+    for (size_t i = 0; i < ARRANGEMENTS; i++) {
+        struct ar_collective collective = support_collective(cluster, arrangements[i].algorithm,
+                                                             arrangements[i].x, arrangements[i].y);
+        for (uint32_t channels = 1; channels <= 4; channels *= 2) {
+            for (uint32_t window = 1; window <= 8; window = 3 * window - 1) {
+                collective.channels = channels;
+                collective.window = window;
+                check(&collective, elements, context);
+            }
+        }
+    }
+}
+
+static void expect_scaled(const struct ar_collective *collective, uint64_t elements,
+                          const void *slower)
+{
+    struct ar_collective scaled = *collective;
+    scaled.cluster = slower;
+    double time_s = support_closed(collective, elements).time_s;
+    double scaled_s = support_closed(&scaled, elements).time_s;
+    cr_expect(support_near(scaled_s, 3 * time_s, 1e-12), "%.17g s and %.17g s", time_s, scaled_s);
+}
+
+Test(closed, costs_times_k_and_rates_over_k_make_the_time_k_times_as_long)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_cluster *slower_abci = support_slower(abci, 3);
+    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *slower_flat = support_slower(flat, 3);
+    for_all(flat, 1000, expect_scaled, slower_flat);
+    for_all(abci, 0, expect_scaled, slower_abci);
+    for_all(abci, 1000, expect_scaled, slower_abci);
+    for_all(abci, RESNET50, expect_scaled, slower_abci);
+    ar_cluster_destroy(slower_flat);
+    ar_cluster_destroy(slower_abci);
+    ar_cluster_destroy(abci);
+    ar_cluster_destroy(flat);
+}
+
+static void expect_terms_add_up(const struct ar_collective *collective, uint64_t elements,
+                                const void *context)
+{
+    (void)context;
+    struct ar_closed_time time = support_closed(collective, elements);
+    double total_s = time.setup_s;
+    for (uint32_t i = 0; i < time.phases_count; i++) {
+        const struct ar_phase_time *phase = &time.phases[i];
+        double terms_s = phase->reduction_s;
+        for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+            terms_s += phase->latency_s[tier] + phase->bandwidth_s[tier];
+        }
+        cr_expect(support_near(terms_s, phase->time_s, 1e-9), "%s %ux%u, %s (%s): %.9g s, not %.9g",
+                  collective->algorithm->name, collective->shape.x, collective->shape.y,
+                  phase->name, ar_bound_name(phase->bound), terms_s, phase->time_s);
+        total_s += phase->time_s;
+    }
+    cr_expect(support_near(total_s, time.time_s, 1e-12));
+}
+
+Test(closed, the_terms_of_a_phase_add_up_to_its_time_and_the_phases_to_the_whole)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_cluster *flat = load_flat();
+    for (uint64_t elements = 0; elements < 100000000; elements = 10 * elements + 7) {
+        for_all(abci, elements, expect_terms_add_up, NULL);
+        for_all(flat, elements, expect_terms_add_up, NULL);
+    }
+    ar_cluster_destroy(abci);
+    ar_cluster_destroy(flat);
+}
+
+static void expect_growing(const struct ar_collective *collective, uint64_t most,
+                           const void *context)
+{
+    (void)context;
+    double before_s = 0;
+    for (uint64_t elements = 0; elements <= most; elements = elements * 3 + 1) {
+        double time_s = support_closed(collective, elements).time_s;
+        cr_expect_geq(time_s, before_s, "%s %ux%u, %lu elements", collective->algorithm->name,
+                      collective->shape.x, collective->shape.y, (unsigned long)elements);
+        before_s = time_s;
+    }
+    struct ar_closed_time large = support_closed(collective, 1000 * most);
+    struct ar_closed_time larger = support_closed(collective, 2000 * most);
+    cr_expect_gt(larger.time_s, 1.5 * large.time_s);
+}
+
+Test(closed, more_payload_never_takes_less_time)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for_all(abci, 1000000, expect_growing, NULL);
+    ar_cluster_destroy(abci);
+}
+
+Test(closed, more_ranks_never_take_less_time)
+{
+    struct ar_cluster *clusters[2] = {load_flat(), support_cluster("abci-v100", NULL)};
+    for (size_t c = 0; c < 2; c++) {
+        for (size_t a = 0; a < ar_algorithms_count; a++) {
+            double before_s = 0;
+            for (uint32_t ranks = 4; ranks <= 4096; ranks *= 4) { /* squares, for the torus */
+                struct ar_shape shape = ar_algorithms[a]->default_shape(ranks, 4);
+                struct ar_collective collective =
+                    support_collective(clusters[c], ar_algorithms[a]->name, shape.x, shape.y);
+                double time_s = support_closed(&collective, 4096ull * 1000).time_s;
+                cr_expect_gt(time_s, before_s, "%s, %u ranks", ar_algorithms[a]->name, ranks);
+                before_s = time_s;
+            }
+        }
+        ar_cluster_destroy(clusters[c]);
+    }
+}
+
+static void expect_wider_no_slower(const struct ar_collective *collective, uint64_t elements,
+                                   const void *context)
+{
+    (void)context;
+    struct ar_collective wider = *collective;
+    wider.window = collective->window * 2;
+    cr_expect_leq(support_closed(&wider, elements).time_s,
+                  support_closed(collective, elements).time_s);
+}
+
+Test(closed, a_wider_window_is_never_slower)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for_all(abci, 0, expect_wider_no_slower, NULL);
+    for_all(abci, 100000, expect_wider_no_slower, NULL);
+    ar_cluster_destroy(abci);
+}
+
+Test(closed, a_torus_of_one_row_or_column_takes_as_long_as_the_ring)
+{
+    struct ar_cluster *flat = load_flat();
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t ranks = 2; ranks <= 70; ranks += 3) {
+        struct ar_collective ring = support_collective(flat, "ring", ranks, 1);
+        struct ar_collective row = support_collective(flat, "torus2d", ranks, 1);
+        struct ar_collective column = support_collective(flat, "torus2d", 1, ranks);
+        double ring_s = support_closed(&ring, 12345).time_s;
+        cr_expect(support_near(support_closed(&row, 12345).time_s, ring_s, 1e-12));
+        cr_expect(support_near(support_closed(&column, 12345).time_s, ring_s, 1e-12));
+        ring.cluster = column.cluster = abci;
+        ring_s = support_closed(&ring, 12345).time_s;
+        cr_expect(support_near(support_closed(&column, 12345).time_s, ring_s, 1e-12));
+    }
+    ar_cluster_destroy(flat);
+    ar_cluster_destroy(abci);
+}
+
+/* --- what the model is for ------------------------------------------------------------------- */
+
+static double resnet50_s(const struct ar_cluster *cluster, const char *name, uint32_t x, uint32_t y,
+                         uint64_t elements)
+{
+    struct ar_collective collective = support_collective(cluster, name, x, y);
+    collective.element_bytes = 2;
+    return support_closed(&collective, elements).time_s;
+}
+
+Test(closed, a_torus_beats_the_ring_at_1024_gpus_for_resnet50_in_fp16)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    double ring_s = resnet50_s(abci, "ring", 1024, 1, RESNET50);
+    double torus_s = resnet50_s(abci, "torus2d", 32, 32, RESNET50);
+    cr_expect_lt(torus_s, ring_s, "torus %.9g s, ring %.9g s", torus_s, ring_s);
+    ar_cluster_destroy(abci);
+}
+
+Test(closed, a_model_of_bandwidth_alone_sees_no_gain_in_a_torus)
+{
+    const char *settings[] = {"net.latency=0us", NULL};
+    struct ar_cluster *free_latency = support_cluster("flat", settings);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    uint64_t elements = 1024 * 24958; /* ResNet-50 cut to a multiple of 1024 */
+    cr_expect(support_near(resnet50_s(free_latency, "ring", 1024, 1, elements),
+                           resnet50_s(free_latency, "torus2d", 32, 32, elements), 1e-12));
+    cr_expect_gt(resnet50_s(flat, "ring", 1024, 1, elements),
+                 2 * resnet50_s(flat, "torus2d", 32, 32, elements));
+    ar_cluster_destroy(free_latency);
+    ar_cluster_destroy(flat);
+}
+
+/* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps. */
+Test(closed, an_empty_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest_each_time)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    for (uint32_t window = 1; window <= 16; window++) {
+        ring.window = window;
+        struct ar_closed_time time = support_closed(&ring, 0);
+        double expected_s = window == 1 ? 288e-6 : 151.6e-6;
+        cr_expect(support_near(time.time_s, 8.4e-6 + expected_s, 1e-9), "window %u: %.9g s", window,
+                  time.time_s);
+        cr_expect_eq(time.phases[0].bound, window == 1 ? AR_BOUND_WINDOW : AR_BOUND_HOPS);
+    }
+    ring.window = 8;
+    struct ar_closed_time time = support_closed(&ring, 32);
+    cr_expect_eq(time.phases[0].message_bytes, 8);
+    cr_expect(support_near(time.time_s, 160e-6, 1e-4), "%.9g s with 8 bytes", time.time_s);
+    ar_cluster_destroy(abci);
+}
+
+/* 2 nodes of 4 GPUs, hops of 3.4, 3.4, 3.4, 100 us in turn, 14 steps: 5 turns of 3 slots, the last
+ * of them not full. */
+Test(closed, a_turn_of_the_window_that_is_not_full_counts_as_one)
+{
+    const char *settings[] = {"net.latency=100us", NULL};
+    struct ar_cluster *abci = support_cluster("abci-v100", settings);
+    struct ar_collective ring = support_collective(abci, "ring", 8, 1);
+    ring.window = 3;
+    struct ar_closed_time time = support_closed(&ring, 0);
+    cr_expect(support_near(time.time_s, 8.4e-6 + 5 * 100e-6, 1e-9), "%.9g s", time.time_s);
+    cr_expect_eq(time.phases[0].bound, AR_BOUND_WINDOW);
+    ar_cluster_destroy(abci);
+}
+
+Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
+{
+    char name[64];
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    struct ar_phase_time phase = support_closed(&ring, RESNET50).phases[0];
+    cr_expect_eq(phase.bound, AR_BOUND_PORT);
+    cr_expect_str_eq(ar_bound_name(phase.bound), "port");
+    cr_expect(support_near(phase.slowest_Bps, 10.227e9, 1e-12));
+    cr_expect_eq(phase.slowest_flows, 1);
+    cr_expect_not_null(
+        strstr(ar_cluster_link_name(abci, phase.slowest_link, name, sizeof name), ".hca-"), "%s",
+        name);
+    ring.channels = 2;
+    cr_expect_eq(support_closed(&ring, RESNET50).phases[0].slowest_flows, 1,
+                 "two channels leave a node by two HCAs");
+    ring.channels = 4;
+    cr_expect_eq(support_closed(&ring, RESNET50).phases[0].slowest_flows, 2);
+    ar_cluster_destroy(abci);
+}
+
+Test(closed, the_four_columns_of_a_node_share_its_two_hcas)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective torus = support_collective(abci, "torus2d", 4, 8);
+    struct ar_closed_time time = support_closed(&torus, 32 * 1000);
+    cr_expect_str_eq(time.phases[1].name, "column all-reduce");
+    cr_expect_eq(time.phases[1].slowest_flows, 2);
+    cr_expect(support_near(time.phases[1].slowest_Bps, 10.227e9 / 2, 1e-12));
+    cr_expect(support_near(time.phases[0].slowest_Bps, 48.48e9, 1e-12));
+    ar_cluster_destroy(abci);
+}

@@ -1,0 +1,238 @@
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ar_shape.h"
+
+/* --- spans ----------------------------------------------------------------------------------- */
+
+/* Parts `from` to `to` follow each other and differ by at most one element. */
+static void check_parts(struct ar_span whole, uint32_t parts, uint32_t from, uint32_t to)
+{
+    uint64_t least = whole.count / parts;
+    uint64_t most = least + (whole.count % parts != 0);
+    struct ar_span part = ar_span_part(whole, parts, from);
+    for (uint32_t i = from; i < to; i++) {
+        cr_assert(part.count == least || part.count == most, "part %u of %u", i, parts);
+        struct ar_span next = i + 1 < parts ? ar_span_part(whole, parts, i + 1) : part;
+        cr_assert(i + 1 == parts || next.first == part.first + part.count,
+                  "a gap behind part %u of %u", i, parts);
+        part = next;
+    }
+}
+
+static void check_ends(struct ar_span whole, uint32_t parts)
+{
+    struct ar_span last = ar_span_part(whole, parts, parts - 1);
+    cr_assert_eq(ar_span_part(whole, parts, 0).first, whole.first);
+    cr_assert_eq(last.first + last.count, whole.first + whole.count, "a remainder is dropped");
+    cr_assert_eq(last.count, whole.count / parts + (whole.count % parts != 0),
+                 "the last part is smaller than another");
+}
+
+Test(span, parts_tile_a_span_and_no_remainder_is_dropped)
+{
+    for (uint32_t parts = 1; parts <= 70; parts++) {
+        for (uint64_t count = 0; count <= 300; count++) {
+            struct ar_span whole = {.first = 3 * count, .count = count};
+            check_ends(whole, parts);
+            check_parts(whole, parts, 0, parts);
+        }
+    }
+}
+
+Test(span, parts_tile_spans_near_2_to_the_60_on_thousands_of_ranks)
+{
+    static const uint32_t parts[] = {2, 3, 7, 1000, 1088, 3456, 4096, 65536, 1000003};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        for (int64_t offset = -3; offset <= 3; offset++) {
+            struct ar_span whole = {.first = 17, .count = (1ull << 60) + (uint64_t)offset};
+            check_ends(whole, parts[i]);
+            check_parts(whole, parts[i], 0, parts[i] < 5000 ? parts[i] : 5000);
+        }
+    }
+}
+
+Test(span, no_count_of_elements_or_parts_overflows)
+{
+    static const uint32_t parts[] = {2, UINT32_MAX - 1, UINT32_MAX};
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_span whole = {.first = 0, .count = UINT64_MAX};
+        check_ends(whole, parts[i]);
+        uint32_t from = parts[i] > 1000 ? parts[i] - 1000 : 0;
+        check_parts(whole, parts[i], from, parts[i]);
+    }
+}
+
+/* --- shapes ---------------------------------------------------------------------------------- */
+
+Test(shape, a_shape_is_parsed_and_printed_back)
+{
+    static const char *const texts[] = {"1x1", "32x32", "34x32", "4x1088", "4294967295x1"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char printed[AR_SHAPE_TEXT];
+        struct ar_shape shape;
+        struct ar_error err;
+        cr_assert_eq(ar_shape_parse("--shape", texts[i], &shape, &err), AR_OK, "%s", texts[i]);
+        cr_expect_str_eq(ar_shape_format(&shape, printed), texts[i]);
+    }
+    struct ar_shape shape;
+    struct ar_error err;
+    cr_assert_eq(ar_shape_parse("--shape", "34x32", &shape, &err), AR_OK);
+    cr_expect(shape.x == 34 && shape.y == 32, "columns come first");
+    cr_expect_eq(ar_shape_ranks(&shape), 1088);
+}
+
+Test(shape, what_is_no_shape_is_refused_with_what_was_found)
+{
+    static const char *const texts[] = {
+        "",
+        "x",
+        "4x",
+        "x4",
+        "4",
+        "4x4x4",
+        "4X4",
+        "0x4",
+        "4x0",
+        "-4x4",
+        " 4x4",
+        "4x4 ",
+        "4 x 4",
+        "4.0x4",
+        "axb",
+        "4,4",
+        "square",
+        "4294967296x1",
+        "65536x65536",
+        "4294967295x4294967295",
+        "00000000000000000000000000000000000004x4",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ar_shape shape = {.x = 7, .y = 7};
+        struct ar_error err = {.text = ""};
+        cr_expect_eq(ar_shape_parse("--shape", texts[i], &shape, &err), AR_BAD_DATA, "%s",
+                     texts[i]);
+        cr_expect(shape.x == 7 && shape.y == 7);
+        cr_expect_eq(strncmp(err.text, "--shape: found \"", 16), 0, "%s", err.text);
+        cr_expect_not_null(strstr(err.text, texts[i]));
+        cr_expect_not_null(strstr(err.text, "expected columns x rows such as 32x32"));
+    }
+}
+
+Test(shape, the_squarest_shape_is_the_nearest_to_a_square_with_the_longer_side_last)
+{
+    for (uint32_t ranks = 1; ranks <= 4352; ranks++) {
+        struct ar_shape shape = ar_shape_squarest(ranks);
+        cr_assert_eq(ar_shape_ranks(&shape), ranks);
+        cr_assert_leq(shape.x, shape.y);
+        for (uint32_t x = shape.x + 1; x * x <= ranks; x++) {
+            cr_assert_neq(ranks % x, 0, "%u ranks are nearer to a square as %ux%u", ranks, x,
+                          ranks / x);
+        }
+    }
+    struct ar_shape prime = ar_shape_squarest(4294967291u);
+    cr_expect(prime.x == 1 && prime.y == 4294967291u, "a prime is 1xN, also beyond 2^31");
+}
+
+/* --- channel orders -------------------------------------------------------------------------- */
+
+enum { CHANNELS = 9 };
+
+static void check_order(const struct ar_order *order, uint32_t channel)
+{
+    bool is_taken[80] = {false};
+    for (uint32_t position = 0; position < order->ranks; position++) {
+        uint32_t rank = ar_order_rank(order, channel, position);
+        cr_assert_lt(rank, order->ranks);
+        cr_assert_not(is_taken[rank], "rank %u stands at two positions", rank);
+        is_taken[rank] = true;
+        cr_assert_eq(ar_order_position(order, channel, rank), position, "the inverse of rank %u",
+                     rank);
+        cr_assert_eq(rank / order->gpus_per_node, position / order->gpus_per_node,
+                     "rank %u left its node", rank);
+    }
+}
+
+Test(order, every_channel_permutes_the_ranks_within_their_nodes_and_can_be_inverted)
+{
+    for (uint32_t gpus = 1; gpus <= 17; gpus++) {
+        for (uint32_t ranks = 1; ranks <= 80; ranks++) { /* mostly with a node filled in part */
+            struct ar_order order = {.ranks = ranks, .gpus_per_node = gpus, .channels = CHANNELS};
+            for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+                check_order(&order, channel);
+            }
+        }
+    }
+}
+
+Test(order, for_even_nodes_the_paths_have_no_pair_of_gpus_in_common)
+{
+    for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
+        struct ar_order order = {.ranks = gpus, .gpus_per_node = gpus, .channels = gpus};
+        uint32_t used[16][16] = {{0}};
+        for (uint32_t channel = 0; channel < gpus; channel++) {
+            for (uint32_t position = 1; position < gpus; position++) {
+                used[ar_order_rank(&order, channel, position - 1)]
+                    [ar_order_rank(&order, channel, position)]++;
+            }
+        }
+        for (uint32_t a = 0; a < gpus; a++) {
+            for (uint32_t b = 0; b < gpus; b++) {
+                cr_expect_eq(used[a][b], a != b, "%u GPUs: %u to %u used %u times", gpus, a, b,
+                             used[a][b]);
+            }
+        }
+    }
+}
+
+Test(order, odd_channels_run_the_path_of_their_pair_backwards)
+{
+    struct ar_order order = {.ranks = 8, .gpus_per_node = 8, .channels = 8};
+    for (uint32_t channel = 0; channel < 8; channel += 2) {
+        for (uint32_t position = 0; position < 8; position++) {
+            cr_expect_eq(ar_order_rank(&order, channel + 1, position),
+                         ar_order_rank(&order, channel, 7 - position));
+        }
+    }
+}
+
+/* GPU g of a node uses HCA g * hcas / gpus: the first half of 4 GPUs HCA 0, the second HCA 1. */
+Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
+{
+    for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
+        struct ar_order order = {.ranks = 3 * gpus, .gpus_per_node = gpus, .channels = gpus};
+        for (uint32_t channel = 0; channel < gpus; channel++) {
+            uint32_t first = ar_order_rank(&order, channel, gpus) - gpus;
+            uint32_t last = ar_order_rank(&order, channel, 2 * gpus - 1) - gpus;
+            cr_expect_neq(first * 2 / gpus, last * 2 / gpus, "%u GPUs, channel %u", gpus, channel);
+        }
+    }
+}
+
+Test(order, two_or_four_channels_load_both_hcas_of_abci_nodes_equally)
+{
+    for (uint32_t channels = 2; channels <= 4; channels += 2) {
+        struct ar_order order = {.ranks = 16, .gpus_per_node = 4, .channels = channels};
+        uint32_t enters[2] = {0};
+        uint32_t leaves[2] = {0};
+        for (uint32_t channel = 0; channel < channels; channel++) {
+            enters[ar_order_rank(&order, channel, 4) % 4 / 2]++;
+            leaves[ar_order_rank(&order, channel, 7) % 4 / 2]++;
+        }
+        cr_expect(enters[0] == channels / 2 && enters[1] == channels / 2);
+        cr_expect(leaves[0] == channels / 2 && leaves[1] == channels / 2);
+    }
+}
+
+Test(order, the_first_channel_of_a_node_of_four_is_the_zigzag_0_1_3_2)
+{
+    static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
+    struct ar_order order = {.ranks = 4, .gpus_per_node = 4, .channels = 4};
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        for (uint32_t position = 0; position < 4; position++) {
+            cr_expect_eq(ar_order_rank(&order, channel, position), golden[channel][position]);
+        }
+    }
+}

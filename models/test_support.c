@@ -1,0 +1,123 @@
+#include "test_support.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_units.h"
+
+struct ar_cluster *support_cluster(const char *name, const char *const *settings)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
+    size_t count = 0;
+    while (settings != NULL && settings[count] != NULL) {
+        count++;
+    }
+    struct ar_cluster *cluster = NULL;
+    struct ar_error err;
+    enum ar_status status = ar_cluster_load(path, settings, count, &cluster, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return cluster;
+}
+
+enum { SETTINGS_MOST = 32, SETTING_ROOM = 96 };
+
+static bool ends_with(const char *text, const char *end)
+{
+    size_t length = strlen(text);
+    return length >= strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+/* Writes `key=value` with the value scaled; false for values that are neither time nor rate. */
+static bool scale(const struct ar_cluster_parameter *parameter, double factor,
+                  char setting[SETTING_ROOM])
+{
+    const char *key = parameter->key;
+    struct ar_error err;
+    double value = 0;
+    if (ends_with(key, "bandwidth")) {
+        cr_assert_eq(ar_parse_rate(key, parameter->text, &value, &err), AR_OK);
+        snprintf(setting, SETTING_ROOM, "%s=%.17gB/s", key, value / factor);
+    } else if (ends_with(key, "latency") || ends_with(key, "setup")) {
+        cr_assert_eq(ar_parse_seconds(key, parameter->text, &value, &err), AR_OK);
+        snprintf(setting, SETTING_ROOM, "%s=%.17gs", key, value * factor);
+    } else if (ends_with(key, "reduce_cost")) {
+        cr_assert_eq(ar_parse_cost(key, parameter->text, &value, &err), AR_OK);
+        snprintf(setting, SETTING_ROOM, "%s=%.17gs/B", key, value * factor);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor)
+{
+    char texts[SETTINGS_MOST][SETTING_ROOM];
+    const char *settings[SETTINGS_MOST + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
+        cr_assert_lt(count, SETTINGS_MOST);
+        if (scale(&parameter, factor, texts[count])) {
+            settings[count] = texts[count];
+            count++;
+        }
+    }
+    cr_assert_geq(count, 4);
+    return support_cluster(ar_cluster_facts(cluster)->name, settings);
+}
+
+const struct ar_algorithm *support_algorithm(const char *name)
+{
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error err;
+    enum ar_status status = ar_algorithm_find("test", name, &algorithm, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return algorithm;
+}
+
+struct ar_collective support_collective(const struct ar_cluster *cluster, const char *algorithm,
+                                        uint32_t x, uint32_t y)
+{
+    return (struct ar_collective){.cluster = cluster,
+                                  .algorithm = support_algorithm(algorithm),
+                                  .shape = {.x = x, .y = y},
+                                  .channels = 1,
+                                  .window = 8,
+                                  .element_bytes = 4};
+}
+
+struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements)
+{
+    struct ar_closed *plan = NULL;
+    struct ar_closed_time time;
+    struct ar_error err;
+    enum ar_status status = ar_closed_create(collective, &plan, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    ar_closed_evaluate(plan, elements, &time);
+    ar_closed_destroy(plan);
+    return time;
+}
+
+struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
+{
+    const struct ar_trace_request request = {
+        .path = AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv",
+        .cost_path = AR_TEST_SOURCE_DIR "/traces/v100-sxm2.cost.csv",
+        .batch = batch,
+        .precision = precision,
+        .precision_is_given = 1,
+    };
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    enum ar_status status = ar_trace_load(&request, &trace, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return trace;
+}
+
+bool support_near(double a, double b, double tolerance)
+{
+    return fabs(a - b) <= tolerance * fmax(fabs(a), fabs(b));
+}

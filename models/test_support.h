@@ -1,0 +1,35 @@
+/** \file test_support.h
+ * For tests of models/ and sim/: shipped clusters, collectives and traces in one line each. What
+ * cannot be had fails the test with the error line.
+ */
+#ifndef AR_MODELS_TEST_SUPPORT_H
+#define AR_MODELS_TEST_SUPPORT_H
+
+#include <stdbool.h>
+
+#include "ar_closed.h"
+#include "ar_collective.h"
+#include "ar_trace.h"
+
+/** Loads a shipped cluster; `settings` ends with NULL and may be NULL. */
+struct ar_cluster *support_cluster(const char *name, const char *const *settings);
+
+/** The same cluster with every time and cost multiplied by `factor`, every rate divided by it. */
+struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor);
+
+const struct ar_algorithm *support_algorithm(const char *name);
+
+/** One channel, a window of 8, elements of 4 bytes. */
+struct ar_collective support_collective(const struct ar_cluster *cluster, const char *algorithm,
+                                        uint32_t x, uint32_t y);
+
+/** The closed form of a collective. */
+struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements);
+
+/** The shipped ResNet-50 on a V100. */
+struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision);
+
+/** |a - b| <= tolerance * max(|a|, |b|). */
+bool support_near(double a, double b, double tolerance);
+
+#endif

@@ -1,0 +1,250 @@
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_workload.h"
+#include "test_support.h"
+
+enum { MIB = 1048576, RESNET50 = 25557032 };
+
+static struct ar_fusion rule(const char *text)
+{
+    struct ar_fusion fusion;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_fusion_parse("--fusion", text, &fusion, &err), AR_OK, "%s", err.text);
+    cr_assert_str_eq(fusion.text, text);
+    return fusion;
+}
+
+static struct ar_workload *make(const struct ar_trace *trace, const char *text,
+                                uint32_t element_bytes)
+{
+    struct ar_fusion fusion = rule(text);
+    struct ar_workload *workload = NULL;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_workload_create(trace, &fusion, element_bytes, &workload, &err), AR_OK, "%s",
+                 err.text);
+    return workload;
+}
+
+/* --- a small trace --------------------------------------------------------------------------- */
+
+/* Four layers, the third without parameters; the backward pass ends them at 13, 15, 16 and 20 s.
+ * Elements of 4 bytes make tensors of 4, 1, 2 and 8 MiB in forward order. */
+static struct ar_layer small_layers[] = {
+    {.name = "a", .forward_s = 1, .backward_s = 4, .tensors_first = 0, .tensors_count = 2},
+    {.name = "b", .forward_s = 2, .backward_s = 1, .tensors_first = 2, .tensors_count = 1},
+    {.name = "c", .forward_s = 3, .backward_s = 2, .tensors_first = 3, .tensors_count = 0},
+    {.name = "d", .forward_s = 4, .backward_s = 2.5, .tensors_first = 3, .tensors_count = 1},
+};
+static uint64_t small_tensors[] = {1 * MIB, MIB / 4, MIB / 2, 2 * MIB};
+static const struct ar_trace small = {.name = "small",
+                                      .batch = 1,
+                                      .optimizer_s = 0.25,
+                                      .step_overhead_s = 0.5,
+                                      .layers_count = 4,
+                                      .layers = small_layers,
+                                      .tensors_count = 4,
+                                      .tensor_elements = small_tensors};
+
+struct expected {
+    const char *rule;
+    uint32_t count;
+    struct ar_bucket buckets[4];
+};
+
+static void expect_buckets(const struct expected *expected)
+{
+    struct ar_workload *workload = make(&small, expected->rule, 4);
+    cr_assert_eq(workload->buckets_count, expected->count, "%s: %u buckets", expected->rule,
+                 workload->buckets_count);
+    for (uint32_t i = 0; i < expected->count; i++) {
+        const struct ar_bucket *found = &workload->buckets[i];
+        const struct ar_bucket *wanted = &expected->buckets[i];
+        cr_expect_eq(found->elements, wanted->elements, "%s: bucket %u", expected->rule, i);
+        cr_expect_eq(found->tensors_count, wanted->tensors_count, "%s: bucket %u", expected->rule,
+                     i);
+        cr_expect_eq(found->ready_s, wanted->ready_s, "%s: bucket %u at %g s", expected->rule, i,
+                     found->ready_s);
+    }
+    ar_workload_destroy(workload);
+}
+
+Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
+{
+    static const struct expected cases[] = {
+        {"tensor", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
+        {"one", 1, {{20, 15 * MIB / 4, 4}}},
+        {"horovod", 1, {{20, 15 * MIB / 4, 4}}},
+        /* The first bucket closes once it holds 1 MiB, which the first tensor does alone. */
+        {"ddp", 2, {{13, 2 * MIB, 1}, {20, 7 * MIB / 4, 3}}},
+        {"8MiB", 2, {{13, 2 * MIB, 1}, {20, 7 * MIB / 4, 3}}},
+        {"10MiB", 2, {{16, 5 * MIB / 2, 2}, {20, 5 * MIB / 4, 2}}},
+        {"11MiB", 2, {{20, 11 * MIB / 4, 3}, {20, 1 * MIB, 1}}},
+        {"3MiB", 3, {{13, 2 * MIB, 1}, {20, 3 * MIB / 4, 2}, {20, 1 * MIB, 1}}},
+        {"0B", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        expect_buckets(&cases[i]);
+    }
+}
+
+Test(workload, passes_follow_each_other_and_the_optimizer_comes_last)
+{
+    struct ar_workload *workload = make(&small, "one", 4);
+    cr_expect_eq(workload->forward_end_s, 0.5 + 10);
+    cr_expect_eq(workload->backward_end_s, 0.5 + 10 + 9.5);
+    cr_expect_eq(workload->optimizer_s, 0.25);
+    ar_workload_destroy(workload);
+}
+
+Test(workload, half_as_many_bytes_per_element_fill_a_bucket_half_as_fast)
+{
+    struct ar_workload *fp32 = make(&small, "10MiB", 4);
+    struct ar_workload *fp16 = make(&small, "5MiB", 2);
+    cr_assert_eq(fp16->buckets_count, fp32->buckets_count);
+    for (uint32_t i = 0; i < fp32->buckets_count; i++) {
+        cr_expect_eq(fp16->buckets[i].elements, fp32->buckets[i].elements);
+    }
+    ar_workload_destroy(fp32);
+    ar_workload_destroy(fp16);
+}
+
+/* A DDP bucket may pass its threshold by its last tensor; a Horovod one may not. */
+Test(workload, ddp_passes_its_threshold_by_one_tensor_where_a_size_does_not)
+{
+    struct ar_layer layers[] = {
+        {.name = "all", .backward_s = 1, .tensors_first = 0, .tensors_count = 5}};
+    uint64_t tensors[] = {9 * MIB, 10 * MIB, 10 * MIB, 10 * MIB, 1 * MIB};
+    struct ar_trace trace = {
+        .layers_count = 1, .layers = layers, .tensors_count = 5, .tensor_elements = tensors};
+    struct ar_workload *ddp = make(&trace, "ddp", 1);
+    struct ar_workload *size = make(&trace, "25MiB", 1);
+    cr_assert_eq(ddp->buckets_count, 3);
+    cr_expect_eq(ddp->buckets[0].elements, 1 * MIB);
+    cr_expect_eq(ddp->buckets[1].elements, 30 * MIB);
+    cr_expect_eq(ddp->buckets[2].elements, 9 * MIB);
+    cr_assert_eq(size->buckets_count, 2);
+    cr_expect_eq(size->buckets[0].elements, 21 * MIB);
+    cr_expect_eq(size->buckets[1].elements, 19 * MIB);
+    ar_workload_destroy(ddp);
+    ar_workload_destroy(size);
+}
+
+Test(workload, a_tensor_larger_than_the_threshold_is_a_bucket_of_its_own)
+{
+    struct ar_layer layers[] = {
+        {.name = "all", .backward_s = 1, .tensors_first = 0, .tensors_count = 3}};
+    uint64_t tensors[] = {10, 1000, 20};
+    struct ar_trace trace = {
+        .layers_count = 1, .layers = layers, .tensors_count = 3, .tensor_elements = tensors};
+    struct ar_workload *workload = make(&trace, "100B", 1);
+    cr_assert_eq(workload->buckets_count, 3);
+    cr_expect_eq(workload->buckets[1].elements, 1000);
+    ar_workload_destroy(workload);
+}
+
+/* --- ResNet-50 ------------------------------------------------------------------------------- */
+
+static void check_resnet50(const struct ar_trace *trace, const char *text, uint32_t element_bytes)
+{
+    struct ar_workload *workload = make(trace, text, element_bytes);
+    uint64_t elements = 0;
+    uint32_t tensors = 0;
+    double before_s = workload->forward_end_s;
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        const struct ar_bucket *bucket = &workload->buckets[i];
+        elements += bucket->elements;
+        tensors += bucket->tensors_count;
+        cr_expect_geq(bucket->ready_s, before_s, "%s: bucket %u goes back in time", text, i);
+        cr_expect_gt(bucket->tensors_count, 0);
+        before_s = bucket->ready_s;
+    }
+    cr_expect_eq(elements, RESNET50, "%s: %lu elements", text, (unsigned long)elements);
+    cr_expect_eq(tensors, 161, "%s: %u tensors", text, tensors);
+    /* The first layer is a convolution with parameters: its gradient is the last of all. */
+    cr_expect_eq(before_s, workload->backward_end_s, "%s", text);
+    cr_expect(support_near(workload->backward_end_s + workload->optimizer_s,
+                           ar_trace_compute_s(trace), 1e-12));
+    ar_workload_destroy(workload);
+}
+
+Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
+{
+    static const char *const rules[] = {"ddp",  "horovod", "one",  "tensor", "0B",
+                                        "1MiB", "25MiB",   "64MB", "1TB"};
+    for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
+        struct ar_trace *trace = support_resnet50(32, (enum ar_precision)precision);
+        for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+            check_resnet50(trace, rules[i], ar_precision_bytes(trace->precision));
+        }
+        ar_trace_destroy(trace);
+    }
+}
+
+static void expect_count(const struct ar_trace *trace, const char *text, uint32_t element_bytes,
+                         uint32_t count)
+{
+    struct ar_workload *workload = make(trace, text, element_bytes);
+    cr_expect_eq(workload->buckets_count, count, "%s: %u buckets", text, workload->buckets_count);
+    ar_workload_destroy(workload);
+}
+
+Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    expect_count(trace, "horovod", 2, 1); /* 51.1 MB of 67.1 MB */
+    expect_count(trace, "horovod", 4, 2); /* 102.2 MB */
+    expect_count(trace, "one", 4, 1);
+    expect_count(trace, "tensor", 2, 161);
+    ar_trace_destroy(trace);
+}
+
+/* The classifier is the last layer: 1000 biases, then 2048 x 1000 weights, 2.05 M elements. */
+Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_workload *workload = make(trace, "ddp", 2);
+    cr_expect_eq(workload->buckets[0].elements, 2048000 + 1000);
+    cr_expect_eq(workload->buckets[0].tensors_count, 2);
+    for (uint32_t i = 1; i + 1 < workload->buckets_count; i++) {
+        cr_expect_geq(workload->buckets[i].elements * 2, 25 * MIB);
+    }
+    ar_workload_destroy(workload);
+    ar_trace_destroy(trace);
+}
+
+/* --- rules ----------------------------------------------------------------------------------- */
+
+Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
+{
+    static const char *const bad[] = {"", "DDP", "ddp ", "horovd", "all", "-1MiB", " 25MiB", "MiB"};
+    static const char *const bad_sizes[] = {"25", "25Mib", "25GB/s", "2.5B", "0x10B", "1e300B"};
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct ar_fusion fusion = {.bytes = 77};
+        cr_expect_eq(ar_fusion_parse("--fusion", bad[i], &fusion, &err), AR_USAGE, "%s", bad[i]);
+        cr_expect_not_null(strstr(err.text, "expected ddp, horovod, one, tensor or a size"));
+        cr_expect_not_null(strstr(err.text, bad[i]), "%s", err.text);
+        cr_expect_eq(strncmp(err.text, "--fusion: found \"", 17), 0, "%s", err.text);
+        cr_expect_eq(fusion.bytes, 77);
+    }
+    for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; i++) {
+        struct ar_fusion fusion = {.bytes = 77};
+        cr_expect_eq(ar_fusion_parse("--fusion", bad_sizes[i], &fusion, &err), AR_BAD_DATA, "%s",
+                     bad_sizes[i]);
+        cr_expect_eq(strncmp(err.text, "--fusion: found ", 16), 0, "%s", err.text);
+        cr_expect_eq(fusion.bytes, 77);
+    }
+}
+
+Test(workload, a_trace_without_gradients_is_refused)
+{
+    struct ar_layer layers[] = {{.name = "relu", .forward_s = 1, .backward_s = 1}};
+    struct ar_trace trace = {.name = "bare", .layers_count = 1, .layers = layers};
+    struct ar_fusion fusion = rule("ddp");
+    struct ar_workload *workload = NULL;
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_workload_create(&trace, &fusion, 4, &workload, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "trace bare: found no gradients; expected a layer with parameters");
+    cr_expect_null(workload);
+}
