@@ -14,12 +14,14 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
         ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+        bool is_queued = i > 0 && free_s > trial->jobs[i].ready_s;
         double start_s = trial->jobs[i].ready_s > free_s ? trial->jobs[i].ready_s : free_s;
         free_s = start_s + time.time_s;
         trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
-        if (!time.exact) {
+        if (!time.exact || (is_queued && !time.exact_in_queue)) {
             trial->exact = false;
-            ar_copy_text(trial->note, sizeof trial->note, time.why);
+            ar_copy_text(trial->note, sizeof trial->note,
+                         time.exact ? "queued all-reduces overlap" : time.why);
         }
     }
     ar_closed_destroy(plan);

@@ -153,8 +153,11 @@ static void read_child(int answer, int log, char *data, size_t data_size, size_t
 static const char *cause_in_log(char *text)
 {
     char *cause = NULL;
-    for (char *at = strstr(text, "CRITICAL]"); at != NULL; at = strstr(cause, "CRITICAL]")) {
-        cause = at + strlen("CRITICAL]");
+    for (char *at = strstr(text, "CRITICAL]"); at != NULL; at = strstr(at, "CRITICAL]")) {
+        at += strlen("CRITICAL]");
+        if (strncmp(at, " Current backtrace", strlen(" Current backtrace")) != 0) {
+            cause = at;
+        }
     }
     if (cause == NULL) {
         cause = text;
@@ -209,9 +212,16 @@ static enum ar_status fork_child(struct ar_trial *trial, int platform, struct ar
     if (data == NULL) {
         return ar_error_no_memory(err, "the results of a simulation");
     }
-    if (pipe2(answer, O_CLOEXEC) != 0 || pipe2(logs, O_CLOEXEC) != 0) {
+    if (pipe2(answer, O_CLOEXEC) != 0) {
         free(data);
         return ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
+    }
+    if (pipe2(logs, O_CLOEXEC) != 0) {
+        ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
+        close(answer[0]);
+        close(answer[1]);
+        free(data);
+        return AR_NO_MEMORY;
     }
     fflush(NULL);
     pid_t child = fork();

@@ -9,6 +9,9 @@
 /** SimGrid: every rank an actor per channel, every message a communication on the platform. */
 extern const struct ar_engine ar_engine_simgrid;
 
+/** A dataflow recurrence over ranks with max-min shared rates. */
+extern const struct ar_engine ar_engine_recurrence;
+
 /** The closed form of ar_closed.h. */
 extern const struct ar_engine ar_engine_closed;
 

@@ -38,10 +38,10 @@ struct actor {
     uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
     struct link_end out;
     struct link_end in;
-    struct flight flights[WINDOW_ROOM]; /* a ring buffer */
+    sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     uint32_t flights_first;
     uint32_t flights_count;
-    sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
+    struct flight flights[WINDOW_ROOM]; /* a ring buffer of `window` entries */
 };
 
 struct simulation {
@@ -127,8 +127,9 @@ static void declare_receiver(const struct actor *actor)
 /* Releases the oldest message in flight; returns at once if it has arrived. */
 static void land(struct actor *actor)
 {
+    uint32_t window = actor->simulation->trial->collective.window;
     sg_comm_wait(actor->flights[actor->flights_first].comm);
-    actor->flights_first = (actor->flights_first + 1) % WINDOW_ROOM;
+    actor->flights_first = (actor->flights_first + 1) % window;
     actor->flights_count--;
 }
 
@@ -143,8 +144,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     static int payload; /* SimGrid wants an address; nothing is read through it */
     const struct ar_collective *collective = &actor->simulation->trial->collective;
     connect_out(actor, move->send_to);
-    while (actor->flights_count > 0 &&
-           (actor->flights_count >= collective->window || oldest_has_arrived(actor))) {
+    while (actor->flights_count >= collective->window) {
         land(actor);
     }
     double now_s = simgrid_get_clock();
@@ -154,12 +154,19 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     }
     uint64_t bytes = move->send_span.count * collective->element_bytes;
     actor->out.free_s = now_s + (double)bytes / actor->out.bandwidth_Bps;
-    uint32_t last = (actor->flights_first + actor->flights_count++) % WINDOW_ROOM;
+    uint32_t last = (actor->flights_first + actor->flights_count++) % collective->window;
+    /* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
+    long simulated_bytes = bytes == 0 ? 1 : (long)bytes;
     actor->flights[last] = (struct flight){
-        .comm = sg_mailbox_put_async(actor->out.mailbox, &payload, (long)bytes),
+        .comm = sg_mailbox_put_async(actor->out.mailbox, &payload, simulated_bytes),
         .peer = move->send_to,
         .step = actor->steps_done,
     };
+    /* Here, since during the send the peer has counted what arrived at this instant: a message is
+     * then released one step earlier than before the send, and caches hold the rest for longer. */
+    while (actor->flights_count > 1 && oldest_has_arrived(actor)) {
+        land(actor);
+    }
 }
 
 static void receive_message(struct actor *actor, const struct ar_move *move)

@@ -5,7 +5,8 @@
 #include "ar_text.h"
 #include "engines.h"
 
-const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_closed};
+const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_recurrence,
+                                              &ar_engine_closed};
 const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
 
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,

@@ -1,0 +1,193 @@
+/* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
+ * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
+ * max-min share among all messages of its phase, on all channels together. So it equals the
+ * simulation where sharing is static, and neglects that ranks drift apart and phases overlap. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "engines.h"
+#include "recurrence.h"
+
+/* A rank is done on a channel when its messages have arrived, too. */
+static double finish_of(const struct recurrence *recurrence, uint32_t position)
+{
+    uint32_t window = recurrence->collective->window;
+    double finish_s = recurrence->states[position].now_s;
+    for (uint32_t i = 0; i < window; i++) {
+        double arrival_s = recurrence->flights_s[(size_t)position * window + i];
+        finish_s = arrival_s > finish_s ? arrival_s : finish_s;
+    }
+    return finish_s;
+}
+
+/* Runs a job on one channel and notes when each rank has finished. */
+static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
+{
+    struct rank_state *states = recurrence->states;
+    double *finish_s = recurrence->finish_s;
+    uint32_t window = recurrence->collective->window;
+    memset(recurrence->flights_s, 0,
+           (size_t)recurrence->ranks * window * sizeof *recurrence->flights_s);
+    for (uint32_t position = 0; position < recurrence->ranks; position++) {
+        uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
+        states[position] = (struct rank_state){
+            .now_s = recurrence->rank_ready_s[rank] + recurrence->setup_s, .peer = UINT32_MAX};
+    }
+    recurrence_run_channel(recurrence, channel, elements);
+    for (uint32_t position = 0; position < recurrence->ranks; position++) {
+        uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
+        double done_s = finish_of(recurrence, position);
+        finish_s[rank] = done_s > finish_s[rank] ? done_s : finish_s[rank];
+    }
+}
+
+static void run_job(struct recurrence *recurrence, uint32_t index)
+{
+    const struct ar_job *job = &recurrence->trial->jobs[index];
+    uint32_t ranks = recurrence->ranks;
+    double *ready_s = recurrence->rank_ready_s;
+    double *finish_s = recurrence->finish_s;
+    struct ar_job_time time = {.start_s = -1, .finish_s = 0};
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        ready_s[rank] = ready_s[rank] > job->ready_s ? ready_s[rank] : job->ready_s;
+        time.start_s =
+            time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
+        finish_s[rank] = 0;
+    }
+    for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
+        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, channel);
+        run_job_channel(recurrence, channel, part.count);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
+    }
+    memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
+    recurrence->trial->times[index] = time;
+}
+
+static enum ar_status resolve(struct recurrence *recurrence, struct ar_error *err)
+{
+    struct ar_pattern_scratch *scratch = NULL;
+    enum ar_status status = ar_pattern_scratch_create(recurrence->collective, &scratch, err);
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; status == AR_OK && i < recurrence->phases_count; i++) {
+        uint32_t steps = recurrence->phases[i].steps;
+        if (steps > 0) {
+            status = ar_pattern_resolve(recurrence->collective, first_step, steps, scratch,
+                                        &recurrence->patterns[i], err);
+        }
+        first_step += steps;
+    }
+    ar_pattern_scratch_destroy(scratch);
+    return status;
+}
+
+/* Rates cannot change while messages are under way where no link is shared and there is one phase,
+ * or where all ranks move in step, which is when the closed form is exact. */
+static bool is_static(const struct recurrence *recurrence)
+{
+    uint32_t phases_with_steps = 0;
+    bool is_shared = false;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        phases_with_steps += recurrence->phases[i].steps > 0;
+        is_shared = is_shared || recurrence->patterns[i].is_shared;
+    }
+    return phases_with_steps == 1 && !is_shared;
+}
+
+static enum ar_status judge(struct recurrence *recurrence, struct ar_error *err)
+{
+    struct ar_trial *trial = recurrence->trial;
+    struct ar_closed *plan;
+    trial->exact = is_static(recurrence);
+    if (!trial->exact) {
+        enum ar_status status = ar_closed_create(recurrence->collective, &plan, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        trial->exact = true;
+        for (uint32_t i = 0; i < trial->jobs_count; i++) {
+            struct ar_closed_time time;
+            ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+            bool is_queued = i > 0 && trial->times[i - 1].finish_s > trial->jobs[i].ready_s;
+            trial->exact = trial->exact && (is_queued ? time.exact_in_queue : time.exact);
+        }
+        ar_closed_destroy(plan);
+    }
+    ar_copy_text(trial->note, sizeof trial->note,
+                 trial->exact ? "" : "ranks that drift apart share links");
+    ar_copy_text(trial->options, sizeof trial->options,
+                 trial->exact ? "recurrence exact" : "recurrence approximate");
+    return AR_OK;
+}
+
+static enum ar_status allocate(struct recurrence *recurrence, struct ar_error *err)
+{
+    size_t ranks = recurrence->ranks;
+    size_t window = recurrence->collective->window;
+    recurrence->states = calloc(ranks, sizeof *recurrence->states);
+    recurrence->flights_s = calloc(ranks * window, sizeof *recurrence->flights_s);
+    recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
+    recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
+    recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
+    /* seven lanes of one value per hop, sizes twice, and the window */
+    recurrence->lanes = calloc((10 + window) * (ranks + 1), sizeof *recurrence->lanes);
+    if (recurrence->states == NULL || recurrence->flights_s == NULL ||
+        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
+        recurrence->moves == NULL || recurrence->lanes == NULL) {
+        return ar_error_no_memory(err, "the ranks of a recurrence");
+    }
+    return AR_OK;
+}
+
+static void release(struct recurrence *recurrence)
+{
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        ar_pattern_destroy(&recurrence->patterns[i]);
+    }
+    free(recurrence->states);
+    free(recurrence->flights_s);
+    free(recurrence->rank_ready_s);
+    free(recurrence->finish_s);
+    free(recurrence->moves);
+    free(recurrence->lanes);
+}
+
+static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
+    struct recurrence recurrence = {
+        .trial = trial,
+        .collective = &trial->collective,
+        .order = ar_collective_order(&trial->collective),
+        .ranks = ar_shape_ranks(&trial->collective.shape),
+        .reduce_s_per_byte = facts->reduce_s_per_byte,
+        .setup_s = facts->collective_setup_s,
+    };
+    recurrence.phases_count =
+        trial->collective.algorithm->phases(&trial->collective.shape, recurrence.phases);
+    enum ar_status status = allocate(&recurrence, err);
+    if (status == AR_OK) {
+        status = resolve(&recurrence, err);
+    }
+    for (uint32_t i = 0; status == AR_OK && i < trial->jobs_count; i++) {
+        run_job(&recurrence, i);
+    }
+    if (status == AR_OK) {
+        status = judge(&recurrence, err);
+    }
+    if (status == AR_OK && trial->rank_finish_s != NULL) {
+        memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
+    }
+    trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
+    release(&recurrence);
+    return status;
+}
+
+const struct ar_engine ar_engine_recurrence = {
+    .name = "recurrence",
+    .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
+             "where sharing is static",
+    .run = run,
+};

@@ -1,0 +1,197 @@
+/* A simulation that fails is one line and a status; nothing is printed, left open or left behind.
+ *
+ * Each check runs in a child with a limit of its own, since limits cannot be lifted again. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_trials.h"
+
+enum { DESCRIPTORS = 64 };
+
+/* What the child found, in memory that it shares with the test. */
+struct report {
+    enum ar_status status;
+    struct ar_error err;
+    double finish_s;    /* of the job; -7 if the engine wrote none */
+    long printed_bytes; /* to stdout and stderr */
+    int descriptors_left;
+    bool has_children;
+    bool is_complete;
+};
+
+static int open_descriptors(void)
+{
+    int count = 0;
+    for (int i = 0; i < DESCRIPTORS; i++) {
+        count += fcntl(i, F_GETFD) >= 0;
+    }
+    return count;
+}
+
+/* The child: never returns. */
+static void run_in_child(const struct ar_collective *collective, bool (*limit)(void),
+                         struct report *report)
+{
+    const struct ar_job job = {.ready_s = 0, .elements = 1000};
+    static struct test_trial test; /* not shared: the simulation must not write to it */
+    trials_prepare(collective, &job, 1, &test);
+    test.times[0].finish_s = -7;
+    int printed = memfd_create("printed", 0);
+    dup2(printed, STDOUT_FILENO);
+    dup2(printed, STDERR_FILENO);
+    close_range(3, ~0u, 0);
+    int before = open_descriptors();
+    if (limit != NULL && !limit()) {
+        _exit(1);
+    }
+    report->status = ar_trial_run(&test.trial, &ar_engine_simgrid, &report->err);
+    report->finish_s = test.times[0].finish_s;
+    fflush(NULL);
+    struct stat info;
+    report->printed_bytes = fstat(STDOUT_FILENO, &info) == 0 ? (long)info.st_size : -1;
+    report->descriptors_left = open_descriptors() - before;
+    report->has_children = waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD;
+    report->is_complete = true;
+    _exit(0);
+}
+
+/* Runs a ring on abci-v100 under a limit; the report lives until the test ends. */
+static const struct report *run_limited(uint32_t ranks, bool (*limit)(void))
+{
+    struct report *report =
+        mmap(NULL, sizeof *report, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(report != MAP_FAILED);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", ranks, 1);
+    pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        run_in_child(&ring, limit, report);
+    }
+    waitpid(child, NULL, 0);
+    cr_assert(report->is_complete, "the process of the engine died with its simulation");
+    ar_cluster_destroy(abci);
+    return report;
+}
+
+static void expect_quiet(const struct report *report)
+{
+    cr_expect_eq(report->printed_bytes, 0, "%ld bytes were printed", report->printed_bytes);
+    cr_expect_eq(report->descriptors_left, 0, "%d descriptors left open, \"%s\"",
+                 report->descriptors_left, report->err.text);
+    cr_expect_not(report->has_children, "a process is left");
+}
+
+static void expect_failure(const struct report *report, enum ar_status status, const char *cause)
+{
+    expect_quiet(report);
+    cr_expect_eq(report->status, status, "%s", ar_status_text(report->status));
+    cr_expect_eq(report->err.status, status);
+    cr_expect_not_null(strstr(report->err.text, cause), "\"%s\" does not say \"%s\"",
+                       report->err.text, cause);
+    cr_expect_null(strchr(report->err.text, '\n'), "%s", report->err.text);
+    cr_expect_null(strstr(report->err.text, "terminate called"), "%s", report->err.text);
+    cr_expect_null(strstr(report->err.text, "backtrace"), "%s", report->err.text);
+    cr_expect_eq(report->finish_s, -7, "a result was written");
+}
+
+Test(failure, a_simulation_that_succeeds_prints_nothing_and_leaves_nothing)
+{
+    const struct report *report = run_limited(16, NULL);
+    cr_expect_eq(report->status, AR_OK, "%s", report->err.text);
+    cr_expect_gt(report->finish_s, 0);
+    expect_quiet(report);
+}
+
+static bool limit(int resource, rlim_t most)
+{
+    struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
+    return setrlimit(resource, &limit) == 0;
+}
+
+/* The engine opens its platform, two pipes and nothing else: 3 to 7. SimGrid finds none left. */
+static bool leave_no_descriptor_to_simgrid(void)
+{
+    return limit(RLIMIT_NOFILE, 8);
+}
+
+Test(failure, a_platform_that_cannot_be_loaded_is_an_error_that_names_the_cause)
+{
+    expect_failure(run_limited(16, leave_no_descriptor_to_simgrid), AR_INTERNAL, "Unable to open");
+}
+
+static bool leave_one_pipe(void)
+{
+    return limit(RLIMIT_NOFILE, 7);
+}
+
+static bool leave_no_pipe(void)
+{
+    return limit(RLIMIT_NOFILE, 5);
+}
+
+static bool leave_no_descriptor(void)
+{
+    return limit(RLIMIT_NOFILE, 3);
+}
+
+Test(failure, too_few_descriptors_are_an_error_and_none_is_lost)
+{
+    expect_failure(run_limited(16, leave_one_pipe), AR_NO_MEMORY, "pipe: Too many open files");
+    expect_failure(run_limited(16, leave_no_pipe), AR_NO_MEMORY, "pipe: Too many open files");
+    expect_failure(run_limited(16, leave_no_descriptor), AR_NO_MEMORY, "Too many open files");
+}
+
+static bool leave_no_room_for_files(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+    return limit(RLIMIT_FSIZE, 100);
+}
+
+Test(failure, a_platform_that_cannot_be_written_is_an_error)
+{
+    expect_failure(run_limited(16, leave_no_room_for_files), AR_NO_MEMORY,
+                   "cannot hold the platform in memory: File too large");
+}
+
+/* Root may always fork, hence the change of user. */
+static bool leave_no_process(void)
+{
+    return (geteuid() != 0 || setuid(65534) == 0) && limit(RLIMIT_NPROC, 0);
+}
+
+Test(failure, a_simulation_that_cannot_be_forked_is_an_error)
+{
+    expect_failure(run_limited(16, leave_no_process), AR_NO_MEMORY, "cannot fork a simulation");
+}
+
+/* 64 MB more than the process has; the stacks of 1024 actors take 128 MB. */
+static bool leave_little_memory(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    bool is_read = file != NULL && fscanf(file, "%lu", &pages) == 1;
+    if (file != NULL) {
+        fclose(file);
+    }
+    return is_read && limit(RLIMIT_AS, pages * (rlim_t)sysconf(_SC_PAGESIZE) + (64 << 20));
+}
+
+Test(failure, a_simulation_that_runs_out_of_memory_is_an_error)
+{
+#ifdef __SANITIZE_ADDRESS__
+    (void)leave_little_memory;
+    cr_skip_test("AddressSanitizer needs terabytes of addresses");
+#else
+    expect_failure(run_limited(1024, leave_little_memory), AR_INTERNAL, "allocate");
+#endif
+}

@@ -1,0 +1,98 @@
+#include "test_golden_cases.h"
+
+#include <inttypes.h>
+
+#include "ar_trial.h"
+
+struct golden_case {
+    const char *cluster;
+    const char *algorithm;
+    struct ar_shape shape;
+    uint32_t channels;
+    uint32_t window;
+    uint32_t element_bytes;
+    uint64_t elements;
+};
+
+static const struct golden_case cases[] = {
+    {"flat", "ring", {16, 1}, 1, 8, 4, 1000000},
+    {"flat", "ring", {64, 1}, 1, 1, 4, 400000},
+    {"flat", "torus2d", {4, 4}, 1, 8, 4, 1000003},
+    {"flat", "torus2d", {8, 4}, 2, 8, 4, 64000},
+    {"flat", "hierarchical", {4, 8}, 1, 8, 4, 1000003},
+    {"abci-v100", "ring", {16, 1}, 1, 1, 4, 32},
+    {"abci-v100", "ring", {16, 1}, 1, 8, 4, 32},
+    {"abci-v100", "ring", {64, 1}, 2, 8, 2, 25557032},
+    {"abci-v100", "ring", {144, 1}, 4, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {8, 8}, 2, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {16, 16}, 2, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {4, 36}, 2, 8, 2, 25557032},
+    {"abci-v100", "hierarchical", {4, 16}, 2, 8, 2, 25557032},
+    {"abci-v100", "hierarchical", {8, 5}, 1, 2, 4, 123457},
+};
+
+static const char *const engines[] = {"simgrid", "closed"};
+
+static const char header[] =
+    "# Predicted times of all-reduces, frozen so that no change of a prediction goes unnoticed.\n"
+    "# It may change only together with an entry in the CHANGELOG that starts with [Prediction] "
+    "and\n"
+    "# gives old and new. Written by make_golden, a program of the build tree (SimGrid 3.32):\n"
+    "#     build/dev/sim/make_golden topologies > sim/golden_allreduce.csv\n"
+    "cluster,algorithm,shape,channels,window,element_bytes,elements,engine,time_s\n";
+
+static enum ar_status write_row(const struct golden_case *golden,
+                                const struct ar_collective *collective, const char *engine_name,
+                                FILE *file, struct ar_error *err)
+{
+    const struct ar_engine *engine;
+    enum ar_status status = ar_engine_find("golden", engine_name, &engine, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    const struct ar_job job = {.ready_s = 0, .elements = golden->elements};
+    struct ar_job_time time;
+    struct ar_trial trial = {
+        .collective = *collective, .jobs = &job, .jobs_count = 1, .times = &time};
+    status = ar_trial_run(&trial, engine, err);
+    if (status == AR_OK) {
+        char shape[AR_SHAPE_TEXT];
+        fprintf(file, "%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu64 ",%s,%.12g\n",
+                golden->cluster, golden->algorithm, ar_shape_format(&golden->shape, shape),
+                golden->channels, golden->window, golden->element_bytes, golden->elements,
+                engine_name, time.finish_s);
+    }
+    return status;
+}
+
+static enum ar_status write_case(const struct golden_case *golden, const char *topologies,
+                                 FILE *file, struct ar_error *err)
+{
+    char path[4096];
+    struct ar_cluster *cluster = NULL;
+    struct ar_collective collective = {.shape = golden->shape,
+                                       .channels = golden->channels,
+                                       .window = golden->window,
+                                       .element_bytes = golden->element_bytes};
+    snprintf(path, sizeof path, "%s/%s.topo", topologies, golden->cluster);
+    enum ar_status status = ar_cluster_load(path, NULL, 0, &cluster, err);
+    if (status == AR_OK) {
+        collective.cluster = cluster;
+        status = ar_algorithm_find("golden", golden->algorithm, &collective.algorithm, err);
+    }
+    for (size_t i = 0; status == AR_OK && i < sizeof engines / sizeof engines[0]; i++) {
+        status = write_row(golden, &collective, engines[i], file, err);
+    }
+    ar_cluster_destroy(cluster);
+    return status;
+}
+
+enum ar_status golden_write(const char *topologies, FILE *file, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    fputs(header, file);
+    for (size_t i = 0; status == AR_OK && i < sizeof cases / sizeof cases[0]; i++) {
+        status = write_case(&cases[i], topologies, file, err);
+    }
+    return status;
+}

@@ -1,0 +1,109 @@
+/* Max-min sharing against SimGrid: flows whose sizes are proportional to their rates must all take
+ * the same time. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "ar_maxmin.h"
+#include "test_platform.h"
+
+enum { FLOWS_MOST = 300 };
+
+static const double duration_s = 0.01;
+
+static struct ar_cluster *load(const char *name)
+{
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    char path[512];
+    snprintf(path, sizeof path, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
+    cr_assert_eq(ar_cluster_load(path, NULL, 0, &cluster, &err), AR_OK, "%s", err.text);
+    return cluster;
+}
+
+/* A generator of its own, so that the patterns are the same everywhere. */
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size_t count,
+                          uint32_t seed)
+{
+    struct ar_flow flows[FLOWS_MOST];
+    struct test_flow transfers[FLOWS_MOST];
+    double rates_Bps[FLOWS_MOST];
+    struct ar_error err;
+    uint32_t ranks = nodes * ar_cluster_facts(cluster)->gpus_per_node;
+    for (size_t i = 0; i < count; i++) {
+        flows[i].source = next_random(&seed) % ranks;
+        flows[i].destination = (flows[i].source + 1 + next_random(&seed) % (ranks - 1)) % ranks;
+    }
+    cr_assert_eq(ar_maxmin_rates(cluster, flows, count, rates_Bps, &err), AR_OK);
+    for (size_t i = 0; i < count; i++) {
+        transfers[i] = (struct test_flow){.source = flows[i].source,
+                                          .destination = flows[i].destination,
+                                          .bytes = lround(rates_Bps[i] * duration_s)};
+    }
+    test_platform_transfer(cluster, nodes, transfers, count);
+    for (size_t i = 0; i < count; i++) {
+        struct ar_path path = ar_cluster_path(cluster, flows[i].source, flows[i].destination);
+        double expected_s = path.latency_s + duration_s;
+        cr_assert_float_eq(transfers[i].finish_s, expected_s, 1e-6 * expected_s,
+                           "seed %u, flow %zu: %.9g s, expected %.9g s", seed, i,
+                           transfers[i].finish_s, expected_s);
+    }
+}
+
+Test(maxmin, random_flows_on_racks_share_as_in_simgrid)
+{
+    struct ar_cluster *cluster = load("abci-v100");
+    for (uint32_t seed = 1; seed <= 20; seed++) {
+        check_pattern(cluster, 70, FLOWS_MOST, seed);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+Test(maxmin, few_flows_on_few_nodes_share_as_in_simgrid)
+{
+    struct ar_cluster *cluster = load("abci-v100");
+    for (uint32_t seed = 100; seed < 140; seed++) {
+        check_pattern(cluster, 2, 1 + seed % 24, seed);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+Test(maxmin, random_flows_on_one_switch_share_as_in_simgrid)
+{
+    struct ar_cluster *cluster = load("flat");
+    for (uint32_t seed = 200; seed < 220; seed++) {
+        check_pattern(cluster, 24, 100, seed);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+Test(maxmin, a_lone_flow_gets_the_narrowest_link)
+{
+    struct ar_cluster *cluster = load("abci-v100");
+    struct ar_flow flow = {0, 150};
+    struct ar_error err;
+    double rate_Bps;
+    cr_assert_eq(ar_maxmin_rates(cluster, &flow, 1, &rate_Bps, &err), AR_OK);
+    cr_assert_float_eq(rate_Bps, ar_cluster_path(cluster, 0, 150).bandwidth_Bps, 1);
+    ar_cluster_destroy(cluster);
+}
+
+Test(maxmin, what_a_limited_flow_leaves_goes_to_the_others)
+{
+    struct ar_cluster *cluster = load("flat");
+    /* Three flows into GPU 3 get a third each; the fourth has the rest of its sender's port. */
+    struct ar_flow flows[] = {{0, 3}, {1, 3}, {2, 3}, {2, 4}};
+    struct ar_error err;
+    double rates_Bps[4];
+    cr_assert_eq(ar_maxmin_rates(cluster, flows, 4, rates_Bps, &err), AR_OK);
+    double port_Bps = ar_cluster_path(cluster, 0, 3).bandwidth_Bps;
+    cr_assert_float_eq(rates_Bps[2], port_Bps / 3, 1);
+    cr_assert_float_eq(rates_Bps[3], port_Bps * 2 / 3, 1);
+    ar_cluster_destroy(cluster);
+}

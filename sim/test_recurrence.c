@@ -1,0 +1,151 @@
+/* The recurrence beside the simulation. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "test_trials.h"
+
+/* At least one element per rank: the simulation gives an empty message one byte (1e-5 of its time).
+ */
+static const uint64_t counts[] = {256, 1000, 25557, 1048576, 25557032, 2049};
+
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+#define QUEUED_S 0.0003 /* jobs wait for each other */
+#define APART_S  1.0    /* they do not */
+
+static uint32_t make_jobs(double gap_s, struct ar_job jobs[TRIALS_JOBS])
+{
+    for (uint32_t i = 0; i < COUNTS; i++) {
+        jobs[i] = (struct ar_job){.ready_s = gap_s * i, .elements = counts[i]};
+    }
+    return COUNTS;
+}
+
+/* Runs both engines on the jobs; returns the worst relative difference of all finishes. */
+static double worst_difference(const struct ar_collective *collective, double gap_s, bool *exact)
+{
+    static struct test_trial simulated;
+    static struct test_trial computed;
+    struct ar_job jobs[TRIALS_JOBS];
+    uint32_t jobs_count = make_jobs(gap_s, jobs);
+    trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &simulated);
+    trials_run(collective, &ar_engine_recurrence, jobs, jobs_count, &computed);
+    *exact = computed.trial.exact;
+    double worst = 0;
+    for (uint32_t i = 0; i < jobs_count; i++) {
+        double difference = computed.times[i].finish_s / simulated.times[i].finish_s - 1;
+        worst = difference > worst ? difference : worst;
+        worst = -difference > worst ? -difference : worst;
+    }
+    for (uint32_t rank = 0; *exact && rank < ar_shape_ranks(&collective->shape); rank++) {
+        cr_expect(support_near(computed.rank_finish_s[rank], simulated.rank_finish_s[rank], 1e-6),
+                  "rank %u: %.9g s, simulated %.9g s", rank, computed.rank_finish_s[rank],
+                  simulated.rank_finish_s[rank]);
+    }
+    return worst;
+}
+
+static void expect_equal(const struct ar_cluster *cluster, const char *name, uint32_t x, uint32_t y,
+                         double gap_s)
+{
+    static const uint32_t windows[] = {1, 2, 8};
+    struct ar_collective collective = support_collective(cluster, name, x, y);
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        bool exact;
+        collective.window = windows[i];
+        double worst = worst_difference(&collective, gap_s, &exact);
+        cr_expect(exact, "%s %ux%u: not called exact", name, x, y);
+        cr_expect_lt(worst, 1e-6, "%s %ux%u, window %u: off by %g", name, x, y, windows[i], worst);
+    }
+}
+
+Test(recurrence, is_the_simulation_on_one_switch)
+{
+    static const struct ar_shape shapes[] = {{4, 4}, {8, 2}, {2, 8}, {3, 5},
+                                             {1, 7}, {7, 1}, {6, 4}};
+    const char *settings[] = {"gpu.reduce_cost=4ps/B", "collective.setup=7us", NULL};
+    struct ar_cluster *flat = support_cluster("flat", settings);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        expect_equal(flat, "torus2d", shapes[i].x, shapes[i].y, QUEUED_S);
+        expect_equal(flat, "hierarchical", shapes[i].x, shapes[i].y, APART_S);
+    }
+    expect_equal(flat, "ring", 2, 1, QUEUED_S);
+    expect_equal(flat, "ring", 13, 1, QUEUED_S);
+    expect_equal(flat, "ring", 64, 1, QUEUED_S);
+    ar_cluster_destroy(flat);
+}
+
+/* Hops of different latency and bandwidth, where the closed form is only an estimate. */
+Test(recurrence, is_the_simulation_for_rings_over_nvlink_and_infiniband)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t ranks = 8; ranks <= 256; ranks *= 2) {
+        expect_equal(abci, "ring", ranks, 1, QUEUED_S);
+    }
+    expect_equal(abci, "ring", 10, 1, QUEUED_S);
+    expect_equal(abci, "ring", 67, 1, QUEUED_S);
+    ar_cluster_destroy(abci);
+}
+
+Test(recurrence, is_the_simulation_for_two_channels_that_leave_nodes_by_different_hcas)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 64, 1);
+    bool exact;
+    ring.channels = 2;
+    double worst = worst_difference(&ring, QUEUED_S, &exact);
+    cr_expect(exact);
+    cr_expect_lt(worst, 1e-6, "off by %g", worst);
+    ar_cluster_destroy(abci);
+}
+
+Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different_ranks_overlap)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t x = 2; x <= 32; x *= 2) {
+        struct ar_collective torus = support_collective(abci, "torus2d", x, 64 / x);
+        bool exact;
+        torus.channels = 2;
+        double worst = worst_difference(&torus, QUEUED_S, &exact);
+        cr_expect_not(exact, "torus2d %ux%u is called exact", x, 64 / x);
+        cr_expect_lt(worst, 0.15, "torus2d %ux%u: off by %g", x, 64 / x, worst);
+    }
+    ar_cluster_destroy(abci);
+}
+
+/* The ranks of a chain finish at different times; the next all-reduce meets the last one's
+ * messages. */
+Test(recurrence, does_not_claim_to_be_exact_for_queued_hierarchies)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective collective = support_collective(flat, "hierarchical", 8, 2);
+    bool exact;
+    double worst = worst_difference(&collective, QUEUED_S, &exact);
+    cr_expect_not(exact);
+    cr_expect_lt(worst, 0.05, "off by %g", worst);
+    ar_cluster_destroy(flat);
+}
+
+Test(recurrence, gives_the_same_bytes_twice)
+{
+    static struct test_trial first;
+    static struct test_trial second;
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective torus = support_collective(abci, "torus2d", 16, 16);
+    struct ar_job jobs[TRIALS_JOBS];
+    uint32_t jobs_count = make_jobs(QUEUED_S, jobs);
+    trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &first);
+    trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &second);
+    cr_expect_arr_eq(first.times, second.times, jobs_count * sizeof first.times[0]);
+    ar_cluster_destroy(abci);
+}
+
+Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_time)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 16, 1);
+    cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 160.0e-6, 1e-4));
+    ring.window = 1;
+    cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 296.4e-6, 1e-4));
+    ar_cluster_destroy(abci);
+}

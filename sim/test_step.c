@@ -1,0 +1,267 @@
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_step.h"
+#include "engines.h"
+#include "test_support.h"
+
+static struct ar_step make_step(const struct ar_cluster *cluster, const struct ar_trace *trace,
+                                const char *algorithm, uint32_t x, uint32_t y)
+{
+    struct ar_error err;
+    struct ar_step step = {.collective = support_collective(cluster, algorithm, x, y),
+                           .trace = trace,
+                           .engine = &ar_engine_closed,
+                           .baseline = AR_BASELINE_GPU};
+    step.collective.element_bytes = 2;
+    cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.fusion, &err), AR_OK);
+    return step;
+}
+
+static void set_rule(struct ar_step *step, const char *rule)
+{
+    struct ar_error err;
+    cr_assert_eq(ar_fusion_parse("--bucket", rule, &step->fusion, &err), AR_OK, "%s", err.text);
+}
+
+/* Runs a step and frees what it owns; the numbers stay. */
+static void run(struct ar_step *step)
+{
+    struct ar_error err = {.text = ""};
+    enum ar_status status = ar_step_run(step, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    ar_step_destroy(step);
+}
+
+Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t ranks = 1; ranks <= 4096; ranks *= 8) {
+        struct ar_step step = make_step(abci, trace, "ring", ranks, 1);
+        run(&step);
+        cr_expect_eq(step.iteration_s, step.compute_s + step.exposed_s);
+        cr_expect_eq(step.compute_s, ar_trace_compute_s(trace));
+        cr_expect(support_near(step.images_per_s, 32.0 * ranks / step.iteration_s, 1e-12));
+        cr_expect(support_near(step.efficiency_frac, step.compute_s / step.iteration_s, 1e-12));
+        cr_expect_leq(step.exposed_s, step.allreduce_s * (1 + 1e-12));
+        cr_expect_eq(step.payload_bytes, 51114064);
+    }
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}
+
+Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
+{
+    struct ar_trace *trace = support_resnet50(64, AR_FP32);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        struct ar_step step = make_step(abci, trace, "torus2d", 1, 1);
+        step.engine = ar_engines[i];
+        run(&step);
+        cr_expect(support_near(step.efficiency_frac, 1, 1e-12));
+        cr_expect_eq(step.exposed_s, 0);
+        cr_expect_eq(step.allreduce_s, 0);
+        cr_expect_eq(step.iteration_s, ar_trace_compute_s(trace));
+    }
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}
+
+Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_step step = make_step(abci, trace, "ring", 4, 1);
+    step.baseline = AR_BASELINE_NODE;
+    run(&step);
+    cr_expect(support_near(step.efficiency_frac, 1, 1e-12), "%.17g", step.efficiency_frac);
+    cr_expect_str_eq(ar_baseline_name(AR_BASELINE_NODE), "node");
+    cr_expect_str_eq(ar_baseline_name(AR_BASELINE_GPU), "gpu");
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}
+
+Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_step node = make_step(abci, trace, "ring", 4, 1);
+    struct ar_step over_gpu = make_step(abci, trace, "torus2d", 16, 16);
+    struct ar_step over_node = over_gpu;
+    over_node.baseline = AR_BASELINE_NODE;
+    run(&node);
+    run(&over_gpu);
+    run(&over_node);
+    cr_expect_lt(node.efficiency_frac, 1);
+    cr_expect(support_near(over_node.efficiency_frac,
+                           over_gpu.efficiency_frac / node.efficiency_frac, 1e-12));
+    cr_expect_eq(over_node.iteration_s, over_gpu.iteration_s);
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}
+
+Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_step gpu = make_step(flat, trace, "ring", 32, 1);
+    struct ar_step node = gpu;
+    node.baseline = AR_BASELINE_NODE;
+    run(&gpu);
+    run(&node);
+    cr_expect(support_near(gpu.efficiency_frac, node.efficiency_frac, 1e-12));
+    ar_cluster_destroy(flat);
+    ar_trace_destroy(trace);
+}
+
+/* The gradients of layer "late" exist long before the backward pass of layer "early" ends. */
+static struct ar_layer two_layers[] = {
+    {.name = "early", .forward_s = 1e-3, .backward_s = 20e-3},
+    {.name = "late", .forward_s = 1e-3, .backward_s = 1e-3, .tensors_count = 1},
+};
+static uint64_t one_tensor[] = {10000000};
+static const struct ar_trace hidden = {.name = "hidden",
+                                       .batch = 8,
+                                       .optimizer_s = 1e-3,
+                                       .layers_count = 2,
+                                       .layers = two_layers,
+                                       .tensors_count = 1,
+                                       .tensor_elements = one_tensor};
+
+Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_sticks_out)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_step step = make_step(flat, &hidden, "ring", 16, 1);
+    run(&step); /* 3.75 ms and some latency beside 20 ms */
+    cr_expect_gt(step.allreduce_s, 3.75e-3);
+    cr_expect_eq(step.exposed_s, 0);
+    cr_expect_eq(step.efficiency_frac, 1);
+    const char *slow[] = {"hca.bandwidth=1GB/s", NULL};
+    struct ar_cluster *slow_flat = support_cluster("flat", slow);
+    step = make_step(slow_flat, &hidden, "ring", 16, 1);
+    run(&step);
+    cr_expect(support_near(step.exposed_s, step.allreduce_s - 20e-3, 1e-9));
+    cr_expect(support_near(step.iteration_s, 24e-3 + step.exposed_s, 1e-12));
+    ar_cluster_destroy(slow_flat);
+    ar_cluster_destroy(flat);
+}
+
+static double exposed_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
+                           const char *rule)
+{
+    struct ar_step step = make_step(cluster, trace, "ring", 16, 1);
+    set_rule(&step, rule);
+    run(&step);
+    return step.exposed_s;
+}
+
+Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
+{
+    const char *fast[] = {"net.latency=1us", NULL};
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *flat = support_cluster("flat", fast);
+    double ddp_s = exposed_with(flat, trace, "ddp");
+    double one_s = exposed_with(flat, trace, "one");
+    cr_expect(ddp_s > 0 && ddp_s < 0.7 * one_s, "ddp %.9g s, one %.9g s", ddp_s, one_s);
+    ar_cluster_destroy(flat);
+    ar_trace_destroy(trace);
+}
+
+Test(step, one_bucket_cannot_be_hidden_at_all)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_step step = make_step(flat, trace, "ring", 16, 1);
+    set_rule(&step, "one");
+    run(&step);
+    cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9));
+    ar_cluster_destroy(flat);
+    ar_trace_destroy(trace);
+}
+
+Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    double before = 1;
+    for (uint32_t side = 4; side <= 64; side *= 2) {
+        struct ar_trace *trace = support_resnet50(32, AR_FP16);
+        struct ar_trace *larger = support_resnet50(64, AR_FP16);
+        struct ar_step step = make_step(abci, trace, "torus2d", side, side);
+        struct ar_step larger_step = make_step(abci, larger, "torus2d", side, side);
+        run(&step);
+        run(&larger_step);
+        cr_expect_lt(step.efficiency_frac, before, "%u GPUs", side * side);
+        cr_expect_gt(larger_step.efficiency_frac, step.efficiency_frac);
+        before = step.efficiency_frac;
+        ar_trace_destroy(trace);
+        ar_trace_destroy(larger);
+    }
+    ar_cluster_destroy(abci);
+}
+
+Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster)
+{
+    static const char *const rules[] = {"ddp", "horovod", "one", "4MiB"};
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct ar_step closed = make_step(flat, trace, "torus2d", 4, 8);
+        set_rule(&closed, rules[i]);
+        struct ar_step simulated = closed;
+        simulated.engine = &ar_engine_simgrid;
+        run(&closed);
+        run(&simulated);
+        cr_expect(support_near(simulated.iteration_s, closed.iteration_s, 1e-6));
+        cr_expect(support_near(simulated.exposed_s, closed.exposed_s, 1e-4),
+                  "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.exposed_s,
+                  closed.exposed_s);
+    }
+    ar_cluster_destroy(flat);
+    ar_trace_destroy(trace);
+}
+
+Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_step step = make_step(abci, trace, "hierarchical", 4, 4);
+    set_rule(&step, "2MiB");
+    step.engine = &ar_engine_simgrid;
+    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(step.trial.jobs_count, step.workload->buckets_count);
+    cr_expect_gt(step.trial.jobs_count, 10);
+    for (uint32_t i = 0; i < step.trial.jobs_count; i++) {
+        cr_expect_eq(step.trial.jobs[i].elements, step.workload->buckets[i].elements);
+        cr_expect_eq(step.trial.jobs[i].ready_s, step.workload->buckets[i].ready_s);
+        cr_expect_geq(step.trial.times[i].start_s, step.trial.jobs[i].ready_s);
+    }
+    ar_step_destroy(&step);
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}
+
+static void expect_error(struct ar_step *step, enum ar_status status, const char *expected)
+{
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_step_run(step, &err), status);
+    cr_expect_not_null(strstr(err.text, expected), "%s", err.text);
+}
+
+Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_step step = make_step(abci, trace, "ring", 4353, 1);
+    expect_error(&step, AR_USAGE, "expected at most 4352");
+    step = make_step(abci, trace, "ring", 4, 4);
+    expect_error(&step, AR_USAGE, "expected Nx1");
+    struct ar_trace bare = hidden;
+    bare.tensors_count = 0;
+    bare.layers_count = 1;
+    step = make_step(abci, &bare, "ring", 4, 1);
+    expect_error(&step, AR_BAD_DATA, "found no gradients");
+    ar_cluster_destroy(abci);
+    ar_trace_destroy(trace);
+}

@@ -1,0 +1,161 @@
+/* Several all-reduces on one stream, and what an engine reports about itself. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "test_trials.h"
+
+static struct test_trial test;
+
+Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
+{
+    /* The first takes 0.84 ms: the second must wait, the third finds the stream idle. */
+    static const struct ar_job jobs[] = {{1e-3, 4000000}, {1.1e-3, 400}, {1.0, 400}, {1.0, 400}};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective ring = support_collective(flat, "ring", 8, 1);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        trials_run(&ring, ar_engines[i], jobs, 4, &test);
+        const struct ar_job_time *times = test.times;
+        double small_s = trials_time(&ring, ar_engines[i], 400);
+        cr_expect_eq(times[0].start_s, 1e-3);
+        cr_expect_gt(times[0].finish_s, jobs[1].ready_s);
+        cr_expect(support_near(times[1].start_s, times[0].finish_s, 1e-9));
+        cr_expect_eq(times[2].start_s, 1.0, "idle until the job is ready");
+        cr_expect(support_near(times[3].start_s, times[2].finish_s, 1e-9));
+        for (int job = 1; job < 4; job++) {
+            cr_expect(support_near(times[job].finish_s - times[job].start_s, small_s, 1e-6),
+                      "%s: job %d", ar_engines[i]->name, job);
+        }
+    }
+    ar_cluster_destroy(flat);
+}
+
+/* When the first rank has finished the first `jobs_count` jobs on all its channels. */
+static double first_free_s(const struct ar_collective *collective, const struct ar_job *jobs,
+                           uint32_t jobs_count)
+{
+    trials_run(collective, &ar_engine_simgrid, jobs, jobs_count, &test);
+    double free_s = test.rank_finish_s[0];
+    for (uint32_t rank = 1; rank < ar_shape_ranks(&collective->shape); rank++) {
+        free_s = test.rank_finish_s[rank] < free_s ? test.rank_finish_s[rank] : free_s;
+    }
+    return free_s;
+}
+
+/* On abci the ranks and channels of a ring finish at different times. */
+Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
+{
+    static const struct ar_job jobs[] = {{0, 100000}, {0, 3000}, {0, 500000}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 19, 1);
+    for (ring.channels = 1; ring.channels <= 3; ring.channels++) {
+        double second_s = first_free_s(&ring, jobs, 1);
+        double third_s = first_free_s(&ring, jobs, 2);
+        trials_run(&ring, &ar_engine_simgrid, jobs, 3, &test);
+        cr_expect(support_near(test.times[1].start_s, second_s, 1e-9), "%.9g s, not %.9g s",
+                  test.times[1].start_s, second_s);
+        cr_expect(support_near(test.times[2].start_s, third_s, 1e-9), "%.9g s, not %.9g s",
+                  test.times[2].start_s, third_s);
+        cr_expect_lt(test.times[1].start_s, test.times[0].finish_s, "others are still busy");
+        cr_expect_gt(test.times[2].finish_s, test.times[1].finish_s);
+    }
+    ar_cluster_destroy(abci);
+}
+
+static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
+                                          const struct ar_collective *collective)
+{
+    static const struct ar_job jobs[] = {{0, 70001}, {1e-4, 999}};
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    double last_s = 0;
+    trials_run(collective, engine, jobs, 2, &test);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        double finish_s = test.rank_finish_s[rank];
+        cr_expect_gt(finish_s, test.times[1].start_s);
+        last_s = finish_s > last_s ? finish_s : last_s;
+    }
+    cr_expect_eq(last_s, test.times[1].finish_s);
+}
+
+Test(stream, a_job_finishes_with_its_last_rank)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        for (uint32_t channels = 1; channels <= 2; channels++) {
+            struct ar_collective collective = support_collective(abci, "ring", 14, 1);
+            collective.channels = channels;
+            expect_last_rank_ends_the_job(ar_engines[i], &collective);
+            collective = support_collective(abci, "hierarchical", 3, 5);
+            collective.channels = channels;
+            expect_last_rank_ends_the_job(ar_engines[i], &collective);
+        }
+    }
+    ar_cluster_destroy(abci);
+}
+
+Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
+{
+    static const struct ar_job jobs[] = {{0, 4096}, {0, 4096}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        static struct test_trial without;
+        struct ar_error err;
+        trials_run(&torus, ar_engines[i], jobs, 2, &test);
+        trials_prepare(&torus, jobs, 2, &without);
+        without.trial.rank_finish_s = NULL;
+        cr_assert_eq(ar_trial_run(&without.trial, ar_engines[i], &err), AR_OK);
+        cr_expect_eq(memcmp(test.times, without.times, sizeof test.times), 0);
+    }
+    ar_cluster_destroy(abci);
+}
+
+Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
+{
+    static const struct ar_job jobs[] = {{0.5, 1000}, {0.75, 1000}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        struct ar_collective one = support_collective(abci, "torus2d", 1, 1);
+        trials_run(&one, ar_engines[i], jobs, 2, &test);
+        cr_expect(test.times[0].start_s == 0.5 && test.times[0].finish_s == 0.5);
+        cr_expect(test.times[1].start_s == 0.75 && test.times[1].finish_s == 0.75);
+        cr_expect_eq(test.rank_finish_s[0], 0.75);
+        cr_expect_eq(test.trial.messages_count, 0);
+    }
+    ar_cluster_destroy(abci);
+}
+
+Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_it_is_exact)
+{
+    static const struct ar_job jobs[] = {{0, 1600}, {0, 1600}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 8, 1);
+    trials_run(&ring, &ar_engine_simgrid, jobs, 2, &test);
+    cr_expect_not_null(strstr(test.trial.options, "simgrid "));
+    cr_expect_not_null(strstr(test.trial.options, "network/model:CM02"), "%s", test.trial.options);
+    cr_expect_not_null(strstr(test.trial.options, "network/crosstraffic:0"));
+    cr_expect_not_null(strstr(test.trial.options, "network/TCP-gamma:0"));
+    cr_expect(test.trial.exact && test.trial.memory_bytes > 1000000);
+    cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
+    trials_run(&ring, &ar_engine_closed, jobs, 2, &test);
+    cr_expect_str_eq(test.trial.options, "closed approximate");
+    cr_expect_str_eq(test.trial.note, "the hops of a phase differ");
+    cr_expect(!test.trial.exact);
+    cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
+    ar_cluster_destroy(abci);
+}
+
+Test(stream, an_engine_is_found_by_name_and_a_near_name_is_named)
+{
+    const struct ar_engine *engine = NULL;
+    struct ar_error err = {.text = ""};
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        cr_expect_eq(ar_engine_find("--engine", ar_engines[i]->name, &engine, &err), AR_OK);
+        cr_expect_eq(engine, ar_engines[i]);
+    }
+    engine = NULL;
+    cr_expect_eq(ar_engine_find("--engine", "simgird", &engine, &err), AR_USAGE);
+    cr_expect_null(engine);
+    cr_expect_not_null(strstr(err.text, "--engine: unknown engine \"simgird\"; did you mean "
+                                        "\"simgrid\""),
+                       "%s", err.text);
+}

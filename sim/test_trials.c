@@ -1,0 +1,42 @@
+#include "test_trials.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+void trials_prepare(const struct ar_collective *collective, const struct ar_job *jobs,
+                    uint32_t jobs_count, struct test_trial *test)
+{
+    cr_assert_leq(jobs_count, TRIALS_JOBS);
+    cr_assert_leq(ar_shape_ranks(&collective->shape), TRIALS_RANKS);
+    memset(test, 0, sizeof *test);
+    memcpy(test->jobs, jobs, jobs_count * sizeof *jobs);
+    test->trial = (struct ar_trial){.collective = *collective,
+                                    .jobs = test->jobs,
+                                    .jobs_count = jobs_count,
+                                    .times = test->times,
+                                    .rank_finish_s = test->rank_finish_s};
+}
+
+void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
+                const struct ar_job *jobs, uint32_t jobs_count, struct test_trial *test)
+{
+    struct ar_error err = {.text = ""};
+    trials_prepare(collective, jobs, jobs_count, test);
+    enum ar_status status = ar_trial_run(&test->trial, engine, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+}
+
+double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,
+                   uint64_t elements)
+{
+    static struct test_trial test;
+    const struct ar_job job = {.ready_s = 0, .elements = elements};
+    trials_run(collective, engine, &job, 1, &test);
+    cr_assert_eq(test.times[0].start_s, 0);
+    return test.times[0].finish_s;
+}
+
+double trials_simulate(const struct ar_collective *collective, uint64_t elements)
+{
+    return trials_time(collective, &ar_engine_simgrid, elements);
+}

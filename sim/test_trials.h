@@ -1,0 +1,36 @@
+/** \file test_trials.h
+ * For tests: trials run by an engine in one line. An engine that fails, fails the test.
+ */
+#ifndef AR_TEST_TRIALS_H
+#define AR_TEST_TRIALS_H
+
+#include "ar_trial.h"
+#include "engines.h"
+#include "test_support.h"
+
+enum { TRIALS_JOBS = 16, TRIALS_RANKS = 1024 };
+
+/** A trial and its results. */
+struct test_trial {
+    struct ar_trial trial;
+    struct ar_job jobs[TRIALS_JOBS];
+    struct ar_job_time times[TRIALS_JOBS];
+    double rank_finish_s[TRIALS_RANKS];
+};
+
+/** Prepares a trial of jobs; does not run it. The trial must not be moved afterwards. */
+void trials_prepare(const struct ar_collective *collective, const struct ar_job *jobs,
+                    uint32_t jobs_count, struct test_trial *test);
+
+/** Prepares and runs. */
+void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
+                const struct ar_job *jobs, uint32_t jobs_count, struct test_trial *test);
+
+/** Time of one all-reduce that starts at 0. */
+double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,
+                   uint64_t elements);
+
+/** Time of one all-reduce by the `simgrid` engine. */
+double trials_simulate(const struct ar_collective *collective, uint64_t elements);
+
+#endif
