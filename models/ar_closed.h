@@ -53,7 +53,7 @@ struct ar_closed_time {
     struct ar_phase_time phases[AR_PHASES_MOST];
     bool exact;
     bool exact_in_queue; /**< exact, too, when another all-reduce of the stream precedes at once */
-    const char *why; /**< static text: why the time is not exact, "" if it is */
+    const char *why;     /**< static text: why the time is not exact, "" if it is */
 };
 
 /** The flows of all phases of a collective, resolved once for any buffer size. */

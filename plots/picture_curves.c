@@ -126,11 +126,40 @@ static void write_payload_data(FILE *file, const struct ar_plot_scene *scene)
     }
 }
 
+/* One grid for each algorithm: they are named. Several: the curve takes the best at each payload.
+ */
+static const char *payload_grid_note(const struct ar_plot_scene *scene, char *text, size_t size)
+{
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t algorithm = 0; algorithm < scene->algorithms->count; algorithm++) {
+        const struct ar_plot_row *first = NULL;
+        for (size_t i = 0; i < scene->pick->rows_count; i++) {
+            const struct ar_plot_row *row = scene->pick->rows[i];
+            if (row->algorithm != algorithm || row->grid_x == 0) {
+                continue;
+            }
+            if (first != NULL && strcmp(first->shape, row->shape) != 0) {
+                return ar_plot_grid_note(scene);
+            }
+            first = row;
+        }
+        if (first != NULL && length < size) {
+            length +=
+                (size_t)snprintf(text + length, size - length, "%s%s %s", length > 0 ? ", " : "",
+                                 scene->algorithms->names[algorithm], first->shape);
+        }
+    }
+    return length > 0 ? text : NULL;
+}
+
 static void write_payload_settings(FILE *file, const struct ar_plot_scene *scene)
 {
     char gpus[32];
     snprintf(gpus, sizeof gpus, "%" PRIu64 " GPUs", scene->pick->rows[0]->gpus);
-    const char *pieces[] = {scene->subject->cluster, gpus, ar_plot_grid_note(scene)};
+    char grids[160];
+    const char *pieces[] = {scene->subject->cluster, gpus,
+                            payload_grid_note(scene, grids, sizeof grids)};
     ar_plot_write_subtitle(file, scene, pieces, 3);
     ar_plot_write_series(file, scene, false);
     double x_least = INFINITY;

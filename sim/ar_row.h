@@ -2,8 +2,8 @@
  * A result row: what every command prints and every sweep stores.
  *
  * CSV, JSON and the documentation come from one list of columns. Names carry their unit: `_s`
- * seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does not apply is empty
- * in CSV and null in JSON.
+ * seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does not apply, or that
+ * is no finite number, is empty in CSV and null in JSON.
  */
 #ifndef AR_ROW_H
 #define AR_ROW_H

@@ -33,7 +33,7 @@ struct ar_step {
     /* Results. */
     double iteration_s;
     double compute_s;   /**< overhead, forward, backward, optimizer */
-    double allreduce_s; /**< the communication stream is busy, summed over the buckets */
+    double allreduce_s; /**< some rank's communication stream is busy, all buckets */
     double exposed_s;   /**< the part of it that the backward pass does not hide */
     double images_per_s;
     double efficiency_frac;

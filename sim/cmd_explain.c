@@ -1,8 +1,7 @@
 /* explain: every term of a prediction, each parameter with its source. */
-#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_units.h"
@@ -12,12 +11,14 @@
 static void write_head(const struct plan *plan, const struct ar_step *step)
 {
     char shape[AR_SHAPE_TEXT];
-    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPUs of %s\n", plan->trace->name,
-           plan->trace->batch, ar_precision_name(plan->precision),
-           ar_shape_ranks(&step->collective.shape), ar_cluster_facts(plan->cluster)->name);
-    printf("%s %s, %" PRIu32 " channels, window %" PRIu32 ", buckets %s, engine %s\n\n",
+    uint32_t gpus = ar_shape_ranks(&step->collective.shape);
+    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n", plan->trace->name,
+           plan->trace->batch, ar_precision_name(plan->precision), gpus, gpus == 1 ? "" : "s",
+           ar_cluster_facts(plan->cluster)->name);
+    printf("%s %s, %" PRIu32 " channel%s, window %" PRIu32 ", buckets %s, engine %s\n\n",
            step->collective.algorithm->name, ar_shape_format(&step->collective.shape, shape),
-           plan->channels, plan->window, plan->fusion.text, step->engine->name);
+           plan->channels, plan->channels == 1 ? "" : "s", plan->window, plan->fusion.text,
+           step->engine->name);
 }
 
 static void write_term(const char *name, double time_s, double whole_s)
@@ -126,13 +127,17 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
     for (uint32_t i = 0; i < sum->phases_count; i++) {
         write_phase(plan, &sum->phases[i]);
     }
+    double error = 100 * (sum->time_s / step->allreduce_s - 1);
     printf("  %-22s %6s %10s %-6s %9.3f; engine %s: %.3f (closed form %+.1f %%)\n", "= all-reduce",
            "", "", "", sum->time_s * 1e3, step->engine->name, step->allreduce_s * 1e3,
-           100 * (sum->time_s / step->allreduce_s - 1));
+           fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */
     if (sum->exact) {
         puts("  the closed form is exact here");
     } else {
         printf("  the closed form is an estimate here: %s\n", sum->why);
+    }
+    if (!step->trial.exact && strcmp(step->trial.note, sum->why) != 0) {
+        printf("  engine %s is an estimate here: %s\n", step->engine->name, step->trial.note);
     }
     puts("  bound: hops = a part of the buffer travelling, port = a link never idle, window = out "
          "of slots\n");
@@ -188,7 +193,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     }
     status = plan_point(&plan, options, &point, err);
     if (status == AR_OK) {
-        plan_choose_engines(&plan, &point, 1);
+        plan_begin(&plan, options, &point, 1);
         struct ar_step step = plan_step(&plan, &point);
         status = ar_step_run(&step, err);
         if (status == AR_OK) {
@@ -201,8 +206,5 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
         }
     }
     plan_destroy(&plan);
-    if (status == AR_OK && (fflush(stdout) != 0 || ferror(stdout))) {
-        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
-    }
     return status;
 }

@@ -10,7 +10,6 @@
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"
-#include "plan.h"
 #include "resource.h"
 
 static void list_all_algorithms(void)

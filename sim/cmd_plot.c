@@ -17,8 +17,9 @@ static uint32_t terminal_columns(void)
 static void report_pictures(const struct options *options, const struct ar_plot_report *report)
 {
     if (report->rows_failed > 0) {
-        plan_note(options, "%" PRIu64 " rows without a result left out, the first in line %" PRIu64,
-                  report->rows_failed, report->rows_failed_line);
+        plan_note(
+            options, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
+            report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
     }
     for (int i = 0; i < AR_PLOT_PICTURES; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
@@ -38,7 +39,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     struct ar_plot_report report;
     if (options->arguments_count == 0) {
         return ar_error_set(err, AR_USAGE,
-                            "plot: expected the directory of a sweep, or its sweep.csv");
+                            "plot: no path; expected the directory of a sweep, or its sweep.csv");
     }
     enum ar_status status = resource_plots(templates, err);
     if (status != AR_OK) {

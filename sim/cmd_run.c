@@ -1,19 +1,8 @@
 /* allreduce and predict: rows on stdout. */
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
-#include "lists.h"
 #include "plan.h"
-
-static enum ar_status finish_stdout(struct ar_error *err)
-{
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
-    }
-    return AR_OK;
-}
 
 /* Runs points one after the other and writes their rows. */
 static enum ar_status run_points(const struct options *options, const struct plan *plan,
@@ -28,16 +17,13 @@ static enum ar_status run_points(const struct options *options, const struct pla
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows");
     }
-    if (plan_choose_engines(plan, points, count) > 0) {
-        plan_note(options, "more than 5 million messages: engine closed (an estimate where hops "
-                           "differ); --engine simgrid simulates them");
-    }
+    plan_begin(plan, options, points, count);
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         status = plan_run(plan, &points[i], &rows[i], err);
     }
     if (status == AR_OK) {
+        plan_note_estimates(options, rows, count);
         ar_rows_write(stdout, format, rows, count);
-        status = finish_stdout(err);
     }
     free(rows);
     return status;
@@ -53,9 +39,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     }
     status = plan_point(&plan, options, &point, err);
     if (status == AR_OK) {
-        plan_note(options, "batch %u per GPU, %s, buckets %s, %u channels, baseline one %s",
-                  plan.trace->batch, ar_precision_name(plan.precision), plan.fusion.text,
-                  plan.channels, ar_baseline_name(plan.baseline));
+        plan_describe(&plan, options, 1);
         status = run_points(options, &plan, &point, 1, err);
     }
     plan_destroy(&plan);
@@ -73,12 +57,12 @@ enum ar_status command_allreduce(const struct options *options, struct ar_error 
     if (status != AR_OK) {
         return status;
     }
-    status = option_required("payload", options->payload, err);
+    status = option_required(options, "payload", options->payload, err);
     if (status == AR_OK) {
         status = plan_point(&plan, options, &point, err);
     }
     if (status == AR_OK) {
-        status = list_sizes("--payload", options->payload, &sizes, &count, err);
+        status = plan_payloads(&plan, options->payload, &sizes, &count, err);
     }
     if (status == AR_OK) {
         points = malloc(count * sizeof *points);

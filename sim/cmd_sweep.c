@@ -1,17 +1,14 @@
 /* sweep: all GPU counts x algorithms x grids, in parallel processes. */
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_output.h"
-#include "ar_text.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "lists.h"
 #include "pool.h"
+#include "sweep_files.h"
 
 /* The axes of a sweep and the points they give. */
 struct sweep {
@@ -72,12 +69,35 @@ static enum ar_status add_points_of(struct sweep *sweep, const struct options *o
     if (status != AR_OK) {
         return status;
     }
+    if (count == 0) {
+        plan_note(options,
+                  "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
+                  algorithm->name, ranks, options->shape);
+    }
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         point.shape = shapes[i];
         status = add_point(sweep, point, err);
     }
     free(shapes);
     return status;
+}
+
+/* A choice of grids that nothing reacts to is a mistake. */
+static enum ar_status check_shapes(const struct sweep *sweep, const struct options *options,
+                                   struct ar_error *err)
+{
+    bool is_used = strcmp(options->shape, "all") == 0;
+    for (size_t i = 0; i < sweep->algorithms_count; i++) {
+        is_used = is_used || has_grids(sweep->algorithms[i]);
+    }
+    if (!is_used) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "--shapes: found \"%.100s\", which --algorithms %.100s do not react to; "
+            "expected torus2d among them",
+            options->shape, options->algorithm);
+    }
+    return list_shapes_check("--shapes", options->shape, sweep->gpus, sweep->gpus_count, err);
 }
 
 static enum ar_status add_steps(struct sweep *sweep, const struct options *options,
@@ -93,9 +113,10 @@ static enum ar_status add_steps(struct sweep *sweep, const struct options *optio
         }
     }
     if (sweep->points_count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--shapes: none of \"%s\" has as many places as one of --gpus %s",
-                            options->shape, options->gpus);
+        return ar_error_set(
+            err, AR_USAGE,
+            "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
+            options->shape, options->gpus);
     }
     sweep->steps_count = sweep->points_count;
     return AR_OK;
@@ -130,7 +151,7 @@ static enum ar_status read_axes(struct sweep *sweep, const struct options *optio
                                 struct ar_error *err)
 {
     uint64_t most = ar_cluster_gpus_count(sweep->plan.cluster);
-    enum ar_status status = option_required("gpus", options->gpus, err);
+    enum ar_status status = option_required(options, "gpus", options->gpus, err);
     if (status == AR_OK) {
         status = list_counts("--gpus", options->gpus, most, &sweep->gpus, &sweep->gpus_count, err);
     }
@@ -139,16 +160,19 @@ static enum ar_status read_axes(struct sweep *sweep, const struct options *optio
                                  &sweep->algorithms_count, err);
     }
     if (status == AR_OK && options->payload != NULL) {
-        status = list_sizes("--payload", options->payload, &sweep->payloads, &sweep->payloads_count,
-                            err);
+        status = plan_payloads(&sweep->plan, options->payload, &sweep->payloads,
+                               &sweep->payloads_count, err);
     }
     uint64_t jobs = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (status == AR_OK && options->jobs != NULL) {
-        status = ar_parse_count("--jobs", options->jobs, 1, 256, &jobs, err);
+        status = option_status(ar_parse_count("--jobs", options->jobs, 1, 256, &jobs, err), err);
     }
     sweep->jobs = (uint32_t)jobs;
     if (status == AR_OK) {
         status = ar_row_format_parse("--format", options->format, &sweep->format, err);
+    }
+    if (status == AR_OK) {
+        status = check_shapes(sweep, options, err);
     }
     if (status == AR_OK) {
         status = add_steps(sweep, options, err);
@@ -156,34 +180,21 @@ static enum ar_status read_axes(struct sweep *sweep, const struct options *optio
     return status == AR_OK ? add_payloads(sweep, err) : status;
 }
 
-static enum ar_status write_csv(const char *directory, const char *name, const struct ar_row *rows,
-                                size_t count, struct ar_error *err)
-{
-    struct ar_output output;
-    char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    enum ar_status status = ar_output_open(path, &output, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    ar_rows_write(output.file, AR_ROW_CSV, rows, count);
-    return ar_output_commit(&output, err);
-}
-
 static enum ar_status write_rows(const struct sweep *sweep, const struct options *options,
                                  const struct ar_row *rows, struct ar_error *err)
 {
     size_t payload_rows = sweep->points_count - sweep->steps_count;
-    enum ar_status status = AR_OK;
     if (options->out != NULL) {
-        status = write_csv(options->out, "sweep.csv", rows, sweep->steps_count, err);
-        if (status == AR_OK && payload_rows > 0) {
-            status = write_csv(options->out, "payload.csv", rows + sweep->steps_count, payload_rows,
-                               err);
+        enum ar_status status = sweep_files_write(options->out, rows, sweep->steps_count,
+                                                  rows + sweep->steps_count, payload_rows, err);
+        if (status != AR_OK) {
+            return status;
         }
-    }
-    if (status != AR_OK) {
-        return status;
+        if (payload_rows == 0 && sweep_files_has_payload(options->out)) {
+            plan_note(options,
+                      "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
+                      options->out);
+        }
     }
     if (sweep->format == AR_ROW_TABLE && payload_rows > 0) {
         ar_rows_write(stdout, sweep->format, rows, sweep->steps_count);
@@ -191,9 +202,6 @@ static enum ar_status write_rows(const struct sweep *sweep, const struct options
         ar_rows_write(stdout, sweep->format, rows + sweep->steps_count, payload_rows);
     } else {
         ar_rows_write(stdout, sweep->format, rows, sweep->points_count);
-    }
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return ar_error_set(err, AR_IO, "cannot write to stdout: %s", strerror(errno));
     }
     return AR_OK;
 }
@@ -216,36 +224,35 @@ static enum ar_status report_failures(const struct ar_row *rows, size_t count, s
                         count, rows[first].algorithm, rows[first].gpus, rows[first].status);
 }
 
-static void describe(const struct sweep *sweep, const struct options *options, size_t closed)
+static void describe(const struct sweep *sweep, const struct options *options, size_t not_simulated)
 {
-    const struct plan *plan = &sweep->plan;
-    plan_note(options, "%zu points; batch %u per GPU, %s, buckets %s, %u channels, baseline one %s",
-              sweep->points_count, plan->trace->batch, ar_precision_name(plan->precision),
-              plan->fusion.text, plan->channels, ar_baseline_name(plan->baseline));
-    if (closed > 0) {
+    plan_describe(&sweep->plan, options, sweep->points_count);
+    if (not_simulated > 0) {
         plan_note(options,
-                  "%zu points by engine closed, where simgrid would need more than 5 "
-                  "million messages at that GPU count",
-                  closed);
+                  "%zu points by engine recurrence, where simgrid would need more than 5 million "
+                  "messages at that GPU count",
+                  not_simulated);
     }
 }
 
 static enum ar_status run(struct sweep *sweep, const struct options *options, struct ar_error *err)
 {
-    size_t closed = plan_choose_engines(&sweep->plan, sweep->points, sweep->steps_count);
-    closed += plan_choose_engines(&sweep->plan, sweep->points + sweep->steps_count,
-                                  sweep->points_count - sweep->steps_count);
-    describe(sweep, options, closed);
+    size_t not_simulated = plan_choose_engines(&sweep->plan, sweep->points, sweep->steps_count);
+    not_simulated += plan_choose_engines(&sweep->plan, sweep->points + sweep->steps_count,
+                                         sweep->points_count - sweep->steps_count);
+    describe(sweep, options, not_simulated);
     struct ar_row *rows = calloc(sweep->points_count, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows of a sweep");
     }
-    enum ar_status status = options->out != NULL ? ar_make_directory(options->out, err) : AR_OK;
+    /* Not after an hour of simulations. */
+    enum ar_status status = options->out != NULL ? sweep_files_check(options->out, err) : AR_OK;
     if (status == AR_OK) {
         status = pool_run(&sweep->plan, sweep->points, sweep->points_count, sweep->jobs,
                           !options->quiet && isatty(STDERR_FILENO), rows, err);
     }
     if (status == AR_OK) {
+        plan_note_estimates(options, rows, sweep->points_count);
         status = write_rows(sweep, options, rows, err);
     }
     if (status == AR_OK) {

@@ -5,81 +5,107 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_text.h"
 #include "ar_units.h"
+#include "options.h"
 
-enum { ITEM_ROOM = 64 };
+enum { ITEM_ROOM = 64, WHERE_ROOM = 128 };
 
-/* How an item of numbers is read: a count or a size. */
-typedef enum ar_status (*number_parser)(const char *where, const char *text, uint64_t *value,
-                                        struct ar_error *err);
+/* Numbers of one kind that a list has so far. */
+struct numbers {
+    const char *where;
+    bool are_sizes; /* else counts */
+    uint64_t most;
+    uint64_t *values;
+    size_t count;
+};
 
-static enum ar_status parse_count(const char *where, const char *text, uint64_t *value,
-                                  struct ar_error *err)
+static enum ar_status parse_number(const struct numbers *numbers, const char *where,
+                                   const char *text, uint64_t *value, struct ar_error *err)
 {
-    return ar_parse_count(where, text, 1, UINT32_MAX, value, err);
-}
-
-static enum ar_status parse_size(const char *where, const char *text, uint64_t *value,
-                                 struct ar_error *err)
-{
+    if (!numbers->are_sizes) {
+        return ar_parse_count(where, text, 1, numbers->most, value, err);
+    }
     enum ar_status status = ar_parse_bytes(where, text, value, err);
     if (status == AR_OK && *value == 0) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected a size above zero", where,
+        return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected a size above zero", where,
                             text);
     }
     return status;
 }
 
-struct numbers {
-    const char *where;
-    number_parser parse;
-    uint64_t *values;
-    size_t count;
-};
-
 static enum ar_status append(struct numbers *numbers, uint64_t value, struct ar_error *err)
 {
+    for (size_t i = 0; i < numbers->count; i++) {
+        if (numbers->values[i] == value) {
+            return AR_OK;
+        }
+    }
     if (numbers->count == LIST_MOST) {
-        return ar_error_set(err, AR_USAGE, "%s: more than %d values", numbers->where, LIST_MOST);
+        return ar_error_set(err, AR_USAGE, "%s: found more than %d values; expected at most %d",
+                            numbers->where, LIST_MOST, LIST_MOST);
     }
     numbers->values[numbers->count++] = value;
     return AR_OK;
 }
 
-/* FIRST:LAST:xF or FIRST:LAST:+D; `item` is cut at its colons. */
-static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
+/* A range as written: first, last and how to get from one to the other. */
+struct range {
+    uint64_t first;
+    uint64_t last;
+    uint64_t by;
+    bool multiplies;
+};
+
+/* Reads FIRST:LAST:xF or FIRST:LAST:+D; `item` is cut at its colons. LAST need not be met, so a
+ * count may be above the most that is allowed. */
+static enum ar_status parse_range(const struct numbers *numbers, const char *where, char *item,
+                                  struct range *range, struct ar_error *err)
 {
-    char whole[ITEM_ROOM];
-    ar_copy_text(whole, sizeof whole, item);
+    struct numbers last = *numbers;
     char *last_text = strchr(item, ':');
     *last_text++ = '\0';
     char *by_text = strchr(last_text, ':');
     if (by_text == NULL || (by_text[1] != 'x' && by_text[1] != '+')) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%s\"; expected a range such as 4:4096:x2 or 4:64:+4",
-                            numbers->where, whole);
+        return ar_error_set(err, AR_USAGE, "%s has no step; expected a range such as %s", where,
+                            numbers->are_sizes ? "4KiB:1GiB:x4 or 1MB:8MB:+1MB"
+                                               : "4:4096:x2 or 4:64:+4");
     }
     *by_text++ = '\0';
-    bool multiplies = *by_text++ == 'x';
-    uint64_t first;
-    uint64_t last;
-    uint64_t by;
-    enum ar_status status = numbers->parse(numbers->where, item, &first, err);
+    range->multiplies = *by_text++ == 'x';
+    last.most = UINT32_MAX;
+    enum ar_status status = parse_number(numbers, where, item, &range->first, err);
     if (status == AR_OK) {
-        status = numbers->parse(numbers->where, last_text, &last, err);
+        status = parse_number(&last, where, last_text, &range->last, err);
     }
     if (status == AR_OK) {
-        status = multiplies ? ar_parse_count(numbers->where, by_text, 2, 1u << 20, &by, err)
-                            : numbers->parse(numbers->where, by_text, &by, err);
+        status = range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
+                                   : parse_number(&last, where, by_text, &range->by, err);
     }
-    if (status == AR_OK && first > last) {
-        return ar_error_set(err, AR_USAGE, "%s: range \"%s\" ends before it begins", numbers->where,
-                            whole);
+    if (status == AR_OK && range->first > range->last) {
+        return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
+                            where);
     }
-    for (uint64_t value = first; status == AR_OK && value <= last;
-         value = multiplies ? value * by : value + by) {
+    return status;
+}
+
+static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
+{
+    char where[WHERE_ROOM];
+    struct range range = {.first = 0};
+    snprintf(where, sizeof where, "%s: range \"%s\"", numbers->where, item);
+    enum ar_status status = parse_range(numbers, where, item, &range, err);
+    uint64_t value = range.first;
+    while (status == AR_OK) {
+        if (value > numbers->most) {
+            return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
+                                where, value, numbers->most);
+        }
         status = append(numbers, value, err);
+        /* Asked before the step, which could overflow. */
+        if (range.multiplies ? value > range.last / range.by : range.by > range.last - value) {
+            break;
+        }
+        value = range.multiplies ? value * range.by : value + range.by;
     }
     return status;
 }
@@ -90,20 +116,25 @@ static enum ar_status append_item(struct numbers *numbers, char *item, struct ar
         return append_range(numbers, item, err);
     }
     uint64_t value;
-    enum ar_status status = numbers->parse(numbers->where, item, &value, err);
+    enum ar_status status = parse_number(numbers, numbers->where, item, &value, err);
     return status == AR_OK ? append(numbers, value, err) : status;
 }
 
-/* Copies the next item of a comma list; false at the end. */
-static bool next_item(const char **text, char item[ITEM_ROOM])
+/* Copies the next item of a comma list and moves `text` on; an item that does not fit is an error,
+ * since a number cut short is another number. */
+static enum ar_status take_item(const char *where, const char **text, char item[ITEM_ROOM],
+                                struct ar_error *err)
 {
-    if (*text == NULL) {
-        return false;
-    }
     size_t length = strcspn(*text, ",");
-    snprintf(item, ITEM_ROOM, "%.*s", (int)length, *text);
+    if (length >= ITEM_ROOM) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.*s...\"; expected items of at most %d characters", where,
+                            ITEM_ROOM - 1, *text, ITEM_ROOM - 1);
+    }
+    memcpy(item, *text, length);
+    item[length] = '\0';
     *text = (*text)[length] == ',' ? *text + length + 1 : NULL;
-    return true;
+    return AR_OK;
 }
 
 static enum ar_status list_numbers(struct numbers *numbers, const char *text, uint64_t **values,
@@ -115,12 +146,15 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
     }
     char item[ITEM_ROOM];
     enum ar_status status = AR_OK;
-    while (status == AR_OK && next_item(&text, item)) {
-        status = append_item(numbers, item, err);
+    while (status == AR_OK && text != NULL) {
+        status = take_item(numbers->where, &text, item, err);
+        if (status == AR_OK) {
+            status = append_item(numbers, item, err);
+        }
     }
     if (status != AR_OK) {
         free(numbers->values);
-        return status;
+        return option_status(status, err);
     }
     *values = numbers->values;
     *values_count = numbers->count;
@@ -130,33 +164,35 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
 enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
                            size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .parse = parse_count};
-    enum ar_status status = list_numbers(&numbers, text, values, values_count, err);
-    for (size_t i = 0; status == AR_OK && i < *values_count; i++) {
-        if ((*values)[i] > most) {
-            status = ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
-                                  where, (*values)[i], most);
-            free(*values);
-        }
-    }
-    return status;
+    struct numbers numbers = {.where = where, .most = most};
+    return list_numbers(&numbers, text, values, values_count, err);
 }
 
 enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
                           size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .parse = parse_size};
+    struct numbers numbers = {.where = where, .are_sizes = true, .most = UINT64_MAX};
     return list_numbers(&numbers, text, values, values_count, err);
+}
+
+static bool has_algorithm(const struct ar_algorithm *const *algorithms, size_t count,
+                          const struct ar_algorithm *algorithm)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (algorithms[i] == algorithm) {
+            return true;
+        }
+    }
+    return false;
 }
 
 enum ar_status list_algorithms(const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err)
 {
-    const struct ar_algorithm **found = malloc(LIST_MOST * sizeof *found);
+    const struct ar_algorithm **found = calloc(ar_algorithms_count, sizeof *found);
     size_t found_count = 0;
     enum ar_status status = AR_OK;
-    char item[ITEM_ROOM];
     if (found == NULL) {
         return ar_error_no_memory(err, "a list");
     }
@@ -165,70 +201,22 @@ enum ar_status list_algorithms(const char *where, const char *text,
         found_count = ar_algorithms_count;
         text = NULL;
     }
-    while (status == AR_OK && next_item(&text, item)) {
-        if (found_count == LIST_MOST) {
-            status = ar_error_set(err, AR_USAGE, "%s: more than %d values", where, LIST_MOST);
-            break;
+    while (status == AR_OK && text != NULL) {
+        char item[ITEM_ROOM];
+        const struct ar_algorithm *algorithm;
+        status = take_item(where, &text, item, err);
+        if (status == AR_OK) {
+            status = ar_algorithm_find(where, item, &algorithm, err);
         }
-        status = ar_algorithm_find(where, item, &found[found_count], err);
-        found_count++;
+        if (status == AR_OK && !has_algorithm(found, found_count, algorithm)) {
+            found[found_count++] = algorithm;
+        }
     }
     if (status != AR_OK) {
         free(found);
         return status;
     }
     *algorithms = found;
-    *count = found_count;
-    return AR_OK;
-}
-
-/* Writes the grids of a list that fit `ranks`. */
-static enum ar_status named_grids(const char *where, const char *text, uint32_t ranks,
-                                  struct ar_shape *shapes, size_t *count, struct ar_error *err)
-{
-    char item[ITEM_ROOM];
-    while (next_item(&text, item)) {
-        struct ar_shape shape;
-        enum ar_status status = ar_shape_parse(where, item, &shape, err);
-        if (status != AR_OK) {
-            return status;
-        }
-        if ((uint64_t)shape.x * shape.y == ranks && *count < LIST_MOST) {
-            shapes[(*count)++] = shape;
-        }
-    }
-    return AR_OK;
-}
-
-enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
-                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
-                           struct ar_error *err)
-{
-    struct ar_shape *found = malloc(LIST_MOST * sizeof *found);
-    size_t found_count = 0;
-    enum ar_status status = AR_OK;
-    if (found == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
-    if (strcmp(text, "square") == 0) {
-        found[found_count++] = ar_shape_squarest(ranks);
-    } else if (strcmp(text, "node") == 0) {
-        uint32_t x = ranks % gpus_per_node == 0 ? gpus_per_node : 1;
-        found[found_count++] = (struct ar_shape){.x = x, .y = ranks / x};
-    } else if (strcmp(text, "all") == 0) {
-        for (uint32_t x = 1; x <= ranks && found_count < LIST_MOST; x++) {
-            if (ranks % x == 0) {
-                found[found_count++] = (struct ar_shape){.x = x, .y = ranks / x};
-            }
-        }
-    } else {
-        status = named_grids(where, text, ranks, found, &found_count, err);
-    }
-    if (status != AR_OK) {
-        free(found);
-        return status;
-    }
-    *shapes = found;
     *count = found_count;
     return AR_OK;
 }

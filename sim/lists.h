@@ -2,7 +2,8 @@
  * Lists on the command line: counts, sizes, algorithms, shapes.
  *
  * A list is made of items separated by commas; an item of numbers may be a range FIRST:LAST:xF
- * (multiplied by F) or FIRST:LAST:+D (increased by D), both ends included where they are met.
+ * (multiplied by F) or FIRST:LAST:+D (increased by D), both ends included where they are met. What
+ * is there twice counts once. Errors are AR_USAGE and name the item.
  */
 #ifndef AR_LISTS_H
 #define AR_LISTS_H
@@ -24,10 +25,15 @@ enum ar_status list_algorithms(const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err);
 
-/** The shapes of `ranks` ranks that `--shapes` text asks for: `all`, `square`, `node` or grids, of
- * which those with X * Y = ranks are taken; owned by the caller (free). May be none. */
+/** The shapes of `ranks` ranks that `--shapes` text asks for; owned by the caller (free). May be
+ * none. `all` means every X * Y = ranks, `square` the squarest of them, `node` that with X =
+ * gpus_per_node if there is one; of a list of grids those with X * Y = ranks are taken. */
 enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
                            uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
                            struct ar_error *err);
+
+/** Refuses a grid in a list of grids that has as many places as none of the counts. */
+enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
+                                 size_t counts_count, struct ar_error *err);
 
 #endif

@@ -1,5 +1,6 @@
 #include "options.h"
 
+#include <assert.h>
 #include <getopt.h>
 #include <string.h>
 
@@ -25,7 +26,7 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
-     "cluster: a shipped name or the path of a .topo file"},
+     "a shipped cluster (see 'allreckon list'), or the path of a .topo file"},
     {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT, SETTINGS, NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
     {"gpus", "N", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_EXPORT, AT(gpus),
@@ -46,7 +47,8 @@ static const struct option_row rows[] = {
      "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"},
     {"payload", "LIST", COMMAND_SWEEP, AT(payload), NULL,
      "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"},
-    {"trace", "T", STEPS, AT(trace), NULL, "trace: a shipped name or the path of a CSV file"},
+    {"trace", "T", STEPS, AT(trace), NULL,
+     "a shipped trace (see 'allreckon list'), or the path of a CSV file"},
     {"batch", "B", STEPS, AT(batch), NULL,
      "images per GPU and step; default: the trace's own, or 32"},
     {"precision", "P", RUNS, AT(precision), NULL,
@@ -54,7 +56,7 @@ static const struct option_row rows[] = {
     {"bucket", "RULE", STEPS, AT(bucket), "ddp",
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
     {"engine", "E", RUNS, AT(engine), "auto",
-     "simgrid, closed, or auto (simgrid up to 5 million messages, closed beyond)"},
+     "simgrid, recurrence, closed, or auto (simgrid up to 5 million messages, recurrence beyond)"},
     {"baseline", "B", STEPS, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
     {"channels", "C", RUNS, AT(channels), NULL,
@@ -77,7 +79,7 @@ static const struct option_row rows[] = {
     {"help", NULL, ~0u, AT(help), NULL, "this text"},
 };
 
-enum { ROWS_COUNT = sizeof rows / sizeof rows[0] };
+enum { ROWS_COUNT = sizeof rows / sizeof rows[0], LONG_OPTION = 1000 };
 
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
 {
@@ -96,6 +98,17 @@ enum ar_status command_find(const char *name, const struct command **command, st
                         nearest != NULL ? "\"?" : ";");
 }
 
+static const struct option_row *find_row(const struct command *command, const char *name)
+{
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        if ((rows[i].commands & command->bit) != 0 && strcmp(rows[i].name, name) == 0) {
+            return &rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* getopt_long() does not take `text`: nobody knows it, or it has a value where none is taken. */
 static enum ar_status report_option(const struct command *command, const char *text,
                                     struct ar_error *err)
 {
@@ -109,6 +122,10 @@ static enum ar_status report_option(const struct command *command, const char *t
     char name[64];
     ar_copy_text(name, sizeof name, text + strspn(text, "-"));
     name[strcspn(name, "=")] = '\0';
+    if (find_row(command, name) != NULL) {
+        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected --%s without a value",
+                            command->name, text, name);
+    }
     const char *nearest = ar_nearest_name(name, names, count);
     return ar_error_set(
         err, AR_USAGE, "%s: unknown option \"%.60s\"%s%s%s see 'allreckon %s --help'",
@@ -116,7 +133,8 @@ static enum ar_status report_option(const struct command *command, const char *t
         nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";", command->name);
 }
 
-static enum ar_status store(const struct option_row *row, const char *value,
+/* Stores the value of an option; `is_again` says that it was given before. */
+static enum ar_status store(const struct option_row *row, const char *value, bool is_again,
                             struct options *options, struct ar_error *err)
 {
     if (row->placeholder == NULL) {
@@ -125,12 +143,20 @@ static enum ar_status store(const struct option_row *row, const char *value,
     }
     if (row->offset == SETTINGS) {
         if (options->settings_count == SETTINGS_MOST) {
-            return ar_error_set(err, AR_USAGE, "--set: more than %d settings", SETTINGS_MOST);
+            return ar_error_set(err, AR_USAGE, "--set: found more than %d; expected at most %d",
+                                SETTINGS_MOST, SETTINGS_MOST);
         }
         options->settings[options->settings_count++] = value;
         return AR_OK;
     }
-    *(const char **)((char *)options + row->offset) = value;
+    const char **place = (const char **)((char *)options + row->offset);
+    if (is_again) {
+        return ar_error_set(err, AR_USAGE,
+                            "--%s: found twice, \"%.60s\" and \"%.60s\"; expected "
+                            "once",
+                            row->name, *place, value);
+    }
+    *place = value;
     return AR_OK;
 }
 
@@ -149,13 +175,16 @@ static enum ar_status take_arguments(const struct command *command, int argc, ch
     return AR_OK;
 }
 
-enum ar_status options_parse(const struct command *command, int argc, char **argv,
-                             struct options *options, struct ar_error *err)
-{
+/* The options that a command takes, for getopt_long(). */
+struct taken {
     struct option longs[ROWS_COUNT + 1];
-    const struct option_row *taken[ROWS_COUNT];
+    const struct option_row *rows[ROWS_COUNT];
+    bool is_given[ROWS_COUNT];
+};
+
+static void take_rows(const struct command *command, struct options *options, struct taken *taken)
+{
     int count = 0;
-    *options = (struct options){.settings_count = 0};
     for (size_t i = 0; i < ROWS_COUNT; i++) {
         if ((rows[i].commands & command->bit) == 0) {
             continue;
@@ -163,32 +192,45 @@ enum ar_status options_parse(const struct command *command, int argc, char **arg
         if (rows[i].standard != NULL) {
             *(const char **)((char *)options + rows[i].offset) = rows[i].standard;
         }
-        taken[count] = &rows[i];
-        longs[count] = (struct option){
+        taken->rows[count] = &rows[i];
+        taken->longs[count] = (struct option){
             rows[i].name, rows[i].placeholder != NULL ? required_argument : no_argument, NULL,
-            1000};
+            LONG_OPTION};
         count++;
     }
-    longs[count] = (struct option){NULL, 0, NULL, 0};
+}
+
+enum ar_status options_parse(const struct command *command, int argc, char **argv,
+                             struct options *options, struct ar_error *err)
+{
+    struct taken taken = {.is_given = {false}};
+    *options = (struct options){.command = command};
+    take_rows(command, options, &taken);
     opterr = 0;
     optind = 1;
     for (;;) {
         int index = -1;
-        int current = optind;
-        int found = getopt_long(argc, argv, ":", longs, &index);
+        int found = getopt_long(argc, argv, ":h", taken.longs, &index);
+        const char *text = argv[optind > 1 ? optind - 1 : 0];
+        char letter[] = {'-', (char)optopt, '\0'};
+        enum ar_status status = AR_OK;
         if (found == -1) {
             return take_arguments(command, argc, argv, options, err);
         }
-        if (found == ':') {
-            return ar_error_set(err, AR_USAGE,
-                                "%s: option \"%s\" needs a value; see 'allreckon %s "
-                                "--help'",
-                                command->name, argv[optind - 1], command->name);
+        if (found == LONG_OPTION) {
+            status = store(taken.rows[index], optarg, taken.is_given[index], options, err);
+            taken.is_given[index] = true;
+        } else if (found == 'h') {
+            options->help = true;
+        } else if (found == ':') {
+            status = ar_error_set(err, AR_USAGE,
+                                  "%s: option \"%.60s\" needs a value; see "
+                                  "'allreckon %s --help'",
+                                  command->name, text, command->name);
+        } else { /* optopt is that of a known option, a letter, or 0 for an unknown name */
+            bool is_letter = optopt != 0 && optopt != LONG_OPTION;
+            status = report_option(command, is_letter ? letter : text, err);
         }
-        if (found == '?' || index < 0) {
-            return report_option(command, argv[current < argc ? current : argc - 1], err);
-        }
-        enum ar_status status = store(taken[index], optarg, options, err);
         if (status != AR_OK) {
             return status;
         }
@@ -213,12 +255,12 @@ static void command_help(FILE *file, const struct command *command)
         }
         fputc('\n', file);
     }
-    fputs("\nUnits: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates "
-          "GB/s, "
-          "Gbps\n(bits); times s, ms, us, ns. A number without a unit is an error where one is "
-          "expected.\nExit codes follow sysexits: 0, 64 usage, 65 bad data, 66 no such input, 70 "
-          "internal, 74 I/O.\n",
-          file);
+    fputs(
+        "\nUnits: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates\n"
+        "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an error\n"
+        "where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, 66 no such\n"
+        "input, 70 internal, 71 no memory or processes, 74 I/O, 130 interrupted.\n",
+        file);
 }
 
 void help_write(FILE *file, const struct command *command)
@@ -227,9 +269,9 @@ void help_write(FILE *file, const struct command *command)
         command_help(file, command);
         return;
     }
-    fputs("usage: allreckon COMMAND [options]\n\nPredicts how well data-parallel training scales "
-          "on a "
-          "GPU cluster, and which all-reduce to use.\n\ncommands:\n",
+    fputs("usage: allreckon COMMAND [options]\n\n"
+          "Predicts how well data-parallel training scales on a GPU cluster, and which all-reduce\n"
+          "to use.\n\ncommands:\n",
           file);
     for (const struct command *row = commands; row->name != NULL; row++) {
         fprintf(file, "  %-11s %s\n", row->name, row->summary);
@@ -237,10 +279,23 @@ void help_write(FILE *file, const struct command *command)
     fputs("\n'allreckon COMMAND --help' shows the options of a command with an example.\n", file);
 }
 
-enum ar_status option_required(const char *name, const char *value, struct ar_error *err)
+enum ar_status option_required(const struct options *options, const char *name, const char *value,
+                               struct ar_error *err)
 {
     if (value != NULL) {
         return AR_OK;
     }
-    return ar_error_set(err, AR_USAGE, "option --%s is missing", name);
+    const struct option_row *row = find_row(options->command, name);
+    assert(row != NULL);
+    return ar_error_set(err, AR_USAGE, "%s: option --%s is missing; expected --%s %s, %s",
+                        options->command->name, name, name, row->placeholder, row->help);
+}
+
+enum ar_status option_status(enum ar_status status, struct ar_error *err)
+{
+    if (status != AR_BAD_DATA) {
+        return status;
+    }
+    err->status = AR_USAGE;
+    return AR_USAGE;
 }

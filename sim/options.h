@@ -15,7 +15,10 @@
 
 enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 8 };
 
+struct command;
+
 struct options {
+    const struct command *command; /**< that they are of */
     const char *cluster;
     const char *gpus;
     const char *algorithm;
@@ -58,14 +61,20 @@ extern const struct command commands[];
 /** Finds a command by name; the error names the nearest one. */
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
 
-/** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. */
+/** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. An option may be
+ * given once, but for `--set` and those without a value. */
 enum ar_status options_parse(const struct command *command, int argc, char **argv,
                              struct options *options, struct ar_error *err);
 
 /** Writes the help of a command, or of the program if `command` is NULL. */
 void help_write(FILE *file, const struct command *command);
 
-/** Refuses a missing option. */
-enum ar_status option_required(const char *name, const char *value, struct ar_error *err);
+/** Refuses a missing option: `value` is NULL. */
+enum ar_status option_required(const struct options *options, const char *name, const char *value,
+                               struct ar_error *err);
+
+/** The status of parsing an option's value: AR_BAD_DATA becomes AR_USAGE, since a wrong value on
+ * the command line is wrong usage, not wrong data. Others, AR_OK too, pass. */
+enum ar_status option_status(enum ar_status status, struct ar_error *err);
 
 #endif

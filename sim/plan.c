@@ -7,9 +7,10 @@
 
 #include "ar_text.h"
 #include "ar_units.h"
+#include "lists.h"
 #include "resource.h"
 
-enum { AUTO_MESSAGES_MOST = 5000000, BATCH_STANDARD = 32 };
+enum { BATCH_STANDARD = 32, BATCH_MOST = 1000000 };
 
 void plan_note(const struct options *options, const char *format, ...)
 {
@@ -24,11 +25,42 @@ void plan_note(const struct options *options, const char *format, ...)
     va_end(arguments);
 }
 
+/* The settings as one text, for the rows. A text cut short would make rows that say what they are
+ * not. */
+static enum ar_status join_settings(const struct options *options, struct plan *plan,
+                                    struct ar_error *err)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < options->settings_count; i++) {
+        used += (size_t)snprintf(plan->settings + used, sizeof plan->settings - used, "%s%s",
+                                 i > 0 ? " " : "", options->settings[i]);
+        if (used >= sizeof plan->settings) {
+            return ar_error_set(err, AR_USAGE,
+                                "--set: found settings of more than %d characters in all; expected "
+                                "fewer, and the rest in a cluster file",
+                                AR_ROW_TEXT - 1);
+        }
+    }
+    return AR_OK;
+}
+
+void plan_describe(const struct plan *plan, const struct options *options, size_t points_count)
+{
+    plan_note(options,
+              "%zu point%s: batch %" PRIu32 " per GPU, %s, buckets %s, %" PRIu32
+              " channel%s; efficiency: 100 %% is one %s",
+              points_count, points_count == 1 ? "" : "s", plan->trace->batch,
+              ar_precision_name(plan->precision), plan->fusion.text, plan->channels,
+              plan->channels == 1 ? "" : "s",
+              plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
+                                                : "node (--baseline node)");
+}
+
 static enum ar_status load_cluster(const struct options *options, struct plan *plan,
                                    struct ar_error *err)
 {
     char path[RESOURCE_PATH];
-    enum ar_status status = option_required("cluster", options->cluster, err);
+    enum ar_status status = option_required(options, "cluster", options->cluster, err);
     if (status == AR_OK) {
         status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err);
     }
@@ -36,15 +68,34 @@ static enum ar_status load_cluster(const struct options *options, struct plan *p
         status =
             ar_cluster_load(path, options->settings, options->settings_count, &plan->cluster, err);
     }
-    for (size_t i = 0; status == AR_OK && i < options->settings_count; i++) {
-        size_t used = strlen(plan->settings);
-        snprintf(plan->settings + used, sizeof plan->settings - used, "%s%s", i > 0 ? " " : "",
-                 options->settings[i]);
+    return status == AR_OK ? join_settings(options, plan, err) : status;
+}
+
+/* A timed trace has a batch and a precision of its own and must be what was asked for; a work trace
+ * has none, refuses to be read without, and gets the defaults. */
+static enum ar_status read_trace(const char *path, const char *cost_path, uint64_t batch,
+                                 const struct options *options, struct plan *plan,
+                                 struct ar_error *err)
+{
+    struct ar_trace_request request = {
+        .path = path, .cost_path = cost_path, .precision = plan->precision};
+    bool is_asked = batch > 0 || options->precision != NULL;
+    enum ar_status status = ar_trace_load(&request, &plan->trace, err);
+    if (status == AR_USAGE) {
+        request.batch = batch > 0 ? (uint32_t)batch : BATCH_STANDARD;
+        request.precision_is_given = 1;
+        return ar_trace_load(&request, &plan->trace, err);
+    }
+    if (status == AR_OK && is_asked) {
+        ar_trace_destroy(plan->trace);
+        plan->trace = NULL;
+        request.batch = (uint32_t)batch;
+        request.precision_is_given = options->precision != NULL;
+        status = ar_trace_load(&request, &plan->trace, err);
     }
     return status;
 }
 
-/* A timed trace knows its batch and precision; a work trace is asked again with the defaults. */
 static enum ar_status load_trace(const struct options *options, struct plan *plan,
                                  struct ar_error *err)
 {
@@ -52,30 +103,19 @@ static enum ar_status load_trace(const struct options *options, struct plan *pla
     char cost_path[RESOURCE_PATH];
     uint64_t batch = 0;
     const char *cost = ar_cluster_facts(plan->cluster)->device_cost;
-    struct ar_trace_request request = {.path = path,
-                                       .precision = plan->precision,
-                                       .precision_is_given = options->precision != NULL};
-    enum ar_status status = option_required("trace", options->trace, err);
+    enum ar_status status = option_required(options, "trace", options->trace, err);
     if (status == AR_OK) {
         status = resource_find(RESOURCE_TRACE, "--trace", options->trace, path, err);
     }
     if (status == AR_OK && options->batch != NULL) {
-        status = ar_parse_count("--batch", options->batch, 1, 1000000, &batch, err);
+        status = ar_parse_count("--batch", options->batch, 1, BATCH_MOST, &batch, err);
+        status = option_status(status, err);
     }
     if (status == AR_OK && cost[0] != '\0') {
         status = resource_find(RESOURCE_COST, "gpu.cost_table", cost, cost_path, err);
-        request.cost_path = cost_path;
     }
-    if (status != AR_OK) {
-        return status;
-    }
-    request.batch = (uint32_t)batch;
-    status = ar_trace_load(&request, &plan->trace, err);
-    bool lacks_defaults = batch == 0 || options->precision == NULL;
-    if (status == AR_USAGE && lacks_defaults) {
-        request.batch = batch == 0 ? BATCH_STANDARD : (uint32_t)batch;
-        request.precision_is_given = 1;
-        status = ar_trace_load(&request, &plan->trace, err);
+    if (status == AR_OK) {
+        status = read_trace(path, cost[0] != '\0' ? cost_path : NULL, batch, options, plan, err);
     }
     if (status == AR_OK) {
         plan->precision = plan->trace->precision;
@@ -113,7 +153,7 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
         plan->channels = (uint32_t)channels;
         plan->window = (uint32_t)window;
     }
-    return status;
+    return option_status(status, err);
 }
 
 static enum ar_status prepare_steps(const struct options *options, struct plan *plan,
@@ -123,6 +163,7 @@ static enum ar_status prepare_steps(const struct options *options, struct plan *
     enum ar_status status = load_trace(options, plan, err);
     if (status == AR_OK) {
         status = ar_fusion_parse("--bucket", options->bucket, &plan->fusion, err);
+        status = option_status(status, err);
     }
     if (status == AR_OK) {
         status = parse_baseline(options->baseline, &plan->baseline, err);
@@ -163,39 +204,79 @@ void plan_destroy(struct plan *plan)
     plan->cluster = NULL;
 }
 
+enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,
+                         struct ar_error *err)
+{
+    uint64_t most = ar_cluster_gpus_count(cluster);
+    uint64_t count;
+    if (ar_parse_count("--gpus", text, 1, most, &count, err) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gpus: found \"%s\"; expected a whole number from 1 to %" PRIu64
+                            ", the GPUs of cluster %s",
+                            text, most, ar_cluster_facts(cluster)->name);
+    }
+    *gpus = (uint32_t)count;
+    return AR_OK;
+}
+
+/* The shape that is asked for, or the algorithm's own. */
+static enum ar_status read_shape(const struct plan *plan, const struct options *options,
+                                 uint32_t gpus, struct point *point, struct ar_error *err)
+{
+    if (options->shape == NULL) {
+        point->shape =
+            point->algorithm->default_shape(gpus, ar_cluster_facts(plan->cluster)->gpus_per_node);
+        return AR_OK;
+    }
+    enum ar_status status = ar_shape_parse("--shape", options->shape, &point->shape, err);
+    if (status == AR_OK && ar_shape_ranks(&point->shape) != gpus) {
+        return ar_error_set(err, AR_USAGE,
+                            "--shape: %s has %" PRIu32 " places; expected X*Y = %" PRIu32
+                            ", the number of --gpus",
+                            options->shape, ar_shape_ranks(&point->shape), gpus);
+    }
+    return option_status(status, err);
+}
+
 enum ar_status plan_point(const struct plan *plan, const struct options *options,
                           struct point *point, struct ar_error *err)
 {
-    uint64_t gpus = 0;
+    uint32_t gpus = 0;
     *point = (struct point){.payload_bytes = 0};
-    enum ar_status status = option_required("gpus", options->gpus, err);
+    enum ar_status status = option_required(options, "gpus", options->gpus, err);
     if (status == AR_OK) {
-        status = option_required("algorithm", options->algorithm, err);
+        status = option_required(options, "algorithm", options->algorithm, err);
     }
     if (status == AR_OK) {
-        status = ar_parse_count("--gpus", options->gpus, 1, UINT32_MAX, &gpus, err);
+        status = plan_gpus(plan->cluster, options->gpus, &gpus, err);
     }
     if (status == AR_OK) {
         status = ar_algorithm_find("--algorithm", options->algorithm, &point->algorithm, err);
     }
-    if (status != AR_OK) {
-        return status;
-    }
-    uint32_t gpus_per_node = ar_cluster_facts(plan->cluster)->gpus_per_node;
-    if (options->shape == NULL) {
-        point->shape = point->algorithm->default_shape((uint32_t)gpus, gpus_per_node);
-    } else {
-        status = ar_shape_parse("--shape", options->shape, &point->shape, err);
-        if (status == AR_OK && (uint64_t)point->shape.x * point->shape.y != gpus) {
-            return ar_error_set(err, AR_USAGE,
-                                "--shape: %s has %" PRIu64 " places; expected X*Y = %" PRIu64
-                                ", the number of --gpus",
-                                options->shape, (uint64_t)point->shape.x * point->shape.y, gpus);
-        }
+    if (status == AR_OK) {
+        status = read_shape(plan, options, gpus, point, err);
     }
     if (status == AR_OK) {
         struct ar_collective collective = plan_collective(plan, point);
         status = ar_collective_check(&collective, err);
+    }
+    return status;
+}
+
+enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t **sizes,
+                             size_t *count, struct ar_error *err)
+{
+    uint32_t element_bytes = ar_precision_bytes(plan->precision);
+    enum ar_status status = list_sizes("--payload", text, sizes, count, err);
+    for (size_t i = 0; status == AR_OK && i < *count; i++) {
+        if ((*sizes)[i] % element_bytes != 0) {
+            status = ar_error_set(err, AR_USAGE,
+                                  "--payload: found %" PRIu64 " bytes; expected a multiple of "
+                                  "%" PRIu32 ", the size of a %s element",
+                                  (*sizes)[i], element_bytes, ar_precision_name(plan->precision));
+            free(*sizes);
+            *sizes = NULL;
+        }
     }
     return status;
 }
@@ -208,46 +289,6 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
                                   .channels = plan->channels,
                                   .window = plan->window,
                                   .element_bytes = ar_precision_bytes(plan->precision)};
-}
-
-uint64_t plan_messages(const struct plan *plan, const struct point *point)
-{
-    struct ar_collective collective = plan_collective(plan, point);
-    uint32_t jobs = point->payload_bytes > 0 ? 1 : plan->buckets_count;
-    return jobs * ar_collective_messages(&collective);
-}
-
-static uint64_t most_messages_at(const struct plan *plan, const struct point *points, size_t count,
-                                 uint32_t gpus)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t messages = plan_messages(plan, &points[i]);
-        if (ar_shape_ranks(&points[i].shape) == gpus && messages > most) {
-            most = messages;
-        }
-    }
-    return most;
-}
-
-size_t plan_choose_engines(const struct plan *plan, struct point *points, size_t count)
-{
-    struct ar_error ignored;
-    const struct ar_engine *simgrid = NULL;
-    const struct ar_engine *closed = NULL;
-    ar_engine_find("auto", "simgrid", &simgrid, &ignored);
-    ar_engine_find("auto", "closed", &closed, &ignored);
-    size_t closed_count = 0;
-    for (size_t i = 0; i < count; i++) {
-        points[i].engine = plan->engine;
-        if (plan->engine == NULL) {
-            uint32_t gpus = ar_shape_ranks(&points[i].shape);
-            bool is_small = most_messages_at(plan, points, count, gpus) <= AUTO_MESSAGES_MOST;
-            points[i].engine = is_small ? simgrid : closed;
-            closed_count += !is_small;
-        }
-    }
-    return closed_count;
 }
 
 struct ar_step plan_step(const struct plan *plan, const struct point *point)

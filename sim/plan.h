@@ -35,6 +35,14 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
                            struct ar_error *err);
 void plan_destroy(struct plan *plan);
 
+/** Parses `--gpus` of a single point: from 1 to all that the cluster has. */
+enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,
+                         struct ar_error *err);
+
+/** Parses `--payload`: sizes of whole elements; owned by the caller (free). */
+enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t **sizes,
+                             size_t *count, struct ar_error *err);
+
 /** The single point of allreduce, predict and explain: `--gpus`, `--algorithm`, `--shape`. */
 enum ar_status plan_point(const struct plan *plan, const struct options *options,
                           struct point *point, struct ar_error *err);
@@ -45,16 +53,33 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
 uint64_t plan_messages(const struct plan *plan, const struct point *point);
 
 /** Gives every point its engine. `auto` takes simgrid for a GPU count if all points of that count
- * have at most 5 million messages, else closed for all of them: rows that are compared with each
- * other come from one engine. Returns how many points auto gave to closed. */
+ * have at most 5 million messages, else recurrence for all of them: rows that are compared with
+ * each other come from one engine. Returns how many points auto gave to recurrence. */
 size_t plan_choose_engines(const struct plan *plan, struct point *points, size_t count);
+
+/** What a point costs, in messages of a simulation. */
+double plan_cost(const struct plan *plan, const struct point *point);
+
+/** Chooses the engines of points that are run one after the other, and says on stderr if they are
+ * not simulated or take long. */
+void plan_begin(const struct plan *plan, const struct options *options, struct point *points,
+                size_t count);
 
 /** The step of a point, ready to run. */
 struct ar_step plan_step(const struct plan *plan, const struct point *point);
 
+/** Fills in the parameters of a row; there are no results yet. */
+void plan_row(const struct plan *plan, const struct point *point, struct ar_row *row);
+
 /** Computes a row. On failure the row has the parameters and the error as its status. */
 enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,
                         struct ar_error *err);
+
+/** Says on stderr what all points have in common, the baseline of efficiency among it. */
+void plan_describe(const struct plan *plan, const struct options *options, size_t points_count);
+
+/** Says on stderr how many rows their engine calls approximate, if any. */
+void plan_note_estimates(const struct options *options, const struct ar_row *rows, size_t count);
 
 /** Says on stderr what a reader of the rows should know, unless `--quiet`. */
 void plan_note(const struct options *options, const char *format, ...)

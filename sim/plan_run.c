@@ -5,7 +5,7 @@
 #include "ar_text.h"
 #include "plan.h"
 
-static void fill_parameters(const struct plan *plan, const struct point *point, struct ar_row *row)
+void plan_row(const struct plan *plan, const struct point *point, struct ar_row *row)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(plan->cluster);
     uint32_t ranks = ar_shape_ranks(&point->shape);
@@ -99,15 +99,7 @@ static enum ar_status run_step(const struct plan *plan, const struct point *poin
 static enum ar_status run_allreduce(const struct plan *plan, const struct point *point,
                                     struct ar_row *row, struct ar_error *err)
 {
-    uint32_t element_bytes = ar_precision_bytes(plan->precision);
-    if (point->payload_bytes % element_bytes != 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--payload: %" PRIu64 " bytes; expected a multiple of %" PRIu32
-                            ", the size of a %s element",
-                            point->payload_bytes, element_bytes,
-                            ar_precision_name(plan->precision));
-    }
-    struct ar_job job = {.elements = point->payload_bytes / element_bytes};
+    struct ar_job job = {.elements = point->payload_bytes / ar_precision_bytes(plan->precision)};
     struct ar_job_time time;
     struct ar_trial trial = {
         .collective = plan_collective(plan, point), .jobs = &job, .jobs_count = 1, .times = &time};
@@ -127,7 +119,7 @@ static enum ar_status run_allreduce(const struct plan *plan, const struct point 
 enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,
                         struct ar_error *err)
 {
-    fill_parameters(plan, point, row);
+    plan_row(plan, point, row);
     enum ar_status status = point->payload_bytes > 0 ? run_allreduce(plan, point, row, err)
                                                      : run_step(plan, point, row, err);
     ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);

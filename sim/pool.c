@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "ar_text.h"
+#include "signals.h"
 
 enum { JOBS_MOST = 256 };
 
@@ -21,7 +21,7 @@ struct worker {
 };
 
 struct order {
-    uint64_t messages;
+    double cost;
     size_t point;
 };
 
@@ -34,10 +34,11 @@ struct pool {
     size_t finished;
     struct order *orders;
     uint32_t jobs;
+    struct signals signals; /* how they were taken before */
     struct worker workers[JOBS_MOST];
 };
 
-/* The only state outside a command: set by the handler of SIGINT and SIGTERM. */
+/* The only state outside a command: set by the handler of the signals that end a sweep. */
 static volatile sig_atomic_t is_interrupted;
 
 static void interrupt(int signal_number)
@@ -50,17 +51,19 @@ static int compare_orders(const void *a, const void *b)
 {
     const struct order *left = a;
     const struct order *right = b;
-    return (left->messages < right->messages) - (left->messages > right->messages);
+    return (left->cost < right->cost) - (left->cost > right->cost);
 }
 
 /* Never returns. */
-static void work(const struct pool *pool, size_t point, int answer)
+static void work(const struct pool *pool, size_t point, int answer, pid_t parent)
 {
     struct ar_row row;
     struct ar_error err = {.status = AR_OK};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    if (getppid() != parent) {
+        _exit(1); /* it died before it could be asked to take this process along */
+    }
+    signals_restore(&pool->signals);
     (void)plan_run(pool->plan, &pool->points[point], &row, &err); /* the row says how it went */
     const char *at = (const char *)&row;
     size_t left = sizeof row;
@@ -78,6 +81,7 @@ static void work(const struct pool *pool, size_t point, int answer)
 static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_error *err)
 {
     int ends[2];
+    pid_t parent = getpid();
     if (pipe(ends) != 0) {
         return ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
     }
@@ -85,7 +89,7 @@ static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_
     pid_t process = fork();
     if (process == 0) {
         close(ends[0]);
-        work(pool, point, ends[1]);
+        work(pool, point, ends[1], parent);
     }
     close(ends[1]);
     if (process < 0) {
@@ -101,36 +105,21 @@ static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_
 static void mark_lost(struct pool *pool, const struct worker *worker, int wait_status)
 {
     struct ar_row *row = &pool->rows[worker->point];
-    const struct point *point = &pool->points[worker->point];
-    *row = ar_row_empty();
-    ar_copy_text(row->cluster, sizeof row->cluster, ar_cluster_facts(pool->plan->cluster)->name);
-    ar_copy_text(row->algorithm, sizeof row->algorithm, point->algorithm->name);
-    ar_copy_text(row->engine, sizeof row->engine, point->engine->name);
-    ar_copy_text(row->version, sizeof row->version, AR_VERSION);
-    if (point->payload_bytes == 0) {
-        ar_copy_text(row->trace, sizeof row->trace, pool->plan->trace->name);
-        row->batch_per_gpu = pool->plan->trace->batch;
-        ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(pool->plan->baseline));
-    }
-    ar_copy_text(row->precision, sizeof row->precision, ar_precision_name(pool->plan->precision));
-    row->gpus = ar_shape_ranks(&point->shape);
-    ar_shape_format(&point->shape, row->shape);
+    plan_row(pool->plan, &pool->points[worker->point], row);
     snprintf(row->status, sizeof row->status, "the worker process ended with %s %d",
              WIFSIGNALED(wait_status) ? "signal" : "code",
              WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
 }
 
-static void finish(struct pool *pool, struct worker *worker)
+/* Waits for a worker's end and frees its place. */
+static int reap(struct worker *worker)
 {
     int wait_status = 0;
     close(worker->answer);
     while (waitpid(worker->process, &wait_status, 0) < 0 && errno == EINTR) {
     }
-    if (worker->got != sizeof(struct ar_row)) {
-        mark_lost(pool, worker, wait_status);
-    }
     worker->process = 0;
-    pool->finished++;
+    return wait_status;
 }
 
 static void read_answer(struct pool *pool, struct worker *worker)
@@ -141,23 +130,32 @@ static void read_answer(struct pool *pool, struct worker *worker)
     if (count > 0) {
         worker->got += (size_t)count;
     } else if (count == 0 || errno != EINTR) {
-        finish(pool, worker);
+        int wait_status = reap(worker);
+        if (worker->got != sizeof(struct ar_row)) {
+            mark_lost(pool, worker, wait_status);
+        }
+        pool->finished++;
     }
 }
 
 static void wait_for_answers(struct pool *pool)
 {
     struct pollfd ends[JOBS_MOST];
+    struct worker *busy[JOBS_MOST];
+    nfds_t count = 0;
     for (uint32_t i = 0; i < pool->jobs; i++) {
-        bool is_busy = pool->workers[i].process != 0;
-        ends[i] = (struct pollfd){.fd = is_busy ? pool->workers[i].answer : -1, .events = POLLIN};
+        if (pool->workers[i].process != 0) {
+            busy[count] = &pool->workers[i];
+            ends[count++] = (struct pollfd){.fd = pool->workers[i].answer, .events = POLLIN};
+        }
     }
-    if (poll(ends, pool->jobs, -1) <= 0) {
+    /* The signals that are held back elsewhere come here and nowhere else. */
+    if (ppoll(ends, count, NULL, &pool->signals.mask) <= 0) {
         return;
     }
-    for (uint32_t i = 0; i < pool->jobs; i++) {
-        if (ends[i].fd >= 0 && ends[i].revents != 0) {
-            read_answer(pool, &pool->workers[i]);
+    for (nfds_t i = 0; i < count; i++) {
+        if (ends[i].revents != 0) {
+            read_answer(pool, busy[i]);
         }
     }
 }
@@ -167,29 +165,37 @@ static void stop_all(struct pool *pool)
     for (uint32_t i = 0; i < pool->jobs; i++) {
         if (pool->workers[i].process != 0) {
             kill(pool->workers[i].process, SIGKILL);
-            finish(pool, &pool->workers[i]);
+            reap(&pool->workers[i]);
         }
     }
 }
 
+/* Fills the free places. Where a process cannot be had, those that run go on alone. */
+static enum ar_status start_more(struct pool *pool, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < pool->jobs && pool->started < pool->count; i++) {
+        if (pool->workers[i].process != 0) {
+            continue;
+        }
+        enum ar_status status = start(pool, &pool->workers[i], err);
+        if (status != AR_OK) {
+            return pool->started > pool->finished ? AR_OK : status;
+        }
+    }
+    return AR_OK;
+}
+
 static enum ar_status run_all(struct pool *pool, bool shows_progress, struct ar_error *err)
 {
-    while (pool->finished < pool->count) {
-        for (uint32_t i = 0; i < pool->jobs && pool->started < pool->count; i++) {
-            if (pool->workers[i].process != 0) {
-                continue;
-            }
-            enum ar_status status = start(pool, &pool->workers[i], err);
-            if (status != AR_OK) {
-                stop_all(pool);
-                return status;
-            }
+    enum ar_status status = AR_OK;
+    while (status == AR_OK && pool->finished < pool->count) {
+        status = start_more(pool, err);
+        if (status == AR_OK) {
+            wait_for_answers(pool);
         }
-        wait_for_answers(pool);
-        if (is_interrupted) {
-            stop_all(pool);
-            return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu points",
-                                pool->finished, pool->count);
+        if (status == AR_OK && is_interrupted) {
+            status = ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu points",
+                                  pool->finished, pool->count);
         }
         if (shows_progress) {
             fprintf(stderr, "\r%zu of %zu points ", pool->finished, pool->count);
@@ -198,7 +204,21 @@ static enum ar_status run_all(struct pool *pool, bool shows_progress, struct ar_
     if (shows_progress) {
         fputs("\r\033[K", stderr);
     }
-    return AR_OK;
+    stop_all(pool);
+    return status;
+}
+
+/* The largest points first, so that no long one is left for the end. */
+static struct order *order_points(const struct plan *plan, const struct point *points, size_t count)
+{
+    struct order *orders = calloc(count, sizeof *orders);
+    for (size_t i = 0; orders != NULL && i < count; i++) {
+        orders[i] = (struct order){plan_cost(plan, &points[i]), i};
+    }
+    if (orders != NULL) {
+        qsort(orders, count, sizeof *orders, compare_orders);
+    }
+    return orders;
 }
 
 enum ar_status pool_run(const struct plan *plan, const struct point *points, size_t count,
@@ -206,33 +226,22 @@ enum ar_status pool_run(const struct plan *plan, const struct point *points, siz
                         struct ar_error *err)
 {
     struct pool *pool = calloc(1, sizeof *pool);
-    struct order *orders = calloc(count, sizeof *orders);
+    struct order *orders = order_points(plan, points, count);
     if (pool == NULL || orders == NULL) {
         free(pool);
         free(orders);
         return ar_error_no_memory(err, "the workers");
     }
-    for (size_t i = 0; i < count; i++) {
-        bool is_simulated = strcmp(points[i].engine->name, "closed") != 0;
-        orders[i] = (struct order){is_simulated ? plan_messages(plan, &points[i]) : 0, i};
-    }
-    qsort(orders, count, sizeof *orders, compare_orders);
     pool->plan = plan;
     pool->points = points;
     pool->rows = rows;
     pool->count = count;
     pool->orders = orders;
     pool->jobs = jobs < JOBS_MOST ? jobs : JOBS_MOST;
-
-    struct sigaction stop = {.sa_handler = interrupt};
-    struct sigaction old_interrupt;
-    struct sigaction old_terminate;
-    sigaction(SIGINT, &stop, &old_interrupt);
-    sigaction(SIGTERM, &stop, &old_terminate);
     fflush(NULL);
+    signals_hold(interrupt, &pool->signals);
     enum ar_status status = run_all(pool, shows_progress, err);
-    sigaction(SIGINT, &old_interrupt, NULL);
-    sigaction(SIGTERM, &old_terminate, NULL);
+    signals_restore(&pool->signals);
     free(orders);
     free(pool);
     return status;

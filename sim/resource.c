@@ -86,24 +86,43 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64])
     return count;
 }
 
+/* Writes the names as "a, b and c". */
+static void join_names(char names[RESOURCE_NAMES_MOST][64], size_t count, char text[256])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < count && used < 200; i++) {
+        const char *comma = i == 0 ? "" : i + 1 < count ? ", " : " and ";
+        used += (size_t)snprintf(text + used, 256 - used, "%s%.48s", comma, names[i]);
+    }
+}
+
 static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
                                      struct ar_error *err)
 {
     char names[RESOURCE_NAMES_MOST][64];
+    char all[256];
     const char *pointers[RESOURCE_NAMES_MOST];
     size_t count = resource_names(kind, names);
     for (size_t i = 0; i < count; i++) {
         pointers[i] = names[i];
     }
+    if (count == 0) {
+        return ar_error_set(err, AR_NO_INPUT,
+                            "%s: unknown %s \"%.100s\"; the shipped files are neither beside the "
+                            "program nor in %s",
+                            where, kinds[kind].noun, name, AR_SOURCE_DIR);
+    }
     const char *nearest = ar_nearest_name(name, pointers, count);
     if (nearest != NULL) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: unknown %s \"%s\"; did you mean \"%s\"?", where,
-                            kinds[kind].noun, name, nearest);
+        return ar_error_set(err, AR_NO_INPUT, "%s: unknown %s \"%.100s\"; did you mean \"%s\"?",
+                            where, kinds[kind].noun, name, nearest);
     }
+    join_names(names, count, all);
     return ar_error_set(err, AR_NO_INPUT,
-                        "%s: unknown %s \"%s\"; expected a name that 'allreckon list' shows, or a "
-                        "path such as ./%s%s",
-                        where, kinds[kind].noun, name, name, kinds[kind].ending);
+                        "%s: unknown %s \"%.100s\"; known are %s; a file needs its path, with a "
+                        "slash or the ending %s",
+                        where, kinds[kind].noun, name, all, kinds[kind].ending);
 }
 
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,

@@ -64,7 +64,7 @@ static void write_csv_count(FILE *file, uint64_t value)
 
 static void write_csv_number(FILE *file, double value)
 {
-    if (!isnan(value)) {
+    if (isfinite(value)) {
         fprintf(file, "%.9g", value);
     }
 }
@@ -90,6 +90,22 @@ static void write_csv(FILE *file, const struct ar_row *rows, size_t count)
     }
 }
 
+/* Bytes of the UTF-8 character that begins at `at`; 0 if it is none. */
+static size_t character_size(const unsigned char *at)
+{
+    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    bool is_bad = at[0] > 0xf4 || (at[0] == 0xe0 && at[1] < 0xa0) ||
+                  (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+                  (at[0] == 0xf4 && at[1] > 0x8f);
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return is_bad ? 0 : size;
+}
+
+/* Names come from file names, which may be any bytes; JSON is UTF-8. */
 static void write_json_text(FILE *file, const char *value)
 {
     if (value[0] == '\0') {
@@ -97,14 +113,18 @@ static void write_json_text(FILE *file, const char *value)
         return;
     }
     fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)value; *at != '\0'; at++) {
-        if (*at == '"' || *at == '\\') {
+    for (const unsigned char *at = (const unsigned char *)value; *at != '\0';) {
+        size_t size = character_size(at);
+        if (size == 0) {
+            fputs("\\ufffd", file);
+        } else if (*at == '"' || *at == '\\') {
             fprintf(file, "\\%c", *at);
         } else if (*at < 0x20) {
             fprintf(file, "\\u%04x", *at);
         } else {
-            fputc(*at, file);
+            fwrite(at, 1, size, file);
         }
+        at += size > 0 ? size : 1;
     }
     fputc('"', file);
 }
@@ -120,7 +140,7 @@ static void write_json_count(FILE *file, uint64_t value)
 
 static void write_json_number(FILE *file, double value)
 {
-    if (isnan(value)) {
+    if (!isfinite(value)) {
         fputs("null", file);
     } else {
         fprintf(file, "%.9g", value);
@@ -173,9 +193,9 @@ static void write_allreduce_table(FILE *file, const struct ar_row *rows, size_t 
 
 static void write_step_table(FILE *file, const struct ar_row *rows, size_t count)
 {
-    fprintf(file, "%6s %-12s %-11s %-10s %14s %13s %15s %13s %12s %14s\n", "gpus", "algorithm",
+    fprintf(file, "%6s %-12s %-11s %-10s %14s %13s %15s %13s %12s %14s  %s\n", "gpus", "algorithm",
             "shape", "engine", "iteration (ms)", "compute (ms)", "allreduce (ms)", "exposed (ms)",
-            "images/s", "efficiency (%)");
+            "images/s", "efficiency (%)", "of one");
     for (size_t i = 0; i < count; i++) {
         const struct ar_row *row = &rows[i];
         fprintf(file, "%6" PRIu64 " %-12s %-11s %-10s", row->gpus, row->algorithm,
@@ -184,9 +204,9 @@ static void write_step_table(FILE *file, const struct ar_row *rows, size_t count
             fprintf(file, " %s\n", row->status);
             continue;
         }
-        fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f\n", row->iteration_s * 1e3,
+        fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s\n", row->iteration_s * 1e3,
                 row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3,
-                row->images_per_s, row->efficiency_frac * 100);
+                row->images_per_s, row->efficiency_frac * 100, row->baseline);
     }
 }
 

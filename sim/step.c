@@ -35,10 +35,13 @@ static void sum_up(struct ar_step *step)
     const struct ar_workload *workload = step->workload;
     const struct ar_trial *trial = &step->trial;
     double busy_s = 0;
+    double last_s = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        busy_s += trial->times[i].finish_s - trial->times[i].start_s;
+        /* The first rank may begin a bucket before the last rank has finished the one before. */
+        double start_s = trial->times[i].start_s > last_s ? trial->times[i].start_s : last_s;
+        busy_s += trial->times[i].finish_s - start_s;
+        last_s = trial->times[i].finish_s;
     }
-    double last_s = trial->times[trial->jobs_count - 1].finish_s;
     step->exposed_s = last_s > workload->backward_end_s ? last_s - workload->backward_end_s : 0;
     step->compute_s = ar_trace_compute_s(step->trace);
     step->iteration_s = step->compute_s + step->exposed_s;

@@ -1,0 +1,131 @@
+/* Prints how far the engines recurrence and closed are from simgrid: the table of sim/README.md.
+ *
+ *     build/release/sim/compare_engines topologies/abci-v100.topo [RANKS_MOST]
+ *
+ * Cases: all grids of 16, 32, ... RANKS_MOST ranks (256), fp16, two channels, window 8. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "engines.h"
+
+enum { CASES_MOST = 256 };
+
+struct errors {
+    double values[CASES_MOST];
+    size_t count;
+    size_t exact_count;
+    double exact_worst;
+};
+
+static int compare_values(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+static double magnitude(double value)
+{
+    return value < 0 ? -value : value;
+}
+
+static void add(struct errors *errors, double error, bool exact)
+{
+    if (exact) {
+        errors->exact_count++;
+        errors->exact_worst =
+            magnitude(error) > errors->exact_worst ? magnitude(error) : errors->exact_worst;
+    } else if (errors->count < CASES_MOST) {
+        errors->values[errors->count++] = error;
+    }
+}
+
+static void print(const char *algorithm, const char *payload, const char *engine,
+                  struct errors *errors)
+{
+    printf("| %s | %s | %s | %zu, within %.0e | %zu |", algorithm, payload, engine,
+           errors->exact_count, errors->exact_worst, errors->count);
+    if (errors->count == 0) {
+        puts(" | | |");
+        return;
+    }
+    qsort(errors->values, errors->count, sizeof errors->values[0], compare_values);
+    double lowest = errors->values[0];
+    double highest = errors->values[errors->count - 1];
+    for (size_t i = 0; i < errors->count; i++) {
+        errors->values[i] = magnitude(errors->values[i]);
+    }
+    qsort(errors->values, errors->count, sizeof errors->values[0], compare_values);
+    printf(" %.1f %% | %+.1f %% | %+.1f %% |\n", 100 * errors->values[errors->count / 2],
+           100 * lowest, 100 * highest);
+}
+
+static double run(struct ar_collective collective, const struct ar_engine *engine,
+                  uint64_t elements, bool *exact)
+{
+    struct ar_error err;
+    struct ar_job job = {.elements = elements};
+    struct ar_job_time time;
+    struct ar_trial trial = {
+        .collective = collective, .jobs = &job, .jobs_count = 1, .times = &time};
+    if (ar_trial_run(&trial, engine, &err) != AR_OK) {
+        fprintf(stderr, "compare_engines: %s\n", err.text);
+        exit(ar_status_exit_code(err.status));
+    }
+    *exact = trial.exact;
+    return time.finish_s;
+}
+
+static void compare(const struct ar_cluster *cluster, const struct ar_algorithm *algorithm,
+                    uint64_t elements, const char *payload, uint32_t ranks_most)
+{
+    struct errors recurrence = {.count = 0};
+    struct errors closed = {.count = 0};
+    for (uint32_t ranks = 16; ranks <= ranks_most; ranks *= 2) {
+        for (uint32_t x = 1; x <= ranks; x *= 2) {
+            struct ar_collective collective = {.cluster = cluster,
+                                               .algorithm = algorithm,
+                                               .shape = {.x = x, .y = ranks / x},
+                                               .channels = 2,
+                                               .window = 8,
+                                               .element_bytes = 2};
+            struct ar_error refused;
+            bool exact;
+            if (ar_collective_check(&collective, &refused) != AR_OK) {
+                continue;
+            }
+            double simulated_s = run(collective, &ar_engine_simgrid, elements, &exact);
+            double time_s = run(collective, &ar_engine_recurrence, elements, &exact);
+            add(&recurrence, time_s / simulated_s - 1, exact);
+            time_s = run(collective, &ar_engine_closed, elements, &exact);
+            add(&closed, time_s / simulated_s - 1, exact);
+        }
+    }
+    print(algorithm->name, payload, "recurrence", &recurrence);
+    print(algorithm->name, payload, "closed", &closed);
+}
+
+int main(int argc, char **argv)
+{
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    if (argc < 2) {
+        fputs("usage: compare_engines CLUSTER.topo [RANKS_MOST]\n", stderr);
+        return ar_status_exit_code(AR_USAGE);
+    }
+    enum ar_status status = ar_cluster_load(argv[1], NULL, 0, &cluster, &err);
+    if (status != AR_OK) {
+        fprintf(stderr, "compare_engines: %s\n", err.text);
+        return ar_status_exit_code(status);
+    }
+    uint32_t ranks_most = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 256;
+    puts("| algorithm | payload | engine | called exact | estimates | median | lowest | highest |");
+    puts("|---|---|---|---|--:|--:|--:|--:|");
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        compare(cluster, ar_algorithms[i], 500000, "1 MB", ranks_most);
+        compare(cluster, ar_algorithms[i], 25557032, "51.1 MB", ranks_most);
+    }
+    ar_cluster_destroy(cluster);
+    return 0;
+}

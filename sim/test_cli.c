@@ -1,0 +1,199 @@
+#include "test_cli.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATH_ROOM = 1024, LINE_ROOM = 4096 };
+
+static char folder[PATH_ROOM / 2]; /* a new one for each test, which is a process of its own */
+
+const char *cli_source(const char *path, char *room, size_t size)
+{
+    snprintf(room, size, "%s/%s", AR_TEST_SOURCE_DIR, path);
+    return room;
+}
+
+static void copy_file(const char *from, const char *to)
+{
+    char path[PATH_ROOM];
+    FILE *source = fopen(cli_source(from, path, sizeof path), "r");
+    FILE *target = fopen(to, "w");
+    cr_assert(source != NULL && target != NULL, "cannot copy %s", path);
+    for (int byte = fgetc(source); byte != EOF; byte = fgetc(source)) {
+        fputc(byte, target);
+    }
+    cr_assert(fclose(source) == 0 && fclose(target) == 0);
+}
+
+void cli_enter(void)
+{
+    snprintf(folder, sizeof folder, "%s/test-cli-XXXXXX", AR_TEST_BINARY_DIR);
+    cr_assert_not_null(mkdtemp(folder));
+    cr_assert(chdir(folder) == 0 && mkdir("work", 0777) == 0 && chdir("work") == 0);
+    cr_assert(setenv("AR", AR_TEST_PROGRAM, 1) == 0);
+    copy_file("topologies/abci-v100.topo", "cluster.topo");
+    copy_file("traces/example-timed.csv", "trace.csv");
+}
+
+void cli_leave(void)
+{
+    char command[PATH_ROOM];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    cr_assert(chdir("/") == 0 && system(command) == 0);
+}
+
+static char *read_all(const char *path)
+{
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file, "%s is not there", path);
+    size_t size = 0;
+    size_t room = 4096;
+    char *text = malloc(room);
+    cr_assert_not_null(text);
+    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+        size += got;
+        room *= 2;
+        text = realloc(text, room);
+        cr_assert_not_null(text);
+    }
+    text[size] = '\0';
+    fclose(file);
+    return text;
+}
+
+const char *cli_read(const char *path)
+{
+    return read_all(path);
+}
+
+static struct cli_run run_line(const char *line)
+{
+    char command[LINE_ROOM];
+    snprintf(command, sizeof command, "{ %s\n} >../out 2>../err </dev/null", line);
+    int state = system(command);
+    cr_assert(state != -1);
+    return (struct cli_run){
+        .code = WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state),
+        .out = read_all("../out"),
+        .err = read_all("../err"),
+    };
+}
+
+struct cli_run cli_run(const char *line, ...)
+{
+    char text[LINE_ROOM / 2];
+    va_list arguments;
+    va_start(arguments, line);
+    vsnprintf(text, sizeof text, line, arguments);
+    va_end(arguments);
+    return run_line(text);
+}
+
+/* Lines of a text that do not begin with a prefix. */
+static size_t lines_without(const char *text, const char *prefix)
+{
+    size_t count = 0;
+    for (const char *line = text; *line != '\0'; line += line[0] == '\n') {
+        count += strncmp(line, prefix, strlen(prefix)) != 0;
+        line += strcspn(line, "\n");
+    }
+    return count;
+}
+
+struct cli_run cli_good(const char *line, ...)
+{
+    char text[LINE_ROOM / 2];
+    va_list arguments;
+    va_start(arguments, line);
+    vsnprintf(text, sizeof text, line, arguments);
+    va_end(arguments);
+    struct cli_run run = run_line(text);
+    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", text, run.code, run.err);
+    cr_expect_eq(lines_without(run.err, "allreckon: note: "), 0, "%s: %s", text, run.err);
+    return run;
+}
+
+void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment)
+{
+    cr_expect_eq(run->code, code, "%s: exit code %d, %s", line, run->code, run->err);
+    cr_expect_str_empty(run->out, "%s: found on stdout: %s", line, run->out);
+    cr_expect_eq(lines_without(run->err, "allreckon: note: "), 1, "%s: found on stderr: %s", line,
+                 run->err);
+    cr_expect_eq(lines_without(run->err, "allreckon: "), 0, "%s: found on stderr: %s", line,
+                 run->err);
+    cr_expect_not_null(strstr(run->err, fragment), "%s: \"%s\" is not in: %s", line, fragment,
+                       run->err);
+}
+
+static size_t count_below(const char *path)
+{
+    size_t count = 0;
+    DIR *directory = opendir(path);
+    if (directory == NULL) {
+        return 0;
+    }
+    for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            char below[PATH_ROOM];
+            snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
+            count += 1 + (entry->d_type == DT_DIR ? count_below(below) : 0);
+        }
+    }
+    closedir(directory);
+    return count;
+}
+
+size_t cli_files_count(void)
+{
+    return count_below(".");
+}
+
+struct cli_table *cli_table(const char *text)
+{
+    struct cli_table *table = calloc(1, sizeof *table);
+    char *at = strdup(text);
+    cr_assert(table != NULL && at != NULL);
+    for (char *line = strtok(at, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        cr_assert_lt(table->rows_count, (size_t)CLI_ROWS_MOST);
+        size_t column = 0;
+        for (char *cell = line; cell != NULL; column++) {
+            cr_assert_lt(column, (size_t)CLI_COLUMNS_MOST);
+            table->rows[table->rows_count][column] = strsep(&cell, ",");
+        }
+        cr_assert(table->rows_count == 0 || column == table->columns_count, "cells in row %zu: %zu",
+                  table->rows_count, column);
+        table->columns_count = column;
+        table->rows_count++;
+    }
+    return table;
+}
+
+const char *cli_cell(const struct cli_table *table, size_t row, const char *column)
+{
+    cr_assert_lt(row, table->rows_count);
+    for (size_t i = 0; i < table->columns_count; i++) {
+        if (strcmp(table->rows[0][i], column) == 0) {
+            return table->rows[row][i];
+        }
+    }
+    cr_assert_fail("no column %s", column);
+    return "";
+}
+
+size_t cli_lines_with(const char *text, const char *fragment)
+{
+    size_t count = 0;
+    char *copy = strdup(text);
+    cr_assert_not_null(copy);
+    for (char *line = strtok(copy, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        count += strstr(line, fragment) != NULL;
+    }
+    free(copy);
+    return count;
+}

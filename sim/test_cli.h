@@ -1,0 +1,62 @@
+/** \file test_cli.h
+ * For tests of the command line: runs the built program in a new directory and keeps what it says.
+ */
+#ifndef AR_TEST_CLI_H
+#define AR_TEST_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/** What a run left; the texts are the library's and stay until the test ends. */
+struct cli_run {
+    int code; /**< exit code; 128 + signal if one ended it */
+    const char *out;
+    const char *err;
+};
+
+/** Makes a directory with the files below and goes there; to be the `.init` of a suite.
+ * cluster.topo and trace.csv are copies of shipped files. */
+void cli_enter(void);
+
+/** Removes the directory; to be the `.fini` of a suite. */
+void cli_leave(void);
+
+/** Runs a line of a shell in which $AR is the program; `line` is a printf format. */
+struct cli_run cli_run(const char *line, ...) __attribute__((format(printf, 1, 2)));
+
+/** The same, and the run must succeed and write nothing but notes to stderr. */
+struct cli_run cli_good(const char *line, ...) __attribute__((format(printf, 1, 2)));
+
+/** Checks that a run failed as it should: exit code, empty stdout, one line on stderr that begins
+ * with "allreckon: " and holds the fragment. */
+void cli_expect_error(const struct cli_run *run, const char *line, int code, const char *fragment);
+
+/** Entries in the directory, with all below it; the same before and after if nothing was left. */
+size_t cli_files_count(void);
+
+/** Reads a file of the directory. */
+const char *cli_read(const char *path);
+
+/** A shipped file: topologies/flat.topo. */
+const char *cli_source(const char *path, char *room, size_t size);
+
+enum { CLI_COLUMNS_MOST = 64, CLI_ROWS_MOST = 128 };
+
+/** A CSV text, cut into cells; rows[0] is the header. */
+struct cli_table {
+    size_t rows_count;
+    size_t columns_count;
+    char *rows[CLI_ROWS_MOST][CLI_COLUMNS_MOST];
+};
+
+/** Cuts a CSV text without quotes. */
+struct cli_table *cli_table(const char *text);
+
+/** The cell of a row in a column. */
+const char *cli_cell(const struct cli_table *table, size_t row, const char *column);
+
+/** Lines of a text that hold a fragment. */
+size_t cli_lines_with(const char *text, const char *fragment);
+
+#endif

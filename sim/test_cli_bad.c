@@ -1,0 +1,254 @@
+/* Bad input: one line that says where, what was found and what was expected; an exit code of
+ * sysexits; nothing on stdout; no files. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_bad, .init = cli_enter, .fini = cli_leave);
+
+struct bad {
+    const char *line; /* behind "$AR " */
+    int code;
+    const char *fragment;
+};
+
+enum { BASE_ROOM = 512 };
+
+/* Runs every row behind the same beginning and checks that nothing was left. */
+static void expect_all(const char *base, const struct bad *rows, size_t count)
+{
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < count; i++) {
+        struct cli_run run = cli_run("$AR %s %s", base, rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].line);
+    }
+}
+
+#define EXPECT_ALL(base, rows) expect_all(base, rows, sizeof rows / sizeof rows[0])
+
+Test(cli_bad, commands_and_options_that_are_not_there)
+{
+    static const struct bad rows[] = {
+        {"bogus", 64, "unknown command \"bogus\"; see"},
+        {"predct", 64, "did you mean \"predict\"?"},
+        {"''", 64, "unknown command \"\""},
+        {"help predct", 64, "did you mean \"predict\"?"},
+        {"predict --bogus", 64, "unknown option \"--bogus\"; see 'allreckon predict --help'"},
+        {"predict --algorithms ring", 64, "did you mean \"--algorithm\"?"},
+        {"predict -z", 64, "unknown option \"-z\""},
+        {"predict --quiet=1", 64, "found \"--quiet=1\"; expected --quiet without a value"},
+        {"predict --gpus", 64, "option \"--gpus\" needs a value"},
+        {"predict extra", 64, "unexpected argument \"extra\""},
+        {"predict --gpus 4 --gpus 8", 64, "--gpus: found twice, \"4\" and \"8\"; expected once"},
+        {"plot here --bogus", 64, "unknown option \"--bogus\""},
+        {"predict", 64, "option --cluster is missing; expected --cluster C"},
+        {"predict --cluster flat", 64, "option --trace is missing"},
+        {"predict --cluster flat --trace trace.csv", 64, "option --gpus is missing"},
+        {"predict --cluster flat --trace trace.csv --gpus 4", 64, "--algorithm is missing"},
+        {"allreduce --cluster flat --gpus 4 --algorithm ring", 64, "--payload is missing"},
+        {"sweep --cluster flat --trace trace.csv", 64, "option --gpus is missing"},
+        {"export --cluster flat --gpus 4", 64, "option --format is missing"},
+        {"plot", 64, "expected the directory of a sweep"},
+        {"plot a b", 64, "unexpected argument \"b\""},
+        {"list foo", 64, "found \"foo\"; expected algorithms, clusters"},
+        {"verify --gpus 257", 64, "expected a whole number from 1 to 256"},
+        {"\"$(printf 'two\\nlines')\"", 64, "unknown command \"two?lines\""},
+    };
+    EXPECT_ALL("", rows);
+}
+
+Test(cli_bad, the_number_of_gpus)
+{
+    static const struct bad rows[] = {
+        {"--gpus 0", 64, "--gpus: found \"0\"; expected a whole number from 1 to 4352"},
+        {"--gpus -1", 64, "found \"-1\""},
+        {"--gpus 4.5", 64, "found \"4.5\""},
+        {"--gpus 1e3", 64, "found \"1e3\""},
+        {"--gpus ''", 64, "found \"\""},
+        {"--gpus nan", 64, "found \"nan\""},
+        {"--gpus 8,16", 64, "found \"8,16\""},
+        {"--gpus 99999999999999999999", 64, "found \"99999999999999999999\""},
+        {"--gpus 4353", 64, "expected a whole number from 1 to 4352, the GPUs of cluster"},
+        {"--gpus 8 --set nodes=1", 64, "expected a whole number from 1 to 4,"},
+    };
+    EXPECT_ALL("predict --cluster abci-v100 --trace trace.csv --algorithm ring", rows);
+    EXPECT_ALL("allreduce --cluster abci-v100 --payload 1MB --algorithm ring", rows);
+    EXPECT_ALL("explain --cluster abci-v100 --trace trace.csv --algorithm ring", rows);
+    EXPECT_ALL("export --cluster abci-v100 --format simgrid-xml --out x.xml", rows);
+}
+
+Test(cli_bad, values_of_a_prediction)
+{
+    static const struct bad rows[] = {
+        {"--algorithm zzz", 64, "--algorithm: unknown algorithm \"zzz\""},
+        {"--algorithm torus2", 64, "did you mean \"torus2d\"?"},
+        {"--algorithm ring --shape 2x4", 64, "expected Nx1"},
+        {"--algorithm torus2d --shape 3x3", 64, "3x3 has 9 places; expected X*Y = 8"},
+        {"--algorithm torus2d --shape 65536x65536", 64, "found \"65536x65536\"; expected columns"},
+        {"--algorithm torus2d --shape 99999999999x2", 64, "found \"99999999999x2\""},
+        {"--algorithm torus2d --shape 8", 64, "found \"8\"; expected columns x rows"},
+        {"--algorithm torus2d --shape -2x-4", 64, "found \"-2x-4\""},
+        {"--algorithm ring --batch 0", 64, "--batch: found \"0\""},
+        {"--algorithm ring --precision fp8", 64, "found \"fp8\"; expected fp16 or fp32"},
+        {"--algorithm ring --bucket 25", 64, "--bucket: found \"25\" without a unit"},
+        {"--algorithm ring --bucket foo", 64, "expected ddp, horovod"},
+        {"--algorithm ring --engine simgrd", 64, "did you mean \"simgrid\"?"},
+        {"--algorithm ring --baseline gpus", 64,
+         "--baseline: found \"gpus\"; expected gpu or node"},
+        {"--algorithm ring --channels 0", 64, "--channels: found \"0\"; expected"},
+        {"--algorithm ring --window 65", 64, "--window: found \"65\"; expected"},
+        {"--algorithm ring --format xml", 64, "found \"xml\"; expected table, csv or json"},
+        {"--algorithm ring --format ''", 64, "found \"\"; expected table, csv or json"},
+        {"--algorithm ring --set foo", 64, "--set: found \"foo\"; expected key = value"},
+        {"--algorithm ring --set net.latncy=1us", 64, "\"net.latency\""},
+        {"--algorithm ring --set net.latency=3", 64, "without a unit"},
+        {"--algorithm ring --set net.latency=-3us", 64, "not negative"},
+        {"--algorithm ring --set net.latency=nan", 64, "found \"nan\"; expected a time"},
+        {"--algorithm ring --set gpu.model=$(printf %0200d 0)", 64,
+         "--set: found settings of more"},
+    };
+    EXPECT_ALL("predict --cluster abci-v100 --trace resnet50-v1.5 --gpus 8", rows);
+}
+
+Test(cli_bad, payloads)
+{
+    static const struct bad rows[] = {
+        {"51.1", 64, "--payload: found \"51.1\" without a unit; expected a size such as 51.1MB"},
+        {"''", 64, "found \"\""},
+        {"0B", 64, "expected a size above zero"},
+        {"-1MB", 64, "not negative"},
+        {"3B", 64, "found 3 bytes; expected a multiple of 2, the size of a fp16 element"},
+        {"1MB,3B", 64, "found 3 bytes"},
+        {"9e18B", 64, "expected a whole number of bytes below 2^50"},
+        {"1mb", 64, "found unit \"mb\""},
+        {"nanB", 64, "found \"nanB\""},
+        {"1MB,", 64, "found \"\""},
+        {"1MB:2MB", 64, "range \"1MB:2MB\" has no step; expected a range such as 4KiB:1GiB:x4"},
+        {"1MB:2MB:x1", 64, "range \"1MB:2MB:x1\": found \"1\"; expected a whole number from 2"},
+        {"1MB:2MB:x0", 64, "found \"0\""},
+        {"1MB:2MB:+0B", 64, "expected a size above zero"},
+        {"1MB:2MB:+1", 64, "found \"1\" without a unit"},
+        {"2MB:1MB:x2", 64, "ends before it begins"},
+        {"2B:1GB:+2B", 64, "found more than 4096 values"},
+        {"$(printf %080d 4)MB", 64, "expected items of at most 63 characters"},
+    };
+    EXPECT_ALL("allreduce --cluster flat --gpus 4 --algorithm ring --payload", rows);
+}
+
+Test(cli_bad, axes_of_a_sweep)
+{
+    static const struct bad rows[] = {
+        {"--gpus 4:8", 64, "--gpus: range \"4:8\" has no step; expected a range such as 4:4096:x2"},
+        {"--gpus 4:8:x1", 64, "found \"1\""},
+        {"--gpus 4:8:+0", 64, "found \"0\""},
+        {"--gpus 4:8192:x2", 64, "range \"4:8192:x2\": found 8192; expected at most 4352"},
+        {"--gpus 8192", 64, "expected a whole number from 1 to 4352"},
+        {"--gpus 1:4352:+1", 64, "found more than 4096 values"},
+        {"--gpus 4,,8", 64, "found \"\""},
+        {"--gpus 4 --algorithms foo", 64, "--algorithms: unknown algorithm \"foo\""},
+        {"--gpus 4 --algorithms ring,", 64, "unknown algorithm \"\""},
+        {"--gpus 4 --shapes 3x3", 64, "--shapes: 3x3 has 9 places; expected X*Y to be one of"},
+        {"--gpus 4 --shapes 2x2,foo", 64, "found \"foo\"; expected all, square, node or grids"},
+        {"--gpus 6 --shapes node --algorithms torus2d", 64, "--shapes: found \"node\""},
+        {"--gpus 8 --shapes 2x4 --algorithms ring", 64, "which --algorithms ring do not react to"},
+        {"--gpus 4 --jobs 0", 64, "--jobs: found \"0\"; expected a whole number from 1 to 256"},
+        {"--gpus 4 --format foo", 64, "--format: found \"foo\""},
+        {"--gpus 4 --payload 3B", 64, "--payload: found 3 bytes; expected a multiple"},
+        {"--gpus 4 --out ''", 64, "--out: found \"\"; expected a directory"},
+        {"--gpus 4 --out /dev/null", 74, "/dev/null: found a file; expected a directory"},
+        {"--gpus 4 --out trace.csv/x/y", 74, "trace.csv"},
+        {"--gpus 4 --out /proc/nothing", 74, "/proc/nothing: cannot make the directory"},
+    };
+    EXPECT_ALL("sweep --engine closed --cluster abci-v100 --trace trace.csv", rows);
+}
+
+Test(cli_bad, names_and_paths_of_inputs)
+{
+    static const struct bad rows[] = {
+        {"--trace trace.csv --cluster abci", 66, "did you mean \"abci-v100\"?"},
+        {"--trace trace.csv --cluster zzzz", 66, "known are abci-v100 and flat"},
+        {"--trace trace.csv --cluster ''", 66, "--cluster: unknown cluster \"\""},
+        {"--trace trace.csv --cluster ./no.topo", 66, "./no.topo: cannot read: No such file"},
+        {"--trace trace.csv --cluster /", 66, "found a directory; expected a cluster file"},
+        {"--trace trace.csv --cluster /dev/null", 65, "/dev/null: found no values"},
+        {"--cluster flat --trace resnet", 66, "did you mean \"resnet50-v1.5\"?"},
+        {"--cluster flat --trace v100-sxm2.cost", 66, "known are example-timed and resnet50"},
+        {"--cluster flat --trace ./no.csv", 66, "./no.csv: No such file"},
+        {"--cluster flat --trace /", 66, "/: is a directory"},
+        {"--cluster flat --trace /dev/null", 65, "/dev/null: no header line"},
+        {"--cluster flat --trace trace.csv --batch 64", 64, "measured at batch 32"},
+        {"--cluster flat --trace trace.csv --precision fp32", 64, "measured in fp16, fp32 was"},
+        {"--cluster flat --trace trace.csv --set gpu.cost_table=no", 66, "known are v100-sxm2"},
+    };
+    EXPECT_ALL("predict --gpus 4 --algorithm ring", rows);
+}
+
+/* A broken copy of trace.csv or cluster.topo, made by a command, and what is said of it. */
+Test(cli_bad, contents_of_inputs)
+{
+    static const struct {
+        const char *make;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {": >", 65, "no header line in 0 bytes"},
+        {"head -c 300 trace.csv >", 65, "bad.csv:10: 2 cells; expected 4"},
+        {"sed 's/,backward_s//' trace.csv >", 65, "bad.csv:8: 4 cells; expected 3"},
+        {"sed 's/backward_s/backwards/' trace.csv >", 65, "\"backward_s\""},
+        {"sed 's/0.00054/-0.00054/' trace.csv >", 65, "\"-0.00054\"; expected seconds >= 0"},
+        {"sed 's/0.00054/nan/' trace.csv >", 65, "column \"backward_s\" is \"nan\""},
+        {"sed 's/conv2/conv1/' trace.csv >", 65, "bad.csv:9: column \"layer\" is \"conv1\""},
+        {"sed 's/# batch/# btch/' trace.csv >", 65, "batch"},
+        {"sed 's/,[0-9+]*$/,0/' trace.csv >", 65, "no layer has gradient elements"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("%s bad.csv; $AR predict --cluster flat --gpus 4 --algorithm "
+                                     "ring --trace bad.csv",
+                                     rows[i].make);
+        cli_expect_error(&run, rows[i].make, rows[i].code, rows[i].fragment);
+    }
+}
+
+Test(cli_bad, contents_of_clusters)
+{
+    static const struct {
+        const char *make;
+        const char *fragment;
+    } rows[] = {
+        {": >", "found no values"},
+        {"head -c 2000 cluster.topo >", "found the end of the file within a line"},
+        {"(cat cluster.topo; echo 'nodes = 3 ; x') >", "key \"nodes\": found a second time"},
+        {"sed 's/= 9.6us/= nan/' cluster.topo >", "key \"net.latency\": found \"nan\""},
+        {"sed 's/= 9.6us/= -9.6us/' cluster.topo >", "not negative"},
+        {"sed 's/= 9.6us/= 9.6/' cluster.topo >", "without a unit"},
+        {"sed '/^nodes/d' cluster.topo >", "key \"nodes\": found nowhere"},
+        {"sed 's/^hcas/hacs/' cluster.topo >", "\"hcas\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("%s bad.topo; $AR allreduce --cluster bad.topo --gpus 4 "
+                                     "--algorithm ring --payload 1MB",
+                                     rows[i].make);
+        cli_expect_error(&run, rows[i].make, 65, rows[i].fragment);
+        cr_expect_not_null(strstr(run.err, "bad.topo:"), "%s", run.err);
+    }
+}
+
+Test(cli_bad, outputs_of_export_and_plot)
+{
+    static const struct bad rows[] = {
+        {"export --cluster flat --gpus 4 --format goal", 64, "\"goal\"; expected simgrid-xml"},
+        {"export --cluster flat --gpus 4 --format simgrid-xml --out ''", 64, "--out: found \"\""},
+        {"export --cluster flat --gpus 4 --format simgrid-xml --out no/x", 74,
+         "no/x: cannot write"},
+        {"export --cluster flat --gpus 4 --format simgrid-xml --out /", 74, "it is a directory"},
+        {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
+        {"plot no", 66, "no: cannot read: No such file"},
+        {"plot /dev/null", 65, "the file is empty"},
+        {"plot .", 66, "./sweep.csv: cannot read"},
+        {"plot trace.csv", 65, "column \"status\" is missing"},
+    };
+    EXPECT_ALL("", rows);
+}

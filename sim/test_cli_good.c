@@ -1,0 +1,222 @@
+/* The command line as a user meets it. Worked examples run with small numbers of GPUs. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_cli.h"
+
+TestSuite(cli, .init = cli_enter, .fini = cli_leave);
+
+#define STEP "--cluster abci-v100 --trace resnet50-v1.5"
+#define COLUMNS                                                                                    \
+    "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,shape,channels,engine,"            \
+    "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,images_per_s,efficiency_frac,"      \
+    "baseline,messages_count,wall_s,version,"
+
+Test(cli, every_command_has_help_with_an_example)
+{
+    static const char *const commands[] = {"list", "allreduce", "predict", "sweep",
+                                           "plot", "explain",   "export",  "verify"};
+    struct cli_run all = cli_good("$AR --help");
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct cli_run run = cli_good("$AR %s --help", commands[i]);
+        char example[64];
+        snprintf(example, sizeof example, "\n  allreckon %s ", commands[i]);
+        cr_expect_not_null(strstr(run.out, "example"), "%s", commands[i]);
+        cr_expect_not_null(strstr(run.out, example), "%s", commands[i]);
+        cr_expect_not_null(strstr(run.out, "Units:"), "%s", commands[i]);
+        cr_expect_str_empty(run.err);
+        cr_expect_not_null(strstr(all.out, commands[i]));
+        cr_expect_str_eq(cli_good("$AR help %s", commands[i]).out, run.out);
+        cr_expect_str_eq(cli_good("$AR %s -h", commands[i]).out, run.out);
+    }
+    struct cli_run none = cli_run("$AR");
+    cr_expect_eq(none.code, 64);
+    cr_expect_str_empty(none.out);
+    cr_expect_str_eq(none.err, all.out);
+}
+
+Test(cli, list_shows_what_the_other_commands_take)
+{
+    struct cli_run run = cli_good("$AR list");
+    static const char *const names[] = {"ring", "hierarchical", "torus2d",       "abci-v100",
+                                        "flat", "simgrid",      "resnet50-v1.5", "closed"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
+    }
+    cr_expect_eq(cli_lines_with(cli_good("$AR list columns").out, "iteration_s "), 1);
+}
+
+Test(cli, csv_has_the_columns_of_the_contract_in_order)
+{
+    struct cli_run step = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv");
+    cr_expect_eq(strncmp(step.out, COLUMNS, strlen(COLUMNS)), 0, "%s", step.out);
+    struct cli_run bare = cli_good(
+        "$AR allreduce --cluster flat --gpus 8 --algorithm ring --payload 1MB --format csv");
+    cr_expect_eq(strcspn(bare.out, "\n"), strcspn(step.out, "\n"));
+    struct cli_table *columns = cli_table(step.out);
+    const char *list = cli_good("$AR list columns").out;
+    for (size_t i = 0; i < columns->columns_count; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "%s ", columns->rows[0][i]);
+        const char *next = strchr(list, '\n');
+        cr_expect_eq(strncmp(list, line, strlen(line)), 0, "column %zu: %s", i, line);
+        list = next + 1;
+    }
+}
+
+/* The text of a value in JSON, without its quotes; "" for null. */
+static const char *json_value(const char **at, const char *name, char *room, size_t size)
+{
+    char key[80];
+    snprintf(key, sizeof key, "\"%s\": ", name);
+    const char *found = strstr(*at, key);
+    cr_assert_not_null(found, "%s is not in %s", key, *at);
+    cr_assert(found - *at < 300, "%s does not follow", key);
+    found += strlen(key);
+    bool is_text = *found == '"';
+    size_t length = strcspn(found + is_text, is_text ? "\"" : ",}");
+    snprintf(room, size, "%.*s", (int)length, found + is_text);
+    *at = found;
+    return strcmp(room, "null") == 0 ? "" : room;
+}
+
+Test(cli, json_has_the_names_and_values_of_csv)
+{
+    static const char *const lines[] = {
+        "$AR predict " STEP " --gpus 6 --algorithm torus2d --set net.latency=2us",
+        "$AR predict " STEP " --gpus 8 --algorithm hierarchical --engine closed --baseline gpu",
+        "$AR allreduce --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct cli_table *table = cli_table(cli_good("%s --format csv", lines[i]).out);
+        const char *json = cli_good("%s --format json", lines[i]).out;
+        cr_expect_eq(json[0], '[');
+        for (size_t column = 0; column < table->columns_count; column++) {
+            char room[256];
+            const char *name = table->rows[0][column];
+            const char *value = json_value(&json, name, room, sizeof room);
+            if (strcmp(name, "wall_s") != 0) {
+                cr_expect_str_eq(value, table->rows[1][column], "%s: %s", lines[i], name);
+            }
+        }
+    }
+}
+
+static double number(const struct cli_table *table, const char *column)
+{
+    return strtod(cli_cell(table, 1, column), NULL);
+}
+
+Test(cli, table_explain_and_csv_agree)
+{
+    const char *options = STEP " --gpus 8 --algorithm torus2d";
+    struct cli_table *csv = cli_table(cli_good("$AR predict %s --format csv", options).out);
+    const char *table = cli_good("$AR predict %s", options).out;
+    const char *explain = cli_good("$AR explain %s", options).out;
+    char text[64];
+    static const char *const columns[] = {"iteration_s", "allreduce_s", "exposed_s"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(text, sizeof text, "%.3f", number(csv, columns[i]) * 1e3);
+        cr_expect_not_null(strstr(table, text), "%s %s", columns[i], text);
+        cr_expect_not_null(strstr(explain, text), "%s %s", columns[i], text);
+    }
+    snprintf(text, sizeof text, "efficiency %.2f %%, where 100 %% is one node",
+             number(csv, "efficiency_frac") * 100);
+    cr_expect_not_null(strstr(explain, text), "%s", text);
+    cr_expect_not_null(strstr(table, " of one\n"));
+    cr_expect_not_null(strstr(table, " node\n"));
+}
+
+Test(cli, the_baseline_is_an_option_and_is_printed)
+{
+    struct cli_run node = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv");
+    struct cli_run gpu =
+        cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --baseline gpu");
+    struct cli_table *of_node = cli_table(node.out);
+    struct cli_table *of_gpu = cli_table(gpu.out);
+    cr_expect_str_eq(cli_cell(of_node, 1, "baseline"), "node");
+    cr_expect_str_eq(cli_cell(of_gpu, 1, "baseline"), "gpu");
+    cr_expect_lt(number(of_gpu, "efficiency_frac"), number(of_node, "efficiency_frac"));
+    cr_expect_float_eq(number(of_gpu, "efficiency_frac"),
+                       number(of_gpu, "compute_s") / number(of_gpu, "iteration_s"), 1e-8);
+    cr_expect_not_null(strstr(node.err, "100 % is one node (--baseline node)"), "%s", node.err);
+    cr_expect_not_null(strstr(gpu.err, "100 % is one GPU (--baseline gpu)"), "%s", gpu.err);
+}
+
+Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)
+{
+    const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm ring "
+                       "--engine closed --payload 1MB";
+    struct cli_run loud = cli_good("%s", line);
+    struct cli_run quiet = cli_good("%s --quiet", line);
+    cr_expect_str_eq(loud.out, quiet.out);
+    cr_expect_not_null(strstr(loud.err, "1 of 1 rows are estimates"), "%s", loud.err);
+    cr_expect_str_empty(quiet.err);
+}
+
+Test(cli, a_payload_list_gives_a_row_each)
+{
+    struct cli_table *table = cli_table(
+        cli_good("$AR allreduce --cluster flat --gpus 4 --algorithm ring --format csv --payload "
+                 "2B,1MB,1KiB:16KiB:x4,1MB:2MB:+500kB,1MB")
+            .out);
+    static const char *const sizes[] = {"2",     "1000000", "1024",   "4096",
+                                        "16384", "1500000", "2000000"};
+    cr_assert_eq(table->rows_count, 1 + sizeof sizes / sizeof sizes[0]);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        cr_expect_str_eq(cli_cell(table, i + 1, "payload_bytes"), sizes[i]);
+        cr_expect_str_eq(cli_cell(table, i + 1, "trace"), "");
+        cr_expect_str_eq(cli_cell(table, i + 1, "status"), "ok");
+    }
+}
+
+Test(cli, a_large_ring_goes_to_the_recurrence_and_says_so)
+{
+    struct cli_run run = cli_good("$AR predict " STEP " --gpus 4352 --algorithm ring --format csv");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
+    cr_expect_not_null(strstr(run.err, "more than 5 million messages"), "%s", run.err);
+}
+
+Test(cli, files_of_any_name_are_taken_by_path)
+{
+    cli_good("mkdir \"a b\"; cp cluster.topo \"a b/it's.topo\"; "
+             "cp trace.csv 'a b/\"q\", x.csv'; cp trace.csv \"$(printf 'a b/\\377.csv')\"");
+    struct cli_run run = cli_good("$AR predict --cluster \"a b/it's.topo\" --trace 'a b/\"q\", "
+                                  "x.csv' --gpus 4 --algorithm ring --format csv");
+    cr_expect_not_null(strstr(run.out, "\nabci-v100,\"\"\"q\"\", x\",32,fp16,4,1,ring,,"), "%s",
+                       run.out);
+    run = cli_good("$AR predict --cluster flat --trace \"$(printf 'a b/\\377.csv')\" --gpus 4 "
+                   "--algorithm ring --format json");
+    cr_expect_not_null(strstr(run.out, "\"trace\": \"\\ufffd\""), "%s", run.out);
+}
+
+Test(cli, shipped_files_beside_the_program_come_first)
+{
+    cli_good("mkdir -p in/bin in/share/allreckon/topologies && cp \"$AR\" in/bin/allreckon && "
+             "cp cluster.topo in/share/allreckon/topologies/only-here.topo && "
+             "ln -s in/bin/allreckon link");
+    struct cli_run run = cli_good("env -i ./link list clusters");
+    cr_expect_eq(cli_lines_with(run.out, "only-here"), 1, "%s", run.out);
+    cr_expect_eq(cli_lines_with(run.out, "flat"), 0, "%s", run.out);
+}
+
+Test(cli, export_writes_a_platform_with_a_host_per_gpu)
+{
+    struct cli_run run =
+        cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 17 --out p.xml");
+    cr_expect_str_empty(run.out);
+    const char *platform = cli_read("p.xml");
+    cr_expect_eq(strncmp(platform, "<?xml", 5), 0);
+    cr_expect_eq(cli_lines_with(platform, "<host id=\"gpu-"), 20, "five nodes of four GPUs");
+    cr_expect_eq(cli_lines_with(platform, "<zone "), cli_lines_with(platform, "</zone>"));
+    cr_expect_eq(cli_lines_with(platform, "</platform>"), 1);
+    cr_expect_str_eq(cli_good("$AR export --format simgrid-xml --cluster abci-v100 --gpus 17").out,
+                     platform);
+}
+
+Test(cli, verify_proves_the_algorithms)
+{
+    struct cli_run run = cli_good("$AR verify --gpus 1:6:+1");
+    cr_expect_eq(cli_lines_with(run.out, "every contribution reduced exactly once"), 3);
+}

@@ -1,0 +1,347 @@
+/* Sweeps: their rows, their files, and what becomes of them when something breaks. */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_sweep, .init = cli_enter, .fini = cli_leave);
+
+#define STEP "--cluster abci-v100 --trace resnet50-v1.5"
+
+/* Compares rows but for the real time they took. */
+static void expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b,
+                            size_t j)
+{
+    cr_assert_eq(a->columns_count, b->columns_count);
+    for (size_t column = 0; column < a->columns_count; column++) {
+        if (strcmp(a->rows[0][column], "wall_s") != 0) {
+            cr_expect_str_eq(a->rows[i][column], b->rows[j][column], "row %zu, %s", i,
+                             a->rows[0][column]);
+        }
+    }
+}
+
+Test(cli_sweep, rows_equal_those_of_predict)
+{
+    cli_good("$AR sweep " STEP " --gpus 4:32:x2 --shapes square --out new/dir --jobs 3");
+    struct cli_table *sweep = cli_table(cli_read("new/dir/sweep.csv"));
+    cr_assert_eq(sweep->rows_count, 13, "four GPU counts, three algorithms");
+    for (size_t i = 1; i < sweep->rows_count; i++) {
+        const char *shape = cli_cell(sweep, i, "shape");
+        struct cli_run one =
+            cli_good("$AR predict " STEP " --format csv --gpus %s --algorithm %s %s %s",
+                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "algorithm"),
+                     shape[0] != '\0' ? "--shape" : "", shape);
+        expect_same_row(sweep, i, cli_table(one.out), 1);
+    }
+}
+
+Test(cli_sweep, jobs_change_nothing_but_the_time)
+{
+    struct cli_table *one =
+        cli_table(cli_good("$AR sweep " STEP " --gpus 4:16:x2 --format csv --jobs 1").out);
+    struct cli_table *four =
+        cli_table(cli_good("$AR sweep " STEP " --gpus 4:16:x2 --format csv --jobs 4").out);
+    cr_assert_eq(one->rows_count, four->rows_count);
+    for (size_t i = 0; i < one->rows_count; i++) {
+        expect_same_row(one, i, four, i);
+    }
+}
+
+Test(cli_sweep, what_is_there_twice_counts_once)
+{
+    struct cli_table *table =
+        cli_table(cli_good("$AR sweep " STEP " --engine closed --format csv --gpus 8,4:8:x2,8 "
+                           "--algorithms torus2d,ring,torus2d --shapes 2x2,2x4,2x4")
+                      .out);
+    cr_expect_eq(table->rows_count, 5);
+}
+
+Test(cli_sweep, grids_that_fit_no_count_are_said_to_be_left_out)
+{
+    struct cli_run run =
+        cli_good("$AR sweep " STEP " --engine closed --gpus 4,6 --algorithms torus2d "
+                 "--shapes node --format csv");
+    cr_expect_eq(cli_table(run.out)->rows_count, 2);
+    cr_expect_not_null(strstr(run.err, "torus2d left out at 6 GPUs"), "%s", run.err);
+}
+
+Test(cli_sweep, a_second_sweep_replaces_the_first_and_names_what_it_leaves)
+{
+    cli_good("$AR sweep " STEP " --engine closed --gpus 4,8 --algorithms ring --out o "
+             "--payload 1MB,2MB");
+    cr_expect_eq(cli_table(cli_read("o/payload.csv"))->rows_count, 3);
+    struct cli_run run =
+        cli_good("$AR sweep " STEP " --engine closed --gpus 4 --algorithms ring --out o");
+    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 2);
+    cr_expect_not_null(strstr(run.err, "o/payload.csv is of an earlier sweep"), "%s", run.err);
+}
+
+Test(cli_sweep, plot_draws_it)
+{
+    if (system("command -v gnuplot >/dev/null") != 0) {
+        cr_skip_test("gnuplot is not installed");
+    }
+    static const char *const names[] = {"efficiency", "throughput", "shapes", "breakdown",
+                                        "payload"};
+    cli_good("$AR sweep " STEP " --engine closed --gpus 4:16:x2 --payload 64KiB:1MiB:x4 --out o");
+    struct cli_run run = cli_good("$AR plot o");
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        static const char *const endings[] = {"svg", "png", "gp", "csv"};
+        for (size_t j = 0; j < 4; j++) {
+            char path[64];
+            struct stat info;
+            snprintf(path, sizeof path, "o/%s.%s", names[i], endings[j]);
+            cr_expect(stat(path, &info) == 0 && info.st_size > 0, "%s", path);
+            cr_expect_eq(cli_lines_with(run.out, path), j < 2, "%s", path);
+        }
+    }
+}
+
+Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
+{
+    static const char *const lines[] = {"list",
+                                        "--help",
+                                        "--version",
+                                        "allreduce --cluster flat --gpus 4 --algorithm ring "
+                                        "--payload 1MB",
+                                        "predict " STEP " --gpus 4 --algorithm ring",
+                                        "explain " STEP " --gpus 4 --algorithm ring",
+                                        "sweep " STEP " --gpus 4 --engine closed --out o",
+                                        "export --cluster flat --gpus 4 --format simgrid-xml",
+                                        "verify --gpus 4"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct cli_run full = cli_run("$AR %s >/dev/full", lines[i]);
+        cli_expect_error(&full, lines[i], 74, "stdout: cannot write: No space left");
+        struct cli_run closed = cli_run("$AR %s >&-", lines[i]);
+        cli_expect_error(&closed, lines[i], 74, "stdout: cannot write: Bad file descriptor");
+    }
+    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->columns_count, 37, "the file is whole");
+}
+
+Test(cli_sweep, closed_streams_do_not_become_files)
+{
+    cr_expect_eq(cli_run("$AR export --cluster flat --gpus 4 --format simgrid-xml --out p.xml "
+                         "<&- >&- 2>&-")
+                     .code,
+                 0);
+    cr_expect_eq(cli_lines_with(cli_read("p.xml"), "</platform>"), 1);
+    cr_expect_eq(cli_run("$AR predict " STEP " --gpus 4 --algorithm ring <&- 2>&-").code, 0);
+    cr_expect_eq(cli_run("$AR predict --gpus 0 2>&-").code, 64);
+}
+
+Test(cli_sweep, a_disk_that_fills_up_leaves_nothing)
+{
+    static const char *const lines[] = {
+        "sweep " STEP " --gpus 4:64:x2 --engine closed --out o",
+        "export --cluster abci-v100 --gpus 64 --format simgrid-xml --out p.xml"};
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_run run =
+            cli_run("trap '' XFSZ; (ulimit -f 4; $AR %s 2>&1 | cat >&2; exit 74)", lines[i]);
+        cli_expect_error(&run, lines[i], 74, "cannot write: File too large");
+        cr_expect_eq(cli_files_count(), files, "%s", lines[i]);
+    }
+}
+
+Test(cli_sweep, a_limit_on_files_or_processes_is_one_line)
+{
+    struct cli_run run = cli_run("(ulimit -n 4; $AR sweep " STEP " --gpus 4 --quiet)");
+    cr_expect(run.code == 70 || run.code == 71, "exit code %d, %s", run.code, run.err);
+    cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
+    cr_expect_eq(cli_lines_with(run.err, "Too many open files"), 1, "%s", run.err);
+    run = cli_run("(ulimit -n 12; $AR sweep " STEP " --gpus 4:16:x2 --engine closed --quiet "
+                  "--jobs 64 --format csv)");
+    cr_expect_eq(run.code, 0, "fewer jobs than asked for are no error: %s", run.err);
+}
+
+/* Root may read and write everything, so a child gives up its rights. */
+static struct cli_run run_without_rights(const char *line)
+{
+    enum { NOBODY = 65534, CANNOT = 99 };
+    pid_t child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        bool is_nobody = geteuid() != 0 || setuid(NOBODY) == 0;
+        bool can_run = is_nobody && access(AR_TEST_PROGRAM, X_OK) == 0 && access(".", W_OK) == 0;
+        _exit(can_run ? cli_run("%s", line).code : CANNOT);
+    }
+    int state;
+    cr_assert_eq(waitpid(child, &state, 0), child);
+    if (WEXITSTATUS(state) == CANNOT) {
+        cr_skip_test("the build folder is closed to other users");
+    }
+    return (struct cli_run){WEXITSTATUS(state), cli_read("../out"), cli_read("../err")};
+}
+
+Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
+{
+    cli_good("chmod 777 .. . ; mkdir ro; chmod 555 ro; cp trace.csv no.csv; chmod 000 no.csv; "
+             "chmod 666 ../out ../err");
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"$AR sweep " STEP " --gpus 4 --out ro", 74, "ro: cannot write: Permission denied"},
+        {"$AR sweep " STEP " --gpus 4 --out ro/x/y", 74, "ro: cannot write: Permission denied"},
+        {"$AR export --cluster flat --gpus 4 --format simgrid-xml --out ro/x", 74, "ro/x: cannot"},
+        {"$AR predict --cluster flat --trace no.csv --gpus 4 --algorithm ring", 66, "no.csv: Perm"},
+        {"$AR plot no.csv", 66, "no.csv: cannot read: Permission denied"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = run_without_rights(rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+    }
+}
+
+/* A sweep in the background. All its processes hold the writing end of a pipe. */
+struct background {
+    pid_t process;
+    int alive; /* reading end: at its end when all of them are gone */
+};
+
+static struct background start_sweep(void)
+{
+    int ends[2];
+    cr_assert_eq(pipe(ends), 0);
+    struct background sweep = {.process = fork(), .alive = ends[0]};
+    cr_assert_geq(sweep.process, 0);
+    if (sweep.process == 0) {
+        close(ends[0]);
+        signal(SIGINT, SIG_DFL); /* a background job ignores it, and so would the sweep */
+        signal(SIGTERM, SIG_DFL);
+        signal(SIGHUP, SIG_DFL);
+        freopen("../out", "w", stdout);
+        freopen("../err", "w", stderr);
+        execl(AR_TEST_PROGRAM, "allreckon", "sweep", "--cluster", "abci-v100", "--trace",
+              "resnet50-v1.5", "--gpus", "4,1024", "--algorithms", "ring", "--engine", "simgrid",
+              "--jobs", "2", "--out", "o", "--quiet", (char *)NULL);
+        _exit(99);
+    }
+    close(ends[1]);
+    return sweep;
+}
+
+static void sleep_a_little(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+}
+
+/* A child of a process, the first started; 0 if it has none. */
+static pid_t find_child(pid_t parent)
+{
+    pid_t first = 0;
+    DIR *processes = opendir("/proc");
+    cr_assert_not_null(processes);
+    for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
+        char path[300];
+        int process;
+        int its_parent;
+        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
+        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
+        if (file != NULL && fscanf(file, "%d (allreckon) %*c %d", &process, &its_parent) == 2 &&
+            its_parent == parent && (first == 0 || process < first)) {
+            first = process;
+        }
+        if (file != NULL) {
+            fclose(file);
+        }
+    }
+    closedir(processes);
+    return first;
+}
+
+static pid_t wait_for_child(pid_t parent)
+{
+    pid_t child = 0;
+    for (int i = 0; child == 0 && i < 2000; i++) {
+        sleep_a_little();
+        child = find_child(parent);
+    }
+    cr_assert_neq(child, 0, "no worker was started");
+    return child;
+}
+
+/* Waits for the sweep; returns its exit code. No process of it may be left. */
+static int finish_sweep(const struct background *sweep)
+{
+    int state;
+    struct pollfd end = {.fd = sweep->alive, .events = POLLIN};
+    cr_assert_eq(waitpid(sweep->process, &state, 0), sweep->process);
+    cr_expect_eq(poll(&end, 1, 5000), 1, "a process is left");
+    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+}
+
+Test(cli_sweep, a_signal_ends_all_processes_and_leaves_no_files)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < 3; i++) {
+        struct background sweep = start_sweep();
+        wait_for_child(wait_for_child(sweep.process));
+        kill(sweep.process, numbers[i]);
+        cr_expect_eq(finish_sweep(&sweep), 130);
+        cr_expect_eq(cli_lines_with(cli_read("../err"), "allreckon: interrupted after "), 1, "%s",
+                     cli_read("../err"));
+        cr_expect_str_empty(cli_read("../out"));
+        cr_expect_eq(cli_files_count(), files);
+    }
+}
+
+Test(cli_sweep, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
+{
+    cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,256 --algorithms torus2d --shapes square "
+             "--jobs 1 --engine simgrid >o.txt & sleep 0.1; kill -HUP $!; wait $!");
+    cr_expect_eq(cli_lines_with(cli_read("o.txt"), "torus2d"), 2);
+}
+
+Test(cli_sweep, a_killed_sweep_takes_its_workers_along)
+{
+    size_t files = cli_files_count();
+    struct background sweep = start_sweep();
+    wait_for_child(wait_for_child(sweep.process));
+    kill(sweep.process, SIGKILL);
+    cr_expect_eq(finish_sweep(&sweep), 128 + SIGKILL);
+    cr_expect_eq(cli_files_count(), files);
+}
+
+/* Kills the worker of the largest point or the simulation it runs; that row says so, the other one
+ * is there. */
+static void expect_one_lost(bool kills_simulation, const char *reason)
+{
+    struct background sweep = start_sweep();
+    pid_t victim = wait_for_child(sweep.process);
+    pid_t simulation = wait_for_child(victim);
+    kill(kills_simulation ? simulation : victim, SIGKILL);
+    cr_expect_eq(finish_sweep(&sweep), 70);
+    struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
+    cr_assert_eq(table->rows_count, 3);
+    cr_expect_str_eq(cli_cell(table, 1, "status"), "ok");
+    cr_expect_not_null(strstr(cli_cell(table, 2, "status"), reason), "%s",
+                       cli_cell(table, 2, "status"));
+    cr_expect_str_eq(cli_cell(table, 2, "gpus"), "1024");
+    cr_expect_str_eq(cli_cell(table, 2, "nodes"), "256");
+    cr_expect_str_eq(cli_cell(table, 2, "iteration_s"), "");
+    cr_expect_eq(
+        cli_lines_with(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024"), 1,
+        "%s", cli_read("../err"));
+}
+
+Test(cli_sweep, a_killed_worker_costs_one_row)
+{
+    expect_one_lost(false, "the worker process ended with signal 9");
+}
+
+Test(cli_sweep, a_killed_simulation_costs_one_row)
+{
+    expect_one_lost(true, "the simulation was ended by signal 9");
+}

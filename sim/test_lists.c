@@ -1,0 +1,165 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lists.h"
+
+enum { MOST = 4352 };
+
+struct expectation {
+    const char *text;
+    size_t count;
+    uint64_t values[8];
+};
+
+Test(lists, counts_are_items_and_ranges_without_repetition)
+{
+    static const struct expectation rows[] = {
+        {"8", 1, {8}},
+        {"8,16,96", 3, {8, 16, 96}},
+        {"4:64:x2", 5, {4, 8, 16, 32, 64}},
+        {"4:63:x2", 4, {4, 8, 16, 32}},
+        {"4:12:+4", 3, {4, 8, 12}},
+        {"4:4:x2", 1, {4}},
+        {"4:8:x2,8,2,4", 3, {4, 8, 2}},
+        {"2:4000000000:x1048576,1", 0, {0}},
+        {"2177:4352:x2", 1, {2177}},
+        {"4351:4352:+4000000000", 1, {4351}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_error err;
+        uint64_t *values = NULL;
+        size_t count = 0;
+        enum ar_status status = list_counts("--gpus", rows[i].text, MOST, &values, &count, &err);
+        cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
+        cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
+        for (size_t j = 0; j < count; j++) {
+            cr_expect_eq(values[j], rows[i].values[j], "%s", rows[i].text);
+        }
+        free(values);
+    }
+}
+
+Test(lists, a_range_whose_step_would_overflow_ends_there)
+{
+    struct ar_error err;
+    uint64_t *values;
+    size_t count;
+    cr_assert_eq(list_sizes("--payload", "512TiB:1000TiB:x1048576", &values, &count, &err), AR_OK);
+    cr_expect_eq(count, 1);
+    cr_expect_eq(values[0], 512ull << 40);
+    free(values);
+}
+
+Test(lists, sizes_take_units_in_ranges_too)
+{
+    struct ar_error err;
+    uint64_t *values;
+    size_t count;
+    cr_assert_eq(list_sizes("--payload", "1KiB:4KiB:x2,1MB:2MB:+500kB,2B", &values, &count, &err),
+                 AR_OK);
+    static const uint64_t expected[] = {1024, 2048, 4096, 1000000, 1500000, 2000000, 2};
+    cr_assert_eq(count, 7);
+    cr_expect_arr_eq(values, expected, sizeof expected);
+    free(values);
+}
+
+Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
+{
+    static const char *const texts[] = {
+        "",
+        ",",
+        "4,",
+        "0",
+        "-4",
+        "4.5",
+        "x",
+        "4353",
+        "4:8",
+        "4:8:",
+        "4:8:x",
+        "4:8:x1",
+        "4:8:+0",
+        "8:4:x2",
+        ":8:x2",
+        "4::x2",
+        "4:8192:x2",
+        "1:4352:+1",
+        "4:8:x2:x2",
+        "4:99999999999:x2",
+        "00000000000000000000000000000000000000000000000000000000000000004",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct ar_error err = {.status = AR_OK};
+        uint64_t *values = NULL;
+        size_t count = 7;
+        cr_expect_eq(list_counts("--gpus", texts[i], MOST, &values, &count, &err), AR_USAGE, "%s",
+                     texts[i]);
+        cr_expect_eq(err.status, AR_USAGE);
+        cr_expect_eq(strncmp(err.text, "--gpus: ", 8), 0, "%s", err.text);
+        cr_expect(values == NULL && count == 7, "%s", texts[i]);
+    }
+}
+
+Test(lists, algorithms_come_in_the_order_they_are_named)
+{
+    struct ar_error err;
+    const struct ar_algorithm **algorithms;
+    size_t count;
+    cr_assert_eq(list_algorithms("--algorithms", "torus2d,ring,torus2d", &algorithms, &count, &err),
+                 AR_OK);
+    cr_assert_eq(count, 2);
+    cr_expect_str_eq(algorithms[0]->name, "torus2d");
+    cr_expect_str_eq(algorithms[1]->name, "ring");
+    free(algorithms);
+    cr_assert_eq(list_algorithms("--algorithms", "all", &algorithms, &count, &err), AR_OK);
+    cr_expect_eq(count, ar_algorithms_count);
+    free(algorithms);
+    cr_expect_eq(list_algorithms("--algorithms", "ring,,", &algorithms, &count, &err), AR_USAGE);
+}
+
+static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_node,
+                          const char *expected)
+{
+    struct ar_error err;
+    struct ar_shape *shapes;
+    size_t count;
+    char found[256] = "";
+    cr_assert_eq(list_shapes("--shapes", text, ranks, gpus_per_node, &shapes, &count, &err), AR_OK);
+    for (size_t i = 0; i < count; i++) {
+        char shape[AR_SHAPE_TEXT];
+        size_t used = strlen(found);
+        snprintf(found + used, sizeof found - used, "%s%s", i > 0 ? " " : "",
+                 ar_shape_format(&shapes[i], shape));
+    }
+    cr_expect_str_eq(found, expected, "%s of %u", text, ranks);
+    free(shapes);
+}
+
+Test(lists, shapes_are_those_that_multiply_to_the_ranks)
+{
+    expect_shapes("all", 12, 4, "1x12 2x6 3x4 4x3 6x2 12x1");
+    expect_shapes("all", 7, 4, "1x7 7x1");
+    expect_shapes("all", 1, 4, "1x1");
+    expect_shapes("square", 12, 4, "3x4");
+    expect_shapes("square", 7, 4, "1x7");
+    expect_shapes("node", 12, 4, "4x3");
+    expect_shapes("node", 6, 4, "");
+    expect_shapes("node", 2, 4, "");
+    expect_shapes("2x6,2x2,6x2,2x6", 12, 4, "2x6 6x2");
+    expect_shapes("2x2", 12, 4, "");
+}
+
+Test(lists, a_grid_must_fit_one_of_the_counts)
+{
+    static const uint64_t counts[] = {4, 8};
+    struct ar_error err;
+    cr_expect_eq(list_shapes_check("--shapes", "all", counts, 2, &err), AR_OK);
+    cr_expect_eq(list_shapes_check("--shapes", "2x2,2x4", counts, 2, &err), AR_OK);
+    cr_expect_eq(list_shapes_check("--shapes", "2x2,3x3", counts, 2, &err), AR_USAGE);
+    cr_expect_str_eq(err.text,
+                     "--shapes: 3x3 has 9 places; expected X*Y to be one of the GPU counts");
+    cr_expect_eq(list_shapes_check("--shapes", "2x2,", counts, 2, &err), AR_USAGE);
+    cr_expect_eq(list_shapes_check("--shapes", "65536x65536", counts, 2, &err), AR_USAGE);
+}

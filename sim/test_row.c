@@ -1,0 +1,156 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_row.h"
+
+/* What ar_rows_write() writes; freed by the caller. */
+static char *written(enum ar_row_format format, const struct ar_row *rows, size_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert_not_null(file);
+    ar_rows_write(file, format, rows, count);
+    cr_assert_eq(fclose(file), 0);
+    return text;
+}
+
+static struct ar_row row_named(const char *name)
+{
+    struct ar_row row = ar_row_empty();
+    snprintf(row.cluster, sizeof row.cluster, "%s", name);
+    snprintf(row.status, sizeof row.status, "ok");
+    return row;
+}
+
+Test(row, an_empty_row_is_empty_in_csv_and_null_in_json)
+{
+    struct ar_row row = ar_row_empty();
+    char *csv = written(AR_ROW_CSV, &row, 1);
+    char *json = written(AR_ROW_JSON, &row, 1);
+    const char *line = strchr(csv, '\n') + 1;
+    cr_expect_eq(strspn(line, ","), strlen(line) - 1, "%s", line);
+    size_t names = 0;
+    size_t nulls = 0;
+    for (const char *at = json; (at = strstr(at, "\": ")) != NULL; at++) {
+        names++;
+        nulls += strncmp(at, "\": null", 7) == 0;
+    }
+    cr_expect_eq(names, strlen(line), "as many names as columns");
+    cr_expect_eq(nulls, names);
+    free(csv);
+    free(json);
+}
+
+Test(row, numbers_that_are_not_finite_are_empty_and_null)
+{
+    static const double values[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_row row = row_named("c");
+        row.iteration_s = values[i];
+        char *csv = written(AR_ROW_CSV, &row, 1);
+        char *json = written(AR_ROW_JSON, &row, 1);
+        cr_expect_null(strstr(csv, "inf"));
+        cr_expect_null(strstr(csv, "nan"));
+        cr_expect_not_null(strstr(json, "\"iteration_s\": null"));
+        free(csv);
+        free(json);
+    }
+}
+
+Test(row, csv_quotes_what_needs_it_and_nothing_else)
+{
+    static const char *const names[][2] = {
+        {"plain", "\nplain,"},
+        {"two words", "\ntwo words,"},
+        {"a,b", "\n\"a,b\","},
+        {"say \"hi\"", "\n\"say \"\"hi\"\"\","},
+        {"two\nlines", "\n\"two\nlines\","},
+        {"carriage\rreturn", "\n\"carriage\rreturn\","},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_row row = row_named(names[i][0]);
+        char *csv = written(AR_ROW_CSV, &row, 1);
+        cr_expect_not_null(strstr(csv, names[i][1]), "%s", csv);
+        free(csv);
+    }
+}
+
+Test(row, json_escapes_quotes_controls_and_what_is_no_utf_8)
+{
+    static const char *const names[][2] = {
+        {"plain", "\"plain\""},
+        {"a\"b\\c", "\"a\\\"b\\\\c\""},
+        {"tab\tnewline\n\x01", "\"tab\\u0009newline\\u000a\\u0001\""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+        {"\xff"
+         "a",
+         "\"\\ufffda\""},
+        {"cut \xe2\x82", "\"cut \\ufffd\\ufffd\""},
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},            /* overlong */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_row row = row_named(names[i][0]);
+        char *json = written(AR_ROW_JSON, &row, 1);
+        const char *value = strstr(json, "\"cluster\": ") + strlen("\"cluster\": ");
+        cr_expect_eq(strncmp(value, names[i][1], strlen(names[i][1])), 0, "%s", json);
+        free(json);
+    }
+}
+
+Test(row, counts_are_whole_and_zero_is_a_value)
+{
+    struct ar_row row = row_named("c");
+    row.messages_count = 0;
+    row.payload_bytes = 1125899906842624;
+    row.exposed_s = 0;
+    char *json = written(AR_ROW_JSON, &row, 1);
+    cr_expect_not_null(strstr(json, "\"messages_count\": 0,"));
+    cr_expect_not_null(strstr(json, "\"payload_bytes\": 1125899906842624,"));
+    cr_expect_not_null(strstr(json, "\"exposed_s\": 0,"));
+    free(json);
+}
+
+Test(row, json_is_one_array_of_any_number_of_rows)
+{
+    struct ar_row rows[2] = {row_named("a"), row_named("b")};
+    char *none = written(AR_ROW_JSON, rows, 0);
+    char *both = written(AR_ROW_JSON, rows, 2);
+    cr_expect_str_eq(none, "[]\n");
+    cr_expect_not_null(strstr(both, "},\n  {\"cluster\": \"b\""));
+    cr_expect_str_eq(both + strlen(both) - 4, "}\n]\n");
+    free(none);
+    free(both);
+}
+
+Test(row, a_table_says_why_a_row_has_no_result)
+{
+    struct ar_row row = row_named("c");
+    snprintf(row.trace, sizeof row.trace, "t");
+    snprintf(row.status, sizeof row.status, "the worker process ended with signal 9");
+    row.gpus = 4;
+    char *step = written(AR_ROW_TABLE, &row, 1);
+    row.trace[0] = '\0';
+    row.channels = 2;
+    row.payload_bytes = 8;
+    char *bare = written(AR_ROW_TABLE, &row, 1);
+    cr_expect_not_null(strstr(step, " the worker process ended with signal 9\n"), "%s", step);
+    cr_expect_not_null(strstr(bare, " the worker process ended with signal 9\n"), "%s", bare);
+    cr_expect_null(strstr(step, "nan"));
+    free(step);
+    free(bare);
+}
+
+Test(row, formats_are_known_by_name)
+{
+    struct ar_error err;
+    enum ar_row_format format = AR_ROW_TABLE;
+    cr_expect_eq(ar_row_format_parse("--format", "json", &format, &err), AR_OK);
+    cr_expect_eq(format, AR_ROW_JSON);
+    cr_expect_eq(ar_row_format_parse("--format", "CSV", &format, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--format: found \"CSV\"; expected table, csv or json");
+}
