@@ -229,7 +229,7 @@ static void describe(const struct sweep *sweep, const struct options *options, s
     plan_describe(&sweep->plan, options, sweep->points_count);
     if (not_simulated > 0) {
         plan_note(options,
-                  "%zu points by engine recurrence, where simgrid would need more than 5 million "
+                  "%zu points by engine recurrence, where simgrid would need more than 2 million "
                   "messages at that GPU count",
                   not_simulated);
     }

@@ -56,7 +56,7 @@ static const struct option_row rows[] = {
     {"bucket", "RULE", STEPS, AT(bucket), "ddp",
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
     {"engine", "E", RUNS, AT(engine), "auto",
-     "simgrid, recurrence, closed, or auto (simgrid up to 5 million messages, recurrence beyond)"},
+     "simgrid, recurrence, closed, or auto (simgrid up to 2 million messages, recurrence beyond)"},
     {"baseline", "B", STEPS, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
     {"channels", "C", RUNS, AT(channels), NULL,

@@ -53,7 +53,7 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
 uint64_t plan_messages(const struct plan *plan, const struct point *point);
 
 /** Gives every point its engine. `auto` takes simgrid for a GPU count if all points of that count
- * have at most 5 million messages, else recurrence for all of them: rows that are compared with
+ * have at most 2 million messages, else recurrence for all of them: rows that are compared with
  * each other come from one engine. Returns how many points auto gave to recurrence. */
 size_t plan_choose_engines(const struct plan *plan, struct point *points, size_t count);
 

@@ -3,7 +3,7 @@
 
 #include "plan.h"
 
-enum { AUTO_MESSAGES_MOST = 5000000, LONG_COST = 1000000 };
+enum { AUTO_MESSAGES_MOST = 2000000, LONG_COST = 1000000 };
 
 uint64_t plan_messages(const struct plan *plan, const struct point *point)
 {
@@ -64,7 +64,7 @@ void plan_begin(const struct plan *plan, const struct options *options, struct p
 {
     double cost = 0;
     if (plan_choose_engines(plan, points, count) > 0) {
-        plan_note(options, "more than 5 million messages: engine recurrence; --engine simgrid "
+        plan_note(options, "more than 2 million messages: engine recurrence; --engine simgrid "
                            "simulates them");
     }
     for (size_t i = 0; i < count; i++) {
