@@ -11,13 +11,16 @@ struct filling {
     const struct ar_cluster *cluster;
     double *left_Bps;  /* per link: bandwidth not yet given to settled flows */
     uint32_t *waiting; /* per link: flows not yet settled */
-    uint32_t links_count;
+    bool *is_full;     /* per link, at the present level */
+    uint32_t *used;    /* the links that carry flows */
+    uint32_t used_count;
 };
 
 static double least_share(const struct filling *filling)
 {
     double least = HUGE_VAL;
-    for (uint32_t link = 0; link < filling->links_count; link++) {
+    for (uint32_t i = 0; i < filling->used_count; i++) {
+        uint32_t link = filling->used[i];
         if (filling->waiting[link] > 0) {
             least = fmin(least, filling->left_Bps[link] / filling->waiting[link]);
         }
@@ -37,10 +40,11 @@ static bool is_on_full_link(const struct ar_path *path, const bool *is_full)
 
 /* Settles the flows on the links that are full at `share`; returns how many. */
 static size_t settle(struct filling *filling, const struct ar_flow *flows, size_t flows_count,
-                     double share_Bps, bool *is_full, double *rates_Bps)
+                     double share_Bps, double *rates_Bps)
 {
-    for (uint32_t link = 0; link < filling->links_count; link++) {
-        is_full[link] =
+    for (uint32_t i = 0; i < filling->used_count; i++) {
+        uint32_t link = filling->used[i];
+        filling->is_full[link] =
             filling->waiting[link] > 0 &&
             filling->left_Bps[link] / filling->waiting[link] <= share_Bps * (1 + SAME_SHARE);
     }
@@ -51,7 +55,7 @@ static size_t settle(struct filling *filling, const struct ar_flow *flows, size_
         }
         struct ar_path path =
             ar_cluster_path(filling->cluster, flows[i].source, flows[i].destination);
-        if (!is_on_full_link(&path, is_full)) {
+        if (!is_on_full_link(&path, filling->is_full)) {
             continue;
         }
         rates_Bps[i] = share_Bps;
@@ -65,39 +69,46 @@ static size_t settle(struct filling *filling, const struct ar_flow *flows, size_
 }
 
 static void fill(struct filling *filling, const struct ar_flow *flows, size_t flows_count,
-                 bool *is_full, double *rates_Bps)
+                 double *rates_Bps)
 {
-    for (uint32_t link = 0; link < filling->links_count; link++) {
-        filling->left_Bps[link] = ar_cluster_link_bandwidth(filling->cluster, link);
-    }
     for (size_t i = 0; i < flows_count; i++) {
         struct ar_path path =
             ar_cluster_path(filling->cluster, flows[i].source, flows[i].destination);
         rates_Bps[i] = 0;
         for (uint32_t j = 0; j < path.links_count; j++) {
-            filling->waiting[path.links[j]]++;
+            uint32_t link = path.links[j];
+            if (filling->waiting[link]++ == 0) {
+                filling->used[filling->used_count++] = link;
+                filling->left_Bps[link] = ar_cluster_link_bandwidth(filling->cluster, link);
+            }
         }
     }
     for (size_t settled = 0; settled < flows_count;) {
-        settled += settle(filling, flows, flows_count, least_share(filling), is_full, rates_Bps);
+        settled += settle(filling, flows, flows_count, least_share(filling), rates_Bps);
     }
 }
 
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                size_t flows_count, double *rates_Bps, struct ar_error *err)
 {
-    struct filling filling = {.cluster = cluster, .links_count = ar_cluster_links_count(cluster)};
-    filling.left_Bps = malloc(filling.links_count * sizeof *filling.left_Bps);
-    filling.waiting = calloc(filling.links_count, sizeof *filling.waiting);
-    bool *is_full = malloc(filling.links_count * sizeof *is_full);
+    uint32_t links_count = ar_cluster_links_count(cluster);
+    struct filling filling = {
+        .cluster = cluster,
+        .left_Bps = malloc(links_count * sizeof *filling.left_Bps),
+        .waiting = calloc(links_count, sizeof *filling.waiting),
+        .is_full = malloc(links_count * sizeof *filling.is_full),
+        .used = malloc(links_count * sizeof *filling.used),
+    };
     enum ar_status status = AR_OK;
-    if (filling.left_Bps == NULL || filling.waiting == NULL || is_full == NULL) {
+    if (filling.left_Bps == NULL || filling.waiting == NULL || filling.is_full == NULL ||
+        filling.used == NULL) {
         status = ar_error_no_memory(err, "the sharing of links");
     } else {
-        fill(&filling, flows, flows_count, is_full, rates_Bps);
+        fill(&filling, flows, flows_count, rates_Bps);
     }
     free(filling.left_Bps);
     free(filling.waiting);
-    free(is_full);
+    free(filling.is_full);
+    free(filling.used);
     return status;
 }
