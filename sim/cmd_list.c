@@ -23,10 +23,21 @@ static void list_all_algorithms(void)
          "them with 'allreckon verify'");
 }
 
+/* The names of shipped files, and a word where there are none. */
+static size_t shipped_names(enum resource kind, const char *noun,
+                            char names[RESOURCE_NAMES_MOST][64])
+{
+    size_t count = resource_names(kind, names);
+    if (count == 0) {
+        fprintf(stderr, "allreckon: note: no %s found beside the program\n", noun);
+    }
+    return count;
+}
+
 static void list_clusters(void)
 {
     char names[RESOURCE_NAMES_MOST][64];
-    size_t count = resource_names(RESOURCE_CLUSTER, names);
+    size_t count = shipped_names(RESOURCE_CLUSTER, "clusters", names);
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
         struct ar_error err;
@@ -44,7 +55,7 @@ static void list_clusters(void)
 static void list_traces(void)
 {
     char names[RESOURCE_NAMES_MOST][64];
-    size_t count = resource_names(RESOURCE_TRACE, names);
+    size_t count = shipped_names(RESOURCE_TRACE, "traces", names);
     for (size_t i = 0; i < count; i++) {
         puts(names[i]);
     }

@@ -9,9 +9,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 1024, LINE_ROOM = 4096 };
+enum { PATH_ROOM = 1024, LINE_ROOM = 4096, KEPT_MOST = 2048 };
 
 static char folder[PATH_ROOM / 2]; /* a new one for each test, which is a process of its own */
+
+/* What the test is given to read, until it ends. */
+static void *kept[KEPT_MOST];
+static size_t kept_count;
+
+static void *keep(void *memory)
+{
+    cr_assert(memory != NULL && kept_count < KEPT_MOST);
+    kept[kept_count++] = memory;
+    return memory;
+}
 
 const char *cli_source(const char *path, char *room, size_t size)
 {
@@ -46,6 +57,9 @@ void cli_leave(void)
     char command[PATH_ROOM];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     cr_assert(chdir("/") == 0 && system(command) == 0);
+    while (kept_count > 0) {
+        free(kept[--kept_count]);
+    }
 }
 
 static char *read_all(const char *path)
@@ -55,16 +69,15 @@ static char *read_all(const char *path)
     size_t size = 0;
     size_t room = 4096;
     char *text = malloc(room);
-    cr_assert_not_null(text);
-    for (size_t got; (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+    for (size_t got; text != NULL && (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
         size += got;
         room *= 2;
         text = realloc(text, room);
-        cr_assert_not_null(text);
     }
-    text[size] = '\0';
     fclose(file);
-    return text;
+    cr_assert_not_null(text);
+    text[size] = '\0';
+    return keep(text);
 }
 
 const char *cli_read(const char *path)
@@ -156,9 +169,8 @@ size_t cli_files_count(void)
 
 struct cli_table *cli_table(const char *text)
 {
-    struct cli_table *table = calloc(1, sizeof *table);
-    char *at = strdup(text);
-    cr_assert(table != NULL && at != NULL);
+    struct cli_table *table = keep(calloc(1, sizeof *table));
+    char *at = keep(strdup(text));
     for (char *line = strtok(at, "\n"); line != NULL; line = strtok(NULL, "\n")) {
         cr_assert_lt(table->rows_count, (size_t)CLI_ROWS_MOST);
         size_t column = 0;

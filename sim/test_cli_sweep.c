@@ -203,7 +203,8 @@ Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
     }
 }
 
-/* A sweep in the background. All its processes hold the writing end of a pipe. */
+/* A sweep in the background: one worker at a time, one simulation each, the larger point first. All
+ * its processes hold the writing end of a pipe. */
 struct background {
     pid_t process;
     int alive; /* reading end: at its end when all of them are gone */
@@ -224,7 +225,7 @@ static struct background start_sweep(void)
         freopen("../err", "w", stderr);
         execl(AR_TEST_PROGRAM, "allreckon", "sweep", "--cluster", "abci-v100", "--trace",
               "resnet50-v1.5", "--gpus", "4,1024", "--algorithms", "ring", "--engine", "simgrid",
-              "--jobs", "2", "--out", "o", "--quiet", (char *)NULL);
+              "--jobs", "1", "--baseline", "gpu", "--out", "o", "--quiet", (char *)NULL);
         _exit(99);
     }
     close(ends[1]);
@@ -236,10 +237,10 @@ static void sleep_a_little(void)
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-/* A child of a process, the first started; 0 if it has none. */
+/* The child of a process; 0 if it has none. */
 static pid_t find_child(pid_t parent)
 {
-    pid_t first = 0;
+    pid_t child = 0;
     DIR *processes = opendir("/proc");
     cr_assert_not_null(processes);
     for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
@@ -249,15 +250,15 @@ static pid_t find_child(pid_t parent)
         snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
         FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
         if (file != NULL && fscanf(file, "%d (allreckon) %*c %d", &process, &its_parent) == 2 &&
-            its_parent == parent && (first == 0 || process < first)) {
-            first = process;
+            its_parent == parent) {
+            child = process;
         }
         if (file != NULL) {
             fclose(file);
         }
     }
     closedir(processes);
-    return first;
+    return child;
 }
 
 static pid_t wait_for_child(pid_t parent)
