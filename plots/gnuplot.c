@@ -76,6 +76,29 @@ static int prepare(posix_spawn_file_actions_t *actions, const struct ar_plot_scr
     return cause;
 }
 
+/* The environment with a locale of UTF-8, which the scripts are written in: gnuplot warns about
+ * each picture otherwise. The array is the caller's (free), its texts are not. NULL without memory.
+ */
+static char **utf8_environment(void)
+{
+    static char locale[] = "LC_ALL=C.UTF-8";
+    size_t count = 0;
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **copy = calloc(count + 2, sizeof *copy);
+    size_t kept = 0;
+    for (size_t i = 0; copy != NULL && i < count; i++) {
+        if (strncmp(environ[i], "LC_ALL=", strlen("LC_ALL=")) != 0) {
+            copy[kept++] = environ[i];
+        }
+    }
+    if (copy != NULL) {
+        copy[kept] = locale;
+    }
+    return copy;
+}
+
 static int start(const struct ar_plot_script *script, char *const *arguments, const char *output,
                  pid_t *child)
 {
@@ -84,10 +107,12 @@ static int start(const struct ar_plot_script *script, char *const *arguments, co
     if (cause != 0) {
         return cause;
     }
-    cause = prepare(&actions, script, output);
+    char **environment = utf8_environment();
+    cause = environment == NULL ? ENOMEM : prepare(&actions, script, output);
     if (cause == 0) {
-        cause = posix_spawnp(child, script->program, &actions, NULL, arguments, environ);
+        cause = posix_spawnp(child, script->program, &actions, NULL, arguments, environment);
     }
+    free(environment);
     posix_spawn_file_actions_destroy(&actions);
     return cause;
 }
