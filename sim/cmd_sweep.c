@@ -180,6 +180,38 @@ static enum ar_status read_axes(struct sweep *sweep, const struct options *optio
     return status == AR_OK ? add_payloads(sweep, err) : status;
 }
 
+/* Copies the fastest row of each GPU count, in the order of the counts; returns how many. */
+static size_t best_rows(const struct ar_row *rows, size_t count, struct ar_row *best)
+{
+    size_t best_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        size_t place = 0;
+        if (strcmp(rows[i].status, "ok") != 0) {
+            continue;
+        }
+        while (place < best_count && best[place].gpus != rows[i].gpus) {
+            place++;
+        }
+        if (place == best_count || rows[i].iteration_s < best[place].iteration_s) {
+            best[place] = rows[i];
+            best_count += place == best_count;
+        }
+    }
+    return best_count;
+}
+
+static enum ar_status print_best(const struct sweep *sweep, const struct ar_row *rows,
+                                 struct ar_error *err)
+{
+    struct ar_row *best = malloc(sweep->steps_count * sizeof *best);
+    if (best == NULL) {
+        return ar_error_no_memory(err, "the best rows");
+    }
+    ar_rows_write(stdout, sweep->format, best, best_rows(rows, sweep->steps_count, best));
+    free(best);
+    return AR_OK;
+}
+
 static enum ar_status write_rows(const struct sweep *sweep, const struct options *options,
                                  const struct ar_row *rows, struct ar_error *err)
 {
@@ -195,6 +227,9 @@ static enum ar_status write_rows(const struct sweep *sweep, const struct options
                       "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
                       options->out);
         }
+    }
+    if (options->best) {
+        return print_best(sweep, rows, err);
     }
     if (sweep->format == AR_ROW_TABLE && payload_rows > 0) {
         ar_rows_write(stdout, sweep->format, rows, sweep->steps_count);

@@ -37,6 +37,8 @@ struct options {
     const char *jobs;
     const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
     size_t settings_count;
+    bool check;
+    bool best;
     bool quiet;
     bool ascii;
     bool help;

@@ -220,3 +220,18 @@ Test(cli, verify_proves_the_algorithms)
     struct cli_run run = cli_good("$AR verify --gpus 1:6:+1");
     cr_expect_eq(cli_lines_with(run.out, "every contribution reduced exactly once"), 3);
 }
+
+Test(cli, check_prints_the_simulation_beside_the_recurrence)
+{
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_table *table = cli_table(cli_good("$AR allreduce --cluster abci-v100 --gpus 32 "
+                                                     "--algorithm ring --payload 1MB --format csv "
+                                                     "--check --engine %s",
+                                                     i == 0 ? "simgrid" : "recurrence")
+                                                .out);
+        cr_assert_eq(table->rows_count, 3);
+        cr_expect_str_eq(cli_cell(table, 1 + i, "engine"), "simgrid");
+        cr_expect_str_eq(cli_cell(table, 2 - i, "engine"), "recurrence");
+        cr_expect_str_eq(cli_cell(table, 1, "allreduce_s"), cli_cell(table, 2, "allreduce_s"));
+    }
+}

@@ -44,6 +44,22 @@ Test(cli_sweep, rows_equal_those_of_predict)
     }
 }
 
+Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
+{
+    struct cli_table *best =
+        cli_table(cli_good("$AR sweep " STEP " --gpus 8,64 --engine recurrence --best --format csv "
+                           "--out all")
+                      .out);
+    struct cli_table *all = cli_table(cli_read("all/sweep.csv"));
+    cr_assert_eq(best->rows_count, 3);
+    cr_assert_eq(all->rows_count, 1 + 2 + 4 + 2 + 7, "rings, hierarchies and all grids");
+    for (size_t i = 1; i < all->rows_count; i++) {
+        size_t row = strcmp(cli_cell(all, i, "gpus"), "8") == 0 ? 1 : 2;
+        cr_expect_leq(atof(cli_cell(best, row, "iteration_s")),
+                      atof(cli_cell(all, i, "iteration_s")));
+    }
+}
+
 Test(cli_sweep, jobs_change_nothing_but_the_time)
 {
     struct cli_table *one =
