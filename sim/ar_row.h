@@ -50,6 +50,10 @@
     X(number, reduction_s,     "reduction part of allreduce_s, by the closed form")                \
     X(number, algbw_Bps,       "payload / time, bare all-reduce only")                             \
     X(number, busbw_Bps,       "algbw * 2(N-1)/N as in nccl-tests, bare all-reduce only")          \
+    X(number, jitter_frac,     "coefficient of variation of compute times per rank and step")      \
+    X(count,  seed,            "of the jitter")                                                    \
+    X(count,  iterations_count, "steps averaged over")                                             \
+    X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s")                \
     X(text,   settings,        "--set values, joined by spaces")                                   \
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(text,   status,          "ok, or why the row has no result")

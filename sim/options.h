@@ -32,6 +32,9 @@ struct options {
     const char *baseline;
     const char *channels;
     const char *window;
+    const char *jitter;
+    const char *iterations;
+    const char *seed;
     const char *format;
     const char *out;
     const char *jobs;

@@ -26,6 +26,9 @@ struct plan {
     enum ar_precision precision;
     uint32_t channels;
     uint32_t window;
+    double jitter_frac;
+    uint64_t seed;
+    uint32_t iterations_count;
     char settings[AR_ROW_TEXT];
 };
 

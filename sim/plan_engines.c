@@ -8,7 +8,8 @@ enum { AUTO_MESSAGES_MOST = 2000000, LONG_COST = 1000000 };
 uint64_t plan_messages(const struct plan *plan, const struct point *point)
 {
     struct ar_collective collective = plan_collective(plan, point);
-    uint32_t jobs = point->payload_bytes > 0 ? 1 : plan->buckets_count;
+    uint64_t jobs =
+        point->payload_bytes > 0 ? 1 : (uint64_t)plan->buckets_count * plan->iterations_count;
     return jobs * ar_collective_messages(&collective);
 }
 

@@ -32,6 +32,9 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
     ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(plan->baseline));
     ar_copy_text(row->bucket, sizeof row->bucket, plan->fusion.text);
     row->buckets_count = plan->buckets_count;
+    row->jitter_frac = plan->jitter_frac;
+    row->seed = plan->seed;
+    row->iterations_count = plan->iterations_count;
     row->forward_s = ar_trace_forward_s(plan->trace);
     row->backward_s = ar_trace_backward_s(plan->trace);
     row->optimizer_s = plan->trace->optimizer_s;
@@ -87,6 +90,7 @@ static enum ar_status run_step(const struct plan *plan, const struct point *poin
     }
     row->payload_bytes = step.payload_bytes;
     row->iteration_s = step.iteration_s;
+    row->iteration_ci95_s = step.iteration_ci95_s;
     row->allreduce_s = step.allreduce_s;
     row->exposed_s = step.exposed_s;
     row->images_per_s = step.images_per_s;

@@ -9,7 +9,8 @@ static struct ar_step make_step(const struct ar_cluster *cluster, const struct a
                                 const char *algorithm, uint32_t x, uint32_t y)
 {
     struct ar_error err;
-    struct ar_step step = {.collective = support_collective(cluster, algorithm, x, y),
+    struct ar_step step = {.iterations_count = 1,
+                           .collective = support_collective(cluster, algorithm, x, y),
                            .trace = trace,
                            .engine = &ar_engine_closed,
                            .baseline = AR_BASELINE_GPU};
@@ -264,4 +265,37 @@ Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
     expect_error(&step, AR_BAD_DATA, "found no gradients");
     ar_cluster_destroy(abci);
     ar_trace_destroy(trace);
+}
+
+static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t seed)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_step step = make_step(abci, trace, "torus2d", 4, nodes);
+    step.engine = &ar_engine_recurrence;
+    step.jitter_frac = jitter_frac;
+    step.seed = seed;
+    step.iterations_count = 50;
+    run(&step);
+    double iteration_s = step.iteration_s;
+    cr_expect_eq(iteration_s, step.compute_s + step.exposed_s);
+    cr_expect_eq(step.iteration_ci95_s > 0, jitter_frac > 0);
+    ar_step_destroy(&step);
+    ar_trace_destroy(trace);
+    ar_cluster_destroy(abci);
+    return iteration_s;
+}
+
+Test(step, with_jitter_takes_longer_and_the_more_so_the_more_ranks_wait_for_the_slowest)
+{
+    double few_extra_s = jittered_iteration(2, 0.05, 1) - jittered_iteration(2, 0, 1);
+    double many_extra_s = jittered_iteration(256, 0.05, 1) - jittered_iteration(256, 0, 1);
+    cr_expect_gt(few_extra_s, 0);
+    cr_expect_gt(many_extra_s, 1.5 * few_extra_s);
+}
+
+Test(step, with_jitter_depends_on_the_seed_alone)
+{
+    cr_expect_eq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 5));
+    cr_expect_neq(jittered_iteration(2, 0.1, 5), jittered_iteration(2, 0.1, 6));
 }

@@ -1,0 +1,65 @@
+#include "ar_jitter.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
+struct ar_jitter {
+    gsl_rng *generator;
+    double mu;
+    double sigma;
+};
+
+enum ar_status ar_jitter_create(double frac, uint64_t seed, struct ar_jitter **jitter,
+                                struct ar_error *err)
+{
+    /* GSL aborts on errors unless told not to; here only memory can fail, and that is checked. */
+    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    struct ar_jitter *made = malloc(sizeof *made);
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_set_error_handler(old);
+    if (made == NULL || generator == NULL) {
+        free(made);
+        if (generator != NULL) {
+            gsl_rng_free(generator);
+        }
+        return ar_error_no_memory(err, "a random generator");
+    }
+    gsl_rng_set(generator, (unsigned long)seed);
+    double variance = log1p(frac * frac);
+    *made =
+        (struct ar_jitter){.generator = generator, .mu = -variance / 2, .sigma = sqrt(variance)};
+    *jitter = made;
+    return AR_OK;
+}
+
+void ar_jitter_destroy(struct ar_jitter *jitter)
+{
+    if (jitter != NULL) {
+        gsl_rng_free(jitter->generator);
+        free(jitter);
+    }
+}
+
+double ar_jitter_slowest(struct ar_jitter *jitter, uint32_t ranks)
+{
+    /* exp() grows with its argument: the slowest factor is that of the largest normal deviate. */
+    double largest = -HUGE_VAL;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        largest = fmax(largest, gsl_ran_gaussian_ziggurat(jitter->generator, jitter->sigma));
+    }
+    return exp(jitter->mu + largest);
+}
+
+double ar_confidence95(double squared_deviations, uint32_t count)
+{
+    if (count < 2) {
+        return 0;
+    }
+    double variance = squared_deviations / (count - 1);
+    return gsl_cdf_tdist_Pinv(0.975, count - 1) * sqrt(variance / count);
+}

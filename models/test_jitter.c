@@ -1,0 +1,81 @@
+/* Jitter against order statistics. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include <gsl/gsl_cdf.h>
+
+#include "ar_jitter.h"
+
+static struct ar_jitter *make(double frac, uint64_t seed)
+{
+    struct ar_jitter *jitter;
+    struct ar_error err;
+    cr_assert_eq(ar_jitter_create(frac, seed, &jitter, &err), AR_OK);
+    return jitter;
+}
+
+/* The expected maximum of `ranks` factors: the integral of 1 - F(x)^ranks over x >= 0. */
+static double expected_slowest(double frac, uint32_t ranks)
+{
+    double sigma = sqrt(log1p(frac * frac));
+    double step = 1e-4;
+    double sum = 0;
+    for (double x = step / 2; x < 4; x += step) {
+        sum += 1 - pow(gsl_cdf_lognormal_P(x, -sigma * sigma / 2, sigma), ranks);
+    }
+    return sum * step;
+}
+
+Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
+{
+    static const uint32_t ranks[] = {1, 4, 64, 1024, 4096};
+    enum { STEPS = 400 };
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        struct ar_jitter *jitter = make(0.05, 7 + i);
+        double sum = 0;
+        double squares = 0;
+        for (int step = 0; step < STEPS; step++) {
+            double factor = ar_jitter_slowest(jitter, ranks[i]);
+            sum += factor;
+            squares += factor * factor;
+        }
+        double expected = expected_slowest(0.05, ranks[i]);
+        /* Twice the half width of 95 %: 4 standard errors. */
+        double tolerance = 2 * ar_confidence95(squares - sum * sum / STEPS, STEPS);
+        cr_expect_float_eq(sum / STEPS, expected, tolerance, "%u ranks: %g, expected %g +- %g",
+                           ranks[i], sum / STEPS, expected, tolerance);
+        ar_jitter_destroy(jitter);
+    }
+}
+
+Test(jitter, grows_with_the_number_of_ranks)
+{
+    cr_expect_lt(expected_slowest(0.05, 4), expected_slowest(0.05, 1024));
+}
+
+Test(jitter, of_zero_changes_nothing)
+{
+    struct ar_jitter *jitter = make(0, 1);
+    cr_expect_float_eq(ar_jitter_slowest(jitter, 100), 1, 1e-15);
+    ar_jitter_destroy(jitter);
+}
+
+Test(jitter, with_the_same_seed_is_the_same)
+{
+    struct ar_jitter *first = make(0.1, 42);
+    struct ar_jitter *second = make(0.1, 42);
+    struct ar_jitter *other = make(0.1, 43);
+    double factor = ar_jitter_slowest(first, 10);
+    cr_expect_eq(factor, ar_jitter_slowest(second, 10));
+    cr_expect_neq(factor, ar_jitter_slowest(other, 10));
+    ar_jitter_destroy(first);
+    ar_jitter_destroy(second);
+    ar_jitter_destroy(other);
+}
+
+Test(jitter, the_confidence_interval_is_students)
+{
+    /* 1, 2, 3: squared deviations 1, 0, 1; t(0.975, 2) = 4.302653 */
+    cr_expect_float_eq(ar_confidence95(2, 3), 4.302653 / sqrt(3), 1e-6);
+    cr_expect_eq(ar_confidence95(0, 1), 0);
+}
