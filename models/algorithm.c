@@ -10,11 +10,6 @@ const struct ar_algorithm *const ar_algorithms[] = {
 };
 const size_t ar_algorithms_count = sizeof ar_algorithms / sizeof ar_algorithms[0];
 
-/* The names of the table for a message: " ring hierarchical ...". */
-#define X(name) " " #name
-static const char known_names[] = AR_ALGORITHM_LIST(X);
-#undef X
-
 enum ar_status ar_algorithm_find(const char *where, const char *name,
                                  const struct ar_algorithm **algorithm, struct ar_error *err)
 {
@@ -26,13 +21,7 @@ enum ar_status ar_algorithm_find(const char *where, const char *name,
         }
         names[i] = ar_algorithms[i]->name;
     }
-    const char *nearest = ar_nearest_name(name, names, ar_algorithms_count);
-    if (nearest != NULL) {
-        return ar_error_set(err, AR_USAGE, "%s: unknown algorithm \"%.60s\"; did you mean \"%s\"?",
-                            where, name, nearest);
-    }
-    return ar_error_set(err, AR_USAGE, "%s: unknown algorithm \"%.60s\"; expected one of%s", where,
-                        name, known_names);
+    return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, ar_algorithms_count);
 }
 
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)

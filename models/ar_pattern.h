@@ -38,19 +38,12 @@ struct ar_pattern {
     bool is_shared;  /**< some hop has less than the bandwidth of its path */
 };
 
-/** Room to resolve the patterns of one collective, reused from phase to phase. */
-struct ar_pattern_scratch;
-
-/** `scratch` is freed with ar_pattern_scratch_destroy(), which takes NULL. */
-enum ar_status ar_pattern_scratch_create(const struct ar_collective *collective,
-                                         struct ar_pattern_scratch **scratch, struct ar_error *err);
-void ar_pattern_scratch_destroy(struct ar_pattern_scratch *scratch);
-
-/** Resolves the phase of `steps` > 0 steps that begins at `first_step`. `pattern` must be zeroed
- * and is freed with ar_pattern_destroy(), also after a failure. */
-enum ar_status ar_pattern_resolve(const struct ar_collective *collective, uint32_t first_step,
-                                  uint32_t steps, struct ar_pattern_scratch *scratch,
-                                  struct ar_pattern *pattern, struct ar_error *err);
+/** Resolves the phases of a collective that have steps; `patterns` has an entry for each phase, all
+ * zeroed, which are freed with ar_pattern_destroy(), also after a failure. O(ranks * channels) for
+ * each distinct rate of a phase. */
+enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
+                                  const struct ar_phase *phases, uint32_t phases_count,
+                                  struct ar_pattern *patterns, struct ar_error *err);
 void ar_pattern_destroy(struct ar_pattern *pattern);
 
 #endif

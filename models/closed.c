@@ -17,43 +17,21 @@ const char *ar_bound_name(enum ar_bound bound)
     return names[bound];
 }
 
-static enum ar_status resolve_phases(struct ar_closed *plan, struct ar_pattern_scratch *scratch,
-                                     struct ar_error *err)
-{
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; i < plan->phases_count; i++) {
-        uint32_t steps = plan->phases[i].steps;
-        if (steps > 0) {
-            enum ar_status status = ar_pattern_resolve(&plan->collective, first_step, steps,
-                                                       scratch, &plan->patterns[i], err);
-            if (status != AR_OK) {
-                return status;
-            }
-        }
-        first_step += steps;
-    }
-    return AR_OK;
-}
-
 enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
                                 struct ar_error *err)
 {
-    struct ar_pattern_scratch *scratch = NULL;
-    struct ar_closed *created = NULL;
     enum ar_status status = ar_collective_check(collective, err);
-    if (status == AR_OK) {
-        status = ar_pattern_scratch_create(collective, &scratch, err);
+    if (status != AR_OK) {
+        return status;
     }
-    if (status == AR_OK) {
-        created = calloc(1, sizeof *created);
-        status = created == NULL ? ar_error_no_memory(err, "a closed form") : AR_OK;
+    struct ar_closed *created = calloc(1, sizeof *created);
+    if (created == NULL) {
+        return ar_error_no_memory(err, "a closed form");
     }
-    if (status == AR_OK) {
-        created->collective = *collective;
-        created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
-        status = resolve_phases(created, scratch, err);
-    }
-    ar_pattern_scratch_destroy(scratch);
+    created->collective = *collective;
+    created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
+    status = ar_pattern_resolve(collective, created->phases, created->phases_count,
+                                created->patterns, err);
     if (status != AR_OK) {
         ar_closed_destroy(created);
         return status;

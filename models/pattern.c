@@ -6,7 +6,8 @@
 
 #include "ar_maxmin.h"
 
-struct ar_pattern_scratch {
+/* Room to resolve the phases of one collective, reused from phase to phase. */
+struct scratch {
     uint32_t *on_link;     /* flows per link */
     uint32_t *peers;       /* per channel and position; NOBODY if it does not send */
     uint32_t *flow_of;     /* per channel and position that sends */
@@ -19,31 +20,7 @@ struct ar_pattern_scratch {
 
 #define NOBODY UINT32_MAX
 
-enum ar_status ar_pattern_scratch_create(const struct ar_collective *collective,
-                                         struct ar_pattern_scratch **scratch, struct ar_error *err)
-{
-    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
-    struct ar_pattern_scratch *made = calloc(1, sizeof *made);
-    if (made != NULL) {
-        made->on_link = calloc(ar_cluster_links_count(collective->cluster), sizeof(uint32_t));
-        made->peers = calloc(places, sizeof *made->peers);
-        made->flow_of = calloc(places, sizeof *made->flow_of);
-        made->has_sender = calloc(places, sizeof *made->has_sender);
-        made->is_visited = calloc(places, sizeof *made->is_visited);
-        made->flows = calloc(places, sizeof *made->flows);
-        made->rates_Bps = calloc(places, sizeof *made->rates_Bps);
-    }
-    if (made == NULL || made->on_link == NULL || made->peers == NULL || made->flow_of == NULL ||
-        made->has_sender == NULL || made->is_visited == NULL || made->flows == NULL ||
-        made->rates_Bps == NULL) {
-        ar_pattern_scratch_destroy(made);
-        return ar_error_no_memory(err, "the flows of a collective");
-    }
-    *scratch = made;
-    return AR_OK;
-}
-
-void ar_pattern_scratch_destroy(struct ar_pattern_scratch *scratch)
+static void scratch_destroy(struct scratch *scratch)
 {
     if (scratch == NULL) {
         return;
@@ -56,6 +33,30 @@ void ar_pattern_scratch_destroy(struct ar_pattern_scratch *scratch)
     free(scratch->flows);
     free(scratch->rates_Bps);
     free(scratch);
+}
+
+static enum ar_status scratch_create(const struct ar_collective *collective,
+                                     struct scratch **scratch, struct ar_error *err)
+{
+    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
+    struct scratch *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->on_link = calloc(ar_cluster_links_count(collective->cluster), sizeof(uint32_t));
+        made->peers = calloc(places, sizeof *made->peers);
+        made->flow_of = calloc(places, sizeof *made->flow_of);
+        made->has_sender = calloc(places, sizeof *made->has_sender);
+        made->is_visited = calloc(places, sizeof *made->is_visited);
+        made->flows = calloc(places, sizeof *made->flows);
+        made->rates_Bps = calloc(places, sizeof *made->rates_Bps);
+    }
+    if (made == NULL || made->on_link == NULL || made->peers == NULL || made->flow_of == NULL ||
+        made->has_sender == NULL || made->is_visited == NULL || made->flows == NULL ||
+        made->rates_Bps == NULL) {
+        scratch_destroy(made);
+        return ar_error_no_memory(err, "the flows of a collective");
+    }
+    *scratch = made;
+    return AR_OK;
 }
 
 /* The peer a position sends to in a phase. A position that sends at all sends in the first or in
@@ -71,7 +72,7 @@ static uint32_t peer_in_phase(const struct ar_collective *collective, uint32_t p
 }
 
 static void find_flows(const struct ar_collective *collective, uint32_t first_step, uint32_t steps,
-                       struct ar_pattern_scratch *scratch)
+                       struct scratch *scratch)
 {
     struct ar_order order = ar_collective_order(collective);
     uint32_t ranks = order.ranks;
@@ -93,8 +94,7 @@ static void find_flows(const struct ar_collective *collective, uint32_t first_st
     }
 }
 
-static void count_on_links(const struct ar_collective *collective,
-                           struct ar_pattern_scratch *scratch)
+static void count_on_links(const struct ar_collective *collective, struct scratch *scratch)
 {
     memset(scratch->on_link, 0,
            ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
@@ -107,9 +107,8 @@ static void count_on_links(const struct ar_collective *collective,
     }
 }
 
-static struct ar_hop hop_of(const struct ar_collective *collective,
-                            const struct ar_pattern_scratch *scratch, size_t place,
-                            struct ar_pattern *pattern)
+static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
+                            size_t place, struct ar_pattern *pattern)
 {
     const struct ar_flow *flow = &scratch->flows[scratch->flow_of[place]];
     struct ar_path path = ar_cluster_path(collective->cluster, flow->source, flow->destination);
@@ -138,7 +137,7 @@ static struct ar_hop hop_of(const struct ar_collective *collective,
 
 /* Appends the walk that begins at a position: its hops until it closes or ends. */
 static void append_walk(const struct ar_collective *collective, uint32_t channel, uint32_t start,
-                        struct ar_pattern_scratch *scratch, struct ar_pattern *pattern)
+                        struct scratch *scratch, struct ar_pattern *pattern)
 {
     size_t base = (size_t)channel * ar_shape_ranks(&collective->shape);
     struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
@@ -155,7 +154,7 @@ static void append_walk(const struct ar_collective *collective, uint32_t channel
 
 /* Chains begin where nobody sends to; what is left after them are rings. */
 static void find_walks(const struct ar_collective *collective, uint32_t channel,
-                       struct ar_pattern_scratch *scratch, struct ar_pattern *pattern)
+                       struct scratch *scratch, struct ar_pattern *pattern)
 {
     uint32_t ranks = ar_shape_ranks(&collective->shape);
     for (int pass = 0; pass < 2; pass++) {
@@ -181,9 +180,9 @@ static bool are_alike(const struct ar_pattern *pattern)
     return true;
 }
 
-enum ar_status ar_pattern_resolve(const struct ar_collective *collective, uint32_t first_step,
-                                  uint32_t steps, struct ar_pattern_scratch *scratch,
-                                  struct ar_pattern *pattern, struct ar_error *err)
+static enum ar_status resolve_phase(const struct ar_collective *collective, uint32_t first_step,
+                                    uint32_t steps, struct scratch *scratch,
+                                    struct ar_pattern *pattern, struct ar_error *err)
 {
     size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
     pattern->hops = malloc(places * sizeof *pattern->hops);
@@ -201,6 +200,24 @@ enum ar_status ar_pattern_resolve(const struct ar_collective *collective, uint32
     }
     pattern->channel_hops[collective->channels] = pattern->hops_count;
     pattern->is_uniform = are_alike(pattern);
+    return status;
+}
+
+enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
+                                  const struct ar_phase *phases, uint32_t phases_count,
+                                  struct ar_pattern *patterns, struct ar_error *err)
+{
+    struct scratch *scratch = NULL;
+    enum ar_status status = scratch_create(collective, &scratch, err);
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; status == AR_OK && i < phases_count; i++) {
+        if (phases[i].steps > 0) {
+            status =
+                resolve_phase(collective, first_step, phases[i].steps, scratch, &patterns[i], err);
+        }
+        first_step += phases[i].steps;
+    }
+    scratch_destroy(scratch);
     return status;
 }
 

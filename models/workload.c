@@ -17,7 +17,8 @@ struct named_rule {
 static const struct named_rule named_rules[] = {
     /* torch.nn.parallel.DistributedDataParallel: bucket_cap_mb=25, first bucket 1 MiB */
     {"ddp", {.first_bytes = MIB, .bytes = 25 * MIB, .closes_when_reached = 1}},
-    /* HOROVOD_FUSION_THRESHOLD, default since 0.21 (64 MiB before that too) */
+    /* Horovod, docs/tensor-fusion.rst: default fusion buffer of 64 MB, which it counts in MiB; 0
+     * switches fusion off */
     {"horovod", {.first_bytes = 64 * MIB, .bytes = 64 * MIB}},
     {"one", {.first_bytes = UINT64_MAX, .bytes = UINT64_MAX}},
     {"tensor", {.first_bytes = 0, .bytes = 0}},

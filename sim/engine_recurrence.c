@@ -66,23 +66,6 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
     recurrence->trial->times[index] = time;
 }
 
-static enum ar_status resolve(struct recurrence *recurrence, struct ar_error *err)
-{
-    struct ar_pattern_scratch *scratch = NULL;
-    enum ar_status status = ar_pattern_scratch_create(recurrence->collective, &scratch, err);
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; status == AR_OK && i < recurrence->phases_count; i++) {
-        uint32_t steps = recurrence->phases[i].steps;
-        if (steps > 0) {
-            status = ar_pattern_resolve(recurrence->collective, first_step, steps, scratch,
-                                        &recurrence->patterns[i], err);
-        }
-        first_step += steps;
-    }
-    ar_pattern_scratch_destroy(scratch);
-    return status;
-}
-
 /* Rates cannot change while messages are under way where no link is shared and there is one phase,
  * or where all ranks move in step, which is when the closed form is exact. */
 static bool is_static(const struct recurrence *recurrence)
@@ -169,7 +152,8 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         trial->collective.algorithm->phases(&trial->collective.shape, recurrence.phases);
     enum ar_status status = allocate(&recurrence, err);
     if (status == AR_OK) {
-        status = resolve(&recurrence, err);
+        status = ar_pattern_resolve(recurrence.collective, recurrence.phases,
+                                    recurrence.phases_count, recurrence.patterns, err);
     }
     for (uint32_t i = 0; status == AR_OK && i < trial->jobs_count; i++) {
         run_job(&recurrence, i);

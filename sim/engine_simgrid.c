@@ -76,11 +76,10 @@ static void start_simgrid(const struct ar_trial *trial)
     /* An argv of its own: simgrid_init() would eat the user's --help. */
     char *arguments[] = {
         "allreckon",
-        "--cfg=network/model:CM02",
-        "--cfg=network/crosstraffic:0",
-        "--cfg=network/TCP-gamma:0",
-        "--cfg=surf/precision:1e-12",
-        "--cfg=contexts/stack-size:128",
+#define X(option) "--cfg=" option,
+        AR_SIMGRID_OPTIONS(X)
+#undef X
+            "--cfg=contexts/stack-size:128",
         "--log=root.thresh:critical",
         "--cfg=contexts/guard-size:0",
         NULL,
@@ -88,8 +87,10 @@ static void start_simgrid(const struct ar_trial *trial)
     uint64_t actors =
         (uint64_t)ar_shape_ranks(&trial->collective.shape) * trial->collective.channels;
     /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
-    int arguments_count = actors > ACTORS_WITH_GUARD_PAGES ? 8 : 7;
-    arguments[arguments_count] = NULL;
+    int arguments_count = sizeof arguments / sizeof arguments[0] - 1;
+    if (actors <= ACTORS_WITH_GUARD_PAGES) {
+        arguments[--arguments_count] = NULL; /* keep the guard pages */
+    }
     simgrid_init(&arguments_count, arguments);
 }
 
@@ -116,7 +117,7 @@ static void run_child(struct ar_trial *trial, int platform, int answer, int log)
     bool is_written = write_all(answer, &results, sizeof results) &&
                       write_all(answer, trial->times, results.times_size) &&
                       write_all(answer, trial->rank_finish_s, results.ranks_size);
-    _exit(is_written ? 0 : 1); /* no atexit handlers: SimGrid's would take as long as the run */
+    _exit(is_written ? 0 : 1); /* no atexit handlers: a process that ends needs no clean-up */
 }
 
 /* Reads the answer and the log until both pipes are closed. */
@@ -262,8 +263,10 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
     int minor;
     int patch;
     sg_version_get(&major, &minor, &patch);
-    snprintf(trial->options, sizeof trial->options, "simgrid %d.%d.%d %s", major, minor, patch,
-             AR_SIMGRID_OPTIONS);
+#define X(option) " " option
+    snprintf(trial->options, sizeof trial->options, "simgrid %d.%d.%d" AR_SIMGRID_OPTIONS(X), major,
+             minor, patch);
+#undef X
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
     trial->exact = true;
     return AR_OK;

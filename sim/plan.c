@@ -139,9 +139,11 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     uint32_t hcas = ar_cluster_facts(plan->cluster)->hcas_per_node;
     uint64_t channels = hcas > 0 ? hcas : 1;
     uint64_t window;
-    enum ar_status status = ar_parse_count("--window", options->window, 1, 64, &window, err);
+    enum ar_status status =
+        ar_parse_count("--window", options->window, 1, AR_WINDOW_MOST, &window, err);
     if (status == AR_OK && options->channels != NULL) {
-        status = ar_parse_count("--channels", options->channels, 1, 32, &channels, err);
+        status =
+            ar_parse_count("--channels", options->channels, 1, AR_CHANNELS_MOST, &channels, err);
     }
     if (status == AR_OK && options->precision != NULL) {
         status = ar_precision_parse("--precision", options->precision, &plan->precision, err);

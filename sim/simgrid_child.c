@@ -13,7 +13,7 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
-enum { WINDOW_ROOM = 64, NAME_ROOM = 64 };
+enum { NAME_ROOM = 64 };
 
 /* The far end of a connection; looked up again only when the peer changes. */
 struct link_end {
@@ -41,7 +41,7 @@ struct actor {
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     uint32_t flights_first;
     uint32_t flights_count;
-    struct flight flights[WINDOW_ROOM]; /* a ring buffer of `window` entries */
+    struct flight flights[AR_WINDOW_MOST]; /* a ring buffer of `window` entries */
 };
 
 struct simulation {

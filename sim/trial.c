@@ -20,10 +20,7 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
         }
         names[i] = ar_engines[i]->name;
     }
-    const char *nearest = ar_nearest_name(name, names, ar_engines_count);
-    return ar_error_set(err, AR_USAGE, "%s: unknown engine \"%s\"%s%s%s see 'allreckon list'",
-                        where, name, nearest != NULL ? "; did you mean \"" : "",
-                        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";");
+    return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
 }
 
 static double monotonic_s(void)

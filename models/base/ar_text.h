@@ -6,10 +6,18 @@
 
 #include <stddef.h>
 
+#include "ar_error.h"
+
 /** The entry of `names` nearest to `name` in edit distance, or NULL when none is near (more than a
  * third of the longer name would have to change, and more than two characters). `names_count` may
  * be 0. The result points into `names`. */
 const char *ar_nearest_name(const char *name, const char *const *names, size_t names_count);
+
+/** Reports `WHERE: unknown NOUN "NAME"` with the nearest of `names`, or with all of them when none
+ * is near; returns `status`. */
+enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, const char *where,
+                                const char *noun, const char *name, const char *const *names,
+                                size_t names_count);
 
 /** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
 void ar_copy_text(char *target, size_t size, const char *source);

@@ -56,3 +56,21 @@ void ar_copy_text(char *target, size_t size, const char *source)
 {
     snprintf(target, size, "%s", source);
 }
+
+enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, const char *where,
+                                const char *noun, const char *name, const char *const *names,
+                                size_t names_count)
+{
+    const char *nearest = ar_nearest_name(name, names, names_count);
+    if (nearest != NULL) {
+        return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where,
+                            noun, name, nearest);
+    }
+    char all[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < names_count && used < sizeof all; i++) {
+        used += (size_t)snprintf(all + used, sizeof all - used, " %s", names[i]);
+    }
+    return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; expected one of%s", where, noun,
+                        name, all);
+}
