@@ -2,9 +2,9 @@
  * A trial: a stream of all-reduces on a cluster, its parameters and its results in one place.
  *
  * Semantics, the same for every engine. Each rank works through the jobs in order, as a GPU does on
- * one communication stream. A rank starts a job when the job is ready on all ranks, and when the
- * rank itself has finished the job before on all channels. It pays the setup of a collective, then
- * walks through the moves of the algorithm on each channel:
+ * one communication stream. A rank starts a job when the job is ready on this rank, and when the
+ * rank has finished the job before on all channels. It pays the setup of a collective, then walks
+ * through the moves of the algorithm on each channel:
  *
  * - Before a send in step s, the receives of the earlier steps are complete, and reduced where the
  *   move says so (gamma seconds per byte).
@@ -27,13 +27,30 @@
 
 /** One all-reduce of the stream. */
 struct ar_job {
-    double ready_s; /**< the job can start on all ranks; not decreasing from job to job */
+    double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
+                         rank_start_s[r] + rank_factor[r] * ready_s */
     uint64_t elements;
 };
 
 struct ar_job_time {
     double start_s;  /**< first rank starts (before the setup) */
     double finish_s; /**< last rank finishes */
+};
+
+/** The marks of a rank in a job on a channel: it starts the job, it has paid the setup and begins
+ * phase 0, it has ended phase 0, 1, ... (phases without steps too), its messages have arrived. */
+enum {
+    AR_MARK_START = 0,
+    AR_MARK_PHASES = 1, /**< phase p goes from mark AR_MARK_PHASES + p to the next */
+    AR_MARK_DONE = AR_MARK_PHASES + AR_PHASES_MOST + 1,
+    AR_MARKS_COUNT
+};
+
+/** What some ranks do when. */
+struct ar_timeline {
+    const uint32_t *ranks; /**< those to observe */
+    uint32_t ranks_count;
+    double *marks_s; /**< result: [job][observed rank][channel][mark], see ar_timeline_marks() */
 };
 
 enum { AR_OPTIONS_TEXT = 160 };
@@ -43,10 +60,13 @@ struct ar_trial {
     struct ar_collective collective;
     const struct ar_job *jobs;
     uint32_t jobs_count;
+    const double *rank_start_s; /**< [rank], at least 0; NULL: 0 for all */
+    const double *rank_factor;  /**< [rank], above 0: of compute time; NULL: 1 for all */
 
     /* Results. */
     struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
     double *rank_finish_s;     /**< finish of each rank's last job; room for all ranks, or NULL */
+    struct ar_timeline *timeline; /**< its marks are written; NULL: none. Not by `closed` */
     uint64_t messages_count;
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */
@@ -60,6 +80,30 @@ struct ar_engine {
     const char *title;
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
+
+/** When a job is ready on a rank. */
+static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t job, uint32_t rank)
+{
+    double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
+    double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
+    return start_s + factor * trial->jobs[job].ready_s;
+}
+
+/** Numbers in the marks of a timeline. */
+static inline size_t ar_timeline_size(const struct ar_trial *trial)
+{
+    return (size_t)trial->jobs_count * trial->timeline->ranks_count * trial->collective.channels *
+           AR_MARKS_COUNT;
+}
+
+/** The AR_MARKS_COUNT marks of the observed rank with this index. */
+static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t job, uint32_t index,
+                                        uint32_t channel)
+{
+    const struct ar_timeline *timeline = trial->timeline;
+    size_t place = (size_t)job * timeline->ranks_count + index;
+    return timeline->marks_s + (place * trial->collective.channels + channel) * AR_MARKS_COUNT;
+}
 
 /** The table of all engines. */
 extern const struct ar_engine *const ar_engines[];

@@ -1,6 +1,25 @@
-/* The closed form as an engine: jobs one after the other, each as long as ar_closed_evaluate(). */
+/* The closed form as an engine: jobs one after the other, each as long as ar_closed_evaluate() from
+ * the time at which it is ready on all ranks. */
+#include <assert.h>
+
 #include "ar_text.h"
 #include "engines.h"
+
+/* When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
+static double ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
+{
+    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
+    double first_s = ar_trial_ready(trial, job, 0);
+    double last_s = first_s;
+    bool has_vectors = trial->rank_start_s != NULL || trial->rank_factor != NULL;
+    for (uint32_t rank = 1; has_vectors && rank < ranks; rank++) {
+        double ready_s = ar_trial_ready(trial, job, rank);
+        first_s = ready_s < first_s ? ready_s : first_s;
+        last_s = ready_s > last_s ? ready_s : last_s;
+    }
+    *is_even = first_s == last_s;
+    return last_s;
+}
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
@@ -9,19 +28,24 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
     if (status != AR_OK) {
         return status;
     }
+    assert(trial->timeline == NULL);
     double free_s = 0;
     trial->exact = true;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
         ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
-        bool is_queued = i > 0 && free_s > trial->jobs[i].ready_s;
-        double start_s = trial->jobs[i].ready_s > free_s ? trial->jobs[i].ready_s : free_s;
+        bool is_even;
+        double ready_s = ready_on_all(trial, i, &is_even);
+        bool is_queued = i > 0 && free_s > ready_s;
+        double start_s = ready_s > free_s ? ready_s : free_s;
         free_s = start_s + time.time_s;
         trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
-        if (!time.exact || (is_queued && !time.exact_in_queue)) {
+        if (!time.exact || !is_even || (is_queued && !time.exact_in_queue)) {
             trial->exact = false;
             ar_copy_text(trial->note, sizeof trial->note,
-                         time.exact ? "queued all-reduces overlap" : time.why);
+                         !time.exact ? time.why
+                         : is_even   ? "queued all-reduces overlap"
+                                     : "all ranks wait for the last to start");
         }
     }
     ar_closed_destroy(plan);

@@ -38,7 +38,20 @@ static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uin
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
         uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
         double done_s = finish_of(recurrence, position);
+        states[position].now_s = done_s;
         finish_s[rank] = done_s > finish_s[rank] ? done_s : finish_s[rank];
+    }
+    recurrence_mark(recurrence, channel, AR_MARK_DONE);
+}
+
+static void mark_start(const struct recurrence *recurrence)
+{
+    const struct ar_timeline *timeline = recurrence->trial->timeline;
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
+            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[AR_MARK_START] =
+                recurrence->rank_ready_s[timeline->ranks[i]];
+        }
     }
 }
 
@@ -50,11 +63,14 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
     double *finish_s = recurrence->finish_s;
     struct ar_job_time time = {.start_s = -1, .finish_s = 0};
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        ready_s[rank] = ready_s[rank] > job->ready_s ? ready_s[rank] : job->ready_s;
+        double job_ready_s = ar_trial_ready(recurrence->trial, index, rank);
+        ready_s[rank] = ready_s[rank] > job_ready_s ? ready_s[rank] : job_ready_s;
         time.start_s =
             time.start_s < 0 || ready_s[rank] < time.start_s ? ready_s[rank] : time.start_s;
         finish_s[rank] = 0;
     }
+    recurrence->job = index;
+    mark_start(recurrence);
     for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, channel);
         run_job_channel(recurrence, channel, part.count);
@@ -67,7 +83,7 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
 }
 
 /* Rates cannot change while messages are under way where no link is shared and there is one phase,
- * or where all ranks move in step, which is when the closed form is exact. */
+ * or where all ranks start together and move in step, which is when the closed form is exact. */
 static bool is_static(const struct recurrence *recurrence)
 {
     uint32_t phases_with_steps = 0;
@@ -84,7 +100,7 @@ static enum ar_status judge(struct recurrence *recurrence, struct ar_error *err)
     struct ar_trial *trial = recurrence->trial;
     struct ar_closed *plan;
     trial->exact = is_static(recurrence);
-    if (!trial->exact) {
+    if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         enum ar_status status = ar_closed_create(recurrence->collective, &plan, err);
         if (status != AR_OK) {
             return status;

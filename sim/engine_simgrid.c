@@ -1,8 +1,8 @@
 /* The reference engine, parent side: writes the platform, forks the simulation, reads its results.
  *
  * The child answers over a pipe: its peak memory, the job times and, if asked for, the finish of
- * each rank. What it prints to stderr is SimGrid's business and is read from a second pipe; if the
- * child dies, the line that says why becomes the error. */
+ * each rank and the timeline. What it prints to stderr is SimGrid's business and is read from a
+ * second pipe; if the child dies, the line that says why becomes the error. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -26,11 +26,25 @@
 
 enum { LOG_ROOM = 8192, ACTORS_WITH_GUARD_PAGES = 12000 };
 
-struct results {
-    uint64_t memory_bytes;
-    size_t times_size;
-    size_t ranks_size;
+/* What a child answers: its peak memory, then the parts of the results. */
+enum { PARTS_COUNT = 3 };
+
+struct part {
+    void *data;
+    size_t size;
 };
+
+static void list_parts(const struct ar_trial *trial, struct part parts[PARTS_COUNT])
+{
+    size_t ranks_size = ar_shape_ranks(&trial->collective.shape) * sizeof *trial->rank_finish_s;
+    parts[0] = (struct part){trial->times, trial->jobs_count * sizeof *trial->times};
+    parts[1] = (struct part){trial->rank_finish_s, trial->rank_finish_s == NULL ? 0 : ranks_size};
+    parts[2] = (struct part){NULL, 0};
+    if (trial->timeline != NULL) {
+        parts[2] =
+            (struct part){trial->timeline->marks_s, ar_timeline_size(trial) * sizeof(double)};
+    }
+}
 
 /* The platform as an unnamed file in memory: nothing to clean up, nothing on the disk. */
 static enum ar_status write_platform(const struct ar_collective *collective, int *platform,
@@ -107,16 +121,13 @@ static void run_child(struct ar_trial *trial, int platform, int answer, int log)
 
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    struct results results = {
-        .memory_bytes = (uint64_t)usage.ru_maxrss * 1024,
-        .times_size = trial->jobs_count * sizeof *trial->times,
-        .ranks_size = trial->rank_finish_s == NULL
-                          ? 0
-                          : ar_shape_ranks(&trial->collective.shape) * sizeof(double),
-    };
-    bool is_written = write_all(answer, &results, sizeof results) &&
-                      write_all(answer, trial->times, results.times_size) &&
-                      write_all(answer, trial->rank_finish_s, results.ranks_size);
+    uint64_t memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    struct part parts[PARTS_COUNT];
+    list_parts(trial, parts);
+    bool is_written = write_all(answer, &memory_bytes, sizeof memory_bytes);
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        is_written = is_written && write_all(answer, parts[i].data, parts[i].size);
+    }
     _exit(is_written ? 0 : 1); /* no atexit handlers: a process that ends needs no clean-up */
 }
 
@@ -187,24 +198,27 @@ static enum ar_status take_results(struct ar_trial *trial, int wait_status, cons
     if (!WIFEXITED(wait_status) || WEXITSTATUS(wait_status) != 0 || data_got != data_size) {
         return report_death(wait_status, log, err);
     }
-    struct results results;
-    memcpy(&results, data, sizeof results);
-    memcpy(trial->times, data + sizeof results, results.times_size);
-    if (trial->rank_finish_s != NULL) {
-        memcpy(trial->rank_finish_s, data + sizeof results + results.times_size,
-               results.ranks_size);
+    struct part parts[PARTS_COUNT];
+    list_parts(trial, parts);
+    memcpy(&trial->memory_bytes, data, sizeof trial->memory_bytes);
+    data += sizeof trial->memory_bytes;
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        if (parts[i].size > 0) {
+            memcpy(parts[i].data, data, parts[i].size);
+        }
+        data += parts[i].size;
     }
-    trial->memory_bytes = results.memory_bytes;
     return AR_OK;
 }
 
 static enum ar_status fork_child(struct ar_trial *trial, int platform, struct ar_error *err)
 {
-    size_t ranks_size = trial->rank_finish_s == NULL
-                            ? 0
-                            : ar_shape_ranks(&trial->collective.shape) * sizeof(double);
-    size_t data_size =
-        sizeof(struct results) + trial->jobs_count * sizeof *trial->times + ranks_size;
+    struct part parts[PARTS_COUNT];
+    list_parts(trial, parts);
+    size_t data_size = sizeof trial->memory_bytes;
+    for (int i = 0; i < PARTS_COUNT; i++) {
+        data_size += parts[i].size;
+    }
     size_t data_got;
     char log[LOG_ROOM];
     int answer[2];

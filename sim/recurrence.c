@@ -189,12 +189,23 @@ static bool is_steady(const struct ar_phase *phase, const struct ar_pattern *pat
     return phase->messages == (uint64_t)phase->steps * hops_count;
 }
 
+void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark)
+{
+    const struct ar_timeline *timeline = recurrence->trial->timeline;
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        uint32_t position = ar_order_position(&recurrence->order, channel, timeline->ranks[i]);
+        ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[mark] =
+            recurrence->states[position].now_s;
+    }
+}
+
 void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
 {
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         const struct ar_pattern *pattern = &recurrence->patterns[i];
+        recurrence_mark(recurrence, channel, AR_MARK_PHASES + i);
         if (phase->steps == 0) {
             continue;
         }
@@ -213,4 +224,5 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
         }
         first_step += phase->steps;
     }
+    recurrence_mark(recurrence, channel, AR_MARK_PHASES + recurrence->phases_count);
 }

@@ -36,6 +36,7 @@ struct recurrence {
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MOST];
     struct ar_pattern patterns[AR_PHASES_MOST];
+    uint32_t job; /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
     struct rank_state *states; /**< [position] */
@@ -48,5 +49,8 @@ struct recurrence {
 
 /** Runs a job of `elements` on a channel from the states given; leaves the states at its end. */
 void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements);
+
+/** Writes a mark of the present job: where the observed ranks are in time. */
+void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark);
 
 #endif

@@ -35,6 +35,7 @@ struct actor {
     uint32_t channel;
     uint32_t position;
     uint32_t rank;
+    int64_t observed;    /* index in the timeline; -1: not in it */
     uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
     struct link_end out;
     struct link_end in;
@@ -49,6 +50,8 @@ struct simulation {
     struct ar_order order;
     uint32_t ranks;
     uint32_t steps;
+    uint32_t phases_count;
+    struct ar_phase phases[AR_PHASES_MOST];
     double reduce_s_per_byte;
     double setup_s;
     struct actor *actors; /* [channel][position] */
@@ -106,10 +109,9 @@ static void connect_in(struct actor *actor, uint32_t peer)
 static void declare_receiver(const struct actor *actor)
 {
     const struct ar_collective *collective = &actor->simulation->trial->collective;
-    struct ar_phase phases[AR_PHASES_MOST];
-    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    const struct ar_phase *phases = actor->simulation->phases;
     uint32_t first_step = 0;
-    for (uint32_t i = 0; i < phases_count; i++) {
+    for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
         uint32_t last_step = first_step + phases[i].steps - 1;
         for (int end = 0; end < 2 && phases[i].steps > 0; end++) {
             struct ar_move move = collective->algorithm->move(
@@ -181,11 +183,28 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
     }
 }
 
-static void walk_through_moves(struct actor *actor, uint64_t elements)
+static void mark(const struct actor *actor, uint32_t job, uint32_t number)
+{
+    if (actor->observed >= 0) {
+        ar_timeline_marks(actor->simulation->trial, job, (uint32_t)actor->observed,
+                          actor->channel)[number] = simgrid_get_clock();
+    }
+}
+
+static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t elements)
 {
     const struct simulation *simulation = actor->simulation;
     const struct ar_collective *collective = &simulation->trial->collective;
-    for (uint32_t step = 0; step < simulation->steps; step++) {
+    uint32_t phase = 0;
+    uint32_t phase_end = 0;
+    for (uint32_t step = 0;; step++) {
+        while (step == phase_end && phase < simulation->phases_count) {
+            mark(actor, job, AR_MARK_PHASES + phase);
+            phase_end += simulation->phases[phase++].steps;
+        }
+        if (step == simulation->steps) {
+            break;
+        }
         struct ar_move move =
             collective->algorithm->move(&collective->shape, elements, actor->position, step);
         if (move.sends) {
@@ -196,6 +215,7 @@ static void walk_through_moves(struct actor *actor, uint64_t elements)
         }
         actor->steps_done++;
     }
+    mark(actor, job, AR_MARK_PHASES + phase);
 }
 
 static void run_job(struct actor *actor, uint32_t index)
@@ -203,22 +223,25 @@ static void run_job(struct actor *actor, uint32_t index)
     const struct simulation *simulation = actor->simulation;
     const struct ar_job *job = &simulation->trial->jobs[index];
     struct ar_job_time *time = &simulation->trial->times[index];
-    if (simgrid_get_clock() < job->ready_s) {
-        sg_actor_sleep_until(job->ready_s);
+    double ready_s = ar_trial_ready(simulation->trial, index, actor->rank);
+    if (simgrid_get_clock() < ready_s) {
+        sg_actor_sleep_until(ready_s);
     }
     double start_s = simgrid_get_clock();
     if (start_s < time->start_s) {
         time->start_s = start_s;
     }
+    mark(actor, index, AR_MARK_START);
     if (simulation->setup_s > 0) {
         sg_actor_sleep_for(simulation->setup_s);
     }
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);
-    walk_through_moves(actor, part.count);
+    walk_through_moves(actor, index, part.count);
     while (actor->flights_count > 0) {
         land(actor);
     }
+    mark(actor, index, AR_MARK_DONE);
     if (actor->barrier != NULL) {
         sg_barrier_wait(actor->barrier);
     }
@@ -243,6 +266,16 @@ static void actor_main(int argc, char **argv)
     }
 }
 
+static int64_t index_in_timeline(const struct ar_timeline *timeline, uint32_t rank)
+{
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        if (timeline->ranks[i] == rank) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 static void start_actor(struct simulation *simulation, uint32_t channel, uint32_t position,
                         sg_bar_t *barriers)
 {
@@ -252,6 +285,7 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
                             .channel = channel,
                             .position = position,
                             .rank = rank,
+                            .observed = index_in_timeline(simulation->trial->timeline, rank),
                             .out = {.peer = UINT32_MAX},
                             .in = {.peer = UINT32_MAX},
                             .barrier = barriers != NULL ? barriers[rank] : NULL};
@@ -272,6 +306,8 @@ void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
         .setup_s = facts->collective_setup_s,
     };
     uint32_t channels = trial->collective.channels;
+    simulation.phases_count =
+        trial->collective.algorithm->phases(&trial->collective.shape, simulation.phases);
     simulation.actors = calloc((size_t)channels * simulation.ranks, sizeof(struct actor));
     sg_bar_t *barriers = channels > 1 ? calloc(simulation.ranks, sizeof(sg_bar_t)) : NULL;
     assert(simulation.actors != NULL && (channels == 1 || barriers != NULL));

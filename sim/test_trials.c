@@ -17,6 +17,18 @@ void trials_prepare(const struct ar_collective *collective, const struct ar_job 
                                     .rank_finish_s = test->rank_finish_s};
 }
 
+void trials_scatter(double spread_s, struct test_trial *test)
+{
+    uint32_t state = 12345;
+    for (uint32_t rank = 0; rank < ar_shape_ranks(&test->trial.collective.shape); rank++) {
+        state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
+        test->rank_start_s[rank] = spread_s * (state >> 8) / 16777216.0;
+        test->rank_factor[rank] = 1 + 0.5 * (state >> 20) / 4096.0;
+    }
+    test->trial.rank_start_s = test->rank_start_s;
+    test->trial.rank_factor = test->rank_factor;
+}
+
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
                 const struct ar_job *jobs, uint32_t jobs_count, struct test_trial *test)
 {

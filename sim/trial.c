@@ -34,8 +34,13 @@ static double monotonic_s(void)
 static void run_alone(struct ar_trial *trial)
 {
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        trial->times[i] = (struct ar_job_time){.start_s = trial->jobs[i].ready_s,
-                                               .finish_s = trial->jobs[i].ready_s};
+        double ready_s = ar_trial_ready(trial, i, 0);
+        trial->times[i] = (struct ar_job_time){.start_s = ready_s, .finish_s = ready_s};
+    }
+    for (size_t i = 0; trial->timeline != NULL && i < ar_timeline_size(trial); i++) {
+        size_t each = (size_t)trial->collective.channels * AR_MARKS_COUNT;
+        trial->timeline->marks_s[i] =
+            trial->times[i / (each * trial->timeline->ranks_count)].start_s;
     }
     if (trial->rank_finish_s != NULL) {
         trial->rank_finish_s[0] = trial->times[trial->jobs_count - 1].finish_s;

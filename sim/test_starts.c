@@ -1,0 +1,159 @@
+/* Ranks that start at different times: stragglers, jitter, steps back to back. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_trials.h"
+
+/* Beyond the time of the largest job, so that some ranks wait for long. */
+#define SPREAD_S 0.002
+
+static const struct ar_job jobs[] = {{0, 25557}, {0.0004, 1048576}, {0.0005, 2049}, {1, 300000}};
+
+enum { JOBS = sizeof jobs / sizeof jobs[0] };
+
+static void run(struct test_trial *test, const struct ar_collective *collective,
+                const struct ar_engine *engine, struct ar_timeline *timeline)
+{
+    struct ar_error err = {.text = ""};
+    /* Two jobs suffice where a simulation takes long. */
+    uint32_t count = ar_shape_ranks(&collective->shape) < 256 ? JOBS : 2;
+    trials_prepare(collective, jobs, count, test);
+    trials_scatter(SPREAD_S, test);
+    test->trial.timeline = timeline;
+    cr_assert(ar_trial_run(&test->trial, engine, &err) == AR_OK, "%s", err.text);
+}
+
+static struct test_trial simulated;
+static struct test_trial computed;
+
+static void expect_equal_finishes(const struct ar_collective *collective)
+{
+    run(&simulated, collective, &ar_engine_simgrid, NULL);
+    run(&computed, collective, &ar_engine_recurrence, NULL);
+    const char *name = collective->algorithm->name;
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    cr_expect(computed.trial.exact, "%s of %u: not called exact", name, ranks);
+    for (uint32_t job = 0; job < computed.trial.jobs_count; job++) {
+        cr_expect(support_near(computed.times[job].start_s, simulated.times[job].start_s, 1e-6));
+        cr_expect(support_near(computed.times[job].finish_s, simulated.times[job].finish_s, 1e-6));
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        cr_expect(support_near(computed.rank_finish_s[rank], simulated.rank_finish_s[rank], 1e-6),
+                  "%s of %u, rank %u: %.9g s, simulated %.9g s", name, ranks, rank,
+                  computed.rank_finish_s[rank], simulated.rank_finish_s[rank]);
+    }
+}
+
+Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static)
+{
+    static const uint32_t windows[] = {1, 2, 8};
+    static const uint32_t ranks[] = {2, 5, 16, 67, 144};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        for (size_t j = 0; j < sizeof windows / sizeof windows[0]; j++) {
+            struct ar_collective ring = support_collective(flat, "ring", ranks[i], 1);
+            ring.window = windows[j];
+            expect_equal_finishes(&ring);
+            ring.cluster = abci;
+            ring.channels = ranks[i] < 16 ? 1 : 2; /* two would share the HCA of a lone GPU */
+            expect_equal_finishes(&ring);
+        }
+    }
+    /* One row or one column: a grid with one phase, or with phases on the same hops. */
+    struct ar_collective column = support_collective(flat, "torus2d", 1, 24);
+    expect_equal_finishes(&column);
+    column = support_collective(abci, "hierarchical", 1, 24);
+    expect_equal_finishes(&column);
+    ar_cluster_destroy(abci);
+    ar_cluster_destroy(flat);
+}
+
+Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_1024_ranks)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 1024, 1);
+    expect_equal_finishes(&ring);
+    ring = support_collective(abci, "ring", 256, 1);
+    ring.channels = 2;
+    expect_equal_finishes(&ring);
+    ar_cluster_destroy(abci);
+}
+
+Test(starts, that_differ_are_estimates_where_phases_may_overlap)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective torus = support_collective(flat, "torus2d", 8, 8);
+    run(&simulated, &torus, &ar_engine_simgrid, NULL);
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        if (ar_engines[i] == &ar_engine_simgrid) {
+            continue;
+        }
+        run(&computed, &torus, ar_engines[i], NULL);
+        cr_expect_not(computed.trial.exact, "%s", ar_engines[i]->name);
+        cr_expect_neq(computed.trial.note[0], '\0');
+        double off = computed.times[1].finish_s / simulated.times[1].finish_s - 1;
+        cr_expect(off > -0.15 && off < 0.15, "%s: off by %g", ar_engines[i]->name, off);
+    }
+    ar_cluster_destroy(flat);
+}
+
+/* Nobody has the sum before the last rank has given its part. */
+Test(starts, that_are_late_hold_up_every_rank)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_collective collective =
+            support_collective(abci, ar_algorithms[i]->name, i == 0 ? 32 : 8, i == 0 ? 1 : 4);
+        run(&computed, &collective, &ar_engine_recurrence, NULL);
+        for (uint32_t rank = 0; rank < 32; rank++) {
+            double last_s = ar_trial_ready(&computed.trial, JOBS - 1, rank);
+            for (uint32_t other = 0; other < 32; other++) {
+                cr_expect_gt(computed.rank_finish_s[other], last_s);
+            }
+        }
+    }
+    ar_cluster_destroy(abci);
+}
+
+enum { OBSERVED = 3, MARKS = JOBS * OBSERVED * 2 * AR_MARKS_COUNT };
+
+static void expect_equal_marks(const struct ar_collective *collective, double relative)
+{
+    static const uint32_t observed[OBSERVED] = {0, 5, 11};
+    static double marks_simulated[MARKS];
+    static double marks_computed[MARKS];
+    struct ar_timeline first = {observed, OBSERVED, marks_simulated};
+    struct ar_timeline second = {observed, OBSERVED, marks_computed};
+    struct ar_phase phases[AR_PHASES_MOST];
+    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    run(&simulated, collective, &ar_engine_simgrid, &first);
+    run(&computed, collective, &ar_engine_recurrence, &second);
+    for (uint32_t place = 0; place < JOBS * OBSERVED * collective->channels; place++) {
+        const double *a = marks_simulated + (size_t)place * AR_MARKS_COUNT;
+        const double *b = marks_computed + (size_t)place * AR_MARKS_COUNT;
+        for (uint32_t mark = 0; mark < AR_MARKS_COUNT; mark++) {
+            if (mark > AR_MARK_PHASES + phases_count && mark < AR_MARK_DONE) {
+                continue;
+            }
+            cr_expect(support_near(b[mark], a[mark], relative), "%s: mark %u: %.9g s, not %.9g s",
+                      collective->algorithm->name, mark, b[mark], a[mark]);
+        }
+        cr_expect(a[AR_MARK_START] <= a[AR_MARK_PHASES]);
+        cr_expect(a[AR_MARK_DONE] >= a[AR_MARK_PHASES + phases_count]);
+    }
+}
+
+Test(starts, of_phases_are_those_of_the_simulation)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 12, 1);
+    ring.channels = 2;
+    expect_equal_marks(&ring, 1e-6);
+    struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
+    expect_equal_marks(&torus, 0.1); /* an estimate */
+    struct ar_collective groups = support_collective(abci, "hierarchical", 4, 3);
+    expect_equal_marks(&groups, 0.1);
+    ar_cluster_destroy(abci);
+}
