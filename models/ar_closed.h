@@ -58,6 +58,7 @@ struct ar_closed_time {
 
 /** The flows of all phases of a collective, resolved once for any buffer size. */
 struct ar_closed;
+struct ar_pattern;
 
 /** Checks the collective and resolves its flows; O(ranks * channels) time and memory. The plan does
  * not outlive the cluster. Freed with ar_closed_destroy(). */
@@ -66,6 +67,10 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
 
 /** Frees a plan; NULL is allowed. */
 void ar_closed_destroy(struct ar_closed *plan);
+
+/** The phases of the collective and the flows of each; both are the plan's. Returns how many. */
+uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **phases,
+                          const struct ar_pattern **patterns);
 
 /** Time of one all-reduce of `elements` elements; O(ranks * channels). */
 void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,

@@ -3,8 +3,9 @@
  *
  * The time of every rank in every step is its traced time multiplied by a lognormal random factor
  * of mean 1 and coefficient of variation `frac` (sigma^2 = ln(1 + frac^2), mu = -sigma^2 / 2),
- * independent of the others. A bucket is ready when it is ready on all ranks, so a step follows its
- * slowest rank, and the expected factor of the slowest grows with their number.
+ * independent of the others. Nobody has the sum of a bucket before the last rank has given its
+ * part, so a step follows its slowest rank, and the expected factor of the slowest grows with their
+ * number.
  *
  * The generator is GSL's mt19937 with the given seed; the same seed gives the same factors.
  */
@@ -24,8 +25,8 @@ enum ar_status ar_jitter_create(double frac, uint64_t seed, struct ar_jitter **j
 /** NULL is allowed. */
 void ar_jitter_destroy(struct ar_jitter *jitter);
 
-/** Factor of the slowest of `ranks` ranks in the next step. */
-double ar_jitter_slowest(struct ar_jitter *jitter, uint32_t ranks);
+/** Writes the factors of `ranks` ranks in the next step. */
+void ar_jitter_factors(struct ar_jitter *jitter, uint32_t ranks, double *factors);
 
 /** Half the width of the 95 % confidence interval of the mean of `count` independent values, given
  * the sum of their squared deviations from the mean (Student's t); 0 for fewer than two values. */

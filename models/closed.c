@@ -51,6 +51,14 @@ void ar_closed_destroy(struct ar_closed *plan)
     free(plan);
 }
 
+uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **phases,
+                          const struct ar_pattern **patterns)
+{
+    *phases = plan->phases;
+    *patterns = plan->patterns;
+    return plan->phases_count;
+}
+
 static double hop_time(const struct ar_hop *hop, double bytes)
 {
     return hop->latency_s + bytes / hop->rate_Bps;

@@ -45,14 +45,12 @@ void ar_jitter_destroy(struct ar_jitter *jitter)
     }
 }
 
-double ar_jitter_slowest(struct ar_jitter *jitter, uint32_t ranks)
+void ar_jitter_factors(struct ar_jitter *jitter, uint32_t ranks, double *factors)
 {
-    /* exp() grows with its argument: the slowest factor is that of the largest normal deviate. */
-    double largest = -HUGE_VAL;
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        largest = fmax(largest, gsl_ran_gaussian_ziggurat(jitter->generator, jitter->sigma));
+        factors[rank] =
+            exp(jitter->mu + gsl_ran_gaussian_ziggurat(jitter->generator, jitter->sigma));
     }
-    return exp(jitter->mu + largest);
 }
 
 double ar_confidence95(double squared_deviations, uint32_t count)

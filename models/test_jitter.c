@@ -14,6 +14,19 @@ static struct ar_jitter *make(double frac, uint64_t seed)
     return jitter;
 }
 
+/* The slowest of `ranks` ranks in the next step. */
+static double slowest(struct ar_jitter *jitter, uint32_t ranks)
+{
+    static double factors[4096];
+    double largest = 0;
+    cr_assert_leq(ranks, sizeof factors / sizeof factors[0]);
+    ar_jitter_factors(jitter, ranks, factors);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        largest = fmax(largest, factors[rank]);
+    }
+    return largest;
+}
+
 /* The expected maximum of `ranks` factors: the integral of 1 - F(x)^ranks over x >= 0. */
 static double expected_slowest(double frac, uint32_t ranks)
 {
@@ -35,7 +48,7 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
         double sum = 0;
         double squares = 0;
         for (int step = 0; step < STEPS; step++) {
-            double factor = ar_jitter_slowest(jitter, ranks[i]);
+            double factor = slowest(jitter, ranks[i]);
             sum += factor;
             squares += factor * factor;
         }
@@ -54,7 +67,7 @@ static double mean_slowest(uint32_t ranks)
     struct ar_jitter *jitter = make(0.05, 3);
     double sum = 0;
     for (int step = 0; step < STEPS; step++) {
-        sum += ar_jitter_slowest(jitter, ranks);
+        sum += slowest(jitter, ranks);
     }
     ar_jitter_destroy(jitter);
     return sum / STEPS;
@@ -69,7 +82,7 @@ Test(jitter, grows_with_the_number_of_ranks)
 Test(jitter, of_zero_changes_nothing)
 {
     struct ar_jitter *jitter = make(0, 1);
-    cr_expect_float_eq(ar_jitter_slowest(jitter, 100), 1, 1e-15);
+    cr_expect_float_eq(slowest(jitter, 100), 1, 1e-15);
     ar_jitter_destroy(jitter);
 }
 
@@ -78,9 +91,9 @@ Test(jitter, with_the_same_seed_is_the_same)
     struct ar_jitter *first = make(0.1, 42);
     struct ar_jitter *second = make(0.1, 42);
     struct ar_jitter *other = make(0.1, 43);
-    double factor = ar_jitter_slowest(first, 10);
-    cr_expect_eq(factor, ar_jitter_slowest(second, 10));
-    cr_expect_neq(factor, ar_jitter_slowest(other, 10));
+    double factor = slowest(first, 10);
+    cr_expect_eq(factor, slowest(second, 10));
+    cr_expect_neq(factor, slowest(other, 10));
     ar_jitter_destroy(first);
     ar_jitter_destroy(second);
     ar_jitter_destroy(other);

@@ -60,8 +60,10 @@ struct ar_trial {
     struct ar_collective collective;
     const struct ar_job *jobs;
     uint32_t jobs_count;
-    const double *rank_start_s; /**< [rank], at least 0; NULL: 0 for all */
-    const double *rank_factor;  /**< [rank], above 0: of compute time; NULL: 1 for all */
+    const struct ar_closed *plan; /**< of the collective, for many trials; NULL: made by
+                                       ar_trial_run() where the engine needs it */
+    const double *rank_start_s;   /**< [rank], at least 0; NULL: 0 for all */
+    const double *rank_factor;    /**< [rank], above 0: of compute time; NULL: 1 for all */
 
     /* Results. */
     struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
@@ -78,6 +80,7 @@ struct ar_trial {
 struct ar_engine {
     const char *name;
     const char *title;
+    bool needs_plan;
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
 

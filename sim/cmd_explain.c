@@ -143,26 +143,18 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
          "of slots\n");
 }
 
-static enum ar_status write_closed(const struct plan *plan, const struct ar_step *step,
-                                   struct ar_error *err)
+static void write_closed(const struct plan *plan, const struct ar_step *step)
 {
-    struct ar_closed *closed;
     if (ar_shape_ranks(&step->collective.shape) == 1) {
-        return AR_OK;
-    }
-    enum ar_status status = ar_closed_create(&step->collective, &closed, err);
-    if (status != AR_OK) {
-        return status;
+        return;
     }
     struct ar_closed_time sum = {.exact = true, .why = ""};
     for (uint32_t i = 0; i < step->trial.jobs_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(closed, step->trial.jobs[i].elements, &time);
+        ar_closed_evaluate(step->trial.plan, step->trial.jobs[i].elements, &time);
         add_times(&sum, &time);
     }
     write_split(plan, step, &sum);
-    ar_closed_destroy(closed);
-    return AR_OK;
 }
 
 static void write_parameters(const struct plan *plan, const struct ar_step *step)
@@ -200,7 +192,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
             write_head(&plan, &step);
             write_iteration(&plan, &step);
             write_buckets(&step);
-            status = write_closed(&plan, &step, err);
+            write_closed(&plan, &step);
             write_parameters(&plan, &step);
             ar_step_destroy(&step);
         }

@@ -95,62 +95,23 @@ static bool is_static(const struct recurrence *recurrence)
     return phases_with_steps == 1 && !is_shared;
 }
 
-static enum ar_status judge(struct recurrence *recurrence, struct ar_error *err)
+static void judge(const struct recurrence *recurrence)
 {
     struct ar_trial *trial = recurrence->trial;
-    struct ar_closed *plan;
     trial->exact = is_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
-        enum ar_status status = ar_closed_create(recurrence->collective, &plan, err);
-        if (status != AR_OK) {
-            return status;
-        }
         trial->exact = true;
         for (uint32_t i = 0; i < trial->jobs_count; i++) {
             struct ar_closed_time time;
-            ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+            ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > trial->jobs[i].ready_s;
             trial->exact = trial->exact && (is_queued ? time.exact_in_queue : time.exact);
         }
-        ar_closed_destroy(plan);
     }
     ar_copy_text(trial->note, sizeof trial->note,
                  trial->exact ? "" : "ranks that drift apart share links");
     ar_copy_text(trial->options, sizeof trial->options,
                  trial->exact ? "recurrence exact" : "recurrence approximate");
-    return AR_OK;
-}
-
-static enum ar_status allocate(struct recurrence *recurrence, struct ar_error *err)
-{
-    size_t ranks = recurrence->ranks;
-    size_t window = recurrence->collective->window;
-    recurrence->states = calloc(ranks, sizeof *recurrence->states);
-    recurrence->flights_s = calloc(ranks * window, sizeof *recurrence->flights_s);
-    recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
-    recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
-    recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
-    /* seven lanes of one value per hop, sizes twice, and the window */
-    recurrence->lanes = calloc((10 + window) * (ranks + 1), sizeof *recurrence->lanes);
-    if (recurrence->states == NULL || recurrence->flights_s == NULL ||
-        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || recurrence->lanes == NULL) {
-        return ar_error_no_memory(err, "the ranks of a recurrence");
-    }
-    return AR_OK;
-}
-
-static void release(struct recurrence *recurrence)
-{
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        ar_pattern_destroy(&recurrence->patterns[i]);
-    }
-    free(recurrence->states);
-    free(recurrence->flights_s);
-    free(recurrence->rank_ready_s);
-    free(recurrence->finish_s);
-    free(recurrence->moves);
-    free(recurrence->lanes);
 }
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
@@ -165,23 +126,19 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         .setup_s = facts->collective_setup_s,
     };
     recurrence.phases_count =
-        trial->collective.algorithm->phases(&trial->collective.shape, recurrence.phases);
-    enum ar_status status = allocate(&recurrence, err);
-    if (status == AR_OK) {
-        status = ar_pattern_resolve(recurrence.collective, recurrence.phases,
-                                    recurrence.phases_count, recurrence.patterns, err);
-    }
+        ar_closed_phases(trial->plan, &recurrence.phases, &recurrence.patterns);
+    enum ar_status status = recurrence_create(&recurrence, err);
     for (uint32_t i = 0; status == AR_OK && i < trial->jobs_count; i++) {
         run_job(&recurrence, i);
     }
     if (status == AR_OK) {
-        status = judge(&recurrence, err);
+        judge(&recurrence);
     }
     if (status == AR_OK && trial->rank_finish_s != NULL) {
         memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
     }
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
-    release(&recurrence);
+    recurrence_destroy(&recurrence);
     return status;
 }
 
@@ -189,5 +146,6 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
+    .needs_plan = true,
     .run = run,
 };

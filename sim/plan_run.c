@@ -43,21 +43,15 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
 }
 
 /* The closed form's split of all jobs of a trial. */
-static enum ar_status fill_split(const struct ar_trial *trial, struct ar_row *row,
-                                 struct ar_error *err)
+static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 {
-    struct ar_closed *plan;
     row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
-        return AR_OK;
-    }
-    enum ar_status status = ar_closed_create(&trial->collective, &plan, err);
-    if (status != AR_OK) {
-        return status;
+        return;
     }
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(plan, trial->jobs[i].elements, &time);
+        ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
         row->setup_s += time.setup_s;
         for (uint32_t phase = 0; phase < time.phases_count; phase++) {
             row->reduction_s += time.phases[phase].reduction_s;
@@ -67,17 +61,14 @@ static enum ar_status fill_split(const struct ar_trial *trial, struct ar_row *ro
             }
         }
     }
-    ar_closed_destroy(plan);
-    return AR_OK;
 }
 
-static enum ar_status fill_trial(const struct ar_trial *trial, struct ar_row *row,
-                                 struct ar_error *err)
+static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
 {
     row->messages_count = trial->messages_count;
     row->wall_s = trial->wall_s;
     ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
-    return fill_split(trial, row, err);
+    fill_split(trial, row);
 }
 
 static enum ar_status run_step(const struct plan *plan, const struct point *point,
@@ -95,9 +86,9 @@ static enum ar_status run_step(const struct plan *plan, const struct point *poin
     row->exposed_s = step.exposed_s;
     row->images_per_s = step.images_per_s;
     row->efficiency_frac = step.efficiency_frac;
-    status = fill_trial(&step.trial, row, err);
+    fill_trial(&step.trial, row);
     ar_step_destroy(&step);
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status run_allreduce(const struct plan *plan, const struct point *point,
@@ -105,10 +96,17 @@ static enum ar_status run_allreduce(const struct plan *plan, const struct point 
 {
     struct ar_job job = {.elements = point->payload_bytes / ar_precision_bytes(plan->precision)};
     struct ar_job_time time;
-    struct ar_trial trial = {
-        .collective = plan_collective(plan, point), .jobs = &job, .jobs_count = 1, .times = &time};
-    enum ar_status status = ar_trial_run(&trial, point->engine, err);
+    struct ar_closed *closed;
+    struct ar_collective collective = plan_collective(plan, point);
+    enum ar_status status = ar_closed_create(&collective, &closed, err);
     if (status != AR_OK) {
+        return status;
+    }
+    struct ar_trial trial = {
+        .collective = collective, .plan = closed, .jobs = &job, .jobs_count = 1, .times = &time};
+    status = ar_trial_run(&trial, point->engine, err);
+    if (status != AR_OK) {
+        ar_closed_destroy(closed);
         return status;
     }
     double ranks = ar_shape_ranks(&point->shape);
@@ -117,7 +115,9 @@ static enum ar_status run_allreduce(const struct plan *plan, const struct point 
         row->algbw_Bps = (double)point->payload_bytes / row->allreduce_s;
         row->busbw_Bps = row->algbw_Bps * 2 * (ranks - 1) / ranks;
     }
-    return fill_trial(&trial, row, err);
+    fill_trial(&trial, row);
+    ar_closed_destroy(closed);
+    return AR_OK;
 }
 
 enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,

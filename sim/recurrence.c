@@ -1,192 +1,213 @@
 #include "recurrence.h"
 
-/* The arrays of a ring of `count` hops, one value per hop. */
-struct lanes {
-    uint32_t count;
-    double *now_s;
-    double *free_s;
-    double *start_s;
-    double *latency_s;
-    double *s_per_byte; /* 1 / rate */
-    double *arrival_s;  /* [hop + 1]; [0] is that of the last hop, it closes the ring */
-    double *bytes;      /* twice around, so that a shifted ring is one piece */
-    double *flights_s;  /* [message % window][hop] */
+#include <stdlib.h>
+
+#include "ring_kernel.h"
+
+/* Places of a tile whose arrays fit a first-level cache beside each other, and steps that it runs
+ * at a time: then what it needs is still there. */
+enum { TILE_PLACES = 256, TILE_STEPS = 8 };
+
+/* What a bundle does in a phase of a job. */
+struct run {
+    const struct recurrence *recurrence;
+    const struct ar_phase *phase;
+    const struct bundle *bundle;
+    const struct lanes *lanes;
+    uint32_t window;
+    const double *bytes; /* of the first step, by place */
 };
 
-static struct lanes lay_out(double *room, uint32_t count)
+/* Arrivals of the messages with this number; the last of the phase before has number -1. */
+static double *flights_of(const struct run *run, int64_t message)
 {
-    size_t pitch = count;
-    return (struct lanes){.count = count,
-                          .now_s = room,
-                          .free_s = room + pitch,
-                          .start_s = room + 2 * pitch,
-                          .latency_s = room + 3 * pitch,
-                          .s_per_byte = room + 4 * pitch,
-                          .bytes = room + 5 * pitch,
-                          .flights_s = room + 7 * pitch,
-                          .arrival_s = NULL};
+    const struct lanes *lanes = run->lanes;
+    size_t slot = (size_t)(message + lanes->slots) % lanes->slots;
+    return lanes->flights_s + slot * run->bundle->places_count;
 }
 
-/* All hops send: the compiler turns this loop and the next into vector code. */
-static void send_all(uint32_t count, const double *restrict now_s, const double *restrict bytes,
-                     const double *restrict latency_s, const double *restrict s_per_byte,
-                     double *restrict free_s, double *restrict flight_s, double *restrict start_s,
-                     double *restrict arrival_s)
+/* From the states of the ranks into the arrays of their places. */
+static void load(const struct run *run)
 {
-    for (uint32_t hop = 0; hop < count; hop++) {
-        double start = now_s[hop] > free_s[hop] ? now_s[hop] : free_s[hop];
-        start = flight_s[hop] > start ? flight_s[hop] : start;
-        double left = start + bytes[hop] * s_per_byte[hop];
-        double arrival = left + latency_s[hop];
-        start_s[hop] = start;
-        free_s[hop] = left;
-        flight_s[hop] = arrival;
-        arrival_s[hop] = arrival;
-    }
-}
-
-static void receive_all(uint32_t count, const double *restrict start_s,
-                        const double *restrict arrival_s, const double *restrict bytes,
-                        double reduce_s_per_byte, double *restrict now_s)
-{
-    for (uint32_t hop = 0; hop < count; hop++) {
-        double latest = arrival_s[hop] > start_s[hop] ? arrival_s[hop] : start_s[hop];
-        now_s[hop] = latest + bytes[hop] * reduce_s_per_byte;
-    }
-}
-
-static double message_bytes(const struct ar_collective *collective, const struct ar_move *move)
-{
-    return (double)(move->send_span.count * collective->element_bytes);
-}
-
-/* From the states of the ranks into the arrays of their ring. */
-static void load_ring(const struct recurrence *recurrence, const struct ar_hop *hops,
-                      uint64_t elements, uint32_t first_step, const struct lanes *lanes)
-{
-    const struct ar_collective *collective = recurrence->collective;
-    uint32_t window = collective->window;
-    for (uint32_t hop = 0; hop < lanes->count; hop++) {
-        uint32_t position = hops[hop].from;
+    const struct recurrence *recurrence = run->recurrence;
+    const struct bundle *bundle = run->bundle;
+    const struct lanes *lanes = run->lanes;
+    size_t places = bundle->places_count;
+    for (size_t place = 0; place < places; place++) {
+        uint32_t position = bundle->positions[place];
         const struct rank_state *state = &recurrence->states[position];
-        struct ar_move move =
-            collective->algorithm->move(&collective->shape, elements, position, first_step);
-        lanes->now_s[hop] = state->now_s;
-        lanes->free_s[hop] = state->peer == hops[hop].to ? state->free_s : 0;
-        lanes->latency_s[hop] = hops[hop].latency_s;
-        lanes->s_per_byte[hop] = 1 / hops[hop].rate_Bps;
-        lanes->bytes[hop] = lanes->bytes[hop + lanes->count] = message_bytes(collective, &move);
-        const double *flights_s = recurrence->flights_s + (size_t)position * window;
-        for (uint32_t i = 0; i < window; i++) {
-            lanes->flights_s[(size_t)i * lanes->count + hop] =
-                flights_s[(state->sent + i) % window];
+        size_t next = place + bundle->walks;
+        uint32_t peer = next < places     ? bundle->positions[next]
+                        : bundle->is_ring ? bundle->positions[next - places]
+                                          : UINT32_MAX;
+        lanes->now_s[place] = state->now_s;
+        lanes->free_s[place] = state->peer == peer ? state->free_s : 0;
+        const double *flights_s = recurrence->flights_s + (size_t)position * run->window;
+        for (uint32_t i = 0; i < run->window; i++) {
+            flights_of(run, (int64_t)i - run->window)[place] =
+                flights_s[(state->sent + i) % run->window];
         }
     }
 }
 
-static void store_ring(struct recurrence *recurrence, const struct ar_hop *hops, uint32_t steps,
-                       const struct lanes *lanes)
+/* Back into the states; `sent` messages have gone from these places, from `first` on. */
+static void store(const struct run *run, size_t first, size_t count, uint32_t sent)
 {
-    uint32_t window = recurrence->collective->window;
-    for (uint32_t hop = 0; hop < lanes->count; hop++) {
-        uint32_t position = hops[hop].from;
+    const struct recurrence *recurrence = run->recurrence;
+    const struct bundle *bundle = run->bundle;
+    const struct lanes *lanes = run->lanes;
+    for (size_t place = first; place < first + count; place++) {
+        uint32_t position = bundle->positions[place];
         struct rank_state *state = &recurrence->states[position];
-        double *flights_s = recurrence->flights_s + (size_t)position * window;
-        for (uint32_t i = 0; i < window; i++) {
-            flights_s[(state->sent + i) % window] =
-                lanes->flights_s[(size_t)i * lanes->count + hop];
+        state->now_s = lanes->now_s[place];
+        if (sent == 0) {
+            continue;
         }
-        state->now_s = lanes->now_s[hop];
-        state->free_s = lanes->free_s[hop];
-        state->peer = hops[hop].to;
-        state->sent += steps;
+        double *flights_s = recurrence->flights_s + (size_t)position * run->window;
+        size_t next = (place + bundle->walks) % bundle->places_count;
+        state->free_s = lanes->free_s[place];
+        state->peer = bundle->positions[next];
+        state->sent += sent;
+        for (uint32_t i = 0; i < run->window; i++) {
+            flights_s[(state->sent + i) % run->window] =
+                flights_of(run, (int64_t)sent + i - run->window)[place];
+        }
     }
 }
 
-static void run_ring(struct recurrence *recurrence, const struct ar_phase *phase,
-                     const struct ar_hop *hops, uint32_t count, uint64_t elements,
-                     uint32_t first_step)
+static struct ring_step ring_step(const struct run *run, uint32_t step, size_t first)
 {
-    uint32_t window = recurrence->collective->window;
-    struct lanes lanes = lay_out(recurrence->lanes, count);
-    lanes.arrival_s = lanes.flights_s + (size_t)window * count;
-    load_ring(recurrence, hops, elements, first_step, &lanes);
-    for (uint32_t step = 0; step < phase->steps; step++) {
-        /* The message of hop h in step s is the one that hop h - s sent first. */
-        const double *bytes = lanes.bytes + count - step % count;
-        const double *bytes_next = lanes.bytes + count - (step + 1) % count;
-        double reduce_s_per_byte = step < phase->copies_from ? recurrence->reduce_s_per_byte : 0;
-        send_all(count, lanes.now_s, bytes, lanes.latency_s, lanes.s_per_byte, lanes.free_s,
-                 lanes.flights_s + (size_t)(step % window) * count, lanes.start_s,
-                 lanes.arrival_s + 1);
-        lanes.arrival_s[0] = lanes.arrival_s[count];
-        receive_all(count, lanes.start_s, lanes.arrival_s, bytes_next, reduce_s_per_byte,
-                    lanes.now_s);
+    const struct bundle *bundle = run->bundle;
+    size_t walks = bundle->walks;
+    bool reduces = step - 1 < run->phase->copies_from;
+    /* Round the ring: a place of the first row hears from the last row. */
+    size_t sender = first >= walks ? first - walks : first + bundle->places_count - walks;
+    return (struct ring_step){
+        .arrived_s = flights_of(run, (int64_t)step - 1) + sender,
+        .oldest_s = flights_of(run, (int64_t)step - run->window) + first,
+        .bytes_before = run->bytes + first - (step - 1) % bundle->rows * walks,
+        .bytes = run->bytes + first - step % bundle->rows * walks,
+        .s_per_byte = bundle->s_per_byte + first,
+        .latency_s = bundle->latency_s + first,
+        .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
+        .start_s = run->lanes->start_s + first,
+        .arrival_s = flights_of(run, step) + first,
+    };
+}
+
+/* A step of the places from `first` to `end`. */
+static void run_places(const struct run *run, uint32_t step, size_t first, size_t end)
+{
+    size_t walks = run->bundle->walks;
+    if (first < walks) {
+        struct ring_step wrapped = ring_step(run, step, first);
+        ring_kernel_step((end < walks ? end : walks) - first, &wrapped);
+        first = walks;
     }
-    store_ring(recurrence, hops, phase->steps, &lanes);
-}
-
-/* One send of a phase that goes move by move. */
-static void send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes)
-{
-    uint32_t window = recurrence->collective->window;
-    struct rank_state *state = &recurrence->states[hop->from];
-    double *flight_s = &recurrence->flights_s[(size_t)hop->from * window + state->sent % window];
-    double start_s = *flight_s > state->now_s ? *flight_s : state->now_s;
-    if (state->peer == hop->to && state->free_s > start_s) {
-        start_s = state->free_s;
+    if (first < end) {
+        struct ring_step straight = ring_step(run, step, first);
+        ring_kernel_step(end - first, &straight);
     }
-    state->now_s = start_s;
-    state->free_s = start_s + bytes / hop->rate_Bps;
-    state->peer = hop->to;
-    state->sent++;
-    *flight_s = state->free_s + hop->latency_s;
-    recurrence->states[hop->to].arrival_s = *flight_s;
 }
 
-static void receive_one(struct recurrence *recurrence, uint32_t position,
-                        const struct ar_move *move)
+/* Several steps of all places, tile after tile. What a place needs lies one row before it in the
+ * step before, so each tile finds its left neighbour done; the first tile leaves out one row more
+ * in each step, and these come at the end, when the last row is done. */
+static void run_tiles(const struct run *run, uint32_t step, uint32_t steps)
 {
-    struct rank_state *state = &recurrence->states[position];
-    double bytes = (double)(move->receive_span.count * recurrence->collective->element_bytes);
-    state->now_s = state->arrival_s > state->now_s ? state->arrival_s : state->now_s;
-    state->now_s += move->receive == AR_RECEIVE_REDUCE ? bytes * recurrence->reduce_s_per_byte : 0;
+    size_t walks = run->bundle->walks;
+    size_t places = run->bundle->places_count;
+    size_t left_out = (steps - 1) * walks;
+    size_t end = left_out + TILE_PLACES < places ? left_out + TILE_PLACES : places;
+    for (size_t first = 0; first < places; first = end, end += TILE_PLACES) {
+        end = end < places ? end : places;
+        for (uint32_t i = 0; i < steps; i++) {
+            run_places(run, step + i, first == 0 ? i * walks : first, end);
+        }
+    }
+    for (uint32_t i = 1; i < steps; i++) {
+        run_places(run, step + i, 0, i * walks);
+    }
 }
 
-static void run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
-                      const struct ar_hop *hops, uint32_t hops_count, uint64_t elements,
-                      uint32_t first_step)
+static void run_ring(const struct run *run)
+{
+    const struct bundle *bundle = run->bundle;
+    const struct lanes *lanes = run->lanes;
+    uint32_t steps = run->phase->steps;
+    uint32_t at_a_time = lanes->slots - 1 < TILE_STEPS ? lanes->slots - 1 : TILE_STEPS;
+    at_a_time = at_a_time < bundle->rows ? at_a_time : bundle->rows;
+    ring_kernel_begin(bundle->places_count, lanes->now_s, lanes->free_s,
+                      flights_of(run, -(int64_t)run->window), run->bytes, bundle->s_per_byte,
+                      bundle->latency_s, lanes->start_s, flights_of(run, 0));
+    for (uint32_t step = 1; step < steps; step += at_a_time) {
+        run_tiles(run, step, steps - step < at_a_time ? steps - step : at_a_time);
+    }
+    struct ring_step last = ring_step(run, steps, 0);
+    ring_kernel_end(bundle->walks, &last, lanes->now_s, lanes->free_s);
+    last = ring_step(run, steps, bundle->walks);
+    ring_kernel_end(bundle->places_count - bundle->walks, &last, lanes->now_s + bundle->walks,
+                    lanes->free_s + bundle->walks);
+    store(run, 0, bundle->places_count, steps);
+}
+
+/* The rows that send in a step, the last one first: a row sends before it receives. */
+static void run_chain_step(const struct run *run, uint32_t step)
+{
+    const struct bundle *bundle = run->bundle;
+    const struct lanes *lanes = run->lanes;
+    size_t walks = bundle->walks;
+    for (uint32_t row = bundle->rows; row-- > 0;) {
+        if (step < bundle->send[row].first || step >= bundle->send[row].end) {
+            continue;
+        }
+        size_t first = row * walks;
+        int64_t message = step - bundle->send[row].first;
+        bool reduces = step < run->phase->copies_from;
+        struct chain_step chain = {
+            .oldest_s = flights_of(run, message - run->window) + first,
+            .bytes = run->bytes + first - step * walks,
+            .s_per_byte = bundle->s_per_byte + first,
+            .latency_s = bundle->latency_s + first,
+            .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
+            .now_s = lanes->now_s + first,
+            .free_s = lanes->free_s + first,
+            .arrival_s = flights_of(run, message) + first,
+            .next_now_s = lanes->now_s + first + walks,
+        };
+        ring_kernel_chain(walks, &chain);
+    }
+}
+
+static void run_chains(const struct run *run)
+{
+    const struct bundle *bundle = run->bundle;
+    for (uint32_t step = 0; step < run->phase->steps; step++) {
+        run_chain_step(run, step);
+    }
+    for (uint32_t row = 0; row <= bundle->rows; row++) {
+        uint32_t sent = row < bundle->rows ? bundle->send[row].end - bundle->send[row].first : 0;
+        store(run, (size_t)row * bundle->walks, bundle->walks, sent);
+    }
+}
+
+static void run_bundle(struct recurrence *recurrence, const struct ar_phase *phase,
+                       const struct bundle *bundle, uint64_t elements, uint32_t first_step)
 {
     const struct ar_collective *collective = recurrence->collective;
-    for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-        for (uint32_t position = 0; position < recurrence->ranks; position++) {
-            recurrence->moves[position] =
-                collective->algorithm->move(&collective->shape, elements, position, step);
-        }
-        for (uint32_t i = 0; i < hops_count; i++) {
-            const struct ar_move *move = &recurrence->moves[hops[i].from];
-            if (move->sends) {
-                send_one(recurrence, &hops[i], message_bytes(collective, move));
-            }
-        }
-        for (uint32_t position = 0; position < recurrence->ranks; position++) {
-            if (recurrence->moves[position].receive != AR_RECEIVE_NONE) {
-                receive_one(recurrence, position, &recurrence->moves[position]);
-            }
-        }
+    struct run run = {.recurrence = recurrence,
+                      .phase = phase,
+                      .bundle = bundle,
+                      .lanes = &recurrence->lanes,
+                      .window = collective->window};
+    run.bytes = recurrence->lanes.bytes + bundle_bytes(collective, bundle, phase, first_step,
+                                                       elements, recurrence->lanes.bytes);
+    load(&run);
+    if (bundle->is_ring) {
+        run_ring(&run);
+    } else {
+        run_chains(&run);
     }
-}
-
-/* All hops of the channel lie on rings and send in every step. */
-static bool is_steady(const struct ar_phase *phase, const struct ar_pattern *pattern,
-                      uint32_t channel, uint32_t hops_count)
-{
-    for (uint32_t i = 0; i < pattern->walks_count; i++) {
-        if (pattern->walks[i].channel == channel && !pattern->walks[i].is_ring) {
-            return false;
-        }
-    }
-    return phase->messages == (uint64_t)phase->steps * hops_count;
 }
 
 void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark)
@@ -204,25 +225,91 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
-        const struct ar_pattern *pattern = &recurrence->patterns[i];
+        const struct bundle *bundle =
+            &recurrence->bundles[i * recurrence->collective->channels + channel];
         recurrence_mark(recurrence, channel, AR_MARK_PHASES + i);
-        if (phase->steps == 0) {
-            continue;
-        }
-        uint32_t hops_first = pattern->channel_hops[channel];
-        uint32_t hops_count = pattern->channel_hops[channel + 1] - hops_first;
-        if (!is_steady(phase, pattern, channel, hops_count)) {
-            run_moves(recurrence, phase, pattern->hops + hops_first, hops_count, elements,
-                      first_step);
-        } else {
-            for (uint32_t walk = 0; walk < pattern->walks_count; walk++) {
-                if (pattern->walks[walk].channel == channel) {
-                    run_ring(recurrence, phase, pattern->hops + pattern->walks[walk].first,
-                             pattern->walks[walk].count, elements, first_step);
-                }
-            }
+        if (bundle->is_regular) {
+            run_bundle(recurrence, phase, bundle, elements, first_step);
+        } else if (phase->steps > 0) {
+            recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], channel, elements,
+                                 first_step);
         }
         first_step += phase->steps;
     }
     recurrence_mark(recurrence, channel, AR_MARK_PHASES + recurrence->phases_count);
+}
+
+/* All bundles, and how many numbers the largest needs for its messages. */
+static enum ar_status create_bundles(struct recurrence *recurrence, size_t *bytes_room,
+                                     struct ar_error *err)
+{
+    uint32_t channels = recurrence->collective->channels;
+    uint32_t first_step = 0;
+    *bytes_room = 0;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        const struct ar_phase *phase = &recurrence->phases[i];
+        for (uint32_t channel = 0; channel < channels; channel++) {
+            struct bundle *bundle = &recurrence->bundles[i * channels + channel];
+            enum ar_status status =
+                bundle_create(recurrence->collective, phase, &recurrence->patterns[i], channel,
+                              first_step, bundle, err);
+            if (status != AR_OK) {
+                return status;
+            }
+            size_t room = bundle_bytes_room(bundle, phase);
+            *bytes_room = room > *bytes_room ? room : *bytes_room;
+        }
+        first_step += phase->steps;
+    }
+    return AR_OK;
+}
+
+enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err)
+{
+    size_t ranks = recurrence->ranks;
+    size_t window = recurrence->collective->window;
+    size_t bytes_room = 0;
+    struct lanes *lanes = &recurrence->lanes;
+    lanes->slots = (window > TILE_STEPS ? (uint32_t)window : TILE_STEPS) + 1;
+    recurrence->bundles =
+        calloc((size_t)recurrence->phases_count * recurrence->collective->channels,
+               sizeof *recurrence->bundles);
+    if (recurrence->bundles == NULL) {
+        return ar_error_no_memory(err, "the phases of a recurrence");
+    }
+    enum ar_status status = create_bundles(recurrence, &bytes_room, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    recurrence->states = calloc(ranks, sizeof *recurrence->states);
+    recurrence->flights_s = calloc(ranks * window, sizeof *recurrence->flights_s);
+    recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
+    recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
+    recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
+    lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_room, sizeof *lanes->now_s);
+    if (recurrence->states == NULL || recurrence->flights_s == NULL ||
+        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
+        recurrence->moves == NULL || lanes->now_s == NULL) {
+        return ar_error_no_memory(err, "the ranks of a recurrence");
+    }
+    lanes->free_s = lanes->now_s + ranks;
+    lanes->start_s = lanes->free_s + ranks;
+    lanes->flights_s = lanes->start_s + ranks;
+    lanes->bytes = lanes->flights_s + lanes->slots * ranks;
+    return AR_OK;
+}
+
+void recurrence_destroy(struct recurrence *recurrence)
+{
+    size_t bundles_count = (size_t)recurrence->phases_count * recurrence->collective->channels;
+    for (size_t i = 0; recurrence->bundles != NULL && i < bundles_count; i++) {
+        bundle_destroy(&recurrence->bundles[i]);
+    }
+    free(recurrence->bundles);
+    free(recurrence->states);
+    free(recurrence->flights_s);
+    free(recurrence->rank_ready_s);
+    free(recurrence->finish_s);
+    free(recurrence->moves);
+    free(recurrence->lanes.now_s);
 }

@@ -1,5 +1,5 @@
 /** \file recurrence.h
- * The heart of the `recurrence` engine: one job on one channel, step by step.
+ * The heart of the `recurrence` engine: one job on one channel, phase by phase.
  *
  * With t the time at which a rank has finished the steps so far, a send of b bytes over a hop of
  * latency L and rate r starts and arrives at
@@ -9,15 +9,14 @@
  *
  * and the receiver goes on at max(its own start, arrival) + gamma b.
  *
- * Phases in which all ranks send in every step run as array arithmetic around each ring: hop h
- * sends to hop h + 1, and what a rank receives in a step it sends in the next, so sizes move along
- * (ar_verify() checks that). Other phases follow the moves one by one.
+ * Phases whose walks are alike run as array arithmetic over all of them together (bundle.h), others
+ * follow the moves one by one.
  */
 #ifndef AR_RECURRENCE_H
 #define AR_RECURRENCE_H
 
-#include "ar_pattern.h"
 #include "ar_trial.h"
+#include "bundle.h"
 
 /** One rank on the channel that is being run. */
 struct rank_state {
@@ -28,15 +27,26 @@ struct rank_state {
     uint32_t sent;    /**< messages since the job began */
 };
 
+/** Room for the arrays of a bundle: one number per place. */
+struct lanes {
+    double *now_s;
+    double *free_s;
+    double *start_s;
+    double *bytes;     /**< see bundle_bytes() */
+    double *flights_s; /**< [message % slots][place]: arrivals */
+    uint32_t slots;    /**< more than the window */
+};
+
 struct recurrence {
     struct ar_trial *trial;
     const struct ar_collective *collective;
     struct ar_order order;
     uint32_t ranks;
     uint32_t phases_count;
-    struct ar_phase phases[AR_PHASES_MOST];
-    struct ar_pattern patterns[AR_PHASES_MOST];
-    uint32_t job; /**< the present one */
+    const struct ar_phase *phases;
+    const struct ar_pattern *patterns;
+    struct bundle *bundles; /**< [phase][channel] */
+    uint32_t job;           /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
     struct rank_state *states; /**< [position] */
@@ -44,13 +54,23 @@ struct recurrence {
     double *rank_ready_s;      /**< [rank]: free for the next job */
     double *finish_s;          /**< [rank]: this job, latest channel so far */
     struct ar_move *moves;     /**< [position]: room for one step */
-    double *lanes;             /**< room for the arrays of a ring */
+    struct lanes lanes;
 };
+
+/** Lays out the phases, whose patterns are resolved; freed with recurrence_destroy(), also after a
+ * failure. */
+enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err);
+void recurrence_destroy(struct recurrence *recurrence);
 
 /** Runs a job of `elements` on a channel from the states given; leaves the states at its end. */
 void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements);
 
 /** Writes a mark of the present job: where the observed ranks are in time. */
 void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark);
+
+/** Runs a phase move by move. */
+void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
+                          const struct ar_pattern *pattern, uint32_t channel, uint64_t elements,
+                          uint32_t first_step);
 
 #endif

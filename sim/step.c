@@ -1,6 +1,7 @@
 #include "ar_step.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "ar_jitter.h"
@@ -10,9 +11,8 @@ const char *ar_baseline_name(enum ar_baseline baseline)
     return baseline == AR_BASELINE_GPU ? "gpu" : "node";
 }
 
-static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
+static enum ar_status make_jobs(struct ar_step *step, struct ar_error *err)
 {
-    step->trial = (struct ar_trial){.collective = step->collective};
     enum ar_status status = ar_workload_create(
         step->trace, &step->fusion, step->collective.element_bytes, &step->workload, err);
     if (status != AR_OK) {
@@ -33,34 +33,104 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
     return AR_OK;
 }
 
-/* Runs one step in which the slowest rank takes `factor` times as long as traced. What the step
- * takes beyond the compute time is exposed: all-reduce and waiting for the slowest. */
-static enum ar_status run_once(struct ar_step *step, double factor, double *exposed_s,
-                               double *busy_s, struct ar_error *err)
+/* Ranks differ from each other, if only in when they begin the second step. */
+static bool has_uneven_ranks(const struct ar_step *step)
 {
-    const struct ar_workload *workload = step->workload;
-    struct ar_trial *trial = &step->trial;
-    struct ar_job *jobs = (struct ar_job *)trial->jobs; /* the step's own */
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        jobs[i].ready_s = factor * workload->buckets[i].ready_s;
+    return step->jitter_frac > 0 || step->stragglers_count > 0 || step->iterations_count > 1;
+}
+
+static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
+{
+    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
+    struct ar_closed *plan = NULL;
+    step->trial = (struct ar_trial){.collective = step->collective};
+    enum ar_status status = make_jobs(step, err);
+    if (status == AR_OK && ranks > 1) {
+        status = ar_closed_create(&step->collective, &plan, err);
+        step->trial.plan = plan;
     }
-    enum ar_status status = ar_trial_run(trial, step->engine, err);
-    if (status != AR_OK) {
+    if (status != AR_OK || !has_uneven_ranks(step)) {
         return status;
     }
+    step->trial.rank_start_s = calloc(ranks, sizeof(double));
+    step->trial.rank_factor = calloc(ranks, sizeof(double));
+    step->trial.rank_finish_s = calloc(ranks, sizeof(double));
+    if (step->trial.rank_start_s == NULL || step->trial.rank_factor == NULL ||
+        step->trial.rank_finish_s == NULL) {
+        return ar_error_no_memory(err, "the ranks of a step");
+    }
+    return AR_OK;
+}
+
+static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
+{
+    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
+    double *factors = (double *)step->trial.rank_factor; /* the step's own */
+    ar_jitter_factors(jitter, ranks, factors);
+    for (uint32_t i = 0; i < step->stragglers_count; i++) {
+        factors[step->stragglers[i].rank] *= step->stragglers[i].factor;
+    }
+}
+
+/* How long some rank's stream was busy. The first rank may begin a bucket before the last one has
+ * finished the one before. */
+static double busy_time(const struct ar_trial *trial)
+{
     double last_s = 0;
-    *busy_s = 0;
+    double busy_s = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        /* The first rank may begin a bucket before the last rank has finished the one before. */
         double start_s = trial->times[i].start_s > last_s ? trial->times[i].start_s : last_s;
-        *busy_s += trial->times[i].finish_s - start_s;
+        busy_s += trial->times[i].finish_s - start_s;
         last_s = trial->times[i].finish_s;
     }
-    double backward_end_s = factor * workload->backward_end_s;
-    double compute_s = ar_trace_compute_s(step->trace);
-    *exposed_s = factor * compute_s - compute_s;
-    *exposed_s += last_s > backward_end_s ? last_s - backward_end_s : 0;
-    return AR_OK;
+    return busy_s;
+}
+
+/* What a step took beyond the compute time, where all ranks are alike. */
+static double exposed_time(const struct ar_step *step)
+{
+    const struct ar_trial *trial = &step->trial;
+    double exposed_s =
+        trial->times[trial->jobs_count - 1].finish_s - step->workload->backward_end_s;
+    return exposed_s > 0 ? exposed_s : 0;
+}
+
+/* The same where they are not; leaves them where they begin the next step, the first one at 0. */
+static double advance_ranks(struct ar_step *step)
+{
+    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
+    double *starts_s = (double *)step->trial.rank_start_s; /* the step's own */
+    const double *factors = step->trial.rank_factor;
+    double begin_s = 0;
+    double end_s = 0;
+    double first_s = INFINITY;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        double reduced_s = step->trial.rank_finish_s[rank];
+        double backward_s = starts_s[rank] + factors[rank] * step->workload->backward_end_s;
+        begin_s = fmax(begin_s, starts_s[rank]);
+        starts_s[rank] = fmax(reduced_s, backward_s) + factors[rank] * step->trace->optimizer_s;
+        end_s = fmax(end_s, starts_s[rank]);
+        first_s = fmin(first_s, starts_s[rank]);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        starts_s[rank] -= first_s;
+    }
+    return end_s - begin_s - ar_trace_compute_s(step->trace);
+}
+
+/* Runs the next step. */
+static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, double *exposed_s,
+                               struct ar_error *err)
+{
+    bool is_uneven = has_uneven_ranks(step);
+    if (is_uneven) {
+        draw_factors(step, jitter);
+    }
+    enum ar_status status = ar_trial_run(&step->trial, step->engine, err);
+    if (status == AR_OK) {
+        *exposed_s = is_uneven ? advance_ranks(step) : exposed_time(step);
+    }
+    return status;
 }
 
 static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jitter,
@@ -73,16 +143,14 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     double wall_s = 0;
     for (uint32_t i = 0; i < step->iterations_count; i++) {
         double exposed_s;
-        double busy_s;
-        double factor = step->jitter_frac > 0 ? ar_jitter_slowest(jitter, ranks) : 1;
-        enum ar_status status = run_once(step, factor, &exposed_s, &busy_s, err);
+        enum ar_status status = run_once(step, jitter, &exposed_s, err);
         if (status != AR_OK) {
             return status;
         }
         double before_s = exposed_s - mean_s;
         mean_s += before_s / (i + 1);
         deviations += before_s * (exposed_s - mean_s);
-        busy_sum_s += busy_s;
+        busy_sum_s += busy_time(&step->trial);
         wall_s += step->trial.wall_s;
     }
     step->trial.wall_s = wall_s;
@@ -118,6 +186,7 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
                                    struct ar_error *err)
 {
     struct ar_step base = *step;
+    base.stragglers_count = 0;
     enum ar_status status = AR_OK;
     if (step->baseline == AR_BASELINE_NODE) {
         uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
@@ -153,9 +222,12 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 void ar_step_destroy(struct ar_step *step)
 {
     ar_workload_destroy(step->workload);
+    ar_closed_destroy((struct ar_closed *)step->trial.plan);
     free((void *)step->trial.jobs);
     free(step->trial.times);
+    free((void *)step->trial.rank_start_s);
+    free((void *)step->trial.rank_factor);
+    free(step->trial.rank_finish_s);
     step->workload = NULL;
-    step->trial.jobs = NULL;
-    step->trial.times = NULL;
+    step->trial = (struct ar_trial){.jobs = NULL};
 }

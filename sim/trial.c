@@ -49,6 +49,23 @@ static void run_alone(struct ar_trial *trial)
     trial->exact = true;
 }
 
+static enum ar_status run_with_plan(struct ar_trial *trial, const struct ar_engine *engine,
+                                    struct ar_error *err)
+{
+    struct ar_closed *plan;
+    if (!engine->needs_plan || trial->plan != NULL) {
+        return engine->run(trial, err);
+    }
+    enum ar_status status = ar_closed_create(&trial->collective, &plan, err);
+    if (status == AR_OK) {
+        trial->plan = plan;
+        status = engine->run(trial, err);
+        trial->plan = NULL;
+        ar_closed_destroy(plan);
+    }
+    return status;
+}
+
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
                             struct ar_error *err)
 {
@@ -64,7 +81,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
         run_alone(trial);
     } else {
-        status = engine->run(trial, err);
+        status = run_with_plan(trial, engine, err);
     }
     trial->wall_s = monotonic_s() - began_s;
     return status;

@@ -1,0 +1,176 @@
+#include "bundle.h"
+
+#include <stdlib.h>
+
+static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
+{
+    return collective->algorithm->move(&collective->shape, 0, position, step).sends;
+}
+
+static double bytes_at(const struct ar_collective *collective, uint64_t elements, uint32_t position,
+                       uint32_t step)
+{
+    struct ar_move move = collective->algorithm->move(&collective->shape, elements, position, step);
+    return (double)(move.send_span.count * collective->element_bytes);
+}
+
+/* The steps in which a position sends that sends in the first or the last one: one run, if its
+ * bounds, found by bisection, hold for all positions together (see are_rows_whole()). */
+static struct bundle_row steps_of(const struct ar_collective *collective, uint32_t position,
+                                  uint32_t first_step, uint32_t steps)
+{
+    bool at_first = sends_at(collective, position, first_step);
+    bool at_last = sends_at(collective, position, first_step + steps - 1);
+    uint32_t low = 0; /* the answer of the first step holds here, that of the last at `high` */
+    uint32_t high = steps - 1;
+    if (at_first == at_last) {
+        return (struct bundle_row){0, at_first ? steps : 0};
+    }
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sends_at(collective, position, first_step + middle) == at_first) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return at_first ? (struct bundle_row){0, high} : (struct bundle_row){high, steps};
+}
+
+/* All sends of the phase are those of the rows, and each row passes on what it has just got. */
+static bool are_rows_whole(const struct bundle *bundle, const struct ar_phase *phase)
+{
+    uint64_t messages = 0;
+    for (uint32_t row = 0; row < bundle->rows; row++) {
+        const struct bundle_row *send = &bundle->send[row];
+        messages += (uint64_t)(send->end - send->first) * bundle->walks;
+        uint32_t passes_from = send->first > 0 ? send->first : 1;
+        if (row > 0 && send->end > passes_from &&
+            (passes_from - 1 < bundle->send[row - 1].first ||
+             send->end - 1 > bundle->send[row - 1].end)) {
+            return false;
+        }
+    }
+    return messages == phase->messages;
+}
+
+static enum ar_status find_rows(const struct ar_collective *collective,
+                                const struct ar_phase *phase, uint32_t first_step,
+                                struct bundle *bundle, struct ar_error *err)
+{
+    bundle->send = calloc(bundle->rows, sizeof *bundle->send);
+    if (bundle->send == NULL) {
+        return ar_error_no_memory(err, "the chains of a phase");
+    }
+    for (uint32_t row = 0; row < bundle->rows; row++) {
+        bundle->send[row] = steps_of(collective, bundle->positions[(size_t)row * bundle->walks],
+                                     first_step, phase->steps);
+    }
+    bundle->is_regular = are_rows_whole(bundle, phase);
+    return AR_OK;
+}
+
+/* Counts the walks of a channel; false if they are not all alike. */
+static bool count_walks(const struct ar_pattern *pattern, uint32_t channel, struct bundle *bundle)
+{
+    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+        const struct ar_walk *walk = &pattern->walks[i];
+        if (walk->channel != channel) {
+            continue;
+        }
+        if (bundle->walks == 0) {
+            bundle->rows = walk->count;
+            bundle->is_ring = walk->is_ring;
+        }
+        if (walk->count != bundle->rows || walk->is_ring != bundle->is_ring) {
+            return false;
+        }
+        bundle->walks++;
+    }
+    return bundle->walks > 0;
+}
+
+static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, struct bundle *bundle)
+{
+    uint32_t index = 0;
+    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+        const struct ar_walk *walk = &pattern->walks[i];
+        if (walk->channel != channel) {
+            continue;
+        }
+        const struct ar_hop *hops = pattern->hops + walk->first;
+        for (uint32_t row = 0; row < walk->count; row++) {
+            size_t place = (size_t)row * bundle->walks + index;
+            bundle->positions[place] = hops[row].from;
+            bundle->latency_s[place] = hops[row].latency_s;
+            bundle->s_per_byte[place] = 1 / hops[row].rate_Bps;
+        }
+        if (!walk->is_ring) {
+            bundle->positions[(size_t)walk->count * bundle->walks + index] =
+                hops[walk->count - 1].to;
+        }
+        index++;
+    }
+}
+
+enum ar_status bundle_create(const struct ar_collective *collective, const struct ar_phase *phase,
+                             const struct ar_pattern *pattern, uint32_t channel,
+                             uint32_t first_step, struct bundle *bundle, struct ar_error *err)
+{
+    *bundle = (struct bundle){.is_regular = false};
+    if (phase->steps == 0 || !count_walks(pattern, channel, bundle)) {
+        return AR_OK;
+    }
+    bundle->places_count = bundle->walks * (bundle->rows + !bundle->is_ring);
+    bundle->positions = calloc(bundle->places_count, sizeof *bundle->positions);
+    bundle->latency_s = calloc(bundle->places_count, sizeof *bundle->latency_s);
+    bundle->s_per_byte = calloc(bundle->places_count, sizeof *bundle->s_per_byte);
+    if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL) {
+        return ar_error_no_memory(err, "the hops of a phase");
+    }
+    lay_out_walks(pattern, channel, bundle);
+    if (!bundle->is_ring) {
+        return find_rows(collective, phase, first_step, bundle, err);
+    }
+    bundle->is_regular = phase->messages == (uint64_t)phase->steps * bundle->places_count;
+    return AR_OK;
+}
+
+void bundle_destroy(struct bundle *bundle)
+{
+    free(bundle->positions);
+    free(bundle->latency_s);
+    free(bundle->s_per_byte);
+    free(bundle->send);
+}
+
+size_t bundle_bytes_room(const struct bundle *bundle, const struct ar_phase *phase)
+{
+    /* A ring is written twice; into a chain come the messages of its first row. */
+    size_t rows =
+        bundle->is_ring ? 2 * (size_t)bundle->rows : bundle->rows + 1 + (size_t)phase->steps;
+    return rows * bundle->walks;
+}
+
+size_t bundle_bytes(const struct ar_collective *collective, const struct bundle *bundle,
+                    const struct ar_phase *phase, uint32_t first_step, uint64_t elements,
+                    double *bytes)
+{
+    size_t walks = bundle->walks;
+    size_t sending = (size_t)bundle->rows * walks;
+    size_t origin = bundle->is_ring ? sending : phase->steps * walks;
+    for (size_t place = 0; place < sending; place++) {
+        bytes[origin + place] =
+            bytes_at(collective, elements, bundle->positions[place], first_step);
+        if (bundle->is_ring) {
+            bytes[place] = bytes[origin + place];
+        }
+    }
+    for (uint32_t step = 1; !bundle->is_ring && step < bundle->send[0].end; step++) {
+        for (size_t index = 0; index < walks; index++) {
+            bytes[origin - step * walks + index] =
+                bytes_at(collective, elements, bundle->positions[index], first_step + step);
+        }
+    }
+    return origin;
+}

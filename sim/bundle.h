@@ -1,0 +1,49 @@
+/** \file bundle.h
+ * The hops of a phase on one channel, laid out for array arithmetic.
+ *
+ * Where all walks of a phase (rings, or chains) have the same number of hops, hop j of walk r is
+ * place j * walks + r: the hops that stand at the same place of their walks lie beside each other,
+ * and what place p sends arrives at place p + walks. A chain has a last row that only receives.
+ *
+ * What place p sends in a step, p + walks sends in the next (ar_verify() checks that), so the
+ * lengths of the messages move along: place p sends in step s what place p - s * walks sent first,
+ * or, before the first row, what the first row sent in its own step.
+ */
+#ifndef AR_BUNDLE_H
+#define AR_BUNDLE_H
+
+#include "ar_pattern.h"
+
+/** The steps of its phase in which a row sends. */
+struct bundle_row {
+    uint32_t first;
+    uint32_t end;
+};
+
+struct bundle {
+    bool is_regular; /**< false: nothing else is set; go move by move */
+    bool is_ring;
+    uint32_t walks;
+    uint32_t rows; /**< that send: the hops of a walk */
+    uint32_t places_count;
+    uint32_t *positions;     /**< [place] */
+    double *latency_s;       /**< [place]; 0 in the last row of a chain */
+    double *s_per_byte;      /**< [place], 1 / rate; 0 in the last row of a chain */
+    struct bundle_row *send; /**< [row], of chains; NULL for rings: they send in every step */
+};
+
+/** Lays out the hops of a channel in a phase that begins at `first_step`; freed with
+ * bundle_destroy(), also after a failure. */
+enum ar_status bundle_create(const struct ar_collective *collective, const struct ar_phase *phase,
+                             const struct ar_pattern *pattern, uint32_t channel,
+                             uint32_t first_step, struct bundle *bundle, struct ar_error *err);
+void bundle_destroy(struct bundle *bundle);
+
+/** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
+ * all steps, and returns the origin. Needs bundle_bytes_room() numbers. */
+size_t bundle_bytes(const struct ar_collective *collective, const struct bundle *bundle,
+                    const struct ar_phase *phase, uint32_t first_step, uint64_t elements,
+                    double *bytes);
+size_t bundle_bytes_room(const struct bundle *bundle, const struct ar_phase *phase);
+
+#endif

@@ -1,0 +1,95 @@
+#include "ring_kernel.h"
+
+#if defined(__x86_64__) && defined(__has_attribute)
+#if __has_attribute(target_clones)
+#define VECTOR_CODE __attribute__((target_clones("avx2", "default")))
+#endif
+#endif
+#ifndef VECTOR_CODE
+#define VECTOR_CODE
+#endif
+
+static inline double later(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+VECTOR_CODE
+void ring_kernel_begin(size_t count, const double *restrict now_s, const double *restrict free_s,
+                       const double *restrict oldest_s, const double *restrict bytes,
+                       const double *restrict s_per_byte, const double *restrict latency_s,
+                       double *restrict start_s, double *restrict arrival_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        double start = later(later(now_s[i], free_s[i]), oldest_s[i]);
+        start_s[i] = start;
+        arrival_s[i] = start + bytes[i] * s_per_byte[i] + latency_s[i];
+    }
+}
+
+/* The loops take their arrays as parameters: compilers believe `restrict` there. */
+VECTOR_CODE
+static void send_again(size_t count, const double *restrict arrived_s,
+                       const double *restrict oldest_s, const double *restrict bytes_before,
+                       const double *restrict bytes, const double *restrict s_per_byte,
+                       const double *restrict latency_s, double reduce_s_per_byte,
+                       double *restrict start_s, double *restrict arrival_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        double now = later(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
+        double free = start_s[i] + bytes_before[i] * s_per_byte[i];
+        double start = later(later(now, free), oldest_s[i]);
+        start_s[i] = start;
+        arrival_s[i] = start + bytes[i] * s_per_byte[i] + latency_s[i];
+    }
+}
+
+void ring_kernel_step(size_t count, const struct ring_step *step)
+{
+    send_again(count, step->arrived_s, step->oldest_s, step->bytes_before, step->bytes,
+               step->s_per_byte, step->latency_s, step->reduce_s_per_byte, step->start_s,
+               step->arrival_s);
+}
+
+VECTOR_CODE
+static void end_ring(size_t count, const double *restrict arrived_s,
+                     const double *restrict bytes_before, const double *restrict bytes,
+                     const double *restrict s_per_byte, double reduce_s_per_byte,
+                     const double *restrict start_s, double *restrict now_s,
+                     double *restrict free_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        now_s[i] = later(arrived_s[i], start_s[i]) + bytes[i] * reduce_s_per_byte;
+        free_s[i] = start_s[i] + bytes_before[i] * s_per_byte[i];
+    }
+}
+
+void ring_kernel_end(size_t count, const struct ring_step *step, double *now_s, double *free_s)
+{
+    end_ring(count, step->arrived_s, step->bytes_before, step->bytes, step->s_per_byte,
+             step->reduce_s_per_byte, step->start_s, now_s, free_s);
+}
+
+VECTOR_CODE
+static void send_down(size_t count, const double *restrict oldest_s, const double *restrict bytes,
+                      const double *restrict s_per_byte, const double *restrict latency_s,
+                      double reduce_s_per_byte, double *restrict now_s, double *restrict free_s,
+                      double *restrict arrival_s, double *restrict next_now_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        double start = later(later(now_s[i], free_s[i]), oldest_s[i]);
+        double left = start + bytes[i] * s_per_byte[i];
+        double arrival = left + latency_s[i];
+        now_s[i] = start;
+        free_s[i] = left;
+        arrival_s[i] = arrival;
+        next_now_s[i] = later(arrival, next_now_s[i]) + bytes[i] * reduce_s_per_byte;
+    }
+}
+
+void ring_kernel_chain(size_t count, const struct chain_step *step)
+{
+    send_down(count, step->oldest_s, step->bytes, step->s_per_byte, step->latency_s,
+              step->reduce_s_per_byte, step->now_s, step->free_s, step->arrival_s,
+              step->next_now_s);
+}
