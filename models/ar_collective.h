@@ -19,8 +19,8 @@ struct ar_collective {
     uint32_t element_bytes; /**< 2 or 4 */
 };
 
-/** Says whether the algorithm runs the shape, the cluster has the GPUs, and the counts make sense.
- */
+/** Says whether the algorithm runs the shape, the cluster has the GPUs and they reach each other,
+ * and the counts make sense. */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
 /** The rank order of the collective's channels. */

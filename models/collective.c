@@ -20,7 +20,9 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
         return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
                             collective->window, AR_WINDOW_MOST);
     }
-    return collective->algorithm->check(&collective->shape, err);
+    enum ar_status status = collective->algorithm->check(&collective->shape, err);
+    return status == AR_OK ? ar_cluster_check_reach(collective->cluster, (uint32_t)ranks, err)
+                           : status;
 }
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)

@@ -6,7 +6,6 @@
 #include "ar_output.h"
 #include "commands.h"
 #include "plan.h"
-#include "resource.h"
 #include "signals.h"
 
 static enum ar_status write_platform(const struct ar_cluster *cluster, uint32_t nodes,
@@ -33,7 +32,6 @@ static enum ar_status write_platform(const struct ar_cluster *cluster, uint32_t 
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
-    char path[RESOURCE_PATH];
     struct ar_cluster *cluster;
     uint32_t gpus;
     enum ar_status status = option_required(options, "format", options->format, err);
@@ -48,18 +46,19 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
         status = option_required(options, "gpus", options->gpus, err);
     }
     if (status == AR_OK) {
-        status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err);
-    }
-    if (status == AR_OK) {
-        status = ar_cluster_load(path, options->settings, options->settings_count, &cluster, err);
+        status = plan_load_cluster(options, &cluster, err);
     }
     if (status != AR_OK) {
         return status;
     }
     status = plan_gpus(cluster, options->gpus, &gpus, err);
+    uint32_t per_node = ar_cluster_facts(cluster)->gpus_per_node;
+    uint32_t nodes = status == AR_OK ? (gpus + per_node - 1) / per_node : 0;
     if (status == AR_OK) {
-        uint32_t per_node = ar_cluster_facts(cluster)->gpus_per_node;
-        status = write_platform(cluster, (gpus + per_node - 1) / per_node, options->out, err);
+        status = ar_cluster_check_reach(cluster, nodes * per_node, err);
+    }
+    if (status == AR_OK) {
+        status = write_platform(cluster, nodes, options->out, err);
     }
     ar_cluster_destroy(cluster);
     return status;

@@ -23,12 +23,19 @@ struct option_row {
 
 #define AT(field) offsetof(struct options, field)
 #define SETTINGS  AT(settings)
+#define SLOW      AT(slow_links)
+#define DOWN      AT(down_links)
 
 static const struct option_row rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
      "a shipped cluster (see 'allreckon list'), or the path of a .topo file"},
     {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT, SETTINGS, NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
+    {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, SLOW, NULL,
+     "divide a link's bandwidth by F: node-3.hca-0:4, one direction node-3.hca-0.out:4; "
+     "repeatable"},
+    {"down-link", "LINK", RUNS | COMMAND_EXPORT, DOWN, NULL,
+     "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one direction); repeatable"},
     {"gpus", "N", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_EXPORT, AT(gpus),
      NULL, "number of GPUs, one rank each"},
     {"gpus", "LIST", COMMAND_SWEEP, AT(gpus), NULL,
@@ -142,6 +149,18 @@ static enum ar_status report_option(const struct command *command, const char *t
         nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";", command->name);
 }
 
+/* Appends a value to those of an option that may be repeated. */
+static enum ar_status append(const struct option_row *row, const char *value, const char **values,
+                             size_t *count, struct ar_error *err)
+{
+    if (*count == SETTINGS_MOST) {
+        return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
+                            row->name, SETTINGS_MOST, SETTINGS_MOST);
+    }
+    values[(*count)++] = value;
+    return AR_OK;
+}
+
 /* Stores the value of an option; `is_again` says that it was given before. */
 static enum ar_status store(const struct option_row *row, const char *value, bool is_again,
                             struct options *options, struct ar_error *err)
@@ -151,12 +170,13 @@ static enum ar_status store(const struct option_row *row, const char *value, boo
         return AR_OK;
     }
     if (row->offset == SETTINGS) {
-        if (options->settings_count == SETTINGS_MOST) {
-            return ar_error_set(err, AR_USAGE, "--set: found more than %d; expected at most %d",
-                                SETTINGS_MOST, SETTINGS_MOST);
-        }
-        options->settings[options->settings_count++] = value;
-        return AR_OK;
+        return append(row, value, options->settings, &options->settings_count, err);
+    }
+    if (row->offset == SLOW) {
+        return append(row, value, options->slow_links, &options->slow_links_count, err);
+    }
+    if (row->offset == DOWN) {
+        return append(row, value, options->down_links, &options->down_links_count, err);
     }
     const char **place = (const char **)((char *)options + row->offset);
     if (is_again) {

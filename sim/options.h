@@ -40,6 +40,10 @@ struct options {
     const char *jobs;
     const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
     size_t settings_count;
+    const char *slow_links[SETTINGS_MOST]; /**< `--slow-link`, in order */
+    size_t slow_links_count;
+    const char *down_links[SETTINGS_MOST]; /**< `--down-link`, in order */
+    size_t down_links_count;
     bool check;
     bool best;
     bool quiet;
@@ -67,7 +71,7 @@ extern const struct command commands[];
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
 
 /** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. An option may be
- * given once, but for `--set` and those without a value. */
+ * given once, but for `--set`, `--slow-link`, `--down-link` and those without a value. */
 enum ar_status options_parse(const struct command *command, int argc, char **argv,
                              struct options *options, struct ar_error *err);
 

@@ -38,6 +38,12 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
                            struct ar_error *err);
 void plan_destroy(struct plan *plan);
 
+/** Loads `--cluster` with `--set`, `--slow-link` and `--down-link`; freed with
+ * ar_cluster_destroy().
+ */
+enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
+                                 struct ar_error *err);
+
 /** Parses `--gpus` of a single point: from 1 to all that the cluster has. */
 enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,
                          struct ar_error *err);

@@ -95,20 +95,48 @@ struct ar_path {
 enum ar_status ar_cluster_load(const char *path, const char *const *settings, size_t settings_count,
                                struct ar_cluster **cluster, struct ar_error *err);
 
+/** Links that differ from what the cluster file says, as texts: `slow` of the form `LINK:FACTOR`,
+ * `down` of the form `LINK`. LINK is a name as ar_cluster_link_name() gives it
+ * (`node-3.hca-0.out`), or that name without its direction (`node-3.hca-0`, `rack-2`) for both
+ * directions; the two directions of an NVLink are two names, `node-0.nvlink-0-1` and
+ * `node-0.nvlink-1-0`. The bandwidth of a slow link is divided by FACTOR. */
+struct ar_link_settings {
+    const char *const *slow;
+    size_t slow_count;
+    const char *const *down;
+    size_t down_count;
+};
+
+/** Changes links of a cluster, at most once and before its first use; paths, bandwidths and the
+ * SimGrid platform follow. No path takes a link that is down: messages of its HCA take the next
+ * one of the node that is up in that direction, a pair of GPUs without its NVLink goes over PCIe if
+ * the cluster describes PCIe, everything else has no other way (see ar_cluster_check_reach()).
+ * The settings become parameters of the cluster (`slow-link`, `down-link`). Errors are AR_USAGE;
+ * the cluster may then only be destroyed. Link numbers given out before do not hold after. */
+enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
+                                       const struct ar_link_settings *settings,
+                                       struct ar_error *err);
+
+/** Refuses, with AR_USAGE, that two of the first `ranks` GPUs cannot reach each other. Must have
+ * passed before paths among them are asked for. */
+enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
+                                      struct ar_error *err);
+
 /** Frees a cluster; NULL is allowed. */
 void ar_cluster_destroy(struct ar_cluster *cluster);
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
 
-/** The values of the file in its order, overrides applied (their source is "--set"). */
+/** The values of the file in its order, overrides applied (their source is "--set"), then the
+ * changed links (their source is "--slow-link" or "--down-link"). */
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
 /** GPUs that exist: nodes_count * gpus_per_node. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);
 
-/** The path of a message between two different ranks, both below ar_cluster_gpus_count(). Pure and
- * fast (no allocation): engines call it once per pair of peers. */
+/** The path of a message between two different ranks, both below ar_cluster_gpus_count(), that can
+ * reach each other. Pure and fast (no allocation): engines call it once per pair of peers. */
 struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                uint32_t destination);
 
@@ -121,10 +149,12 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
 
 /** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
  * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
- * latency and the links of ar_cluster_path(); where a node is more than one GPU, a route between
- * nodes has one link besides, `node-<n>.net`, which carries the latency and never limits. Links of
- * nodes that are not written are left out. Routes can be asked for once the simulation runs.
- * Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the cluster's. */
+ * latency and the links of ar_cluster_path(), and GPUs that cannot reach each other have no route;
+ * links that are down are written, but no route takes them; where a node is more than one GPU, a
+ * route between nodes has one link besides, `node-<n>.net`, which carries the latency and never
+ * limits. Links of nodes that are not written are left out. Routes can be asked for once the
+ * simulation runs. Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the
+ * cluster's. */
 void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file);
 
 /** Name of the host of a rank in the platform (`gpu-<rank>`); returns `name`. */

@@ -68,15 +68,16 @@ static void number_node_links(struct ar_cluster *cluster)
     const struct ar_topo_values *values = &cluster->values;
     struct ar_node_links *node = &cluster->node;
     uint32_t gpus = values->count[TOPO_GPUS];
-    bool has_ports = gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values));
+    bool has_ports =
+        gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
+    node->count = 0;
     number_nvlinks(values, node);
     node->first_port = number_groups(has_ports ? gpus : 0, gpus, node, node->port);
     node->first_uplink = number_groups(values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
     node->first_hca = number_groups(values->count[TOPO_HCAS], gpus, node, node->hca);
 }
 
-/* Numbers all links; fails if there are more than 32 bits can count. */
-static enum ar_status number_links(struct ar_cluster *cluster, struct ar_error *err)
+enum ar_status ar_topo_number_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
     number_node_links(cluster);
@@ -115,7 +116,7 @@ enum ar_status ar_cluster_load(const char *path, const char *const *settings, si
         status = ar_topo_check(&loaded->topo, &loaded->values, err);
     }
     if (status == AR_OK) {
-        status = number_links(loaded, err);
+        status = ar_topo_number_links(loaded, err);
     }
     if (status != AR_OK) {
         ar_cluster_destroy(loaded);
@@ -130,6 +131,11 @@ void ar_cluster_destroy(struct ar_cluster *cluster)
 {
     if (cluster != NULL) {
         ar_topo_free(&cluster->topo);
+        for (size_t i = 0; i < cluster->change_texts_count; i++) {
+            free(cluster->change_texts[i].text);
+        }
+        free(cluster->change_texts);
+        free(cluster->changes);
         free(cluster);
     }
 }
@@ -141,12 +147,19 @@ const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster
 
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster)
 {
-    return cluster->topo.entries_count;
+    return cluster->topo.entries_count + cluster->change_texts_count;
 }
 
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index)
 {
-    assert(index < cluster->topo.entries_count);
+    size_t entries = cluster->topo.entries_count;
+    assert(index < ar_cluster_parameters_count(cluster));
+    if (index >= entries) {
+        const struct ar_change_text *change = &cluster->change_texts[index - entries];
+        return (struct ar_cluster_parameter){change->is_down ? "down-link" : "slow-link",
+                                             change->text,
+                                             change->is_down ? "--down-link" : "--slow-link"};
+    }
     const struct ar_topo_entry *entry = &cluster->topo.entries[index];
     return (struct ar_cluster_parameter){ar_topo_key_name(entry->key), entry->text, entry->source};
 }

@@ -10,19 +10,13 @@ static void add_link(struct ar_path *path, uint32_t link, double bandwidth_Bps)
     }
 }
 
-/* From GPU a to GPU b of the node whose links start at `first`. */
-static struct ar_path node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
-                                uint32_t b)
+struct ar_path ar_topo_port_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
+                                 uint32_t b)
 {
     const struct ar_node_links *node = &cluster->node;
     const double *number = cluster->values.number;
     struct ar_path path = {
         .tier = AR_TIER_NVLINK, .latency_s = number[TOPO_NVLINK_LATENCY], .bandwidth_Bps = 1e300};
-    if (node->nvlink[a][b] != AR_TOPO_NO_LINK) {
-        add_link(&path, first + node->nvlink[a][b],
-                 cluster->values.weight[a][b] * number[TOPO_NVLINK_BANDWIDTH]);
-        return path;
-    }
     add_link(&path, first + node->port[a], cluster->port_Bps);
     if (cluster->port_tier == AR_TIER_PCIE) {
         path.tier = AR_TIER_PCIE;
@@ -33,6 +27,22 @@ static struct ar_path node_path(const struct ar_cluster *cluster, uint32_t first
         }
     }
     add_link(&path, first + node->port[b] + 1, cluster->port_Bps);
+    return path;
+}
+
+/* From GPU a to GPU b of the node whose links start at `first`. */
+static struct ar_path node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
+                                uint32_t b)
+{
+    const struct ar_node_links *node = &cluster->node;
+    const double *number = cluster->values.number;
+    if (node->nvlink[a][b] == AR_TOPO_NO_LINK) {
+        return ar_topo_port_path(cluster, first, a, b);
+    }
+    struct ar_path path = {
+        .tier = AR_TIER_NVLINK, .latency_s = number[TOPO_NVLINK_LATENCY], .bandwidth_Bps = 1e300};
+    add_link(&path, first + node->nvlink[a][b],
+             cluster->values.weight[a][b] * number[TOPO_NVLINK_BANDWIDTH]);
     return path;
 }
 
@@ -67,8 +77,9 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
     return path;
 }
 
-struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
-                               uint32_t destination)
+/* As the file says. */
+static inline struct ar_path file_path(const struct ar_cluster *cluster, uint32_t source,
+                                       uint32_t destination)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;
     uint32_t source_node = source / gpus;
@@ -80,6 +91,26 @@ struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source
                          destination % gpus);
     }
     return network_path(cluster, source_node, source % gpus, destination_node, destination % gpus);
+}
+
+struct ar_path ar_topo_path(const struct ar_cluster *cluster, uint32_t source, uint32_t destination)
+{
+    struct ar_path path = file_path(cluster, source, destination);
+    if (cluster->changes_count > 0) {
+        ar_topo_change_path(cluster, source, destination, &path);
+    }
+    return path;
+}
+
+struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
+                               uint32_t destination)
+{
+    if (cluster->changes_count > 0) {
+        struct ar_path path = ar_topo_path(cluster, source, destination);
+        assert(path.links_count > 0);
+        return path;
+    }
+    return file_path(cluster, source, destination);
 }
 
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
@@ -101,9 +132,9 @@ static void find_nvlink(const struct ar_cluster *cluster, uint32_t link, uint32_
     assert(false);
 }
 
-double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
+/* As the file says. */
+static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
-    assert(link < ar_cluster_links_count(cluster));
     if (link >= cluster->first_rack_link) {
         return cluster->rack_uplink_Bps;
     }
@@ -120,6 +151,15 @@ double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link
     uint32_t a, b;
     find_nvlink(cluster, local, &a, &b);
     return cluster->values.weight[a][b] * cluster->values.number[TOPO_NVLINK_BANDWIDTH];
+}
+
+double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
+{
+    assert(link < ar_cluster_links_count(cluster));
+    double bandwidth_Bps = file_bandwidth(cluster, link);
+    const struct ar_link_change *change =
+        cluster->changes_count > 0 ? ar_topo_link_change(cluster, link) : NULL;
+    return change != NULL ? bandwidth_Bps / change->factor : bandwidth_Bps;
 }
 
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,

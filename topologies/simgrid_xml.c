@@ -122,7 +122,10 @@ static void write_gpu_routes(const struct writer *writer, uint32_t node)
             if (a == b) {
                 continue;
             }
-            struct ar_path path = ar_cluster_path(writer->cluster, a, b);
+            struct ar_path path = ar_topo_path(writer->cluster, a, b);
+            if (path.links_count == 0) {
+                continue;
+            }
             fprintf(writer->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", a, b);
             for (uint32_t i = 0; i < path.links_count; i++) {
                 write_hop(writer, path.links[i]);
@@ -132,30 +135,39 @@ static void write_gpu_routes(const struct writer *writer, uint32_t node)
     }
 }
 
-/* Routes between the GPUs of a node and its gate, and the link that carries the latency. */
-static void write_gate(const struct writer *writer, uint32_t node)
+/* The route from a GPU to the gate of its node, or back; none if the links between are down. */
+static void write_gate_route(const struct writer *writer, uint32_t node, uint32_t gpu, bool is_out)
 {
     const struct ar_cluster *cluster = writer->cluster;
     const struct ar_node_links *links = &cluster->node;
-    uint32_t first_link = node * links->count;
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    for (uint32_t g = 0; g < gpus; g++) {
-        bool has_uplink = links->uplink[g] != AR_TOPO_NO_LINK;
-        uint32_t rank = node * gpus + g;
-        fprintf(writer->file, "<route src=\"gpu-%u\" dst=\"node-%u.gate\" symmetrical=\"NO\">",
-                rank, node);
-        if (has_uplink) {
-            write_hop(writer, first_link + links->uplink[g]);
-        }
-        write_hop(writer, first_link + links->hca[g]);
-        fprintf(writer->file,
-                "</route>\n<route src=\"node-%u.gate\" dst=\"gpu-%u\" symmetrical=\"NO\">", node,
-                rank);
-        write_hop(writer, first_link + links->hca[g] + 1);
-        if (has_uplink) {
-            write_hop(writer, first_link + links->uplink[g] + 1);
-        }
-        fprintf(writer->file, "</route>\n");
+    uint32_t first = node * links->count + (is_out ? 0 : 1);
+    uint32_t rank = node * cluster->facts.gpus_per_node + gpu;
+    bool has_uplink = links->uplink[gpu] != AR_TOPO_NO_LINK;
+    uint32_t hca = ar_topo_hca_in_use(cluster, first + links->hca[gpu]);
+    if (ar_topo_is_down(cluster, hca) ||
+        (has_uplink && ar_topo_is_down(cluster, first + links->uplink[gpu]))) {
+        return;
+    }
+    char host[NAME_ROOM], gate[NAME_ROOM];
+    ar_cluster_host_name(rank, host, sizeof host);
+    snprintf(gate, sizeof gate, "node-%u.gate", node);
+    fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", is_out ? host : gate,
+            is_out ? gate : host);
+    if (has_uplink && is_out) {
+        write_hop(writer, first + links->uplink[gpu]);
+    }
+    write_hop(writer, hca);
+    if (has_uplink && !is_out) {
+        write_hop(writer, first + links->uplink[gpu]);
+    }
+    fprintf(writer->file, "</route>\n");
+}
+
+static void write_gate(const struct writer *writer, uint32_t node)
+{
+    for (uint32_t gpu = 0; gpu < writer->cluster->facts.gpus_per_node; gpu++) {
+        write_gate_route(writer, node, gpu, true);
+        write_gate_route(writer, node, gpu, false);
     }
 }
 

@@ -3,8 +3,9 @@
  *
  * Loading has four stages, one source file each: lines of the file and settings become entries
  * (topo_file.c), texts of entries become values (topo_keys.c, topo_pairs.c), values are checked
- * against each other (topo_check.c), and the links of a node are numbered (cluster.c). Paths
- * (path.c) and the SimGrid platform (simgrid_xml.c) read the result.
+ * against each other (topo_check.c), and the links of a node are numbered (cluster.c). Links may
+ * then be changed (link_names.c finds them, link_changes.c changes them). Paths (path.c,
+ * changed_path.c) and the SimGrid platform (simgrid_xml.c) read the result.
  */
 #ifndef AR_TOPO_H
 #define AR_TOPO_H
@@ -88,6 +89,19 @@ struct ar_node_links {
     uint16_t first_port, first_uplink, first_hca;
 };
 
+/** A link that differs from the file. */
+struct ar_link_change {
+    uint32_t link;
+    bool is_down;
+    double factor; /**< its bandwidth is divided by this; 1 if it is down */
+};
+
+/** A setting of links as written. */
+struct ar_change_text {
+    bool is_down; /**< `--down-link`, else `--slow-link` */
+    char *text;   /**< owned */
+};
+
 struct ar_cluster {
     struct ar_topo topo;
     struct ar_topo_values values;
@@ -98,6 +112,11 @@ struct ar_cluster {
     double rack_uplink_Bps;   /**< all uplinks of a rack together, one direction */
     double port_Bps, uplink_Bps, hca_Bps;
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
+    bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */
+    uint32_t changes_count; /**< 0: every link is as in the file */
+    struct ar_link_change *changes; /**< in the order of their links; owned */
+    size_t change_texts_count;
+    struct ar_change_text *change_texts; /**< in the order of the command line; owned */
 };
 
 /** Reads the file and applies the settings; on failure the topo is empty. */
@@ -138,5 +157,37 @@ enum ar_status ar_topo_refuse(const struct ar_topo *topo, enum ar_topo_key key,
 /** Checks the values against each other. */
 enum ar_status ar_topo_check(const struct ar_topo *topo, const struct ar_topo_values *values,
                              struct ar_error *err);
+
+/** Numbers all links, GPU ports among them if paths over PCIe or an NVLink switch need them or if
+ * the cluster has spare ports; fails if there are more links than 31 bits can count. */
+enum ar_status ar_topo_number_links(struct ar_cluster *cluster, struct ar_error *err);
+
+/** The links that a name means, one or the two directions; on failure one line that begins with
+ * `where` and names the nearest link. */
+enum ar_status ar_topo_find_links(const struct ar_cluster *cluster, const char *where,
+                                  const char *name, uint32_t links[2], uint32_t *links_count,
+                                  struct ar_error *err);
+
+/** The change of a link, or NULL if it is as in the file. */
+const struct ar_link_change *ar_topo_link_change(const struct ar_cluster *cluster, uint32_t link);
+bool ar_topo_is_down(const struct ar_cluster *cluster, uint32_t link);
+
+/** As ar_cluster_path(), but where there is no way links_count is 0 and links[0] is a link that is
+ * down and has no substitute. */
+struct ar_path ar_topo_path(const struct ar_cluster *cluster, uint32_t source,
+                            uint32_t destination);
+
+/** The path over PCIe from GPU a to GPU b of the node whose links start at `first`. */
+struct ar_path ar_topo_port_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
+                                 uint32_t b);
+
+/** Turns the path of the file between two ranks into that of the changed links, as ar_topo_path().
+ */
+void ar_topo_change_path(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
+                         struct ar_path *path);
+
+/** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
+ * up in that direction; a link that is down if there is none. */
+uint32_t ar_topo_hca_in_use(const struct ar_cluster *cluster, uint32_t link);
 
 #endif

@@ -1,0 +1,164 @@
+/* Finding links by the names that users give them. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "topo.h"
+
+enum { NAME_ROOM = 64 };
+
+/* The number behind a prefix that ends with '-'; false if there is none. */
+static bool read_index(const char *name, const char *prefix, uint32_t *index)
+{
+    size_t length = strlen(prefix);
+    size_t digits = strspn(name + (strncmp(name, prefix, length) == 0 ? length : 0), "0123456789");
+    if (strncmp(name, prefix, length) != 0 || digits == 0 || digits > 9) {
+        return false;
+    }
+    *index = (uint32_t)strtoul(name + length, NULL, 10);
+    return true;
+}
+
+/* Where the direction of a link's name begins; its end if the name has none. */
+static const char *direction_of(const char *full)
+{
+    static const char *const directions[] = {".out", ".in", ".up", ".down"};
+    const char *dot = strrchr(full, '.');
+    for (size_t i = 0; dot != NULL && i < sizeof directions / sizeof directions[0]; i++) {
+        if (strcmp(dot, directions[i]) == 0) {
+            return dot;
+        }
+    }
+    return full + strlen(full);
+}
+
+/* The links that a name may mean: those of a node, or those of a rack. */
+struct candidates {
+    uint32_t first;
+    uint32_t count;
+};
+
+static bool is_meant(const char *name, const char *full)
+{
+    size_t length = strlen(name);
+    return strcmp(name, full) == 0 ||
+           (direction_of(full) == full + length && strncmp(name, full, length) == 0);
+}
+
+static uint32_t find_among(const struct ar_cluster *cluster, struct candidates candidates,
+                           const char *name, uint32_t links[2])
+{
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < candidates.count && found < 2; i++) {
+        char full[NAME_ROOM];
+        ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
+        if (is_meant(name, full)) {
+            links[found++] = candidates.first + i;
+        }
+    }
+    return found;
+}
+
+/* The names of the candidates, and those without a direction. */
+static size_t list_names(const struct ar_cluster *cluster, struct candidates candidates,
+                         char (*names)[NAME_ROOM])
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < candidates.count; i++) {
+        char full[NAME_ROOM];
+        ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
+        ar_copy_text(names[count++], NAME_ROOM, full);
+        snprintf(names[count], NAME_ROOM, "%.*s", (int)(direction_of(full) - full), full);
+        count += strcmp(names[count], full) != 0;
+    }
+    return count;
+}
+
+/* Where a name that is wrong may have come from: the node and the rack of its first number. */
+static struct candidates node_links(const struct ar_cluster *cluster, uint32_t node)
+{
+    bool exists = node < cluster->facts.nodes_count;
+    return (struct candidates){.first = exists ? node * cluster->node.count : 0,
+                               .count = cluster->node.count};
+}
+
+static struct candidates rack_links(const struct ar_cluster *cluster, uint32_t rack)
+{
+    bool exists = rack < cluster->racks_count;
+    return (struct candidates){.first = cluster->first_rack_link + (exists ? 2 * rack : 0),
+                               .count = cluster->racks_count > 0 ? 2 : 0};
+}
+
+static enum ar_status report_unknown(const struct ar_cluster *cluster, const char *where,
+                                     const char *name, struct ar_error *err)
+{
+    uint32_t index = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
+    struct candidates of_node = node_links(cluster, index);
+    struct candidates of_rack = rack_links(cluster, index);
+    size_t room = 2 * ((size_t)of_node.count + of_rack.count) + 1;
+    char(*names)[NAME_ROOM] = calloc(room, sizeof *names);
+    const char **pointers = calloc(room, sizeof *pointers);
+    if (names == NULL || pointers == NULL) {
+        free(names);
+        free(pointers);
+        return ar_error_no_memory(err, "the names of links");
+    }
+    size_t count = list_names(cluster, of_node, names);
+    count += list_names(cluster, of_rack, names + count);
+    for (size_t i = 0; i < count; i++) {
+        pointers[i] = names[i];
+    }
+    const char *nearest = ar_nearest_name(name, pointers, count);
+    if (nearest != NULL) {
+        ar_error_set(err, AR_USAGE, "%s: unknown link \"%.60s\"; did you mean \"%s\"?", where, name,
+                     nearest);
+    } else {
+        ar_error_set(err, AR_USAGE, "%s: unknown link \"%.60s\"; expected one such as \"%s\"",
+                     where, name, count > 0 ? names[0] : "node-0.hca-0");
+    }
+    free(names);
+    free(pointers);
+    return AR_USAGE;
+}
+
+static enum ar_status report_absent(const char *where, const char *name, const char *noun,
+                                    uint32_t count, struct ar_error *err)
+{
+    if (count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found link \"%.60s\"; expected one of a node, since all nodes of "
+                            "the cluster share one rack",
+                            where, name);
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "%s: found link \"%.60s\"; expected one of %ss 0 to %u, all that the "
+                        "cluster has",
+                        where, name, noun, count - 1);
+}
+
+enum ar_status ar_topo_find_links(const struct ar_cluster *cluster, const char *where,
+                                  const char *name, uint32_t links[2], uint32_t *links_count,
+                                  struct ar_error *err)
+{
+    uint32_t index = 0;
+    struct candidates candidates = {.count = 0};
+    if (read_index(name, "node-", &index)) {
+        if (index >= cluster->facts.nodes_count) {
+            return report_absent(where, name, "node", cluster->facts.nodes_count, err);
+        }
+        candidates = node_links(cluster, index);
+    } else if (read_index(name, "rack-", &index)) {
+        if (index >= cluster->racks_count) {
+            return report_absent(where, name, "rack", cluster->racks_count, err);
+        }
+        candidates = rack_links(cluster, index);
+    }
+    uint32_t found[2];
+    uint32_t count = find_among(cluster, candidates, name, found);
+    if (count == 0) {
+        return report_unknown(cluster, where, name, err);
+    }
+    memcpy(links, found, count * sizeof *links);
+    *links_count = count;
+    return AR_OK;
+}
