@@ -54,7 +54,7 @@
     X(count,  seed,            "of the jitter")                                                    \
     X(count,  iterations_count, "steps averaged over")                                             \
     X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s")                \
-    X(text,   settings,        "--set values, then slow-link= and down-link= ones, joined by spaces")                                   \
+    X(text,   settings,        "--set values, then slow-link=, down-link= and straggler= ones")    \
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(text,   status,          "ok, or why the row has no result")
 /* clang-format on */

@@ -25,6 +25,7 @@ struct option_row {
 #define SETTINGS  AT(settings)
 #define SLOW      AT(slow_links)
 #define DOWN      AT(down_links)
+#define LATE      AT(stragglers)
 
 static const struct option_row rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
@@ -84,8 +85,10 @@ static const struct option_row rows[] = {
     {"jitter", "FRAC", STEPS, AT(jitter), "0",
      "compute times vary by this coefficient of variation per rank and step, such as 0.05"},
     {"iterations", "K", STEPS, AT(iterations), NULL,
-     "steps to average over; default: 1, with jitter 20"},
+     "steps run back to back and averaged over; default: 1, with jitter 20"},
     {"seed", "S", STEPS, AT(seed), "1", "of the jitter; the same seed gives the same result"},
+    {"straggler", "RANK:F", STEPS, LATE, NULL,
+     "a GPU that takes F times as long to compute, such as 17:1.5; repeatable"},
     {"check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
      "also run the other engine, simgrid beside recurrence or closed, and print both rows"},
     {"best", NULL, COMMAND_SWEEP, AT(best), NULL,
@@ -177,6 +180,9 @@ static enum ar_status store(const struct option_row *row, const char *value, boo
     }
     if (row->offset == DOWN) {
         return append(row, value, options->down_links, &options->down_links_count, err);
+    }
+    if (row->offset == LATE) {
+        return append(row, value, options->stragglers, &options->stragglers_count, err);
     }
     const char **place = (const char **)((char *)options + row->offset);
     if (is_again) {

@@ -44,6 +44,8 @@ struct options {
     size_t slow_links_count;
     const char *down_links[SETTINGS_MOST]; /**< `--down-link`, in order */
     size_t down_links_count;
+    const char *stragglers[SETTINGS_MOST]; /**< `--straggler`, in order */
+    size_t stragglers_count;
     bool check;
     bool best;
     bool quiet;
@@ -71,7 +73,8 @@ extern const struct command commands[];
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
 
 /** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. An option may be
- * given once, but for `--set`, `--slow-link`, `--down-link` and those without a value. */
+ * given once, but for `--set`, `--slow-link`, `--down-link`, `--straggler` and those without a
+ * value. */
 enum ar_status options_parse(const struct command *command, int argc, char **argv,
                              struct options *options, struct ar_error *err);
 

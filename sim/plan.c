@@ -10,7 +10,7 @@
 #include "lists.h"
 #include "resource.h"
 
-enum { BATCH_STANDARD = 32, ITERATIONS_STANDARD = 20, BATCH_MOST = 1000000 };
+enum { BATCH_STANDARD = 32, BATCH_MOST = 1000000 };
 
 void plan_note(const struct options *options, const char *format, ...)
 {
@@ -37,8 +37,8 @@ static enum ar_status join(const char *prefix, const char *const *texts, size_t 
         if (used >= sizeof plan->settings) {
             return ar_error_set(err, AR_USAGE,
                                 "--set: found settings of more than %d characters in all, "
-                                "--slow-link and --down-link among them; expected fewer, and the "
-                                "rest in a cluster file",
+                                "--slow-link, --down-link and --straggler among them; expected "
+                                "fewer, and the rest in a cluster file",
                                 AR_ROW_TEXT - 1);
         }
     }
@@ -54,6 +54,9 @@ static enum ar_status join_settings(const struct options *options, struct plan *
     }
     if (status == AR_OK) {
         status = join("down-link=", options->down_links, options->down_links_count, plan, err);
+    }
+    if (status == AR_OK) {
+        status = join("straggler=", options->stragglers, options->stragglers_count, plan, err);
     }
     return status;
 }
@@ -184,29 +187,6 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     return option_status(status, err);
 }
 
-static enum ar_status parse_jitter(const struct options *options, struct plan *plan,
-                                   struct ar_error *err)
-{
-    uint64_t iterations = 0;
-    enum ar_status status =
-        ar_parse_number("--jitter", options->jitter, 0, 1, &plan->jitter_frac, err);
-    if (status == AR_OK) {
-        status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &plan->seed, err);
-    }
-    if (status == AR_OK && options->iterations != NULL) {
-        status = ar_parse_count("--iterations", options->iterations, 1, 100000, &iterations, err);
-    }
-    if (status == AR_OK && plan->jitter_frac == 0 && iterations > 1) {
-        status = ar_error_set(err, AR_USAGE,
-                              "--iterations: found %s steps without --jitter; expected 1, since "
-                              "they would be the same",
-                              options->iterations);
-    }
-    uint32_t standard = plan->jitter_frac > 0 ? ITERATIONS_STANDARD : 1;
-    plan->iterations_count = iterations > 0 ? (uint32_t)iterations : standard;
-    return option_status(status, err);
-}
-
 static enum ar_status prepare_steps(const struct options *options, struct plan *plan,
                                     struct ar_error *err)
 {
@@ -220,7 +200,7 @@ static enum ar_status prepare_steps(const struct options *options, struct plan *
         status = parse_baseline(options->baseline, &plan->baseline, err);
     }
     if (status == AR_OK) {
-        status = parse_jitter(options, plan, err);
+        status = plan_parse_uneven(options, plan, err);
     }
     if (status == AR_OK) {
         status = ar_workload_create(plan->trace, &plan->fusion, ar_precision_bytes(plan->precision),
@@ -317,6 +297,9 @@ enum ar_status plan_point(const struct plan *plan, const struct options *options
         struct ar_collective collective = plan_collective(plan, point);
         status = ar_collective_check(&collective, err);
     }
+    if (status == AR_OK) {
+        status = plan_check_stragglers(plan, gpus, err);
+    }
     return status;
 }
 
@@ -357,5 +340,7 @@ struct ar_step plan_step(const struct plan *plan, const struct point *point)
                             .baseline = plan->baseline,
                             .jitter_frac = plan->jitter_frac,
                             .seed = plan->seed,
-                            .iterations_count = plan->iterations_count};
+                            .iterations_count = plan->iterations_count,
+                            .stragglers = plan->stragglers,
+                            .stragglers_count = plan->stragglers_count};
 }

@@ -29,6 +29,8 @@ struct plan {
     double jitter_frac;
     uint64_t seed;
     uint32_t iterations_count;
+    struct ar_straggler stragglers[SETTINGS_MOST];
+    uint32_t stragglers_count;
     char settings[AR_ROW_TEXT];
 };
 
@@ -43,6 +45,14 @@ void plan_destroy(struct plan *plan);
  */
 enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
                                  struct ar_error *err);
+
+/** Parses what makes ranks and steps differ: `--jitter`, `--seed`, `--iterations`, `--straggler`.
+ */
+enum ar_status plan_parse_uneven(const struct options *options, struct plan *plan,
+                                 struct ar_error *err);
+
+/** Refuses a straggler that is not among `gpus` ranks. */
+enum ar_status plan_check_stragglers(const struct plan *plan, uint32_t gpus, struct ar_error *err);
 
 /** Parses `--gpus` of a single point: from 1 to all that the cluster has. */
 enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,

@@ -1,0 +1,127 @@
+/* Phases as array arithmetic beside the same phases move by move: the same digits. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_closed.h"
+#include "recurrence.h"
+#include "test_support.h"
+
+/* A recurrence ready to run one channel, its ranks at pseudo-random times. */
+static void make(const struct ar_closed *plan, struct ar_trial *trial, uint32_t channel,
+                 struct recurrence *recurrence)
+{
+    struct ar_error err = {.text = ""};
+    *recurrence = (struct recurrence){.trial = trial,
+                                      .collective = &trial->collective,
+                                      .order = ar_collective_order(&trial->collective),
+                                      .ranks = ar_shape_ranks(&trial->collective.shape),
+                                      .reduce_s_per_byte = 3.8e-12};
+    recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
+    cr_assert(recurrence_create(recurrence, &err) == AR_OK, "%s", err.text);
+    uint32_t state = 99 + channel;
+    for (uint32_t position = 0; position < recurrence->ranks; position++) {
+        state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
+        recurrence->states[position] =
+            (struct rank_state){.now_s = 3e-4 * (state >> 8) / 16777216.0, .peer = UINT32_MAX};
+    }
+}
+
+static uint32_t regular_phases(const struct recurrence *recurrence)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < recurrence->phases_count * recurrence->collective->channels; i++) {
+        count += recurrence->bundles[i].is_regular;
+    }
+    return count;
+}
+
+static uint32_t phases_with_steps(const struct recurrence *recurrence)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        count += recurrence->phases[i].steps > 0;
+    }
+    return count * recurrence->collective->channels;
+}
+
+/* Time, connection and window of every rank; slots of messages that were never sent are zero. */
+static void expect_same_states(const struct recurrence *a, const struct recurrence *b,
+                               const char *what)
+{
+    uint32_t window = a->collective->window;
+    for (uint32_t position = 0; position < a->ranks; position++) {
+        const struct rank_state *left = &a->states[position];
+        const struct rank_state *right = &b->states[position];
+        cr_expect_eq(left->now_s, right->now_s, "%s: position %u: %.17g, %.17g", what, position,
+                     left->now_s, right->now_s);
+        cr_expect_eq(left->free_s, right->free_s, "%s: position %u", what, position);
+        cr_expect_eq(left->sent, right->sent, "%s: position %u", what, position);
+        cr_expect_eq(left->peer, right->peer, "%s: position %u", what, position);
+        cr_expect_arr_eq(a->flights_s + (size_t)position * window,
+                         b->flights_s + (size_t)position * window, window * sizeof(double), "%s",
+                         what);
+    }
+}
+
+static void compare(const struct ar_collective *collective, uint64_t elements)
+{
+    struct ar_trial trial = {.collective = *collective};
+    struct ar_error err = {.text = ""};
+    struct ar_closed *plan;
+    struct recurrence arrays;
+    struct recurrence moves;
+    char what[80];
+    cr_assert(ar_closed_create(collective, &plan, &err) == AR_OK, "%s", err.text);
+    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        make(plan, &trial, channel, &arrays);
+        make(plan, &trial, channel, &moves);
+        snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u", collective->algorithm->name,
+                 collective->shape.x, collective->shape.y, collective->window, channel);
+        cr_expect_eq(regular_phases(&arrays), phases_with_steps(&arrays), "%s", what);
+        for (uint32_t i = 0; i < moves.phases_count * collective->channels; i++) {
+            moves.bundles[i].is_regular = false;
+        }
+        recurrence_run_channel(&arrays, channel, elements);
+        recurrence_run_channel(&moves, channel, elements);
+        expect_same_states(&arrays, &moves, what);
+        recurrence_destroy(&arrays);
+        recurrence_destroy(&moves);
+    }
+    ar_closed_destroy(plan);
+}
+
+static void compare_windows(struct ar_collective collective)
+{
+    static const uint32_t windows[] = {1, 2, 3, 7, 8, 9, 13, 64};
+    uint64_t ranks = ar_shape_ranks(&collective.shape);
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        collective.window = windows[i];
+        compare(&collective, 7 * ranks + 3);
+        compare(&collective, 1000003);
+        compare(&collective, ranks / 2);
+    }
+}
+
+Test(bundle, of_rings_gives_the_digits_of_single_moves)
+{
+    static const uint32_t ranks[] = {2, 3, 5, 8, 31, 300, 601};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
+        struct ar_collective ring = support_collective(abci, "ring", ranks[i], 1);
+        ring.channels = 2;
+        compare_windows(ring);
+    }
+    ar_cluster_destroy(abci);
+}
+
+Test(bundle, of_grids_and_groups_gives_the_digits_of_single_moves)
+{
+    static const struct ar_shape shapes[] = {{4, 4},   {2, 3},  {3, 2},  {1, 9},   {9, 1},
+                                             {17, 19}, {32, 8}, {8, 40}, {2, 150}, {150, 2}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        compare_windows(support_collective(abci, "torus2d", shapes[i].x, shapes[i].y));
+        compare_windows(support_collective(abci, "hierarchical", shapes[i].x, shapes[i].y));
+    }
+    ar_cluster_destroy(abci);
+}
