@@ -48,6 +48,7 @@ struct options {
     size_t stragglers_count;
     bool check;
     bool best;
+    bool resume;
     bool quiet;
     bool ascii;
     bool help;

@@ -191,11 +191,8 @@ static enum ar_status prepare_steps(const struct options *options, struct plan *
                                     struct ar_error *err)
 {
     struct ar_workload *workload;
-    enum ar_status status = load_trace(options, plan, err);
-    if (status == AR_OK) {
-        status = ar_fusion_parse("--bucket", options->bucket, &plan->fusion, err);
-        status = option_status(status, err);
-    }
+    enum ar_status status = ar_fusion_parse("--bucket", options->bucket, &plan->fusion, err);
+    status = option_status(status, err);
     if (status == AR_OK) {
         status = parse_baseline(options->baseline, &plan->baseline, err);
     }
@@ -225,12 +222,24 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
         status = parse_numbers(options, plan, err);
     }
     if (status == AR_OK && has_trace) {
+        status = load_trace(options, plan, err);
+    }
+    if (status == AR_OK && has_trace) {
         status = prepare_steps(options, plan, err);
     }
     if (status != AR_OK) {
         plan_destroy(plan);
     }
     return status;
+}
+
+enum ar_status plan_vary(const struct options *options, const struct plan *base, struct plan *plan,
+                         struct ar_error *err)
+{
+    *plan = *base;
+    plan->engine = NULL;
+    enum ar_status status = parse_numbers(options, plan, err);
+    return status == AR_OK && plan->trace != NULL ? prepare_steps(options, plan, err) : status;
 }
 
 void plan_destroy(struct plan *plan)

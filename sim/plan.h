@@ -14,6 +14,8 @@ struct point {
     struct ar_shape shape;
     uint64_t payload_bytes;         /**< bare all-reduce; 0: a training step */
     const struct ar_engine *engine; /**< set by plan_choose_engines() */
+    uint32_t variant;               /**< of a sweep (axes.h), else 0 */
+    float cost_s;                   /**< estimated (cost.h), of a sweep, else 0 */
 };
 
 struct plan {
@@ -53,6 +55,12 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
 
 /** Refuses a straggler that is not among `gpus` ranks. */
 enum ar_status plan_check_stragglers(const struct plan *plan, uint32_t gpus, struct ar_error *err);
+
+/** Makes a plan with the files of `base`, which it does not outlive, and the other options parsed
+ * anew: all but `--cluster`, `--set`, `--trace`, `--batch` and `--precision` may differ. It has
+ * nothing to free. */
+enum ar_status plan_vary(const struct options *options, const struct plan *base, struct plan *plan,
+                         struct ar_error *err);
 
 /** Parses `--gpus` of a single point: from 1 to all that the cluster has. */
 enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,
@@ -99,6 +107,7 @@ void plan_describe(const struct plan *plan, const struct options *options, size_
 
 /** Says on stderr how many rows their engine calls approximate, if any. */
 void plan_note_estimates(const struct options *options, const struct ar_row *rows, size_t count);
+void plan_note_estimates_count(const struct options *options, size_t estimates, size_t count);
 
 /** Says on stderr what a reader of the rows should know, unless `--quiet`. */
 void plan_note(const struct options *options, const char *format, ...)

@@ -80,16 +80,21 @@ void plan_begin(const struct plan *plan, const struct options *options, struct p
     }
 }
 
-void plan_note_estimates(const struct options *options, const struct ar_row *rows, size_t count)
+void plan_note_estimates_count(const struct options *options, size_t estimates, size_t count)
 {
-    size_t estimates = 0;
-    for (size_t i = 0; i < count; i++) {
-        estimates += strstr(rows[i].engine_options, " approximate") != NULL;
-    }
     if (estimates > 0) {
         plan_note(options,
                   "%zu of %zu rows are estimates (\"approximate\" in engine_options); "
                   "--engine simgrid simulates",
                   estimates, count);
     }
+}
+
+void plan_note_estimates(const struct options *options, const struct ar_row *rows, size_t count)
+{
+    size_t estimates = 0;
+    for (size_t i = 0; i < count; i++) {
+        estimates += strstr(rows[i].engine_options, " approximate") != NULL;
+    }
+    plan_note_estimates_count(options, estimates, count);
 }

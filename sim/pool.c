@@ -5,75 +5,124 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ar_text.h"
-#include "signals.h"
-
-enum { JOBS_MOST = 256 };
+enum { QUEUE_MOST = 2 * JOBS_MOST * CHUNK_MOST };
 
 struct worker {
-    pid_t process; /* 0: free */
-    int answer;    /* pipe that the row comes through */
-    size_t point;
-    size_t got; /* bytes of the row read so far */
-};
-
-struct order {
-    double cost;
-    size_t point;
+    pid_t process; /* 0: none */
+    int end;       /* socket to it */
+    struct request given;
+    uint32_t answered;      /* of the points given */
+    struct answers answers; /* that are on their way */
+    bool is_gone;           /* its end was met */
 };
 
 struct pool {
-    const struct plan *plan;
-    const struct point *points;
-    struct ar_row *rows;
-    size_t count;
-    size_t started;
-    size_t finished;
-    struct order *orders;
+    struct space *space;
     uint32_t jobs;
-    struct signals signals; /* how they were taken before */
+    struct signals before;
+    uint32_t queue[QUEUE_MOST]; /* from `first` on */
+    uint32_t first;
+    uint32_t queued;
+    uint32_t outstanding; /* queued or given, not answered */
+    uint32_t next;        /* worker that is asked for an answer next */
     struct worker workers[JOBS_MOST];
 };
 
-/* The only state outside a command: set by the handler of the signals that end a sweep. */
-static volatile sig_atomic_t is_interrupted;
-
-static void interrupt(int signal_number)
+enum ar_status pool_create(struct space *space, uint32_t jobs, const struct signals *before,
+                           struct pool **pool, struct ar_error *err)
 {
-    (void)signal_number;
-    is_interrupted = 1;
+    *pool = calloc(1, sizeof **pool);
+    if (*pool == NULL) {
+        return ar_error_no_memory(err, "the workers");
+    }
+    (*pool)->space = space;
+    (*pool)->jobs = jobs < JOBS_MOST ? jobs : JOBS_MOST;
+    (*pool)->before = *before;
+    return AR_OK;
 }
 
-static int compare_orders(const void *a, const void *b)
+/* Waits for a worker's end and frees its place. */
+static int reap(struct worker *worker)
 {
-    const struct order *left = a;
-    const struct order *right = b;
-    return (left->cost < right->cost) - (left->cost > right->cost);
+    int wait_status = 0;
+    close(worker->end);
+    while (waitpid(worker->process, &wait_status, 0) < 0 && errno == EINTR) {
+    }
+    answers_destroy(&worker->answers);
+    *worker = (struct worker){.process = 0};
+    return wait_status;
+}
+
+void pool_destroy(struct pool *pool)
+{
+    for (uint32_t i = 0; pool != NULL && i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0) {
+            kill(pool->workers[i].process, SIGKILL);
+            reap(&pool->workers[i]);
+        }
+    }
+    free(pool);
+}
+
+uint32_t pool_room(const struct pool *pool, double cost_s)
+{
+    uint32_t most = pool->jobs * (cost_s < POOL_CHEAP_S ? CHUNK_MOST : 1);
+    return most > pool->outstanding ? most - pool->outstanding : 0;
+}
+
+void pool_add(struct pool *pool, const uint32_t *points, uint32_t count)
+{
+    if (pool->first + pool->queued + count > QUEUE_MOST) {
+        memmove(pool->queue, pool->queue + pool->first, pool->queued * sizeof pool->queue[0]);
+        pool->first = 0;
+    }
+    memcpy(pool->queue + pool->first + pool->queued, points, count * sizeof *points);
+    pool->queued += count;
+    pool->outstanding += count;
+}
+
+/* Puts the points that a worker did not get to back in front. */
+static void return_points(struct pool *pool, const uint32_t *points, uint32_t count)
+{
+    if (pool->first < count) {
+        memmove(pool->queue + count, pool->queue + pool->first,
+                pool->queued * sizeof pool->queue[0]);
+        pool->first = count;
+    }
+    pool->first -= count;
+    pool->queued += count;
+    memcpy(pool->queue + pool->first, points, count * sizeof *points);
 }
 
 /* Never returns. */
-static void work(const struct pool *pool, size_t point, int answer, pid_t parent)
+static void work(struct pool *pool, const struct worker *self, int end, pid_t parent)
 {
-    struct ar_row row;
-    struct ar_error err = {.status = AR_OK};
+    struct request request;
+    struct answer answer;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
         _exit(1); /* it died before it could be asked to take this process along */
     }
-    signals_restore(&pool->signals);
-    (void)plan_run(pool->plan, &pool->points[point], &row, &err); /* the row says how it went */
-    const char *at = (const char *)&row;
-    size_t left = sizeof row;
-    while (left > 0) {
-        ssize_t written = write(answer, at, left);
-        if (written <= 0) {
-            _exit(1);
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0 || &pool->workers[i] == self) {
+            close(pool->workers[i].end);
         }
-        at += written;
-        left -= (size_t)written;
+    }
+    signals_restore(&pool->before);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    while (answer_receive(end, &request.count, sizeof request.count) &&
+           answer_receive(end, request.points, request.count * sizeof request.points[0])) {
+        for (uint32_t i = 0; i < request.count; i++) {
+            answer_compute(pool->space, request.points[i], &answer);
+            if (!answer_send(end, &answer, ANSWER_HEAD + answer.length)) {
+                _exit(1);
+            }
+        }
     }
     _exit(0);
 }
@@ -82,167 +131,144 @@ static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_
 {
     int ends[2];
     pid_t parent = getpid();
-    if (pipe(ends) != 0) {
-        return ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
+    enum ar_status status = answers_create(&worker->answers, err);
+    if (status != AR_OK) {
+        return status;
     }
-    size_t point = pool->orders[pool->started].point;
-    pid_t process = fork();
-    if (process == 0) {
-        close(ends[0]);
-        work(pool, point, ends[1], parent);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        answers_destroy(&worker->answers);
+        return ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe to a worker: %s",
+                            strerror(errno));
+    }
+    fflush(NULL); /* nothing is to be printed twice */
+    worker->end = ends[0];
+    worker->process = fork();
+    if (worker->process == 0) {
+        work(pool, worker, ends[1], parent);
     }
     close(ends[1]);
-    if (process < 0) {
+    if (worker->process < 0) {
+        worker->process = 0;
         close(ends[0]);
+        answers_destroy(&worker->answers);
         return ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
     }
-    *worker = (struct worker){.process = process, .answer = ends[0], .point = point};
-    pool->started++;
     return AR_OK;
 }
 
-/* A worker died before its row was whole: the row keeps its parameters and says so. */
-static void mark_lost(struct pool *pool, const struct worker *worker, int wait_status)
+/* Takes the next points off the queue: one that is long, or a share of those that are not. */
+static void take_chunk(struct pool *pool, struct request *request)
 {
-    struct ar_row *row = &pool->rows[worker->point];
-    plan_row(pool->plan, &pool->points[worker->point], row);
-    snprintf(row->status, sizeof row->status, "the worker process ended with %s %d",
-             WIFSIGNALED(wait_status) ? "signal" : "code",
-             WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
-}
-
-/* Waits for a worker's end and frees its place. */
-static int reap(struct worker *worker)
-{
-    int wait_status = 0;
-    close(worker->answer);
-    while (waitpid(worker->process, &wait_status, 0) < 0 && errno == EINTR) {
+    uint32_t most = 1 + pool->queued / (2 * pool->jobs);
+    double cost_s = 0;
+    request->count = 0;
+    while (request->count < most && request->count < CHUNK_MOST && pool->queued > 0 &&
+           cost_s < POOL_CHEAP_S) {
+        uint32_t point = pool->queue[pool->first++];
+        pool->queued--;
+        request->points[request->count++] = point;
+        cost_s += pool->space->points[point].cost_s;
     }
-    worker->process = 0;
-    return wait_status;
 }
 
-static void read_answer(struct pool *pool, struct worker *worker)
+/* Gives points to an idle worker. One that died meanwhile gives its place to another. */
+static enum ar_status give(struct pool *pool, struct worker *worker, struct ar_error *err)
 {
-    char *at = (char *)&pool->rows[worker->point] + worker->got;
-    size_t left = sizeof(struct ar_row) - worker->got;
-    ssize_t count = left > 0 ? read(worker->answer, at, left) : 0;
-    if (count > 0) {
-        worker->got += (size_t)count;
-    } else if (count == 0 || errno != EINTR) {
-        int wait_status = reap(worker);
-        if (worker->got != sizeof(struct ar_row)) {
-            mark_lost(pool, worker, wait_status);
+    struct request request;
+    enum ar_status status = worker->process == 0 ? start(pool, worker, err) : AR_OK;
+    if (status != AR_OK) {
+        return status;
+    }
+    take_chunk(pool, &request);
+    size_t size = (1 + request.count) * sizeof request.points[0];
+    if (!answer_send(worker->end, &request, size)) {
+        return_points(pool, request.points, request.count);
+        reap(worker);
+        return AR_OK;
+    }
+    worker->given = request;
+    worker->answered = 0;
+    return AR_OK;
+}
+
+/* Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
+static enum ar_status give_all(struct pool *pool, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        struct worker *worker = &pool->workers[i];
+        if (status == AR_OK && pool->queued > 0 && worker->answered == worker->given.count) {
+            status = give(pool, worker, err);
         }
-        pool->finished++;
+        running += worker->process != 0;
     }
+    return running > 0 ? AR_OK : status;
 }
 
-static void wait_for_answers(struct pool *pool)
+enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
 {
-    struct pollfd ends[JOBS_MOST];
-    struct worker *busy[JOBS_MOST];
+    struct pollfd ends[JOBS_MOST + 1];
+    struct worker *asked[JOBS_MOST];
     nfds_t count = 0;
+    enum ar_status status = give_all(pool, err);
     for (uint32_t i = 0; i < pool->jobs; i++) {
         if (pool->workers[i].process != 0) {
-            busy[count] = &pool->workers[i];
-            ends[count++] = (struct pollfd){.fd = pool->workers[i].answer, .events = POLLIN};
+            asked[count] = &pool->workers[i];
+            ends[count++] = (struct pollfd){.fd = pool->workers[i].end, .events = POLLIN};
         }
     }
+    ends[count] = (struct pollfd){.fd = other, .events = POLLIN};
     /* The signals that are held back elsewhere come here and nowhere else. */
-    if (ppoll(ends, count, NULL, &pool->signals.mask) <= 0) {
-        return;
+    if (status != AR_OK || ppoll(ends, count + 1, NULL, &pool->before.mask) <= 0) {
+        return status;
     }
     for (nfds_t i = 0; i < count; i++) {
         if (ends[i].revents != 0) {
-            read_answer(pool, busy[i]);
-        }
-    }
-}
-
-static void stop_all(struct pool *pool)
-{
-    for (uint32_t i = 0; i < pool->jobs; i++) {
-        if (pool->workers[i].process != 0) {
-            kill(pool->workers[i].process, SIGKILL);
-            reap(&pool->workers[i]);
-        }
-    }
-}
-
-/* Fills the free places. Where a process cannot be had, those that run go on alone. */
-static enum ar_status start_more(struct pool *pool, struct ar_error *err)
-{
-    for (uint32_t i = 0; i < pool->jobs && pool->started < pool->count; i++) {
-        if (pool->workers[i].process != 0) {
-            continue;
-        }
-        enum ar_status status = start(pool, &pool->workers[i], err);
-        if (status != AR_OK) {
-            return pool->started > pool->finished ? AR_OK : status;
+            ssize_t got = answers_read(&asked[i]->answers, asked[i]->end);
+            asked[i]->is_gone = got == 0 || (got < 0 && errno != EINTR);
         }
     }
     return AR_OK;
 }
 
-static enum ar_status run_all(struct pool *pool, bool shows_progress, struct ar_error *err)
+/* The signal that ended a worker may have been meant for all, and not have come here yet. */
+static bool is_ending(void)
 {
-    enum ar_status status = AR_OK;
-    while (status == AR_OK && pool->finished < pool->count) {
-        status = start_more(pool, err);
-        if (status == AR_OK) {
-            wait_for_answers(pool);
-        }
-        if (status == AR_OK && is_interrupted) {
-            status = ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu points",
-                                  pool->finished, pool->count);
-        }
-        if (shows_progress) {
-            fprintf(stderr, "\r%zu of %zu points ", pool->finished, pool->count);
-        }
-    }
-    if (shows_progress) {
-        fputs("\r\033[K", stderr);
-    }
-    stop_all(pool);
-    return status;
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
 }
 
-/* The largest points first, so that no long one is left for the end. */
-static struct order *order_points(const struct plan *plan, const struct point *points, size_t count)
+/* Buries a worker; true if it takes a row along. */
+static bool bury(struct pool *pool, struct worker *worker, struct answer *answer)
 {
-    struct order *orders = calloc(count, sizeof *orders);
-    for (size_t i = 0; orders != NULL && i < count; i++) {
-        orders[i] = (struct order){plan_cost(plan, &points[i]), i};
+    struct request given = worker->given;
+    uint32_t answered = worker->answered;
+    int wait_status = reap(worker);
+    bool is_lost = answered < given.count && !is_ending();
+    if (is_lost) {
+        answer_lost(pool->space, given.points[answered], wait_status, answer);
+        pool->outstanding--;
+        answered++;
     }
-    if (orders != NULL) {
-        qsort(orders, count, sizeof *orders, compare_orders);
-    }
-    return orders;
+    return_points(pool, given.points + answered, given.count - answered);
+    return is_lost;
 }
 
-enum ar_status pool_run(const struct plan *plan, const struct point *points, size_t count,
-                        uint32_t jobs, bool shows_progress, struct ar_row *rows,
-                        struct ar_error *err)
+bool pool_take(struct pool *pool, struct answer *answer)
 {
-    struct pool *pool = calloc(1, sizeof *pool);
-    struct order *orders = order_points(plan, points, count);
-    if (pool == NULL || orders == NULL) {
-        free(pool);
-        free(orders);
-        return ar_error_no_memory(err, "the workers");
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        struct worker *worker = &pool->workers[pool->next];
+        if (worker->process != 0 && answers_take(&worker->answers, answer)) {
+            worker->answered++;
+            pool->outstanding--;
+            return true;
+        }
+        if (worker->process != 0 && worker->is_gone && bury(pool, worker, answer)) {
+            return true;
+        }
+        pool->next = (pool->next + 1) % pool->jobs;
     }
-    pool->plan = plan;
-    pool->points = points;
-    pool->rows = rows;
-    pool->count = count;
-    pool->orders = orders;
-    pool->jobs = jobs < JOBS_MOST ? jobs : JOBS_MOST;
-    fflush(NULL);
-    signals_hold(interrupt, &pool->signals);
-    enum ar_status status = run_all(pool, shows_progress, err);
-    signals_restore(&pool->signals);
-    free(orders);
-    free(pool);
-    return status;
+    return false;
 }

@@ -69,7 +69,7 @@ static void write_csv_number(FILE *file, double value)
     }
 }
 
-static void write_csv(FILE *file, const struct ar_row *rows, size_t count)
+static void write_csv_header(FILE *file)
 {
     const char *comma = "";
 #define X(kind, name, help)                                                                        \
@@ -78,16 +78,18 @@ static void write_csv(FILE *file, const struct ar_row *rows, size_t count)
     AR_COLUMN_LIST(X)
 #undef X
     fputc('\n', file);
-    for (size_t i = 0; i < count; i++) {
-        comma = "";
+}
+
+static void write_csv_row(FILE *file, const struct ar_row *row)
+{
+    const char *comma = "";
 #define X(kind, name, help)                                                                        \
     fputs(comma, file);                                                                            \
-    write_csv_##kind(file, rows[i].name);                                                          \
+    write_csv_##kind(file, row->name);                                                             \
     comma = ",";
-        AR_COLUMN_LIST(X)
+    AR_COLUMN_LIST(X)
 #undef X
-        fputc('\n', file);
-    }
+    fputc('\n', file);
 }
 
 /* Bytes of the UTF-8 character that begins at `at`; 0 if it is none. */
@@ -147,21 +149,17 @@ static void write_json_number(FILE *file, double value)
     }
 }
 
-static void write_json(FILE *file, const struct ar_row *rows, size_t count)
+static void write_json_row(FILE *file, const struct ar_row *row)
 {
-    fputs("[", file);
-    for (size_t i = 0; i < count; i++) {
-        const char *comma = "";
-        fprintf(file, "%s\n  {", i > 0 ? "," : "");
+    const char *comma = "";
+    fputs("\n  {", file);
 #define X(kind, name, help)                                                                        \
     fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    write_json_##kind(file, rows[i].name);                                                         \
+    write_json_##kind(file, row->name);                                                            \
     comma = ", ";
-        AR_COLUMN_LIST(X)
+    AR_COLUMN_LIST(X)
 #undef X
-        fputc('}', file);
-    }
-    fputs(count > 0 ? "\n]\n" : "]\n", file);
+    fputc('}', file);
 }
 
 void ar_row_columns_write(FILE *file)
@@ -172,53 +170,85 @@ void ar_row_columns_write(FILE *file)
 }
 
 /* The table of a bare all-reduce, in the words of nccl-tests. */
-static void write_allreduce_table(FILE *file, const struct ar_row *rows, size_t count)
+static void write_allreduce_header(FILE *file)
 {
     fprintf(file, "%6s %-12s %-11s %8s %-10s %14s %12s %11s %11s %12s\n", "gpus", "algorithm",
             "shape", "channels", "engine", "payload (B)", "time (us)", "algbw GB/s", "busbw GB/s",
             "messages");
-    for (size_t i = 0; i < count; i++) {
-        const struct ar_row *row = &rows[i];
-        fprintf(file, "%6" PRIu64 " %-12s %-11s %8" PRIu64 " %-10s %14" PRIu64, row->gpus,
-                row->algorithm, row->shape[0] != '\0' ? row->shape : "-", row->channels,
-                row->engine, row->payload_bytes);
-        if (strcmp(row->status, "ok") != 0) {
-            fprintf(file, " %s\n", row->status);
-            continue;
-        }
-        fprintf(file, " %12.2f %11.3f %11.3f %12" PRIu64 "\n", row->allreduce_s * 1e6,
-                row->algbw_Bps / 1e9, row->busbw_Bps / 1e9, row->messages_count);
-    }
 }
 
-static void write_step_table(FILE *file, const struct ar_row *rows, size_t count)
+static void write_allreduce_row(FILE *file, const struct ar_row *row)
+{
+    fprintf(file, "%6" PRIu64 " %-12s %-11s %8" PRIu64 " %-10s %14" PRIu64, row->gpus,
+            row->algorithm, row->shape[0] != '\0' ? row->shape : "-", row->channels, row->engine,
+            row->payload_bytes);
+    if (strcmp(row->status, "ok") != 0) {
+        fprintf(file, " %s\n", row->status);
+        return;
+    }
+    fprintf(file, " %12.2f %11.3f %11.3f %12" PRIu64 "\n", row->allreduce_s * 1e6,
+            row->algbw_Bps / 1e9, row->busbw_Bps / 1e9, row->messages_count);
+}
+
+static void write_step_header(FILE *file)
 {
     fprintf(file, "%6s %-12s %-11s %-10s %14s %13s %15s %13s %12s %14s  %s\n", "gpus", "algorithm",
             "shape", "engine", "iteration (ms)", "compute (ms)", "allreduce (ms)", "exposed (ms)",
             "images/s", "efficiency (%)", "of one");
-    for (size_t i = 0; i < count; i++) {
-        const struct ar_row *row = &rows[i];
-        fprintf(file, "%6" PRIu64 " %-12s %-11s %-10s", row->gpus, row->algorithm,
-                row->shape[0] != '\0' ? row->shape : "-", row->engine);
-        if (strcmp(row->status, "ok") != 0) {
-            fprintf(file, " %s\n", row->status);
-            continue;
-        }
-        fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s\n", row->iteration_s * 1e3,
-                row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3,
-                row->images_per_s, row->efficiency_frac * 100, row->baseline);
+}
+
+static void write_step_row(FILE *file, const struct ar_row *row)
+{
+    fprintf(file, "%6" PRIu64 " %-12s %-11s %-10s", row->gpus, row->algorithm,
+            row->shape[0] != '\0' ? row->shape : "-", row->engine);
+    if (strcmp(row->status, "ok") != 0) {
+        fprintf(file, " %s\n", row->status);
+        return;
+    }
+    fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s\n", row->iteration_s * 1e3,
+            row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3, row->images_per_s,
+            row->efficiency_frac * 100, row->baseline);
+}
+
+void ar_rows_begin(FILE *file, enum ar_row_format format, bool are_bare)
+{
+    if (format == AR_ROW_CSV) {
+        write_csv_header(file);
+    } else if (format == AR_ROW_JSON) {
+        fputc('[', file);
+    } else if (are_bare) {
+        write_allreduce_header(file);
+    } else {
+        write_step_header(file);
+    }
+}
+
+void ar_rows_add(FILE *file, enum ar_row_format format, const struct ar_row *row, bool is_first)
+{
+    if (format == AR_ROW_CSV) {
+        write_csv_row(file, row);
+    } else if (format == AR_ROW_JSON) {
+        fputs(is_first ? "" : ",", file);
+        write_json_row(file, row);
+    } else if (row->trace[0] == '\0') {
+        write_allreduce_row(file, row);
+    } else {
+        write_step_row(file, row);
+    }
+}
+
+void ar_rows_end(FILE *file, enum ar_row_format format, bool is_empty)
+{
+    if (format == AR_ROW_JSON) {
+        fputs(is_empty ? "]\n" : "\n]\n", file);
     }
 }
 
 void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count)
 {
-    if (format == AR_ROW_CSV) {
-        write_csv(file, rows, count);
-    } else if (format == AR_ROW_JSON) {
-        write_json(file, rows, count);
-    } else if (count > 0 && rows[0].trace[0] == '\0') {
-        write_allreduce_table(file, rows, count);
-    } else {
-        write_step_table(file, rows, count);
+    ar_rows_begin(file, format, count > 0 && rows[0].trace[0] == '\0');
+    for (size_t i = 0; i < count; i++) {
+        ar_rows_add(file, format, &rows[i], i == 0);
     }
+    ar_rows_end(file, format, count == 0);
 }

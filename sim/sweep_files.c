@@ -39,8 +39,26 @@ enum ar_status sweep_files_check(const char *directory, struct ar_error *err)
     return AR_OK;
 }
 
-static enum ar_status write_csv(const char *directory, const char *name, const struct ar_row *rows,
-                                size_t count, struct ar_error *err)
+/* Writes the rows of points `first` to `end` as they are in the journal. */
+static enum ar_status write_rows(const struct journal *journal, size_t first, size_t end,
+                                 FILE *file, struct ar_error *err)
+{
+    char text[ANSWER_TEXT_MOST + 1];
+    enum ar_status status = AR_OK;
+    ar_rows_begin(file, AR_ROW_CSV, false);
+    for (size_t i = first; status == AR_OK && i < end; i++) {
+        status = journal_read(journal, (uint32_t)i, text, err);
+        if (status == AR_OK) {
+            fputs(text, file);
+            fputc('\n', file);
+        }
+    }
+    return status;
+}
+
+static enum ar_status write_csv(const char *directory, const char *name,
+                                const struct journal *journal, size_t first, size_t end,
+                                struct ar_error *err)
 {
     struct ar_output output;
     struct signals before;
@@ -49,27 +67,26 @@ static enum ar_status write_csv(const char *directory, const char *name, const s
     signals_hold(NULL, &before);
     enum ar_status status = ar_output_open(path, &output, err);
     if (status == AR_OK) {
-        ar_rows_write(output.file, AR_ROW_CSV, rows, count);
-        status = ar_output_commit(&output, err);
+        status = write_rows(journal, first, end, output.file, err);
+        if (status != AR_OK) {
+            ar_output_abort(&output);
+        } else {
+            /* On the disk before the journal goes; commit finds what fails here. */
+            (void)(fflush(output.file) == 0 && fsync(fileno(output.file)) == 0);
+            status = ar_output_commit(&output, err);
+        }
     }
     signals_restore(&before);
     return status;
 }
 
-enum ar_status sweep_files_write(const char *directory, const struct ar_row *steps,
-                                 size_t steps_count, const struct ar_row *payloads,
-                                 size_t payloads_count, struct ar_error *err)
+enum ar_status sweep_files_write(const char *directory, const struct space *space,
+                                 const struct journal *journal, struct ar_error *err)
 {
-    bool is_there = access(directory, F_OK) == 0;
-    enum ar_status status = ar_make_directory(directory, err);
-    if (status == AR_OK) {
-        status = write_csv(directory, "sweep.csv", steps, steps_count, err);
-        if (status != AR_OK && !is_there) {
-            rmdir(directory);
-        }
-    }
-    if (status == AR_OK && payloads_count > 0) {
-        status = write_csv(directory, "payload.csv", payloads, payloads_count, err);
+    size_t steps = space->steps_count;
+    enum ar_status status = write_csv(directory, "sweep.csv", journal, 0, steps, err);
+    if (status == AR_OK && space->points_count > steps) {
+        status = write_csv(directory, "payload.csv", journal, steps, space->points_count, err);
     }
     return status;
 }

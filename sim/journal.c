@@ -1,0 +1,205 @@
+#include "journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ar_output.h"
+#include "fingerprint.h"
+#include "journal_lines.h"
+
+enum { SYNC_EVERY_S = 5 };
+
+static double monotonic_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static enum ar_status cannot_write(const struct journal *journal, struct ar_error *err)
+{
+    const char *cause = strerror(errno);
+    if (journal->path[0] == '\0') {
+        return ar_error_set(err, AR_IO, "the temporary file of the sweep: cannot write: %s", cause);
+    }
+    if (journal->rows_count == 0) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, cause);
+    }
+    return ar_error_set(err, AR_IO,
+                        "%.300s: cannot write: %s; %zu of %zu rows are kept, --resume goes on",
+                        journal->path, cause, journal->rows_count, journal->points_count);
+}
+
+/* Appends a line by one write(). What a full disk took of it is taken back. */
+static enum ar_status append(struct journal *journal, const char *line, size_t size,
+                             struct ar_error *err)
+{
+    ssize_t written;
+    do {
+        written = write(journal->file, line, size);
+    } while (written < 0 && errno == EINTR);
+    if (written != (ssize_t)size) {
+        errno = written < 0 ? errno : ENOSPC;
+        int cause = errno;
+        if (written > 0 && ftruncate(journal->file, (off_t)journal->size) != 0) {
+            journal->size += (uint64_t)written; /* it stays, and will be dropped as cut short */
+        }
+        errno = cause;
+        return cannot_write(journal, err);
+    }
+    journal->size += size;
+    return AR_OK;
+}
+
+static enum ar_status open_nameless(struct journal *journal, struct ar_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[JOURNAL_PATH];
+    snprintf(path, sizeof path, "%s/allreckon-XXXXXX", folder != NULL ? folder : "/tmp");
+    journal->file = mkostemp(path, O_CLOEXEC | O_APPEND);
+    if (journal->file < 0) {
+        return ar_error_set(err, AR_IO, "%.300s: cannot write: %s", path, strerror(errno));
+    }
+    unlink(path);
+    return AR_OK;
+}
+
+/* Opens the file, and keeps other sweeps off it while it is open. */
+static enum ar_status open_named(const char *directory, struct journal *journal,
+                                 struct ar_error *err)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    journal->made_directory = access(directory, F_OK) != 0;
+    enum ar_status status = ar_make_directory(directory, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
+    journal->file = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    if (journal->file < 0) {
+        return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
+    }
+    if (fcntl(journal->file, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
+        close(journal->file);
+        journal->file = -1;
+        return ar_error_set(err, AR_IO, "%s: another sweep is writing it; expected one at a time",
+                            journal->path);
+    }
+    return AR_OK;
+}
+
+static enum ar_status refuse_rows(const struct journal *journal, size_t rows, struct ar_error *err)
+{
+    return ar_error_set(err, AR_USAGE,
+                        "%.300s: holds %zu row%s of a sweep that did not finish; expected "
+                        "--resume to go on with it, or the file removed",
+                        journal->path, rows, rows == 1 ? "" : "s");
+}
+
+/* Reads what is there. An empty one, or one without rows, gives way. */
+static enum ar_status take_over(const struct space *space, bool resumes, struct journal *journal,
+                                size_t *cut_bytes, struct ar_error *err)
+{
+    char header[JOURNAL_HEADER_MOST];
+    enum ar_status status = AR_OK;
+    size_t rows = 0;
+    journal_header(space, header);
+    status = journal_count_rows(journal, &rows, err);
+    if (status == AR_OK && rows > 0 && !resumes) {
+        status = refuse_rows(journal, rows, err);
+    }
+    if (status == AR_OK && rows > 0) {
+        status = journal_scan(journal, header, cut_bytes, err);
+    }
+    journal->is_ours = status == AR_OK;
+    if (status == AR_OK && ftruncate(journal->file, (off_t)journal->size) != 0) {
+        status = cannot_write(journal, err);
+    }
+    if (status == AR_OK && journal->size == 0) {
+        status = append(journal, header, strlen(header), err);
+    }
+    return status;
+}
+
+enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
+                            struct journal *journal, size_t *cut_bytes, struct ar_error *err)
+{
+    *cut_bytes = 0;
+    *journal = (struct journal){.file = -1, .points_count = space->points_count};
+    journal->places = calloc(space->points_count, sizeof *journal->places);
+    journal->is_ok = calloc(space->points_count, sizeof *journal->is_ok);
+    journal->synced_s = monotonic_s();
+    if (journal->places == NULL || journal->is_ok == NULL) {
+        return ar_error_no_memory(err, "the rows of a sweep");
+    }
+    enum ar_status status = directory != NULL ? open_named(directory, journal, err)
+                                              : open_nameless(journal, err);
+    return status == AR_OK ? take_over(space, resumes, journal, cut_bytes, err) : status;
+}
+
+enum ar_status journal_add(struct journal *journal, const struct answer *answer,
+                           struct ar_error *err)
+{
+    char line[JOURNAL_LINE_MOST];
+    size_t size = journal_format(answer, line);
+    uint64_t place = journal->size;
+    enum ar_status status = append(journal, line, size, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    journal_note(journal, answer->point, answer->is_ok, place);
+    if (journal->path[0] != '\0' && monotonic_s() - journal->synced_s > SYNC_EVERY_S) {
+        fdatasync(journal->file);
+        journal->synced_s = monotonic_s();
+    }
+    return AR_OK;
+}
+
+enum ar_status journal_read(const struct journal *journal, uint32_t point,
+                            char text[ANSWER_TEXT_MOST + 1], struct ar_error *err)
+{
+    char line[JOURNAL_LINE_MOST];
+    ssize_t count = 0;
+    if (journal->places[point] != 0) {
+        count = pread(journal->file, line, sizeof line - 1, (off_t)journal->places[point]);
+    }
+    line[count > 0 ? count : 0] = '\0';
+    char *end = strchr(line, '\n');
+    struct journal_line found;
+    if (end == NULL || (*end = '\0', !journal_parse(line, &found)) || found.point != point) {
+        return ar_error_set(err, AR_IO, "%.300s: the row of point %" PRIu32 " is gone",
+                            journal->path[0] != '\0' ? journal->path : "the temporary file", point);
+    }
+    memcpy(text, found.text, strlen(found.text) + 1);
+    answer_unescape(text);
+    return AR_OK;
+}
+
+void journal_close(struct journal *journal, bool is_finished)
+{
+    bool is_useless = is_finished || journal->rows_count == 0;
+    if (journal->is_ours && journal->path[0] != '\0') {
+        if (is_useless) {
+            unlink(journal->path);
+        } else {
+            fdatasync(journal->file);
+        }
+    }
+    if (journal->file >= 0) {
+        close(journal->file);
+    }
+    if (journal->made_directory && journal->path[0] != '\0') {
+        *strrchr(journal->path, '/') = '\0';
+        rmdir(journal->path); /* does nothing if there is a file in it */
+    }
+    free(journal->places);
+    free(journal->is_ok);
+    journal->places = NULL;
+    journal->is_ok = NULL;
+}

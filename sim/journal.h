@@ -1,0 +1,59 @@
+/** \file journal.h
+ * Where the rows of a sweep are kept as they come: an append-only file that outlives a stop.
+ *
+ * `DIR/sweep.journal` begins with a line that says which sweep it is of:
+ *
+ *     allreckon sweep journal 1: version V, columns HASH, sweep HASH, points COUNT
+ *
+ * Every row is one line, appended by one write():
+ *
+ *     POINT ok|failed CHECKSUM ROW
+ *
+ * with the row's CSV line as in answer.h. The last line of a point counts. A line is with the
+ * operating system as soon as its point is done, so it survives the end of the program, however it
+ * ends; fdatasync() brings the lines to the disk every few seconds and when the sweep stops, so a
+ * power failure costs the rows of some seconds. A process that has the journal open holds a lock on
+ * it. Without a directory the journal is a temporary file without a name.
+ */
+#ifndef AR_JOURNAL_H
+#define AR_JOURNAL_H
+
+#include "answer.h"
+
+enum { JOURNAL_PATH = 3840 };
+
+struct journal {
+    int file;
+    char path[JOURNAL_PATH]; /**< "" if it has no name */
+    uint64_t size;
+    uint64_t *places; /**< of each point's line; 0: none yet */
+    uint8_t *is_ok;   /**< of each point */
+    size_t points_count;
+    size_t rows_count; /**< points with a row */
+    size_t failed_count;
+    double synced_s;
+    bool made_directory;
+    bool is_ours; /**< what was there has given way or was taken over */
+};
+
+/** Opens the journal of a sweep in a directory, which is made if it is missing, or a nameless one
+ * if `directory` is NULL. What an earlier run left is read if `resumes`, and refused otherwise
+ * (AR_USAGE), unless it has no rows. A journal of another sweep or another version, or one that is
+ * damaged before its last line, is AR_BAD_DATA and stays as it is; a last line that was cut short
+ * is dropped and `cut_bytes` says how long it was. Closed with journal_close(), also after a
+ * failure. */
+enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
+                            struct journal *journal, size_t *cut_bytes, struct ar_error *err);
+
+/** Appends a row. On failure (AR_IO) the journal ends with the last whole line. */
+enum ar_status journal_add(struct journal *journal, const struct answer *answer,
+                           struct ar_error *err);
+
+/** Reads the row of a point as a CSV line without its newline; `text` is terminated. */
+enum ar_status journal_read(const struct journal *journal, uint32_t point,
+                            char text[ANSWER_TEXT_MOST + 1], struct ar_error *err);
+
+/** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. */
+void journal_close(struct journal *journal, bool is_finished);
+
+#endif
