@@ -85,14 +85,14 @@ struct ar_row ar_row_empty(void);
  * array of objects; a table has units in its header and only the columns people read first. */
 void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count);
 
-/** The same, one row at a time: begin, add for every row, end. `are_bare` says that the rows are bare
- * all-reduces, which have a table of their own. */
+/** The same, one row at a time: begin, add for every row, end. `are_bare` says that the rows are
+ * bare all-reduces, which have a table of their own. */
 void ar_rows_begin(FILE *file, enum ar_row_format format, bool are_bare);
 void ar_rows_add(FILE *file, enum ar_row_format format, const struct ar_row *row, bool is_first);
 void ar_rows_end(FILE *file, enum ar_row_format format, bool is_empty);
 
-/** Reads a row from a line as CSV has it, with or without its newline; AR_BAD_DATA says which column
- * is wrong. */
+/** Reads a row from a line as CSV has it, with or without its newline; AR_BAD_DATA says which
+ * column is wrong. */
 enum ar_status ar_row_read(const char *line, struct ar_row *row, struct ar_error *err);
 
 /** Writes name, kind and meaning of every column. */

@@ -117,8 +117,8 @@ static enum ar_status add_items(struct axis *axis, const char *prefix, const cha
     return status;
 }
 
-static enum ar_status new_axis(struct axes *axes, char *name, struct axis shape,
-                               struct axis **axis, struct ar_error *err)
+static enum ar_status new_axis(struct axes *axes, char *name, struct axis shape, struct axis **axis,
+                               struct ar_error *err)
 {
     *axis = &axes->list[axes->count];
     **axis = shape;
@@ -129,6 +129,21 @@ static enum ar_status new_axis(struct axes *axes, char *name, struct axis shape,
         return ar_error_no_memory(err, "the axes of a sweep");
     }
     return AR_OK;
+}
+
+static size_t key_length(const char *setting)
+{
+    size_t length = strcspn(setting, "=");
+    while (length > 0 && strchr(" \t", setting[length - 1]) != NULL) {
+        length--;
+    }
+    return length;
+}
+
+static bool has_same_key(const char *setting, const char *other)
+{
+    size_t length = key_length(setting);
+    return key_length(other) == length && strncmp(other, setting, length) == 0;
 }
 
 /* Says whether the cluster takes a setting as it is, among those that are single values; so does
@@ -145,8 +160,11 @@ static bool is_one_value(const struct options *options, size_t index)
         return true;
     }
     for (size_t i = 0; i < options->settings_count; i++) {
-        if (i == index || strchr(options->settings[i], ',') == NULL) {
-            settings[count++] = options->settings[i];
+        const char *setting = options->settings[i];
+        bool is_other =
+            strchr(setting, ',') == NULL && !has_same_key(setting, options->settings[index]);
+        if (i == index || is_other) {
+            settings[count++] = setting;
         }
     }
     if (ar_cluster_load(path, settings, count, &cluster, &ignored) != AR_OK) {
@@ -156,24 +174,13 @@ static bool is_one_value(const struct options *options, size_t index)
     return true;
 }
 
-static size_t key_length(const char *setting)
-{
-    size_t length = strcspn(setting, "=");
-    while (length > 0 && strchr(" \t", setting[length - 1]) != NULL) {
-        length--;
-    }
-    return length;
-}
-
 /* The last setting of a key wins; with a list the others would be lost in silence. */
 static enum ar_status refuse_second(const struct options *options, size_t index,
                                     struct ar_error *err)
 {
-    size_t length = key_length(options->settings[index]);
     for (size_t i = 0; i < options->settings_count; i++) {
         const char *other = options->settings[i];
-        if (i != index && key_length(other) == length &&
-            strncmp(other, options->settings[index], length) == 0) {
+        if (i != index && has_same_key(other, options->settings[index])) {
             return ar_error_set(err, AR_USAGE,
                                 "--set: found \"%.60s\" and \"%.60s\"; expected one list",
                                 options->settings[index], other);
@@ -201,9 +208,8 @@ static enum ar_status add_setting(struct axes *axes, const struct options *optio
         status = refuse_second(options, index, err);
     }
     if (status == AR_OK) {
-        status = prefix == NULL
-                     ? ar_error_no_memory(err, "the axes of a sweep")
-                     : add_items(axis, prefix, text + prefix_length, KIND_TEXT, err);
+        status = prefix == NULL ? ar_error_no_memory(err, "the axes of a sweep")
+                                : add_items(axis, prefix, text + prefix_length, KIND_TEXT, err);
     }
     free(prefix);
     return status;

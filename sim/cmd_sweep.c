@@ -91,7 +91,8 @@ static void announce(const struct sweep *sweep, const struct options *options, s
     char text[PROGRESS_TEXT];
     double time_s = sweep->dealer.cost_s / sweep->jobs;
     if (cut_bytes > 0) {
-        plan_note(options, "%s: the last line was cut short, %zu bytes; its point is computed again",
+        plan_note(options,
+                  "%s: the last line was cut short, %zu bytes; its point is computed again",
                   sweep->journal.path, cut_bytes);
     }
     if (options->resume) {

@@ -1,5 +1,6 @@
 /** \file fingerprint.h
- * What tells one sweep from another: a hash (FNV-1a, 64 bits) over everything that decides its rows.
+ * What tells one sweep from another: a hash (FNV-1a, 64 bits) over everything that decides its
+ * rows.
  *
  * It covers the values of the cluster and of the trace as they were read, not the text or the place
  * of the files, so that a comment may change and a copy will do.

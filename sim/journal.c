@@ -36,22 +36,23 @@ static enum ar_status cannot_write(const struct journal *journal, struct ar_erro
                         journal->path, cause, journal->rows_count, journal->points_count);
 }
 
-/* Appends a line by one write(). What a full disk took of it is taken back. */
+/* Appends a line by one write(); a second one only finds out why the first was cut short. What a
+ * full disk took of the line is taken back. */
 static enum ar_status append(struct journal *journal, const char *line, size_t size,
                              struct ar_error *err)
 {
-    ssize_t written;
-    do {
-        written = write(journal->file, line, size);
-    } while (written < 0 && errno == EINTR);
-    if (written != (ssize_t)size) {
-        errno = written < 0 ? errno : ENOSPC;
-        int cause = errno;
-        if (written > 0 && ftruncate(journal->file, (off_t)journal->size) != 0) {
-            journal->size += (uint64_t)written; /* it stays, and will be dropped as cut short */
+    size_t done = 0;
+    while (done < size) {
+        ssize_t written = write(journal->file, line + done, size - done);
+        if (written < 0 && errno != EINTR) {
+            int cause = errno;
+            if (done > 0 && ftruncate(journal->file, (off_t)journal->size) != 0) {
+                journal->size += done; /* it stays, and --resume drops it */
+            }
+            errno = cause;
+            return cannot_write(journal, err);
         }
-        errno = cause;
-        return cannot_write(journal, err);
+        done += written > 0 ? (size_t)written : 0;
     }
     journal->size += size;
     return AR_OK;
@@ -138,8 +139,8 @@ enum ar_status journal_open(const char *directory, const struct space *space, bo
     if (journal->places == NULL || journal->is_ok == NULL) {
         return ar_error_no_memory(err, "the rows of a sweep");
     }
-    enum ar_status status = directory != NULL ? open_named(directory, journal, err)
-                                              : open_nameless(journal, err);
+    enum ar_status status =
+        directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err);
     return status == AR_OK ? take_over(space, resumes, journal, cut_bytes, err) : status;
 }
 

@@ -72,8 +72,8 @@ void journal_note(struct journal *journal, uint32_t point, bool is_ok, uint64_t 
     journal->is_ok[point] = is_ok;
 }
 
-/* The bytes of the file; NULL with size 0 if it is empty. No second descriptor is opened: closing it
- * would give up the lock. */
+/* The bytes of the file; NULL with size 0 if it is empty. No second descriptor is opened: closing
+ * it would give up the lock. */
 static enum ar_status map(const struct journal *journal, const char **bytes, size_t *size,
                           struct ar_error *err)
 {
@@ -108,8 +108,7 @@ static size_t line_length(const char *at, size_t left)
     return end != NULL ? (size_t)(end - at) + 1 : left;
 }
 
-enum ar_status journal_count_rows(const struct journal *journal, size_t *rows,
-                                  struct ar_error *err)
+enum ar_status journal_count_rows(const struct journal *journal, size_t *rows, struct ar_error *err)
 {
     const char *bytes;
     size_t size;

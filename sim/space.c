@@ -192,18 +192,17 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         for (size_t j = 0; status == AR_OK && j < grid->algorithms_count; j++) {
             const struct ar_algorithm *algorithm = grid->algorithms[j];
-            struct point point = {
-                .algorithm = algorithm,
-                .shape = algorithm->default_shape((uint32_t)most, grid->gpus_per_node),
-                .payload_bytes = sizes[i],
-                .variant = variant};
+            struct point point = {.algorithm = algorithm,
+                                  .shape =
+                                      algorithm->default_shape((uint32_t)most, grid->gpus_per_node),
+                                  .payload_bytes = sizes[i],
+                                  .variant = variant};
             status = add_point(bare, bare_count, point, err);
         }
     }
     free(sizes);
     if (status == AR_OK) {
-        space->not_simulated +=
-            plan_choose_engines(plan, *bare + before, *bare_count - before);
+        space->not_simulated += plan_choose_engines(plan, *bare + before, *bare_count - before);
     }
     return status;
 }
@@ -264,8 +263,7 @@ static enum ar_status add_variant(struct space *space, struct grid *grid, uint32
             fingerprint_add_files(&space->fingerprint, plan);
         }
         fingerprint_add_plan(&space->fingerprint, plan);
-        count_points(space, plan, space->points + steps_before,
-                     space->points_count - steps_before);
+        count_points(space, plan, space->points + steps_before, space->points_count - steps_before);
         count_points(space, plan, *bare + bare_before, *bare_count - bare_before);
     }
     return status;

@@ -154,8 +154,8 @@ static enum ar_status find_best(const struct space *space, const struct journal 
         struct ar_row row;
         const struct point *point = &space->points[i];
         size_t condition = axes_condition(&space->axes, point->variant);
-        struct best *best =
-            &bests[condition * space->gpus_count + find_count(space, ar_shape_ranks(&point->shape))];
+        struct best *best = &bests[condition * space->gpus_count +
+                                   find_count(space, ar_shape_ranks(&point->shape))];
         if (!journal->is_ok[i]) {
             continue;
         }

@@ -41,7 +41,7 @@ const char *cli_read(const char *path);
 /** A shipped file: topologies/flat.topo. */
 const char *cli_source(const char *path, char *room, size_t size);
 
-enum { CLI_COLUMNS_MOST = 64, CLI_ROWS_MOST = 128 };
+enum { CLI_COLUMNS_MOST = 64, CLI_ROWS_MOST = 256 };
 
 /** A CSV text, cut into cells; rows[0] is the header. */
 struct cli_table {
@@ -55,6 +55,10 @@ struct cli_table *cli_table(const char *text);
 
 /** The cell of a row in a column. */
 const char *cli_cell(const struct cli_table *table, size_t row, const char *column);
+
+/** Compares two rows, or all rows of two tables, but for the real time they took. */
+void cli_expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b, size_t j);
+void cli_expect_same_table(const struct cli_table *a, const struct cli_table *b);
 
 /** Lines of a text that hold a fragment. */
 size_t cli_lines_with(const char *text, const char *fragment);

@@ -1,13 +1,9 @@
 /* Sweeps: their rows, their files, and what becomes of them when something breaks. */
 #include <criterion/criterion.h>
-#include <dirent.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "test_cli.h"
@@ -15,19 +11,6 @@
 TestSuite(cli_sweep, .init = cli_enter, .fini = cli_leave);
 
 #define STEP "--cluster abci-v100 --trace resnet50-v1.5"
-
-/* Compares rows but for the real time they took. */
-static void expect_same_row(const struct cli_table *a, size_t i, const struct cli_table *b,
-                            size_t j)
-{
-    cr_assert_eq(a->columns_count, b->columns_count);
-    for (size_t column = 0; column < a->columns_count; column++) {
-        if (strcmp(a->rows[0][column], "wall_s") != 0) {
-            cr_expect_str_eq(a->rows[i][column], b->rows[j][column], "row %zu, %s", i,
-                             a->rows[0][column]);
-        }
-    }
-}
 
 Test(cli_sweep, rows_equal_those_of_predict)
 {
@@ -40,7 +23,7 @@ Test(cli_sweep, rows_equal_those_of_predict)
             cli_good("$AR predict " STEP " --format csv --gpus %s --algorithm %s %s %s",
                      cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "algorithm"),
                      shape[0] != '\0' ? "--shape" : "", shape);
-        expect_same_row(sweep, i, cli_table(one.out), 1);
+        cli_expect_same_row(sweep, i, cli_table(one.out), 1);
     }
 }
 
@@ -68,7 +51,7 @@ Test(cli_sweep, jobs_change_nothing_but_the_time)
         cli_table(cli_good("$AR sweep " STEP " --gpus 4:16:x2 --format csv --jobs 4").out);
     cr_assert_eq(one->rows_count, four->rows_count);
     for (size_t i = 0; i < one->rows_count; i++) {
-        expect_same_row(one, i, four, i);
+        cli_expect_same_row(one, i, four, i);
     }
 }
 
@@ -154,18 +137,15 @@ Test(cli_sweep, closed_streams_do_not_become_files)
     cr_expect_eq(cli_run("$AR predict --gpus 0 2>&-").code, 64);
 }
 
-Test(cli_sweep, a_disk_that_fills_up_leaves_nothing)
+Test(cli_sweep, a_disk_that_fills_up_leaves_no_platform)
 {
-    static const char *const lines[] = {
-        "sweep " STEP " --gpus 4:64:x2 --engine closed --out o",
-        "export --cluster abci-v100 --gpus 64 --format simgrid-xml --out p.xml"};
+    static const char line[] =
+        "export --cluster abci-v100 --gpus 64 --format simgrid-xml --out p.xml";
     size_t files = cli_files_count();
-    for (size_t i = 0; i < 2; i++) {
-        struct cli_run run =
-            cli_run("trap '' XFSZ; (ulimit -f 4; $AR %s 2>&1 | cat >&2; exit 74)", lines[i]);
-        cli_expect_error(&run, lines[i], 74, "cannot write: File too large");
-        cr_expect_eq(cli_files_count(), files, "%s", lines[i]);
-    }
+    struct cli_run run =
+        cli_run("trap '' XFSZ; (ulimit -f 4; $AR %s 2>&1 | cat >&2; exit 74)", line);
+    cli_expect_error(&run, line, 74, "cannot write: File too large");
+    cr_expect_eq(cli_files_count(), files);
 }
 
 Test(cli_sweep, a_limit_on_files_or_processes_is_one_line)
@@ -217,148 +197,4 @@ Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
         struct cli_run run = run_without_rights(rows[i].line);
         cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
     }
-}
-
-/* A sweep in the background: one worker at a time, one simulation each, the larger point first. All
- * its processes hold the writing end of a pipe. */
-struct background {
-    pid_t process;
-    int alive; /* reading end: at its end when all of them are gone */
-};
-
-static struct background start_sweep(void)
-{
-    int ends[2];
-    cr_assert_eq(pipe(ends), 0);
-    struct background sweep = {.process = fork(), .alive = ends[0]};
-    cr_assert_geq(sweep.process, 0);
-    if (sweep.process == 0) {
-        close(ends[0]);
-        signal(SIGINT, SIG_DFL); /* a background job ignores it, and so would the sweep */
-        signal(SIGTERM, SIG_DFL);
-        signal(SIGHUP, SIG_DFL);
-        freopen("../out", "w", stdout);
-        freopen("../err", "w", stderr);
-        execl(AR_TEST_PROGRAM, "allreckon", "sweep", "--cluster", "abci-v100", "--trace",
-              "resnet50-v1.5", "--gpus", "4,1024", "--algorithms", "ring", "--engine", "simgrid",
-              "--jobs", "1", "--baseline", "gpu", "--out", "o", "--quiet", (char *)NULL);
-        _exit(99);
-    }
-    close(ends[1]);
-    return sweep;
-}
-
-static void sleep_a_little(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-}
-
-/* The child of a process; 0 if it has none. */
-static pid_t find_child(pid_t parent)
-{
-    pid_t child = 0;
-    DIR *processes = opendir("/proc");
-    cr_assert_not_null(processes);
-    for (struct dirent *entry = readdir(processes); entry != NULL; entry = readdir(processes)) {
-        char path[300];
-        int process;
-        int its_parent;
-        snprintf(path, sizeof path, "/proc/%s/stat", entry->d_name);
-        FILE *file = entry->d_name[0] >= '1' && entry->d_name[0] <= '9' ? fopen(path, "r") : NULL;
-        if (file != NULL && fscanf(file, "%d (allreckon) %*c %d", &process, &its_parent) == 2 &&
-            its_parent == parent) {
-            child = process;
-        }
-        if (file != NULL) {
-            fclose(file);
-        }
-    }
-    closedir(processes);
-    return child;
-}
-
-static pid_t wait_for_child(pid_t parent)
-{
-    pid_t child = 0;
-    for (int i = 0; child == 0 && i < 2000; i++) {
-        sleep_a_little();
-        child = find_child(parent);
-    }
-    cr_assert_neq(child, 0, "no worker was started");
-    return child;
-}
-
-/* Waits for the sweep; returns its exit code. No process of it may be left. */
-static int finish_sweep(const struct background *sweep)
-{
-    int state;
-    struct pollfd end = {.fd = sweep->alive, .events = POLLIN};
-    cr_assert_eq(waitpid(sweep->process, &state, 0), sweep->process);
-    cr_expect_eq(poll(&end, 1, 5000), 1, "a process is left");
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
-}
-
-Test(cli_sweep, a_signal_ends_all_processes_and_leaves_no_files)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    size_t files = cli_files_count();
-    for (size_t i = 0; i < 3; i++) {
-        struct background sweep = start_sweep();
-        wait_for_child(wait_for_child(sweep.process));
-        kill(sweep.process, numbers[i]);
-        cr_expect_eq(finish_sweep(&sweep), 130);
-        cr_expect_eq(cli_lines_with(cli_read("../err"), "allreckon: interrupted after "), 1, "%s",
-                     cli_read("../err"));
-        cr_expect_str_empty(cli_read("../out"));
-        cr_expect_eq(cli_files_count(), files);
-    }
-}
-
-Test(cli_sweep, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
-{
-    cli_good("trap '' HUP; $AR sweep " STEP " --gpus 64,256 --algorithms torus2d --shapes square "
-             "--jobs 1 --engine simgrid >o.txt & sleep 0.1; kill -HUP $!; wait $!");
-    cr_expect_eq(cli_lines_with(cli_read("o.txt"), "torus2d"), 2);
-}
-
-Test(cli_sweep, a_killed_sweep_takes_its_workers_along)
-{
-    size_t files = cli_files_count();
-    struct background sweep = start_sweep();
-    wait_for_child(wait_for_child(sweep.process));
-    kill(sweep.process, SIGKILL);
-    cr_expect_eq(finish_sweep(&sweep), 128 + SIGKILL);
-    cr_expect_eq(cli_files_count(), files);
-}
-
-/* Kills the worker of the largest point or the simulation it runs; that row says so, the other one
- * is there. */
-static void expect_one_lost(bool kills_simulation, const char *reason)
-{
-    struct background sweep = start_sweep();
-    pid_t victim = wait_for_child(sweep.process);
-    pid_t simulation = wait_for_child(victim);
-    kill(kills_simulation ? simulation : victim, SIGKILL);
-    cr_expect_eq(finish_sweep(&sweep), 70);
-    struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
-    cr_assert_eq(table->rows_count, 3);
-    cr_expect_str_eq(cli_cell(table, 1, "status"), "ok");
-    cr_expect_not_null(strstr(cli_cell(table, 2, "status"), reason), "%s",
-                       cli_cell(table, 2, "status"));
-    cr_expect_str_eq(cli_cell(table, 2, "gpus"), "1024");
-    cr_expect_str_eq(cli_cell(table, 2, "nodes"), "256");
-    cr_expect_str_eq(cli_cell(table, 2, "iteration_s"), "");
-    cr_expect_eq(
-        cli_lines_with(cli_read("../err"), "1 of 2 points failed; the first, ring on 1024"), 1,
-        "%s", cli_read("../err"));
-}
-
-Test(cli_sweep, a_killed_worker_costs_one_row)
-{
-    expect_one_lost(false, "the worker process ended with signal 9");
-}
-
-Test(cli_sweep, a_killed_simulation_costs_one_row)
-{
-    expect_one_lost(true, "the simulation was ended by signal 9");
 }
