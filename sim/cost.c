@@ -12,7 +12,7 @@ static const struct rate {
     double ranks;
 } rates[] = {
     {"simgrid", 10e-3, 2.5e-6, 0, 1280},
-    {"recurrence", 20e-6, 4e-9, 30e-9, 1e9},
+    {"recurrence", 100e-6, 1e-9, 100e-9, 1e9},
     {"closed", 10e-6, 0, 30e-9, 1e9},
 };
 

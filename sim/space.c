@@ -46,6 +46,9 @@ static enum ar_status add_checked(struct grid *grid, const struct plan *plan, st
 {
     struct ar_collective collective = plan_collective(plan, &point);
     enum ar_status status = ar_collective_check(&collective, err);
+    if (status == AR_OK) {
+        status = plan_check_stragglers(plan, ar_shape_ranks(&point.shape), err);
+    }
     return status == AR_OK ? add_point(&grid->points, &grid->count, point, err) : status;
 }
 
