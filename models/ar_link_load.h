@@ -1,0 +1,26 @@
+/** \file ar_link_load.h
+ * What an all-reduce sends over the links of a cluster.
+ *
+ * Bytes and messages follow from the moves of the algorithm and the paths of the cluster alone: no
+ * clock, no engine, nothing is rounded. A message counts on every link of its path. Divided by the
+ * bandwidth, the bytes of a link say how long it must be busy, whatever the order of the messages:
+ * no all-reduce is faster than its busiest link.
+ */
+#ifndef AR_LINK_LOAD_H
+#define AR_LINK_LOAD_H
+
+#include "ar_collective.h"
+
+struct ar_link_load {
+    uint64_t bytes;
+    uint64_t messages_count; /**< those of no bytes, too */
+    uint32_t flows_most;     /**< connections that share it in the phase in which most do */
+};
+
+/** Adds what all-reduces of `elements[0 .. count-1]` elements send to the loads of all links, which
+ * are numbered as in ar_cluster.h. Where all ranks of a phase send in every step around rings, the
+ * time is O(ranks * channels) for each all-reduce, else it is that of visiting every move. */
+enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
+                                size_t count, struct ar_link_load *loads, struct ar_error *err);
+
+#endif

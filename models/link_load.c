@@ -1,0 +1,173 @@
+#include "ar_link_load.h"
+
+#include <stdlib.h>
+
+#include "ar_pattern.h"
+
+/* What a hop carries in a phase, all all-reduces. */
+struct hop_load {
+    uint64_t elements;
+    uint64_t messages_count;
+};
+
+/* A phase of one collective, and room to add it up. */
+struct phase_load {
+    const struct ar_collective *collective;
+    const struct ar_phase *phase;
+    const struct ar_pattern *pattern;
+    uint32_t first_step;
+    struct hop_load *hops; /* [hop of the pattern] */
+    uint64_t *sums;        /* [2 * ranks + 1] */
+    uint32_t *flows_on;    /* [link]; zero between phases */
+    struct ar_link_load *loads;
+};
+
+static struct ar_move move_at(const struct phase_load *load, uint64_t elements, uint32_t position,
+                              uint32_t step)
+{
+    const struct ar_collective *collective = load->collective;
+    return collective->algorithm->move(&collective->shape, elements, position,
+                                       load->first_step + step);
+}
+
+/* All hops lie on rings and send in every step. */
+static bool is_steady(const struct phase_load *load)
+{
+    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
+        if (!load->pattern->walks[i].is_ring) {
+            return false;
+        }
+    }
+    return load->phase->messages * load->collective->channels ==
+           (uint64_t)load->phase->steps * load->pattern->hops_count;
+}
+
+/* In step s, hop h of a ring of n sends what hop h - s sent in the first step (ar_verify() checks
+ * that), so in S steps it sends the whole ring's first messages S / n times, and those of the
+ * S % n hops up to itself once more. */
+static void add_ring(const struct phase_load *load, const struct ar_walk *walk, uint64_t elements)
+{
+    const struct ar_hop *hops = load->pattern->hops + walk->first;
+    uint32_t count = walk->count;
+    uint32_t steps = load->phase->steps;
+    uint32_t rest = steps % count;
+    uint64_t *sums = load->sums; /* of the hops before, twice around */
+    sums[0] = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        sums[i + 1] = sums[i] + move_at(load, elements, hops[i].from, 0).send_span.count;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sums[count + i + 1] = sums[count] + sums[i + 1];
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t end = count + i + 1;
+        load->hops[walk->first + i].elements +=
+            steps / count * sums[count] + sums[end] - sums[end - rest];
+        load->hops[walk->first + i].messages_count += steps;
+    }
+}
+
+static void add_moves(const struct phase_load *load, const struct ar_walk *walk, uint64_t elements)
+{
+    for (uint32_t i = walk->first; i < walk->first + walk->count; i++) {
+        for (uint32_t step = 0; step < load->phase->steps; step++) {
+            struct ar_move move = move_at(load, elements, load->pattern->hops[i].from, step);
+            load->hops[i].elements += move.sends ? move.send_span.count : 0;
+            load->hops[i].messages_count += move.sends;
+        }
+    }
+}
+
+static struct ar_path path_of(const struct phase_load *load, uint32_t hop, uint32_t channel)
+{
+    struct ar_order order = ar_collective_order(load->collective);
+    const struct ar_hop *ends = &load->pattern->hops[hop];
+    return ar_cluster_path(load->collective->cluster, ar_order_rank(&order, channel, ends->from),
+                           ar_order_rank(&order, channel, ends->to));
+}
+
+/* From the hops of a phase to the links of their paths. */
+static void add_to_links(const struct phase_load *load)
+{
+    const struct ar_pattern *pattern = load->pattern;
+    uint32_t *flows_on = load->flows_on;
+    for (int pass = 0; pass < 2; pass++) { /* the second one clears the counts of flows */
+        for (uint32_t i = 0, channel = 0; i < pattern->hops_count; i++) {
+            while (i >= pattern->channel_hops[channel + 1]) {
+                channel++;
+            }
+            struct ar_path path = path_of(load, i, channel);
+            for (uint32_t j = 0; j < path.links_count; j++) {
+                struct ar_link_load *link = &load->loads[path.links[j]];
+                uint32_t *flows = &flows_on[path.links[j]];
+                if (pass == 1) {
+                    *flows = 0;
+                    continue;
+                }
+                ++*flows;
+                link->flows_most = *flows > link->flows_most ? *flows : link->flows_most;
+                link->bytes += load->hops[i].elements * load->collective->element_bytes;
+                link->messages_count += load->hops[i].messages_count;
+            }
+        }
+    }
+}
+
+static void add_phase(const struct phase_load *load, const uint64_t *elements, size_t count)
+{
+    bool are_rings = is_steady(load);
+    for (uint32_t i = 0; i < load->pattern->hops_count; i++) {
+        load->hops[i] = (struct hop_load){.elements = 0};
+    }
+    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
+        const struct ar_walk *walk = &load->pattern->walks[i];
+        for (size_t j = 0; j < count; j++) {
+            struct ar_span part = ar_collective_part(load->collective, elements[j], walk->channel);
+            (are_rings ? add_ring : add_moves)(load, walk, part.count);
+        }
+    }
+    add_to_links(load);
+}
+
+static enum ar_status allocate(struct phase_load *load, struct ar_error *err)
+{
+    size_t ranks = ar_shape_ranks(&load->collective->shape);
+    load->hops = calloc(ranks * load->collective->channels, sizeof *load->hops);
+    load->sums = calloc(2 * ranks + 1, sizeof *load->sums);
+    load->flows_on =
+        calloc(ar_cluster_links_count(load->collective->cluster), sizeof *load->flows_on);
+    if (load->hops == NULL || load->sums == NULL || load->flows_on == NULL) {
+        return ar_error_no_memory(err, "the loads of links");
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
+                                size_t count, struct ar_link_load *loads, struct ar_error *err)
+{
+    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_pattern patterns[AR_PHASES_MOST] = {{.hops = NULL}};
+    struct phase_load load = {.collective = collective, .loads = loads};
+    enum ar_status status = ar_collective_check(collective, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    status = allocate(&load, err);
+    if (status == AR_OK) {
+        status = ar_pattern_resolve(collective, phases, phases_count, patterns, err);
+    }
+    for (uint32_t i = 0; i < phases_count; i++) {
+        if (status == AR_OK && phases[i].steps > 0) {
+            load.phase = &phases[i];
+            load.pattern = &patterns[i];
+            add_phase(&load, elements, count);
+        }
+        load.first_step += phases[i].steps;
+        ar_pattern_destroy(&patterns[i]);
+    }
+    free(load.hops);
+    free(load.sums);
+    free(load.flows_on);
+    return status;
+}

@@ -1,0 +1,155 @@
+#include "ar_link_load.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_support.h"
+
+static struct ar_link_load *make_loads(const struct ar_cluster *cluster)
+{
+    struct ar_link_load *loads = calloc(ar_cluster_links_count(cluster), sizeof *loads);
+    cr_assert_not_null(loads);
+    return loads;
+}
+
+static struct ar_link_load *load_of(const struct ar_collective *collective,
+                                    const uint64_t *elements, size_t count)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_link_load *loads = make_loads(collective->cluster);
+    cr_assert(ar_link_load_add(collective, elements, count, loads, &err) == AR_OK, "%s", err.text);
+    return loads;
+}
+
+/* Every message of every rank, one by one. */
+static void visit_moves(const struct ar_collective *collective, uint64_t elements,
+                        struct ar_link_load *loads)
+{
+    struct ar_order order = ar_collective_order(collective);
+    uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
+    for (uint64_t i = 0; i < (uint64_t)order.ranks * collective->channels * steps; i++) {
+        uint32_t step = (uint32_t)(i % steps);
+        uint32_t position = (uint32_t)(i / steps % order.ranks);
+        uint32_t channel = (uint32_t)(i / steps / order.ranks);
+        struct ar_span part = ar_collective_part(collective, elements, channel);
+        struct ar_move move =
+            collective->algorithm->move(&collective->shape, part.count, position, step);
+        if (!move.sends) {
+            continue;
+        }
+        struct ar_path path =
+            ar_cluster_path(collective->cluster, ar_order_rank(&order, channel, position),
+                            ar_order_rank(&order, channel, move.send_to));
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            loads[path.links[j]].bytes += move.send_span.count * collective->element_bytes;
+            loads[path.links[j]].messages_count++;
+        }
+    }
+}
+
+static void expect_exact(const struct ar_collective *collective)
+{
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    const uint64_t elements[] = {0, 1, ranks - 1, ranks + 1, 1000003};
+    enum { SIZES = sizeof elements / sizeof elements[0] };
+    struct ar_link_load *loads = load_of(collective, elements, SIZES);
+    struct ar_link_load *visited = make_loads(collective->cluster);
+    for (size_t i = 0; i < SIZES; i++) {
+        visit_moves(collective, elements[i], visited);
+    }
+    for (uint32_t i = 0; i < ar_cluster_links_count(collective->cluster); i++) {
+        cr_assert(loads[i].bytes == visited[i].bytes &&
+                      loads[i].messages_count == visited[i].messages_count,
+                  "%s %ux%u, link %u: %lu bytes in %lu messages, by the moves %lu in %lu",
+                  collective->algorithm->name, collective->shape.x, collective->shape.y, i,
+                  loads[i].bytes, loads[i].messages_count, visited[i].bytes,
+                  visited[i].messages_count);
+        cr_assert_eq(loads[i].flows_most > 0, visited[i].messages_count > 0);
+    }
+    free(visited);
+    free(loads);
+}
+
+static void expect_exact_grids(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    struct ar_error ignored;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        for (uint32_t x = 1; x <= ranks; x++) {
+            struct ar_collective collective =
+                support_collective(cluster, ar_algorithms[i]->name, x, ranks / x);
+            collective.channels = 1 + ranks % 4;
+            if (ranks % x == 0 && ar_collective_check(&collective, &ignored) == AR_OK) {
+                expect_exact(&collective);
+            }
+        }
+    }
+}
+
+Test(link_load, is_that_of_the_messages_one_by_one_for_every_algorithm_and_grid)
+{
+    static const char *const clusters[] = {"abci-v100", "flat"};
+    static const uint32_t ranks[] = {2, 3, 8, 24, 34, 64, 97, 144};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_cluster *cluster = support_cluster(clusters[i], NULL);
+        for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
+            expect_exact_grids(cluster, ranks[j]);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* Patarasuk and Yuan: every rank of a ring sends 2 (N-1)/N of the buffer. */
+Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective ring = support_collective(flat, "ring", 64, 1);
+    uint64_t elements = 64 * 1000;
+    struct ar_link_load *loads = load_of(&ring, &elements, 1);
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
+        if (loads[i].messages_count > 0) {
+            used++;
+            cr_expect_eq(loads[i].bytes, 2ull * 63 * 1000 * 4);
+            cr_expect_eq(loads[i].messages_count, 2 * 63);
+            cr_expect_eq(loads[i].flows_most, 1);
+        }
+    }
+    cr_expect_eq(used, 2 * 64, "one port out and one in for each GPU");
+    free(loads);
+    ar_cluster_destroy(flat);
+}
+
+Test(link_load, counts_the_connections_that_share_a_link)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    uint64_t elements = 4096;
+    /* Four columns of a node over two HCAs, on two channels: each HCA has four of the eight. */
+    struct ar_collective torus = support_collective(abci, "torus2d", 4, 4);
+    torus.channels = 2;
+    struct ar_link_load *loads = load_of(&torus, &elements, 1);
+    char name[64];
+    for (uint32_t i = 0; i < ar_cluster_links_count(abci); i++) {
+        if (strcmp(ar_cluster_link_name(abci, i, name, sizeof name), "node-2.hca-1.in") == 0) {
+            cr_expect_eq(loads[i].flows_most, 4);
+        }
+    }
+    free(loads);
+    ar_cluster_destroy(abci);
+}
+
+Test(link_load, of_one_rank_is_none_and_a_collective_that_cannot_be_is_refused)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(abci, "ring", 1, 1);
+    uint64_t elements = 1000;
+    struct ar_link_load *loads = load_of(&ring, &elements, 1);
+    for (uint32_t i = 0; i < ar_cluster_links_count(abci); i++) {
+        cr_expect_eq(loads[i].messages_count, 0);
+    }
+    struct ar_error err;
+    ring.shape.x = 5000;
+    cr_expect_eq(ar_link_load_add(&ring, &elements, 1, loads, &err), AR_USAGE);
+    free(loads);
+    ar_cluster_destroy(abci);
+}
