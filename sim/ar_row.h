@@ -95,6 +95,9 @@ void ar_rows_end(FILE *file, enum ar_row_format format, bool is_empty);
  * column is wrong. */
 enum ar_status ar_row_read(const char *line, struct ar_row *row, struct ar_error *err);
 
+/** Writes a row as one JSON object on one line. */
+void ar_row_write_json(FILE *file, const struct ar_row *row);
+
 /** Writes name, kind and meaning of every column. */
 void ar_row_columns_write(FILE *file);
 

@@ -45,6 +45,7 @@ struct ar_step {
     uint32_t iterations_count; /**< steps simulated, at least 1; results are their means */
     const struct ar_straggler *stragglers; /**< of the step; the baseline has none */
     uint32_t stragglers_count;
+    struct ar_timeline *timeline; /**< of the last step, marks for each bucket; NULL: none */
 
     /* Results. */
     double iteration_s;
@@ -60,6 +61,8 @@ struct ar_step {
     struct ar_trial trial; /**< of the last step; its jobs and times, one for each bucket, its
                                 plan (NULL for one rank) and its arrays of ranks are the step's.
                                 Times are from when the first rank began the step */
+    double *rank_end_s;    /**< [rank]: end of its optimizer in the last step; NULL where all
+                                ranks are alike. The step's */
 };
 
 /** Runs a step and its baseline. On success the step is freed with ar_step_destroy(). */

@@ -1,34 +1,8 @@
 /* allreduce and predict: rows on stdout. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "commands.h"
 #include "plan.h"
-
-/* The engine that a row is checked with: the simulation, or if it is one the recurrence. */
-static enum ar_status find_checker(const struct ar_engine *engine, const struct ar_engine **checker,
-                                   struct ar_error *err)
-{
-    bool is_simulated = strcmp(engine->name, "simgrid") == 0;
-    return ar_engine_find("--check", is_simulated ? "recurrence" : "simgrid", checker, err);
-}
-
-/* Computes the row of a point and, for --check, one by the other engine. */
-static enum ar_status run_point(const struct options *options, const struct plan *plan,
-                                struct point point, struct ar_row *rows, size_t *rows_count,
-                                struct ar_error *err)
-{
-    enum ar_status status = plan_run(plan, &point, &rows[*rows_count], err);
-    *rows_count += status == AR_OK;
-    if (status == AR_OK && options->check) {
-        status = find_checker(point.engine, &point.engine, err);
-        if (status == AR_OK) {
-            status = plan_run(plan, &point, &rows[*rows_count], err);
-        }
-        *rows_count += status == AR_OK;
-    }
-    return status;
-}
 
 /* Runs points one after the other and writes their rows. */
 static enum ar_status run_points(const struct options *options, const struct plan *plan,
@@ -39,14 +13,14 @@ static enum ar_status run_points(const struct options *options, const struct pla
     if (status != AR_OK) {
         return status;
     }
-    struct ar_row *rows = malloc(2 * count * sizeof *rows);
+    struct ar_row *rows = malloc(PLAN_CHECKED_ROWS * count * sizeof *rows);
     size_t rows_count = 0;
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows");
     }
     plan_begin(plan, options, points, count);
     for (size_t i = 0; status == AR_OK && i < count; i++) {
-        status = run_point(options, plan, points[i], rows, &rows_count, err);
+        status = plan_run_checked(options, plan, points[i], rows, &rows_count, err);
     }
     if (status == AR_OK) {
         plan_note_estimates(options, rows, rows_count);

@@ -41,10 +41,30 @@ const struct command commands[] = {
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5",
      command_explain},
-    {"export", COMMAND_EXPORT, "a SimGrid platform file of a cluster", "", 0,
-     "Writes the nodes of a cluster that hold the GPUs as a SimGrid platform (DTD 4.1).\n\n"
-     "example:\n"
-     "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml",
+    {"links", COMMAND_LINKS | COMMAND_LINKS_STEP,
+     "load of every link: which one is the bottleneck?", "", 0,
+     "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
+     "on each link, and how busy that keeps it while the communication stream runs. Bytes and\n"
+     "messages are exact; the time is that of the engine.\n\n"
+     "example: do the GPUs of a node wait for their HCAs?\n"
+     "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 "
+     "--payload 64MiB",
+     command_links},
+    {"export", COMMAND_EXPORT | COMMAND_TIMELINE, "a SimGrid platform, or a timeline for Perfetto",
+     "", 0,
+     "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
+     "(DTD 4.1). It takes --cluster, --set, --gpus and --out.\n"
+     "--format chrome-trace simulates one training step and writes what some ranks do when, in "
+     "the\n"
+     "Trace Event Format that https://ui.perfetto.dev and chrome://tracing open: a process for\n"
+     "each rank, with a track of compute and a track for each channel of the communication "
+     "stream.\n"
+     "Ranks shown by default: up to four of the first node, the first of the nodes after it, and\n"
+     "the last rank; eight in all.\n\n"
+     "examples:\n"
+     "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"
+     "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
+     "\\\n    --trace resnet50-v1.5 --out step.json",
      command_export},
     {"verify", COMMAND_VERIFY, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"

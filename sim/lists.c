@@ -14,6 +14,7 @@ enum { ITEM_ROOM = 64, WHERE_ROOM = 128 };
 struct numbers {
     const char *where;
     bool are_sizes; /* else counts */
+    uint64_t least; /* of counts */
     uint64_t most;
     uint64_t *values;
     size_t count;
@@ -23,7 +24,7 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
                                    const char *text, uint64_t *value, struct ar_error *err)
 {
     if (!numbers->are_sizes) {
-        return ar_parse_count(where, text, 1, numbers->most, value, err);
+        return ar_parse_count(where, text, numbers->least, numbers->most, value, err);
     }
     enum ar_status status = ar_parse_bytes(where, text, value, err);
     if (status == AR_OK && *value == 0) {
@@ -77,6 +78,7 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
     if (status == AR_OK) {
         status = parse_number(&last, where, last_text, &range->last, err);
     }
+    last.least = 1; /* a step of 0 would not end */
     if (status == AR_OK) {
         status = range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
                                    : parse_number(&last, where, by_text, &range->by, err);
@@ -84,6 +86,9 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
     if (status == AR_OK && range->first > range->last) {
         return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
                             where);
+    }
+    if (status == AR_OK && range->multiplies && range->first == 0) {
+        return ar_error_set(err, AR_USAGE, "%s multiplies 0; expected it to begin above 0", where);
     }
     return status;
 }
@@ -164,7 +169,14 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
 enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
                            size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .most = most};
+    struct numbers numbers = {.where = where, .least = 1, .most = most};
+    return list_numbers(&numbers, text, values, values_count, err);
+}
+
+enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, uint64_t **values,
+                          size_t *values_count, struct ar_error *err)
+{
+    struct numbers numbers = {.where = where, .least = 0, .most = ranks - 1};
     return list_numbers(&numbers, text, values, values_count, err);
 }
 

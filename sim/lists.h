@@ -16,6 +16,10 @@ enum { LIST_MOST = 4096 };
 enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
                            size_t *values_count, struct ar_error *err);
 
+/** Parses ranks, from 0 to `ranks` - 1; owned by the caller (free). */
+enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, uint64_t **values,
+                          size_t *values_count, struct ar_error *err);
+
 /** Parses sizes in bytes, above zero; owned by the caller (free). */
 enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
                           size_t *values_count, struct ar_error *err);

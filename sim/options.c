@@ -7,8 +7,11 @@
 #include "ar_text.h"
 #include "commands.h"
 
-#define RUNS  (COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN)
-#define STEPS (COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN)
+#define POINTS                                                                                     \
+    (COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_LINKS | COMMAND_TIMELINE)
+#define RUNS (POINTS | COMMAND_SWEEP)
+#define STEPS                                                                                      \
+    (COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN | COMMAND_LINKS_STEP | COMMAND_TIMELINE)
 
 /* One option; `offset` leads to its `const char *` in struct options, or to its bool if it has no
  * placeholder. */
@@ -37,22 +40,23 @@ static const struct option_row rows[] = {
      "repeatable"},
     {"down-link", "LINK", RUNS | COMMAND_EXPORT, DOWN, NULL,
      "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one direction); repeatable"},
-    {"gpus", "N", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_EXPORT, AT(gpus),
-     NULL, "number of GPUs, one rank each"},
+    {"gpus", "N", POINTS | COMMAND_EXPORT, AT(gpus), NULL, "number of GPUs, one rank each"},
     {"gpus", "LIST", COMMAND_SWEEP, AT(gpus), NULL,
      "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"},
     {"gpus", "LIST", COMMAND_VERIFY, AT(gpus), "1:17:+1,24,34,48,64",
      "rank counts, as in sweep; all shapes of each"},
-    {"algorithm", "A", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN, AT(algorithm), NULL,
+    {"algorithm", "A", POINTS, AT(algorithm), NULL,
      "all-reduce algorithm, see 'allreckon list algorithms'"},
     {"algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithm), "all",
      "algorithms, separated by commas, or all"},
-    {"shape", "XxY", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN, AT(shape), NULL,
+    {"shape", "XxY", POINTS, AT(shape), NULL,
      "logical grid with X*Y = N; default: squarest grid, groups of one node"},
     {"shapes", "LIST", COMMAND_SWEEP, AT(shape), "all",
      "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."},
     {"payload", "SIZE", COMMAND_ALLREDUCE, AT(payload), NULL,
      "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"},
+    {"payload", "SIZE", COMMAND_LINKS, AT(payload), NULL,
+     "load of one all-reduce of this size; --trace is that of a training step"},
     {"payload", "LIST", COMMAND_SWEEP, AT(payload), NULL,
      "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"},
     {"trace", "T", STEPS, AT(trace), NULL,
@@ -65,31 +69,38 @@ static const struct option_row rows[] = {
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
     {"engine", "E", RUNS, AT(engine), "auto",
      "simgrid, recurrence, closed, or auto (simgrid up to 2 million messages, recurrence beyond)"},
-    {"baseline", "B", STEPS, AT(baseline), "node",
+    {"baseline", "B", STEPS & ~(unsigned)COMMAND_LINKS_STEP, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
     {"channels", "C", RUNS, AT(channels), NULL,
      "rings the payload is split over; default: HCAs of a node"},
     {"window", "W", RUNS, AT(window), "8",
      "messages in flight per rank and channel; 1: each must arrive before the next"},
-    {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP, AT(format), "table",
-     "of stdout: table, csv or json"},
-    {"format", "F", COMMAND_EXPORT, AT(format), NULL, "simgrid-xml"},
+    {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS, AT(format),
+     "table", "of stdout: table, csv or json"},
+    {"format", "F", COMMAND_EXPORT | COMMAND_TIMELINE, AT(format), NULL,
+     "simgrid-xml or chrome-trace"},
     {"out", "DIR", COMMAND_SWEEP, AT(out), NULL,
      "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"},
-    {"out", "FILE", COMMAND_EXPORT, AT(out), NULL, "write to a file instead of stdout"},
+    {"out", "FILE", COMMAND_EXPORT | COMMAND_TIMELINE, AT(out), NULL,
+     "write to a file instead of stdout"},
+    {"ranks", "LIST", COMMAND_TIMELINE, AT(ranks), NULL,
+     "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"},
     {"out", "DIR", COMMAND_PLOT, AT(out), NULL, "where the pictures go; default: beside the data"},
     {"jobs", "J", COMMAND_SWEEP, AT(jobs), NULL, "worker processes; default: processors"},
     {"ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
      "also print text pictures; default on a terminal"},
     {"jitter", "FRAC", STEPS, AT(jitter), "0",
      "compute times vary by this coefficient of variation per rank and step, such as 0.05"},
-    {"iterations", "K", STEPS, AT(iterations), NULL,
+    {"iterations", "K", STEPS & ~(unsigned)COMMAND_TIMELINE, AT(iterations), NULL,
      "steps run back to back and averaged over; default: 1, with jitter 20"},
     {"seed", "S", STEPS, AT(seed), "1", "of the jitter; the same seed gives the same result"},
     {"straggler", "RANK:F", STEPS, LATE, NULL,
      "a GPU that takes F times as long to compute, such as 17:1.5; repeatable"},
     {"check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
      "also run the other engine, simgrid beside recurrence or closed, and print both rows"},
+    {"check", NULL, COMMAND_LINKS, AT(check), NULL,
+     "also run the other engine, simgrid beside recurrence or closed, and print both fractions"},
+    {"top", "K", COMMAND_LINKS, AT(top), "20", "links in the table; csv and json have all"},
     {"best", NULL, COMMAND_SWEEP, AT(best), NULL,
      "print only the fastest row of each GPU count, per cluster setting, batch and precision"},
     {"resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
@@ -196,6 +207,14 @@ static enum ar_status store(const struct option_row *row, const char *value, boo
     return AR_OK;
 }
 
+static void note_given(const struct option_row *row, bool is_again, struct options *options)
+{
+    if (!is_again) {
+        assert(options->given_count < GIVEN_MOST);
+        options->given[options->given_count++] = row->name;
+    }
+}
+
 static enum ar_status take_arguments(const struct command *command, int argc, char **argv,
                                      struct options *options, struct ar_error *err)
 {
@@ -255,6 +274,7 @@ enum ar_status options_parse(const struct command *command, int argc, char **arg
         }
         if (found == LONG_OPTION) {
             status = store(taken.rows[index], optarg, taken.is_given[index], options, err);
+            note_given(taken.rows[index], taken.is_given[index], options);
             taken.is_given[index] = true;
         } else if (found == 'h') {
             options->help = true;
@@ -325,6 +345,21 @@ enum ar_status option_required(const struct options *options, const char *name, 
     assert(row != NULL);
     return ar_error_set(err, AR_USAGE, "%s: option --%s is missing; expected --%s %s, %s",
                         options->command->name, name, name, row->placeholder, row->help);
+}
+
+enum ar_status option_refuse_others(const struct options *options, unsigned bit, const char *use,
+                                    struct ar_error *err)
+{
+    for (size_t i = 0; i < options->given_count; i++) {
+        const struct option_row *row = find_row(options->command, options->given[i]);
+        assert(row != NULL);
+        if ((row->commands & bit) == 0) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found --%s; expected none with %s, see 'allreckon %s --help'",
+                                options->command->name, row->name, use, options->command->name);
+        }
+    }
+    return AR_OK;
 }
 
 enum ar_status option_status(enum ar_status status, struct ar_error *err)

@@ -13,7 +13,7 @@
 
 #include "ar_error.h"
 
-enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 8 };
+enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 8, GIVEN_MOST = 64 };
 
 struct command;
 
@@ -38,6 +38,8 @@ struct options {
     const char *format;
     const char *out;
     const char *jobs;
+    const char *ranks;
+    const char *top;
     const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
     size_t settings_count;
     const char *slow_links[SETTINGS_MOST]; /**< `--slow-link`, in order */
@@ -54,6 +56,8 @@ struct options {
     bool help;
     const char *arguments[ARGUMENTS_MOST]; /**< what is not an option */
     size_t arguments_count;
+    const char *given[GIVEN_MOST]; /**< names of the options that were given */
+    size_t given_count;
 };
 
 struct command {
@@ -85,6 +89,11 @@ void help_write(FILE *file, const struct command *command);
 /** Refuses a missing option: `value` is NULL. */
 enum ar_status option_required(const struct options *options, const char *name, const char *value,
                                struct ar_error *err);
+
+/** Refuses options of the command that do not have `bit` in the table: they are for another use of
+ * it than `use`, such as "--format simgrid-xml". */
+enum ar_status option_refuse_others(const struct options *options, unsigned bit, const char *use,
+                                    struct ar_error *err);
 
 /** The status of parsing an option's value: AR_BAD_DATA becomes AR_USAGE, since a wrong value on
  * the command line is wrong usage, not wrong data. Others, AR_OK too, pass. */

@@ -1,6 +1,6 @@
 /** \file plan.h
- * What allreduce, predict, sweep and explain share: cluster, trace and settings of a command line,
- * and the points to run with them.
+ * What allreduce, predict, sweep, explain, links and export share: cluster, trace and settings of a
+ * command line, and the points to run with them.
  */
 #ifndef AR_PLAN_H
 #define AR_PLAN_H
@@ -101,6 +101,19 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
 /** Computes a row. On failure the row has the parameters and the error as its status. */
 enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,
                         struct ar_error *err);
+
+enum { PLAN_CHECKED_ROWS = 2 };
+
+/** Computes the row of a point and, for `--check`, one by the other engine: the simulation, or if
+ * the point has that the recurrence. They go to `rows` from `*rows_count` on, which counts up. */
+enum ar_status plan_run_checked(const struct options *options, const struct plan *plan,
+                                struct point point, struct ar_row *rows, size_t *rows_count,
+                                struct ar_error *err);
+
+/** Runs the step of a point, which is plan_step() with or without a timeline, and fills the row. On
+ * success the step is freed with ar_step_destroy(). */
+enum ar_status plan_run_step(const struct plan *plan, const struct point *point,
+                             struct ar_step *step, struct ar_row *row, struct ar_error *err);
 
 /** Says on stderr what all points have in common, the baseline of efficiency among it. */
 void plan_describe(const struct plan *plan, const struct options *options, size_t points_count);

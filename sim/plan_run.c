@@ -71,24 +71,40 @@ static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
     fill_split(trial, row);
 }
 
+static void fill_step(const struct ar_step *step, struct ar_row *row)
+{
+    row->payload_bytes = step->payload_bytes;
+    row->iteration_s = step->iteration_s;
+    row->iteration_ci95_s = step->iteration_ci95_s;
+    row->allreduce_s = step->allreduce_s;
+    row->exposed_s = step->exposed_s;
+    row->images_per_s = step->images_per_s;
+    row->efficiency_frac = step->efficiency_frac;
+    fill_trial(&step->trial, row);
+}
+
+enum ar_status plan_run_step(const struct plan *plan, const struct point *point,
+                             struct ar_step *step, struct ar_row *row, struct ar_error *err)
+{
+    plan_row(plan, point, row);
+    enum ar_status status = ar_step_run(step, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    fill_step(step, row);
+    ar_copy_text(row->status, sizeof row->status, "ok");
+    return AR_OK;
+}
+
 static enum ar_status run_step(const struct plan *plan, const struct point *point,
                                struct ar_row *row, struct ar_error *err)
 {
     struct ar_step step = plan_step(plan, point);
-    enum ar_status status = ar_step_run(&step, err);
-    if (status != AR_OK) {
-        return status;
+    enum ar_status status = plan_run_step(plan, point, &step, row, err);
+    if (status == AR_OK) {
+        ar_step_destroy(&step);
     }
-    row->payload_bytes = step.payload_bytes;
-    row->iteration_s = step.iteration_s;
-    row->iteration_ci95_s = step.iteration_ci95_s;
-    row->allreduce_s = step.allreduce_s;
-    row->exposed_s = step.exposed_s;
-    row->images_per_s = step.images_per_s;
-    row->efficiency_frac = step.efficiency_frac;
-    fill_trial(&step.trial, row);
-    ar_step_destroy(&step);
-    return AR_OK;
+    return status;
 }
 
 static enum ar_status run_allreduce(const struct plan *plan, const struct point *point,
@@ -127,5 +143,29 @@ enum ar_status plan_run(const struct plan *plan, const struct point *point, stru
     enum ar_status status = point->payload_bytes > 0 ? run_allreduce(plan, point, row, err)
                                                      : run_step(plan, point, row, err);
     ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
+    return status;
+}
+
+/* The engine that a row is checked with: the simulation, or if it is one the recurrence. */
+static enum ar_status find_checker(const struct ar_engine *engine, const struct ar_engine **checker,
+                                   struct ar_error *err)
+{
+    bool is_simulated = strcmp(engine->name, "simgrid") == 0;
+    return ar_engine_find("--check", is_simulated ? "recurrence" : "simgrid", checker, err);
+}
+
+enum ar_status plan_run_checked(const struct options *options, const struct plan *plan,
+                                struct point point, struct ar_row *rows, size_t *rows_count,
+                                struct ar_error *err)
+{
+    enum ar_status status = plan_run(plan, &point, &rows[*rows_count], err);
+    *rows_count += status == AR_OK;
+    if (status == AR_OK && options->check) {
+        status = find_checker(point.engine, &point.engine, err);
+        if (status == AR_OK) {
+            status = plan_run(plan, &point, &rows[*rows_count], err);
+        }
+        *rows_count += status == AR_OK;
+    }
     return status;
 }

@@ -1,11 +1,11 @@
 #include "ar_row.h"
 
-#include <csv.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "ar_text.h"
+#include "cells.h"
 
 enum ar_status ar_row_format_parse(const char *where, const char *text, enum ar_row_format *format,
                                    struct ar_error *err)
@@ -46,29 +46,6 @@ struct ar_row ar_row_empty(void)
     return row;
 }
 
-static void write_csv_text(FILE *file, const char *value)
-{
-    if (strpbrk(value, ",\"\n\r") != NULL) {
-        csv_fwrite(file, value, strlen(value));
-    } else {
-        fputs(value, file);
-    }
-}
-
-static void write_csv_count(FILE *file, uint64_t value)
-{
-    if (value != AR_ROW_NO_COUNT) {
-        fprintf(file, "%" PRIu64, value);
-    }
-}
-
-static void write_csv_number(FILE *file, double value)
-{
-    if (isfinite(value)) {
-        fprintf(file, "%.9g", value);
-    }
-}
-
 static void write_csv_header(FILE *file)
 {
     const char *comma = "";
@@ -85,81 +62,29 @@ static void write_csv_row(FILE *file, const struct ar_row *row)
     const char *comma = "";
 #define X(kind, name, help)                                                                        \
     fputs(comma, file);                                                                            \
-    write_csv_##kind(file, row->name);                                                             \
+    cell_csv_##kind(file, row->name);                                                              \
     comma = ",";
     AR_COLUMN_LIST(X)
 #undef X
     fputc('\n', file);
 }
 
-/* Bytes of the UTF-8 character that begins at `at`; 0 if it is none. */
-static size_t character_size(const unsigned char *at)
+void ar_row_write_json(FILE *file, const struct ar_row *row)
 {
-    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
-    bool is_bad = at[0] > 0xf4 || (at[0] == 0xe0 && at[1] < 0xa0) ||
-                  (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
-                  (at[0] == 0xf4 && at[1] > 0x8f);
-    for (size_t i = 1; i < size; i++) {
-        if ((at[i] & 0xc0) != 0x80) {
-            return 0;
-        }
-    }
-    return is_bad ? 0 : size;
-}
-
-/* Names come from file names, which may be any bytes; JSON is UTF-8. */
-static void write_json_text(FILE *file, const char *value)
-{
-    if (value[0] == '\0') {
-        fputs("null", file);
-        return;
-    }
-    fputc('"', file);
-    for (const unsigned char *at = (const unsigned char *)value; *at != '\0';) {
-        size_t size = character_size(at);
-        if (size == 0) {
-            fputs("\\ufffd", file);
-        } else if (*at == '"' || *at == '\\') {
-            fprintf(file, "\\%c", *at);
-        } else if (*at < 0x20) {
-            fprintf(file, "\\u%04x", *at);
-        } else {
-            fwrite(at, 1, size, file);
-        }
-        at += size > 0 ? size : 1;
-    }
-    fputc('"', file);
-}
-
-static void write_json_count(FILE *file, uint64_t value)
-{
-    if (value == AR_ROW_NO_COUNT) {
-        fputs("null", file);
-    } else {
-        fprintf(file, "%" PRIu64, value);
-    }
-}
-
-static void write_json_number(FILE *file, double value)
-{
-    if (!isfinite(value)) {
-        fputs("null", file);
-    } else {
-        fprintf(file, "%.9g", value);
-    }
-}
-
-static void write_json_row(FILE *file, const struct ar_row *row)
-{
-    const char *comma = "";
-    fputs("\n  {", file);
+    const char *comma = "{";
 #define X(kind, name, help)                                                                        \
     fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    write_json_##kind(file, row->name);                                                            \
+    cell_json_##kind(file, row->name);                                                             \
     comma = ", ";
     AR_COLUMN_LIST(X)
 #undef X
     fputc('}', file);
+}
+
+static void write_json_row(FILE *file, const struct ar_row *row)
+{
+    fputs("\n  ", file);
+    ar_row_write_json(file, row);
 }
 
 void ar_row_columns_write(FILE *file)

@@ -43,20 +43,25 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
     struct ar_closed *plan = NULL;
-    step->trial = (struct ar_trial){.collective = step->collective};
+    step->trial = (struct ar_trial){.collective = step->collective, .timeline = step->timeline};
+    step->rank_end_s = NULL;
     enum ar_status status = make_jobs(step, err);
     if (status == AR_OK && ranks > 1) {
         status = ar_closed_create(&step->collective, &plan, err);
         step->trial.plan = plan;
     }
-    if (status != AR_OK || !has_uneven_ranks(step)) {
+    if (status != AR_OK) {
         return status;
     }
-    step->trial.rank_start_s = calloc(ranks, sizeof(double));
-    step->trial.rank_factor = calloc(ranks, sizeof(double));
     step->trial.rank_finish_s = calloc(ranks, sizeof(double));
-    if (step->trial.rank_start_s == NULL || step->trial.rank_factor == NULL ||
-        step->trial.rank_finish_s == NULL) {
+    if (has_uneven_ranks(step)) {
+        step->trial.rank_start_s = calloc(ranks, sizeof(double));
+        step->trial.rank_factor = calloc(ranks, sizeof(double));
+        step->rank_end_s = calloc(ranks, sizeof(double));
+    }
+    if (step->trial.rank_finish_s == NULL ||
+        (has_uneven_ranks(step) && (step->trial.rank_start_s == NULL ||
+                                    step->trial.rank_factor == NULL || step->rank_end_s == NULL))) {
         return ar_error_no_memory(err, "the ranks of a step");
     }
     return AR_OK;
@@ -95,40 +100,51 @@ static double exposed_time(const struct ar_step *step)
     return exposed_s > 0 ? exposed_s : 0;
 }
 
-/* The same where they are not; leaves them where they begin the next step, the first one at 0. */
-static double advance_ranks(struct ar_step *step)
+/* The same where they are not. Notes when each rank ends the step. */
+static double end_ranks(struct ar_step *step)
 {
-    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    double *starts_s = (double *)step->trial.rank_start_s; /* the step's own */
-    const double *factors = step->trial.rank_factor;
+    const struct ar_trial *trial = &step->trial;
     double begin_s = 0;
     double end_s = 0;
-    double first_s = INFINITY;
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        double reduced_s = step->trial.rank_finish_s[rank];
-        double backward_s = starts_s[rank] + factors[rank] * step->workload->backward_end_s;
-        begin_s = fmax(begin_s, starts_s[rank]);
-        starts_s[rank] = fmax(reduced_s, backward_s) + factors[rank] * step->trace->optimizer_s;
-        end_s = fmax(end_s, starts_s[rank]);
-        first_s = fmin(first_s, starts_s[rank]);
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        starts_s[rank] -= first_s;
+    for (uint32_t rank = 0; rank < ar_shape_ranks(&step->collective.shape); rank++) {
+        double factor = trial->rank_factor[rank];
+        double backward_s = trial->rank_start_s[rank] + factor * step->workload->backward_end_s;
+        step->rank_end_s[rank] =
+            fmax(trial->rank_finish_s[rank], backward_s) + factor * step->trace->optimizer_s;
+        begin_s = fmax(begin_s, trial->rank_start_s[rank]);
+        end_s = fmax(end_s, step->rank_end_s[rank]);
     }
     return end_s - begin_s - ar_trace_compute_s(step->trace);
 }
 
+/* Every rank begins the next step where it ended the last one; the first of them at 0. */
+static void advance_ranks(struct ar_step *step)
+{
+    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
+    double *starts_s = (double *)step->trial.rank_start_s; /* the step's own */
+    double first_s = INFINITY;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        first_s = fmin(first_s, step->rank_end_s[rank]);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        starts_s[rank] = step->rank_end_s[rank] - first_s;
+    }
+}
+
 /* Runs the next step. */
-static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, double *exposed_s,
-                               struct ar_error *err)
+static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, bool is_first,
+                               double *exposed_s, struct ar_error *err)
 {
     bool is_uneven = has_uneven_ranks(step);
     if (is_uneven) {
         draw_factors(step, jitter);
     }
+    if (is_uneven && !is_first) {
+        advance_ranks(step);
+    }
     enum ar_status status = ar_trial_run(&step->trial, step->engine, err);
     if (status == AR_OK) {
-        *exposed_s = is_uneven ? advance_ranks(step) : exposed_time(step);
+        *exposed_s = is_uneven ? end_ranks(step) : exposed_time(step);
     }
     return status;
 }
@@ -143,7 +159,7 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     double wall_s = 0;
     for (uint32_t i = 0; i < step->iterations_count; i++) {
         double exposed_s;
-        enum ar_status status = run_once(step, jitter, &exposed_s, err);
+        enum ar_status status = run_once(step, jitter, i == 0, &exposed_s, err);
         if (status != AR_OK) {
             return status;
         }
@@ -187,6 +203,7 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
 {
     struct ar_step base = *step;
     base.stragglers_count = 0;
+    base.timeline = NULL;
     enum ar_status status = AR_OK;
     if (step->baseline == AR_BASELINE_NODE) {
         uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
@@ -228,6 +245,8 @@ void ar_step_destroy(struct ar_step *step)
     free((void *)step->trial.rank_start_s);
     free((void *)step->trial.rank_factor);
     free(step->trial.rank_finish_s);
+    free(step->rank_end_s);
+    step->rank_end_s = NULL;
     step->workload = NULL;
     step->trial = (struct ar_trial){.jobs = NULL};
 }

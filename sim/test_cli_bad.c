@@ -265,3 +265,60 @@ Test(cli_bad, outputs_of_export_and_plot)
     };
     EXPECT_ALL("", rows);
 }
+
+Test(cli_bad, values_of_a_timeline)
+{
+    static const struct bad rows[] = {
+        {"--ranks 8", 64, "--ranks: found \"8\"; expected a whole number from 0 to 7"},
+        {"--ranks -1", 64, "--ranks: found \"-1\""},
+        {"--ranks 0,1,99", 64, "--ranks: found \"99\""},
+        {"--ranks ''", 64, "--ranks: found \"\"; expected a whole number from 0 to 7"},
+        {"--ranks 1,,2", 64, "--ranks: found \"\""},
+        {"--ranks 0:7", 64, "--ranks: range \"0:7\" has no step"},
+        {"--ranks 0:7:x2", 64, "multiplies 0; expected it to begin above 0"},
+        {"--engine closed", 64, "--engine: found closed"},
+        {"--iterations 2", 64, "unknown option \"--iterations\""},
+        {"--payload 1MB", 64, "unknown option \"--payload\""},
+        {"--out no/such/file.json", 74, "no/such/file.json: cannot write"},
+        {"--out ''", 64, "--out: found \"\"; expected a file name"},
+        {"--out .", 74, "."},
+        {"--shape 3x3", 64, "3x3 has 9 places; expected X*Y = 8"},
+    };
+    EXPECT_ALL("export --format chrome-trace --cluster flat --trace trace.csv --gpus 8 "
+               "--algorithm torus2d",
+               rows);
+}
+
+Test(cli_bad, options_of_another_export)
+{
+    static const struct bad rows[] = {
+        {"--format goal", 64, "found \"goal\"; expected simgrid-xml or chrome-trace"},
+        {"--format ''", 64, "found \"\"; expected simgrid-xml or chrome-trace"},
+        {"--format simgrid-xml --algorithm ring", 64,
+         "found --algorithm; expected none with --format simgrid-xml"},
+        {"--format simgrid-xml --ranks 0", 64, "found --ranks; expected none"},
+        {"--format simgrid-xml --window 8", 64, "found --window; expected none"},
+        {"--format chrome-trace", 64, "option --trace is missing"},
+        {"--format chrome-trace --trace trace.csv", 64, "--algorithm is missing"},
+    };
+    EXPECT_ALL("export --cluster flat --gpus 4", rows);
+}
+
+Test(cli_bad, values_of_a_table_of_links)
+{
+    static const struct bad rows[] = {
+        {"", 64, "links: found neither --payload nor --trace"},
+        {"--payload 1MB --trace trace.csv", 64, "links: found --payload and --trace"},
+        {"--payload 1MB,2MB", 64, "--payload: found \"1MB,2MB\"; expected one size"},
+        {"--payload 0B", 64, "--payload: found \"0B\""},
+        {"--payload 1MB --batch 32", 64, "found --batch; expected none with --payload"},
+        {"--payload 1MB --jitter 0.1", 64, "found --jitter; expected none with --payload"},
+        {"--payload 1MB --top 0", 64, "--top: found \"0\"; expected a whole number from 1"},
+        {"--payload 1MB --top x", 64, "--top: found \"x\""},
+        {"--payload 1MB --format xml", 64, "found \"xml\"; expected table, csv or json"},
+        {"--payload 1MB --out x", 64, "unknown option \"--out\""},
+        {"--trace no.csv", 66, "no.csv"},
+        {"--payload 1MB --gpus 8", 64, "--gpus: found twice"},
+    };
+    EXPECT_ALL("links --cluster flat --gpus 8 --algorithm ring", rows);
+}

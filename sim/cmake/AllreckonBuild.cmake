@@ -70,11 +70,15 @@ endif()
 
 if(BUILD_TESTING)
   pkg_check_modules(CRITERION IMPORTED_TARGET criterion)
+  pkg_check_modules(JANSSON IMPORTED_TARGET jansson) # reads what is exported
 endif()
 if(CRITERION_FOUND)
   allreckon_note(Criterion "${CRITERION_VERSION}")
 else()
   allreckon_note(Criterion "not found or BUILD_TESTING off: no tests are built")
+endif()
+if(CRITERION_FOUND AND NOT JANSSON_FOUND)
+  allreckon_note(Jansson "not found: the test of exported timelines is not built")
 endif()
 
 # Optional: needed by the measurement programs in validate/ only.

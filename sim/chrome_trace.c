@@ -1,0 +1,239 @@
+#include "chrome_trace.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+
+#include "ar_units.h"
+#include "cells.h"
+
+enum { NAME_ROOM = 96, TRACKS_MOST = 64 };
+
+uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
+                             uint32_t ranks[CHROME_TRACE_RANKS])
+{
+    uint32_t count = 0;
+    for (uint32_t rank = 0; rank < ranks_count && count < CHROME_TRACE_RANKS - 1;) {
+        ranks[count++] = rank;
+        bool stays = rank + 1 < gpus_per_node && rank + 1 < 4;
+        rank = stays ? rank + 1 : (rank / gpus_per_node + 1) * gpus_per_node;
+    }
+    if (ranks[count - 1] != ranks_count - 1) {
+        ranks[count++] = ranks_count - 1;
+    }
+    return count;
+}
+
+/* The list of events, and the track that is written to. */
+struct events {
+    FILE *file;
+    bool has_any;
+    uint32_t process;
+    uint32_t thread;
+};
+
+static void begin_event(struct events *events, const char *kind)
+{
+    fprintf(events->file, "%s\n{\"ph\": \"%s\", \"pid\": %" PRIu32 ", \"tid\": %" PRIu32,
+            events->has_any ? "," : "", kind, events->process, events->thread);
+    events->has_any = true;
+}
+
+static void write_name(struct events *events, const char *what, const char *name)
+{
+    begin_event(events, "M");
+    fprintf(events->file, ", \"name\": \"%s_name\", \"args\": {\"name\": ", what);
+    cell_json_text(events->file, name);
+    fputs("}}", events->file);
+}
+
+static void write_sort_index(struct events *events, const char *what, uint32_t index)
+{
+    begin_event(events, "M");
+    fprintf(events->file, ", \"name\": \"%s_sort_index\", \"args\": {\"sort_index\": %" PRIu32 "}}",
+            what, index);
+}
+
+static int64_t in_ns(double time_s)
+{
+    return llround(time_s * 1e9);
+}
+
+static void write_us(struct events *events, const char *key, int64_t time_ns)
+{
+    fprintf(events->file, ", \"%s\": %" PRId64 ".%03" PRId64, key, time_ns / 1000, time_ns % 1000);
+}
+
+/* A slice, unless it takes no time; `args` is the format of its arguments as members of a JSON
+ * object. */
+__attribute__((format(printf, 6, 7))) static void write_slice(struct events *events,
+                                                              const char *category,
+                                                              const char *name, double begin_s,
+                                                              double end_s, const char *args, ...)
+{
+    va_list values;
+    int64_t begin_ns = in_ns(begin_s);
+    int64_t end_ns = in_ns(end_s);
+    if (end_ns <= begin_ns) {
+        return;
+    }
+    begin_event(events, "X");
+    fprintf(events->file, ", \"cat\": \"%s\", \"name\": ", category);
+    cell_json_text(events->file, name);
+    write_us(events, "ts", begin_ns);
+    write_us(events, "dur", end_ns - begin_ns);
+    fputs(", \"args\": {", events->file);
+    va_start(values, args);
+    vfprintf(events->file, args, values);
+    va_end(values);
+    fputs("}}", events->file);
+}
+
+static void write_compute(struct events *events, const char *name, double begin_s, double end_s)
+{
+    write_slice(events, "compute", name, begin_s, end_s, "%s", "");
+}
+
+/* When a rank is how far in the traced step: its compute times are stretched. */
+struct rank_clock {
+    double start_s;
+    double factor;
+};
+
+static struct rank_clock clock_of(const struct ar_step *step, uint32_t rank)
+{
+    const struct ar_trial *trial = &step->trial;
+    double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
+    double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
+    return (struct rank_clock){.start_s = start_s, .factor = factor};
+}
+
+static double at(const struct rank_clock *clock, double traced_s)
+{
+    return clock->start_s + clock->factor * traced_s;
+}
+
+/* The layers of a pass from a traced time on, forward or in reverse. Returns its end; writes the
+ * layers if `events` is not NULL. */
+static double walk_layers(struct events *events, const struct ar_step *step,
+                          const struct rank_clock *clock, bool is_forward, double begin_s)
+{
+    const struct ar_trace *trace = step->trace;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        const struct ar_layer *layer = &trace->layers[is_forward ? i : trace->layers_count - 1 - i];
+        double end_s = begin_s + (is_forward ? layer->forward_s : layer->backward_s);
+        if (events != NULL) {
+            write_compute(events, layer->name, at(clock, begin_s), at(clock, end_s));
+        }
+        begin_s = end_s;
+    }
+    return begin_s;
+}
+
+/* The optimizer of a rank begins when its backward pass and its last all-reduce have ended. */
+static double optimizer_begin(const struct ar_step *step, uint32_t rank)
+{
+    struct rank_clock clock = clock_of(step, rank);
+    return fmax(at(&clock, step->workload->backward_end_s), step->trial.rank_finish_s[rank]);
+}
+
+static void write_compute_track(struct events *events, const struct ar_step *step, uint32_t rank)
+{
+    struct rank_clock clock = clock_of(step, rank);
+    double optimizer_begin_s = optimizer_begin(step, rank);
+    double overhead_s = step->trace->step_overhead_s;
+    double forward_end_s = walk_layers(NULL, step, &clock, true, overhead_s);
+    double backward_end_s = walk_layers(NULL, step, &clock, false, forward_end_s);
+    write_compute(events, "overhead", at(&clock, 0), at(&clock, overhead_s));
+    write_compute(events, "forward", at(&clock, overhead_s), at(&clock, forward_end_s));
+    walk_layers(events, step, &clock, true, overhead_s);
+    write_compute(events, "backward", at(&clock, forward_end_s), at(&clock, backward_end_s));
+    walk_layers(events, step, &clock, false, forward_end_s);
+    write_compute(events, "wait", at(&clock, backward_end_s), optimizer_begin_s);
+    write_compute(events, "optimizer", optimizer_begin_s,
+                  optimizer_begin_s + clock.factor * step->trace->optimizer_s);
+}
+
+static void write_phases(struct events *events, const struct ar_step *step, uint64_t elements,
+                         const double *marks_s)
+{
+    struct ar_phase phases[AR_PHASES_MOST];
+    uint32_t count = step->collective.algorithm->phases(&step->collective.shape, phases);
+    const double *ends_s = marks_s + AR_MARK_PHASES;
+    write_slice(events, "communication", "setup", marks_s[AR_MARK_START], ends_s[0], "%s", "");
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t message = (elements + phases[i].parts - 1) / phases[i].parts;
+        if (phases[i].steps > 0) {
+            write_slice(events, "communication", phases[i].name, ends_s[i], ends_s[i + 1],
+                        "\"steps\": %" PRIu32 ", \"message_elements\": %" PRIu64
+                        ", \"message_bytes\": %" PRIu64,
+                        phases[i].steps, message, message * step->collective.element_bytes);
+        }
+    }
+    write_slice(events, "communication", "last messages arrive", ends_s[count],
+                marks_s[AR_MARK_DONE], "%s", "");
+}
+
+static void write_bucket(struct events *events, const struct ar_step *step, uint32_t index,
+                         uint32_t job, uint32_t channel)
+{
+    const struct ar_bucket *bucket = &step->workload->buckets[job];
+    const double *marks_s = ar_timeline_marks(&step->trial, job, index, channel);
+    uint32_t element_bytes = step->collective.element_bytes;
+    uint64_t elements = ar_collective_part(&step->collective, bucket->elements, channel).count;
+    double ready_s = ar_trial_ready(&step->trial, job, step->timeline->ranks[index]);
+    char size[AR_UNIT_TEXT];
+    char name[NAME_ROOM];
+    snprintf(name, sizeof name, "bucket %" PRIu32 ": %s, %" PRIu32 " tensor%s", job + 1,
+             ar_format_bytes(bucket->elements * element_bytes, size), bucket->tensors_count,
+             bucket->tensors_count == 1 ? "" : "s");
+    write_slice(events, "communication", name, marks_s[AR_MARK_START], marks_s[AR_MARK_DONE],
+                "\"elements\": %" PRIu64 ", \"bytes\": %" PRIu64 ", \"channel_elements\": %" PRIu64
+                ", \"channel_bytes\": %" PRIu64 ", \"tensors\": %" PRIu32 ", \"ready_us\": %.3f",
+                bucket->elements, bucket->elements * element_bytes, elements,
+                elements * element_bytes, bucket->tensors_count, ready_s * 1e6);
+    write_phases(events, step, elements, marks_s);
+}
+
+static void begin_track(struct events *events, uint32_t index, const char *name)
+{
+    events->thread = events->process * TRACKS_MOST + index;
+    write_name(events, "thread", name);
+    write_sort_index(events, "thread", index);
+}
+
+static void write_rank(struct events *events, const struct ar_step *step, uint32_t index)
+{
+    uint32_t rank = step->timeline->ranks[index];
+    uint32_t per_node = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
+    bool is_alone = ar_shape_ranks(&step->collective.shape) == 1;
+    char name[NAME_ROOM];
+    snprintf(name, sizeof name, "rank %" PRIu32 " (node %" PRIu32 ", GPU %" PRIu32 ")", rank,
+             rank / per_node, rank % per_node);
+    events->process = rank + 1;
+    events->thread = events->process * TRACKS_MOST;
+    write_name(events, "process", name);
+    write_sort_index(events, "process", rank);
+    begin_track(events, 0, "compute");
+    write_compute_track(events, step, rank);
+    for (uint32_t channel = 0; !is_alone && channel < step->collective.channels; channel++) {
+        snprintf(name, sizeof name, "stream channel %" PRIu32, channel);
+        begin_track(events, 1 + channel, name);
+        for (uint32_t job = 0; job < step->trial.jobs_count; job++) {
+            write_bucket(events, step, index, job, channel);
+        }
+    }
+}
+
+void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row)
+{
+    struct events events = {.file = file};
+    fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
+    fputs("\"allreckon " AR_VERSION "\", \"row\": ", file);
+    ar_row_write_json(file, row);
+    fputs("},\n\"traceEvents\": [", file);
+    for (uint32_t i = 0; i < step->timeline->ranks_count; i++) {
+        write_rank(&events, step, i);
+    }
+    fputs("\n]}\n", file);
+}

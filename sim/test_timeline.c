@@ -1,0 +1,362 @@
+/* Exported timelines, read back with a JSON parser: valid, nested, and equal to the predictions. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chrome_trace.h"
+#include "test_cli.h"
+
+TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
+
+enum { DEPTH_MOST = 8, BUCKETS_MOST = 256, TRACKS_MOST = 256 };
+
+/* What a step came to, added up from its slices; times in whole nanoseconds. */
+struct tally {
+    size_t processes;
+    size_t tracks;
+    size_t slices;
+    int64_t iteration_ns; /* end of the last optimizer */
+    int64_t forward_ns, backward_ns, optimizer_ns, wait_ns;
+    size_t layers;
+    size_t buckets;
+    int64_t start_ns[BUCKETS_MOST]; /* of a bucket on the first rank */
+    int64_t finish_ns[BUCKETS_MOST];
+    int64_t payload_bytes; /* of all buckets, ranks and channels */
+};
+
+/* One track while its slices are read. */
+struct track {
+    json_int_t process;
+    json_int_t thread;
+    size_t depth;
+    int64_t ends_ns[DEPTH_MOST];
+    int64_t last_ns;        /* begin of the last slice */
+    int64_t outer_begin_ns; /* of the last outermost slice */
+    int64_t filled_ns;      /* what lies in it fills it up to here */
+};
+
+static const char *text_of(const json_t *event, const char *key)
+{
+    const char *text = json_string_value(json_object_get(event, key));
+    cr_assert_not_null(text, "an event without %s", key);
+    return text;
+}
+
+static json_int_t count_of(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    cr_assert(json_is_integer(value), "no count %s", key);
+    return json_integer_value(value);
+}
+
+/* Microseconds with three decimals: whole nanoseconds. */
+static int64_t ns_of(const json_t *event, const char *key)
+{
+    const json_t *value = json_object_get(event, key);
+    cr_assert(json_is_number(value), "an event without %s", key);
+    double ns = json_number_value(value) * 1e3;
+    cr_assert_float_eq(ns, round(ns), 1e-3, "%s: %.9g ns", key, ns);
+    return llround(ns);
+}
+
+/* What lies in an outermost slice fills it, if there is anything. */
+static void expect_filled(const struct track *track)
+{
+    cr_expect(track->filled_ns == track->outer_begin_ns || track->filled_ns == track->ends_ns[0],
+              "a slice that ends at %ld ns is filled up to %ld ns", track->ends_ns[0],
+              track->filled_ns);
+}
+
+static void fill(struct track *track, int64_t begin_ns, int64_t end_ns)
+{
+    if (track->depth == 0) {
+        expect_filled(track);
+        track->outer_begin_ns = track->filled_ns = begin_ns;
+    } else if (track->depth == 1) {
+        cr_expect_eq(begin_ns, track->filled_ns, "a gap before %ld ns", begin_ns);
+        track->filled_ns = end_ns;
+    }
+}
+
+/* Slices come in the order of their begins, the outer one first; a slice must end before or with
+ * the one it began in. */
+static size_t push_slice(struct track *track, const json_t *event)
+{
+    int64_t begin_ns = ns_of(event, "ts");
+    int64_t end_ns = begin_ns + ns_of(event, "dur");
+    const char *name = text_of(event, "name");
+    cr_assert_gt(end_ns, begin_ns, "%s takes no time", name);
+    cr_assert_geq(begin_ns, track->last_ns, "%s is out of order", name);
+    while (track->depth > 0 && track->ends_ns[track->depth - 1] <= begin_ns) {
+        track->depth--;
+    }
+    cr_assert(track->depth == 0 || end_ns <= track->ends_ns[track->depth - 1],
+              "%s overlaps the end of what it began in", name);
+    cr_assert_lt(track->depth, (size_t)DEPTH_MOST);
+    fill(track, begin_ns, end_ns);
+    track->last_ns = begin_ns;
+    track->ends_ns[track->depth++] = end_ns;
+    return track->depth - 1;
+}
+
+static void tally_compute(const json_t *event, size_t depth, struct tally *tally)
+{
+    const char *name = text_of(event, "name");
+    int64_t dur_ns = ns_of(event, "dur");
+    if (depth == 1) {
+        tally->layers++;
+        return;
+    }
+    cr_assert_eq(depth, 0);
+    tally->forward_ns += strcmp(name, "forward") == 0 ? dur_ns : 0;
+    tally->backward_ns += strcmp(name, "backward") == 0 ? dur_ns : 0;
+    tally->wait_ns += strcmp(name, "wait") == 0 ? dur_ns : 0;
+    if (strcmp(name, "optimizer") == 0) {
+        int64_t end_ns = ns_of(event, "ts") + dur_ns;
+        tally->optimizer_ns += dur_ns;
+        tally->iteration_ns = end_ns > tally->iteration_ns ? end_ns : tally->iteration_ns;
+    }
+}
+
+static void tally_stream(const json_t *event, size_t depth, struct tally *tally)
+{
+    unsigned number;
+    if (depth == 1) {
+        return;
+    }
+    cr_assert_eq(sscanf(text_of(event, "name"), "bucket %u: ", &number), 1);
+    cr_assert(number >= 1 && number <= BUCKETS_MOST);
+    size_t bucket = number - 1;
+    int64_t begin_ns = ns_of(event, "ts");
+    int64_t end_ns = begin_ns + ns_of(event, "dur");
+    if (tally->finish_ns[bucket] == 0 || begin_ns < tally->start_ns[bucket]) {
+        tally->start_ns[bucket] = begin_ns;
+    }
+    if (end_ns > tally->finish_ns[bucket]) {
+        tally->finish_ns[bucket] = end_ns;
+    }
+    tally->buckets = number > tally->buckets ? number : tally->buckets;
+    tally->payload_bytes += count_of(json_object_get(event, "args"), "channel_bytes");
+}
+
+static struct track *find_track(struct track *tracks, size_t count, const json_t *event)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (tracks[i].thread == count_of(event, "tid")) {
+            cr_assert_eq(tracks[i].process, count_of(event, "pid"));
+            return &tracks[i];
+        }
+    }
+    cr_assert_fail("a slice on a track without a name");
+    return NULL;
+}
+
+static void take_metadata(const json_t *event, struct track *tracks, struct tally *tally)
+{
+    const char *name = text_of(event, "name");
+    const json_t *args = json_object_get(event, "args");
+    if (strcmp(name, "process_name") == 0) {
+        cr_assert_eq(strncmp(text_of(args, "name"), "rank ", 5), 0);
+        tally->processes++;
+    } else if (strcmp(name, "thread_name") == 0) {
+        cr_assert_lt(tally->tracks, (size_t)TRACKS_MOST);
+        tracks[tally->tracks++] =
+            (struct track){.process = count_of(event, "pid"), .thread = count_of(event, "tid")};
+    } else {
+        cr_assert_not_null(strstr(name, "_sort_index"));
+        count_of(args, "sort_index");
+    }
+}
+
+/* Reads a whole file and checks what must hold for each. */
+static struct tally read_timeline(const char *text)
+{
+    struct tally tally = {.processes = 0};
+    struct track tracks[TRACKS_MOST];
+    json_error_t error;
+    size_t index;
+    json_t *event;
+    json_t *root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    cr_assert_not_null(root, "line %d: %s", error.line, error.text);
+    json_t *events = json_object_get(root, "traceEvents");
+    cr_assert(json_is_array(events));
+    cr_assert_str_eq(text_of(root, "displayTimeUnit"), "ms");
+    cr_assert_not_null(json_object_get(json_object_get(root, "otherData"), "row"));
+    json_array_foreach(events, index, event)
+    {
+        if (strcmp(text_of(event, "ph"), "M") == 0) {
+            take_metadata(event, tracks, &tally);
+            continue;
+        }
+        cr_assert_str_eq(text_of(event, "ph"), "X");
+        size_t depth = push_slice(find_track(tracks, tally.tracks, event), event);
+        bool is_compute = strcmp(text_of(event, "cat"), "compute") == 0;
+        (is_compute ? tally_compute : tally_stream)(event, depth, &tally);
+        tally.slices++;
+    }
+    for (size_t i = 0; i < tally.tracks; i++) {
+        expect_filled(&tracks[i]);
+    }
+    json_decref(root);
+    return tally;
+}
+
+/* As in step.c: a bucket may begin on a rank before the last rank has ended the one before. */
+static int64_t busy_ns(const struct tally *tally)
+{
+    int64_t busy = 0;
+    int64_t last = 0;
+    for (size_t i = 0; i < tally->buckets; i++) {
+        busy += tally->finish_ns[i] - (tally->start_ns[i] > last ? tally->start_ns[i] : last);
+        last = tally->finish_ns[i];
+    }
+    return busy;
+}
+
+static double cell_ns(const struct cli_table *row, const char *column)
+{
+    return atof(cli_cell(row, 1, column)) * 1e9;
+}
+
+static void expect_equal_prediction(const char *options, unsigned gpus, const char *precise)
+{
+    struct cli_run export = cli_good("$AR export --quiet --format chrome-trace --cluster abci-v100 "
+                                     "--gpus %u --ranks 0:%u:+1 %s",
+                                     gpus, gpus - 1, options);
+    struct cli_table *row = cli_table(cli_good("$AR predict --quiet --format csv --cluster "
+                                               "abci-v100 --gpus %u %s %s",
+                                               gpus, options, precise)
+                                          .out);
+    struct tally tally = read_timeline(export.out);
+    double buckets = atof(cli_cell(row, 1, "buckets_count"));
+    cr_expect_eq(tally.processes, gpus);
+    cr_expect_eq(tally.tracks, gpus * (1 + (size_t)atoi(cli_cell(row, 1, "channels"))));
+    cr_expect_eq((double)tally.buckets, buckets);
+    cr_expect_float_eq((double)tally.iteration_ns, cell_ns(row, "iteration_s"), 1.5,
+                       "%s: iteration of %ld ns", options, tally.iteration_ns);
+    cr_expect_float_eq((double)busy_ns(&tally), cell_ns(row, "allreduce_s"), 1 + 1.5 * buckets,
+                       "%s: stream busy for %ld ns", options, busy_ns(&tally));
+    cr_expect_eq((double)tally.payload_bytes, gpus * atof(cli_cell(row, 1, "payload_bytes")));
+}
+
+#define RESNET "--trace resnet50-v1.5 "
+
+Test(timeline, slices_nest_and_add_up_to_the_prediction)
+{
+    static const struct {
+        unsigned gpus;
+        const char *options;
+    } rows[] = {
+        {4, RESNET "--algorithm ring --engine simgrid"},
+        {6, RESNET "--algorithm ring --engine recurrence --channels 3 --bucket tensor"},
+        {16, RESNET "--algorithm torus2d --shape 8x2 --engine simgrid --precision fp32"},
+        {16, RESNET "--algorithm torus2d --engine recurrence --batch 16 --bucket horovod"},
+        {12, RESNET "--algorithm torus2d --shape 12x1 --engine simgrid --bucket one"},
+        {24, RESNET "--algorithm hierarchical --engine simgrid --bucket 4MiB --channels 1"},
+        {24, RESNET "--algorithm hierarchical --shape 6x4 --engine recurrence --window 1"},
+        {8, "--trace trace.csv --algorithm ring --set collective.setup=0s"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect_equal_prediction(rows[i].options, rows[i].gpus, "");
+    }
+}
+
+Test(timeline, of_jitter_is_that_of_one_step)
+{
+    expect_equal_prediction(RESNET "--algorithm ring --jitter 0.1 --seed 3", 8, "--iterations 1");
+    expect_equal_prediction(RESNET "--algorithm torus2d --jitter 0.1 --seed 4 --engine recurrence",
+                            16, "--iterations 1");
+}
+
+Test(timeline, of_one_gpu_is_its_compute)
+{
+    struct tally tally = read_timeline(cli_good("$AR export --format chrome-trace --cluster "
+                                                "abci-v100 --gpus 1 --algorithm ring " RESNET)
+                                           .out);
+    struct cli_table *row = cli_table(cli_good("$AR predict --format csv --quiet --cluster "
+                                               "abci-v100 --gpus 1 --algorithm ring " RESNET)
+                                          .out);
+    cr_expect_eq(tally.tracks, 1);
+    cr_expect_eq(tally.buckets, 0);
+    cr_expect_eq(tally.wait_ns, 0);
+    cr_expect_float_eq((double)tally.iteration_ns, cell_ns(row, "compute_s"), 1.5);
+    cr_expect_float_eq((double)tally.forward_ns, cell_ns(row, "forward_s"), 1.5);
+    cr_expect_float_eq((double)tally.backward_ns, cell_ns(row, "backward_s"), 1.5);
+    cr_expect_float_eq((double)tally.optimizer_ns, cell_ns(row, "optimizer_s"), 1.5);
+}
+
+Test(timeline, waits_for_what_the_backward_pass_does_not_hide)
+{
+    const char *options = "--cluster abci-v100 --gpus 64 --algorithm ring --quiet " RESNET;
+    struct tally tally =
+        read_timeline(cli_good("$AR export --format chrome-trace --ranks 5 %s", options).out);
+    struct cli_table *row = cli_table(cli_good("$AR predict --format csv %s", options).out);
+    cr_expect_eq(tally.processes, 1);
+    /* Not the last rank to finish, but among the last. */
+    cr_expect_leq((double)tally.wait_ns, cell_ns(row, "exposed_s") + 1.5);
+    cr_expect_gt((double)tally.wait_ns, 0.95 * cell_ns(row, "exposed_s"));
+}
+
+Test(timeline, is_the_same_in_a_file_and_the_second_time)
+{
+    const char *line = "$AR export --format chrome-trace --cluster flat --gpus 40 --algorithm "
+                       "torus2d --trace trace.csv";
+    struct cli_run first = cli_good("%s", line);
+    cr_expect_str_empty(cli_good("%s --out step.json", line).out);
+    cr_expect_str_eq(first.out, cli_read("step.json"));
+    cr_expect_eq(read_timeline(first.out).processes, 8);
+}
+
+Test(timeline, has_the_layers_by_name_whatever_the_name)
+{
+    cli_good("printf '# batch = 8\\n# precision = fp16\\nlayer,forward_s,backward_s,"
+             "gradient_elements\\n\"a\"\"b\\\\\",0.001,0.002,1000\\nfree,0,0,0\\n' >odd.csv");
+    struct cli_run run = cli_good("$AR export --format chrome-trace --cluster flat --gpus 2 "
+                                  "--algorithm ring --trace odd.csv --ranks 1,0,1");
+    struct tally tally = read_timeline(run.out);
+    cr_expect_eq(tally.processes, 2);
+    cr_expect_eq(tally.layers, 2 * 2, "a layer that takes no time is left out");
+    cr_expect_eq(cli_lines_with(run.out, "\"name\": \"a\\\"b\\\\\""), 4);
+    cr_expect_eq(cli_lines_with(run.out, "\"name\": \"rank 1 (node 1, GPU 0)\""), 1);
+}
+
+Test(timeline, ranks_that_stand_for_all_are_of_the_first_nodes_and_the_last)
+{
+    static const struct {
+        uint32_t ranks, per_node, count;
+        uint32_t chosen[CHROME_TRACE_RANKS];
+    } rows[] = {
+        {1, 4, 1, {0}},
+        {2, 1, 2, {0, 1}},
+        {4, 4, 4, {0, 1, 2, 3}},
+        {6, 4, 6, {0, 1, 2, 3, 4, 5}},
+        {64, 4, 8, {0, 1, 2, 3, 4, 8, 12, 63}},
+        {16, 8, 6, {0, 1, 2, 3, 8, 15}},
+        {8, 1, 8, {0, 1, 2, 3, 4, 5, 6, 7}},
+        {100, 1, 8, {0, 1, 2, 3, 4, 5, 6, 99}},
+        {16, 2, 8, {0, 1, 2, 4, 6, 8, 10, 15}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        uint32_t chosen[CHROME_TRACE_RANKS] = {0};
+        uint32_t count = chrome_trace_choose(rows[i].ranks, rows[i].per_node, chosen);
+        cr_expect_eq(count, rows[i].count, "%u ranks: %u", rows[i].ranks, count);
+        cr_expect_arr_eq(chosen, rows[i].chosen, sizeof chosen, "%u ranks", rows[i].ranks);
+    }
+}
+
+Test(timeline, and_the_loads_of_links_are_valid_json)
+{
+    json_error_t error;
+    struct cli_run run = cli_good("$AR links --cluster abci-v100 --gpus 8 --algorithm torus2d "
+                                  "--payload 1MB --format json --check --quiet");
+    json_t *root = json_loads(run.out, JSON_REJECT_DUPLICATES, &error);
+    cr_assert_not_null(root, "line %d: %s", error.line, error.text);
+    cr_expect_gt(json_array_size(root), 0);
+    cr_expect_eq(json_array_size(root) % 2, 0, "every link by both engines");
+    json_decref(root);
+    run = cli_good("$AR links --cluster abci-v100 --gpus 1 --algorithm ring --payload 1MB "
+                   "--format json");
+    cr_expect_str_eq(run.out, "[]\n");
+}
