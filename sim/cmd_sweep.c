@@ -161,7 +161,9 @@ static enum ar_status compute(struct sweep *sweep, const struct options *options
     }
     progress_end(&sweep->progress);
     pool_destroy(pool);
-    signals_restore(&before);
+    if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
+        signals_restore(&before);
+    }
     return status;
 }
 

@@ -23,8 +23,18 @@ const struct command commands[] = {
     {"sweep", COMMAND_SWEEP, "many GPU counts, algorithms and grid shapes at once", "", 0,
      "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
      "a table; with --out also the files that 'allreckon plot' draws.\n\n"
+     "--batch, --precision, --bucket, --channels, --window, --engine, --jitter, --seed and\n"
+     "--set KEY=V1,V2 take lists here (numbers also ranges, 16:64:+16): every combination is\n"
+     "computed. --best takes the best algorithm, grid, bucket, channels and window for each GPU\n"
+     "count and each combination of the others.\n\n"
+     "Rows go to DIR/sweep.journal as they come. A sweep that was stopped goes on with the same\n"
+     "command and --resume.\n\n"
      "example: 4 to 1024 GPUs, all algorithms, all grids\n"
-     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out out/abci",
+     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out out/abci\n"
+     "example: is a faster HCA or a larger batch worth more?\n"
+     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
+     "\\\n"
+     "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best",
      command_sweep},
     {"plot", COMMAND_PLOT, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"

@@ -5,11 +5,14 @@
 
 #include "ar_row.h"
 
-/* Copies the cell at `*at` without its quotes and moves on to the next; false if it is too long or
- * its quotes do not match. */
-static bool take_cell(const char **at, char *cell, size_t size)
+/* Copies the next cell without its quotes and moves behind it; false if there is none, it is too
+ * long or its quotes do not match. */
+static bool take_cell(const char **at, bool is_first, char *cell, size_t size)
 {
     const char *from = *at;
+    if (!is_first && *from++ != ',') {
+        return false;
+    }
     size_t used = 0;
     bool is_quoted = *from == '"';
     from += is_quoted;
@@ -28,7 +31,7 @@ static bool take_cell(const char **at, char *cell, size_t size)
         return false;
     }
     cell[used] = '\0';
-    *at = from + (*from == ',');
+    *at = from;
     return *from == ',' || *from == '\n' || *from == '\0';
 }
 
@@ -56,11 +59,13 @@ enum ar_status ar_row_read(const char *line, struct ar_row *row, struct ar_error
 {
     char cell[AR_ROW_TEXT];
     struct ar_row found = ar_row_empty();
+    bool is_first = true;
 #define X(kind, name, help)                                                                        \
-    if (!take_cell(&line, cell, sizeof cell) || !read_##kind(cell, &found.name)) {                 \
+    if (!take_cell(&line, is_first, cell, sizeof cell) || !read_##kind(cell, &found.name)) {       \
         return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected a %s",     \
                             #name, line, #kind);                                                   \
-    }
+    }                                                                                              \
+    is_first = false;
     AR_COLUMN_LIST(X)
 #undef X
     if (line[0] != '\0' && line[0] != '\n') {

@@ -154,3 +154,39 @@ Test(row, formats_are_known_by_name)
     cr_expect_eq(ar_row_format_parse("--format", "CSV", &format, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "--format: found \"CSV\"; expected table, csv or json");
 }
+
+Test(row, a_csv_line_reads_back_as_the_row_it_was_written_from)
+{
+    struct ar_row row = row_named("a, \"b\"\nc\\n");
+    struct ar_row found;
+    struct ar_error err;
+    row.gpus = 0;
+    row.nodes = UINT64_MAX - 1;
+    row.iteration_s = 0.1234567891234;
+    row.exposed_s = -1.5e-300;
+    char *csv = written(AR_ROW_CSV, &row, 1);
+    cr_assert_eq(ar_row_read(strchr(csv, '\n') + 1, &found, &err), AR_OK, "%s", err.text);
+    char *again = written(AR_ROW_CSV, &found, 1);
+    cr_expect_str_eq(again, csv);
+    cr_expect_str_eq(found.cluster, row.cluster);
+    cr_expect(isnan(found.efficiency_frac));
+    cr_expect_eq(found.seed, AR_ROW_NO_COUNT);
+    free(csv);
+    free(again);
+}
+
+Test(row, a_line_that_is_no_row_is_refused)
+{
+    static const char *const lines[] = {"",         "a,b",   "\"a",
+                                        "\"a\"b,c", "a,b,x", "a,b,1,fp16,1,1,r,,1,e,1,y"};
+    struct ar_row row = row_named("before");
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        cr_expect_eq(ar_row_read(lines[i], &row, &err), AR_BAD_DATA, "%s", lines[i]);
+        cr_expect_str_eq(row.cluster, "before");
+    }
+    char line[4 * AR_ROW_TEXT];
+    memset(line, 'x', sizeof line);
+    line[sizeof line - 1] = '\0';
+    cr_expect_eq(ar_row_read(line, &row, &err), AR_BAD_DATA);
+}
