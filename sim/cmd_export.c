@@ -174,7 +174,7 @@ static enum ar_status refuse_closed(const struct point *point, struct ar_error *
     }
     return ar_error_set(err, AR_USAGE,
                         "--engine: found closed, which does not say when ranks do what; expected "
-                        "simgrid, recurrence or auto with --format chrome-trace");
+                        "simgrid or recurrence with --format chrome-trace");
 }
 
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)

@@ -77,12 +77,6 @@ static void describe(const struct sweep *sweep, const struct options *options)
                   space->plan.baseline == AR_BASELINE_GPU ? "GPU" : "node",
                   ar_baseline_name(space->plan.baseline));
     }
-    if (space->not_simulated > 0) {
-        plan_note(options,
-                  "%zu points by engine recurrence, where simgrid would need more than 2 million "
-                  "messages at that GPU count",
-                  space->not_simulated);
-    }
 }
 
 /* Says how long it will take, and what is there already. */

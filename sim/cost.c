@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* Measured on sweeps of abci-v100 with two cores, 16 to 4096 GPUs. `ranks` is where a message begins to cost more, in proportion:
- * the lists that SimGrid walks through grow with the ranks. */
+/* Measured on sweeps of abci-v100 with two cores, 16 to 4096 GPUs. `ranks` is where a message
+ * begins to cost more, in proportion: the lists that SimGrid walks through grow with the ranks. */
 static const struct rate {
     const char *engine;
     double point_s;   /* constant part of a run */

@@ -177,7 +177,7 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     if (status == AR_OK && options->precision != NULL) {
         status = ar_precision_parse("--precision", options->precision, &plan->precision, err);
     }
-    if (status == AR_OK && strcmp(options->engine, "auto") != 0) {
+    if (status == AR_OK) {
         status = ar_engine_find("--engine", options->engine, &plan->engine, err);
     }
     if (status == AR_OK) {
@@ -288,7 +288,7 @@ enum ar_status plan_point(const struct plan *plan, const struct options *options
                           struct point *point, struct ar_error *err)
 {
     uint32_t gpus = 0;
-    *point = (struct point){.payload_bytes = 0};
+    *point = (struct point){.engine = plan->engine};
     enum ar_status status = option_required(options, "gpus", options->gpus, err);
     if (status == AR_OK) {
         status = option_required(options, "algorithm", options->algorithm, err);

@@ -12,10 +12,10 @@
 struct point {
     const struct ar_algorithm *algorithm;
     struct ar_shape shape;
-    uint64_t payload_bytes;         /**< bare all-reduce; 0: a training step */
-    const struct ar_engine *engine; /**< set by plan_choose_engines() */
-    uint32_t variant;               /**< of a sweep (axes.h), else 0 */
-    float cost_s;                   /**< estimated (cost.h), of a sweep, else 0 */
+    uint64_t payload_bytes; /**< bare all-reduce; 0: a training step */
+    const struct ar_engine *engine;
+    uint32_t variant; /**< of a sweep (axes.h), else 0 */
+    float cost_s;     /**< estimated (cost.h), of a sweep, else 0 */
 };
 
 struct plan {
@@ -23,7 +23,7 @@ struct plan {
     struct ar_trace *trace; /**< NULL: bare all-reduces only */
     struct ar_fusion fusion;
     uint32_t buckets_count;
-    const struct ar_engine *engine; /**< NULL: auto */
+    const struct ar_engine *engine;
     enum ar_baseline baseline;
     enum ar_precision precision;
     uint32_t channels;
@@ -79,17 +79,8 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
 /** Messages of a point, all buckets; what its simulation costs. */
 uint64_t plan_messages(const struct plan *plan, const struct point *point);
 
-/** Gives every point its engine. `auto` takes simgrid for a GPU count if all points of that count
- * have at most 2 million messages, else recurrence for all of them: rows that are compared with
- * each other come from one engine. Returns how many points auto gave to recurrence. */
-size_t plan_choose_engines(const struct plan *plan, struct point *points, size_t count);
-
-/** What a point costs, in messages of a simulation. */
-double plan_cost(const struct plan *plan, const struct point *point);
-
-/** Chooses the engines of points that are run one after the other, and says on stderr if they are
- * not simulated or take long. */
-void plan_begin(const struct plan *plan, const struct options *options, struct point *points,
+/** Says on stderr if points that are run one after the other take long. */
+void plan_begin(const struct plan *plan, const struct options *options, const struct point *points,
                 size_t count);
 
 /** The step of a point, ready to run. */

@@ -1,9 +1,11 @@
-/* Which engine runs the points of a plan, and what a reader should know of it. */
+/* What a reader should know of the engine that runs the points of a plan. */
 #include <string.h>
 
+#include "cost.h"
 #include "plan.h"
+#include "progress.h"
 
-enum { AUTO_MESSAGES_MOST = 2000000, LONG_COST = 1000000 };
+enum { LONG_S = 5 };
 
 uint64_t plan_messages(const struct plan *plan, const struct point *point)
 {
@@ -13,70 +15,17 @@ uint64_t plan_messages(const struct plan *plan, const struct point *point)
     return jobs * ar_collective_messages(&collective);
 }
 
-static uint64_t most_messages_at(const struct plan *plan, const struct point *points, size_t count,
-                                 uint32_t gpus)
-{
-    uint64_t most = 0;
-    for (size_t i = 0; i < count; i++) {
-        uint64_t messages = plan_messages(plan, &points[i]);
-        if (ar_shape_ranks(&points[i].shape) == gpus && messages > most) {
-            most = messages;
-        }
-    }
-    return most;
-}
-
-size_t plan_choose_engines(const struct plan *plan, struct point *points, size_t count)
-{
-    struct ar_error ignored;
-    const struct ar_engine *simgrid = NULL;
-    const struct ar_engine *recurrence = NULL;
-    ar_engine_find("auto", "simgrid", &simgrid, &ignored);
-    ar_engine_find("auto", "recurrence", &recurrence, &ignored);
-    size_t not_simulated = 0;
-    for (size_t i = 0; i < count; i++) {
-        points[i].engine = plan->engine;
-        if (plan->engine == NULL) {
-            uint32_t gpus = ar_shape_ranks(&points[i].shape);
-            bool is_small = most_messages_at(plan, points, count, gpus) <= AUTO_MESSAGES_MOST;
-            points[i].engine = is_small ? simgrid : recurrence;
-            not_simulated += !is_small;
-        }
-    }
-    return not_simulated;
-}
-
-double plan_cost(const struct plan *plan, const struct point *point)
-{
-    static const struct {
-        const char *engine;
-        double per_message;
-    } costs[] = {{"simgrid", 1}, {"recurrence", 1e-3}}; /* the closed form's is none */
-    for (size_t i = 0; i < sizeof costs / sizeof costs[0]; i++) {
-        if (strcmp(point->engine->name, costs[i].engine) == 0) {
-            return (double)plan_messages(plan, point) * costs[i].per_message;
-        }
-    }
-    return 0;
-}
-
-void plan_begin(const struct plan *plan, const struct options *options, struct point *points,
+void plan_begin(const struct plan *plan, const struct options *options, const struct point *points,
                 size_t count)
 {
-    double cost = 0;
-    if (plan_choose_engines(plan, points, count) > 0) {
-        plan_note(options, "more than 2 million messages: engine recurrence; --engine simgrid "
-                           "simulates them");
-    }
+    char text[PROGRESS_TEXT];
+    double time_s = 0;
     for (size_t i = 0; i < count; i++) {
-        cost += plan_cost(plan, &points[i]);
+        time_s += cost_s(plan, &points[i]);
     }
-    if (cost > LONG_COST) {
-        plan_note(options,
-                  "engine %s has %.3g million messages to do, which takes a while; "
-                  "--engine closed estimates at once",
-                  points[0].engine->name,
-                  (double)plan_messages(plan, &points[0]) * 1e-6 * (double)count);
+    if (time_s > LONG_S) {
+        plan_note(options, "engine %s takes about %s; --engine closed estimates at once",
+                  points[0].engine->name, progress_time(time_s, text));
     }
 }
 

@@ -187,7 +187,6 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
     uint64_t *sizes = NULL;
     size_t count = 0;
     uint64_t most = 0;
-    size_t before = *bare_count;
     for (size_t i = 0; i < space->gpus_count; i++) {
         most = space->gpus[i] > most ? space->gpus[i] : most;
     }
@@ -199,14 +198,12 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
                                   .shape =
                                       algorithm->default_shape((uint32_t)most, grid->gpus_per_node),
                                   .payload_bytes = sizes[i],
+                                  .engine = plan->engine,
                                   .variant = variant};
             status = add_point(bare, bare_count, point, err);
         }
     }
     free(sizes);
-    if (status == AR_OK) {
-        space->not_simulated += plan_choose_engines(plan, *bare + before, *bare_count - before);
-    }
     return status;
 }
 
@@ -214,19 +211,15 @@ static enum ar_status add_steps(struct space *space, const struct grid *grid,
                                 const struct plan *plan, uint32_t variant, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
-    size_t before = space->points_count;
-    if (before + grid->count > POINTS_MOST) {
+    if (space->points_count + grid->count > POINTS_MOST) {
         return ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
                             POINTS_MOST);
     }
     for (size_t i = 0; status == AR_OK && i < grid->count; i++) {
         struct point point = grid->points[i];
         point.variant = variant;
+        point.engine = plan->engine;
         status = add_point(&space->points, &space->points_count, point, err);
-    }
-    if (status == AR_OK) {
-        space->not_simulated +=
-            plan_choose_engines(plan, space->points + before, space->points_count - before);
     }
     return status;
 }

@@ -18,9 +18,8 @@ struct space {
     struct point *points; /**< training steps first, then bare all-reduces, variant by variant */
     size_t points_count;
     size_t steps_count;
-    double cost_s;        /**< estimated for all points, one after the other */
-    size_t not_simulated; /**< points that `--engine auto` gave to recurrence */
-    uint64_t *gpus;       /**< the GPU counts, as given */
+    double cost_s;  /**< estimated for all points, one after the other */
+    uint64_t *gpus; /**< the GPU counts, as given */
     size_t gpus_count;
     /** Same for same rows: all points, the values of the clusters and the traces. */
     uint64_t fingerprint;

@@ -171,11 +171,15 @@ Test(cli, a_payload_list_gives_a_row_each)
     }
 }
 
-Test(cli, a_large_ring_goes_to_the_recurrence_and_says_so)
+Test(cli, the_engine_is_recurrence_unless_another_is_asked_for)
 {
     struct cli_run run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --format csv");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
-    cr_expect_not_null(strstr(run.err, "more than 2 million messages"), "%s", run.err);
+    run = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --check");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "engine"), "simgrid");
+    run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed");
+    cr_expect_not_null(strstr(run.err, "1 of 1 rows are estimates"), "%s", run.err);
 }
 
 Test(cli, files_of_any_name_are_taken_by_path)
