@@ -190,7 +190,7 @@ static void write_lines(FILE *file, const struct link_table *table, const struct
     fprintf(file, "%-24s %-8s %13s %14s %9s %6s", "link", "kind", "GB/s", "bytes", "messages",
             "flows");
     for (size_t i = 0; i < rows_count; i++) {
-        char title[NAME_ROOM];
+        char title[NAME_ROOM + AR_ROW_TEXT];
         snprintf(title, sizeof title, "busy %% (%s)", rows[i].engine);
         fprintf(file, " %19s", title);
     }
