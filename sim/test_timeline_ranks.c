@@ -1,0 +1,105 @@
+/* Timelines of ranks that compute at different speeds and start at different times. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chrome_trace.h"
+#include "engines.h"
+#include "test_support.h"
+
+TestSuite(timeline_ranks);
+
+enum { RANKS = 4, CHANNELS = 2, JOBS_MOST = 8 };
+
+static const double starts_s[RANKS] = {0, 1e-3, 0, 2e-3};
+static const double factors[RANKS] = {1, 1, 1.5, 1.25};
+
+/* A slice of a rank by name: begin and end in microseconds. */
+static void find_slice(const json_t *events, uint32_t rank, const char *name, double us[2])
+{
+    size_t index;
+    json_t *event;
+    json_array_foreach(events, index, event)
+    {
+        if (json_integer_value(json_object_get(event, "pid")) == rank + 1 &&
+            strcmp(json_string_value(json_object_get(event, "name")), name) == 0) {
+            us[0] = json_number_value(json_object_get(event, "ts"));
+            us[1] = us[0] + json_number_value(json_object_get(event, "dur"));
+            return;
+        }
+    }
+    cr_assert_fail("rank %u has no slice %s", rank, name);
+}
+
+static void run_ring(struct ar_step *step, struct ar_job *jobs, struct ar_job_time *times)
+{
+    struct ar_error err = {.text = ""};
+    for (uint32_t i = 0; i < step->workload->buckets_count; i++) {
+        jobs[i] = (struct ar_job){.ready_s = step->workload->buckets[i].ready_s,
+                                  .elements = step->workload->buckets[i].elements};
+    }
+    step->trial = (struct ar_trial){.collective = step->collective,
+                                    .jobs = jobs,
+                                    .jobs_count = step->workload->buckets_count,
+                                    .rank_start_s = starts_s,
+                                    .rank_factor = factors,
+                                    .times = times,
+                                    .timeline = step->timeline};
+    cr_assert(ar_trial_run(&step->trial, &ar_engine_recurrence, &err) == AR_OK, "%s", err.text);
+}
+
+static void expect_stretched(const struct ar_step *step, const json_t *events)
+{
+    double last_us = step->trial.times[step->trial.jobs_count - 1].finish_s * 1e6;
+    for (uint32_t rank = 0; rank < RANKS; rank++) {
+        double start_us = starts_s[rank] * 1e6;
+        double us[2];
+        find_slice(events, rank, "forward", us);
+        cr_expect_float_eq(us[0], start_us, 1e-3);
+        cr_expect_float_eq(us[1], start_us + factors[rank] * step->workload->forward_end_s * 1e6,
+                           2e-3);
+        find_slice(events, rank, "backward", us);
+        cr_expect_float_eq(us[1], start_us + factors[rank] * step->workload->backward_end_s * 1e6,
+                           2e-3);
+        /* All have the optimizer at the same time, each at its own speed. */
+        find_slice(events, rank, "optimizer", us);
+        cr_expect_float_eq(us[0], last_us, 2e-3);
+        cr_expect_float_eq(us[1] - us[0], factors[rank] * step->trace->optimizer_s * 1e6, 2e-3);
+    }
+}
+
+Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
+{
+    static const uint32_t shown[RANKS] = {0, 1, 2, 3};
+    static double marks_s[JOBS_MOST * RANKS * CHANNELS * AR_MARKS_COUNT];
+    struct ar_timeline timeline = {shown, RANKS, marks_s};
+    struct ar_job jobs[JOBS_MOST];
+    struct ar_job_time times[JOBS_MOST];
+    struct ar_error err;
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_step step = {.collective = support_collective(abci, "ring", RANKS, 1),
+                           .trace = trace,
+                           .timeline = &timeline};
+    step.collective.channels = CHANNELS;
+    cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.fusion, &err), AR_OK);
+    cr_assert_eq(ar_workload_create(trace, &step.fusion, 2, &step.workload, &err), AR_OK);
+    cr_assert_leq(step.workload->buckets_count, (uint32_t)JOBS_MOST);
+    run_ring(&step, jobs, times);
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    struct ar_row row = ar_row_empty();
+    chrome_trace_write(file, &step, &row);
+    cr_assert_eq(fclose(file), 0);
+    json_t *root = json_loads(text, 0, NULL);
+    cr_assert_not_null(root);
+    expect_stretched(&step, json_object_get(root, "traceEvents"));
+    json_decref(root);
+    free(text);
+    ar_workload_destroy(step.workload);
+    ar_trace_destroy(trace);
+    ar_cluster_destroy(abci);
+}
