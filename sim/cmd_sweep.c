@@ -8,28 +8,23 @@
 
 #include "ar_units.h"
 #include "commands.h"
-#include "pool.h"
-#include "progress.h"
+#include "ranks.h"
 #include "sweep_files.h"
 
 enum { LONG_S = 30 };
 
-struct sweep {
-    struct space space;
-    struct journal journal;
-    struct dealer dealer;
-    struct progress progress;
-    uint32_t jobs;
-    enum ar_row_format format;
-};
-
 /* The only state outside a command: set by the handler of the signals that end a sweep. */
 static volatile sig_atomic_t is_interrupted;
 
-static void interrupt(int signal_number)
+void sweep_interrupt(int signal_number)
 {
     (void)signal_number;
     is_interrupted = 1;
+}
+
+bool sweep_is_interrupted(void)
+{
+    return is_interrupted != 0;
 }
 
 /* Processors that this process may use: a launcher or a container may give it a part. */
@@ -42,10 +37,10 @@ static uint64_t count_processors(void)
     return (uint64_t)CPU_COUNT(&processors);
 }
 
-static enum ar_status read_options(struct sweep *sweep, const struct options *options,
-                                   struct ar_error *err)
+static enum ar_status read_options(struct sweep *sweep, struct ar_error *err)
 {
-    uint64_t jobs = count_processors();
+    const struct options *options = sweep->options;
+    uint64_t jobs = sweep->launch.local_ranks > 1 ? 1 : count_processors();
     enum ar_status status = AR_OK;
     if (options->jobs != NULL) {
         status =
@@ -64,8 +59,9 @@ static enum ar_status read_options(struct sweep *sweep, const struct options *op
 }
 
 /* What all rows have in common; what varies is in the rows. */
-static void describe(const struct sweep *sweep, const struct options *options)
+static void describe(const struct sweep *sweep)
 {
+    const struct options *options = sweep->options;
     const struct space *space = &sweep->space;
     if (space->axes.variants_count == 1) {
         plan_describe(&space->plan, options, space->points_count);
@@ -80,10 +76,11 @@ static void describe(const struct sweep *sweep, const struct options *options)
 }
 
 /* Says how long it will take, and what is there already. */
-static void announce(const struct sweep *sweep, const struct options *options, size_t cut_bytes)
+static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_bytes)
 {
+    const struct options *options = sweep->options;
     char text[PROGRESS_TEXT];
-    double time_s = sweep->dealer.cost_s / sweep->jobs;
+    double time_s = sweep->dealer.cost_s / processes;
     if (cut_bytes > 0) {
         plan_note(options,
                   "%s: the last line was cut short, %zu bytes; its point is computed again",
@@ -96,22 +93,42 @@ static void announce(const struct sweep *sweep, const struct options *options, s
     }
     if (time_s > LONG_S) {
         plan_note(options, "about %s on %" PRIu32 " process%s, estimated from messages per point",
-                  progress_time(time_s, text), sweep->jobs, sweep->jobs == 1 ? "" : "es");
+                  progress_time(time_s, text), processes, processes == 1 ? "" : "es");
     }
 }
 
-static enum ar_status take_answers(struct sweep *sweep, struct pool *pool, struct ar_error *err)
+enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
 {
-    struct answer answer;
-    enum ar_status status = AR_OK;
-    while (status == AR_OK && pool_take(pool, &answer)) {
-        status = journal_add(&sweep->journal, &answer, err);
-        dealer_finish(&sweep->dealer, &sweep->space, answer.point);
+    const struct options *options = sweep->options;
+    size_t cut_bytes;
+    enum ar_status status = journal_open(options->out, &sweep->space, options->resume,
+                                         &sweep->journal, &cut_bytes, err);
+    if (status == AR_OK) {
+        status = dealer_create(&sweep->space, &sweep->journal, &sweep->dealer, err);
+    }
+    if (status == AR_OK) {
+        announce(sweep, processes, cut_bytes);
+        progress_begin(!options->quiet && isatty(STDERR_FILENO), &sweep->progress);
+        progress_draw(&sweep->progress, &sweep->dealer);
     }
     return status;
 }
 
-static enum ar_status report_interrupt(const struct sweep *sweep, struct ar_error *err)
+void sweep_close(struct sweep *sweep, bool is_finished)
+{
+    journal_close(&sweep->journal, is_finished);
+    dealer_destroy(&sweep->dealer);
+}
+
+enum ar_status sweep_take(struct sweep *sweep, const struct answer *answer, struct ar_error *err)
+{
+    enum ar_status status = journal_add(&sweep->journal, answer, err);
+    dealer_finish(&sweep->dealer, &sweep->space, answer->point);
+    progress_draw(&sweep->progress, &sweep->dealer);
+    return status;
+}
+
+enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
 {
     const struct journal *journal = &sweep->journal;
     bool is_kept = journal->path[0] != '\0' && journal->rows_count > 0;
@@ -123,33 +140,31 @@ static enum ar_status report_interrupt(const struct sweep *sweep, struct ar_erro
 static enum ar_status compute_with(struct sweep *sweep, struct pool *pool, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
+    struct dealer *dealer = &sweep->dealer;
     struct request request;
-    while (status == AR_OK && sweep->dealer.finished < sweep->dealer.count) {
-        while (dealer_deal(&sweep->dealer, pool_room(pool, dealer_next_s(&sweep->dealer)),
-                           &request) > 0) {
+    struct answer answer;
+    while (status == AR_OK && dealer->finished < dealer->count) {
+        while (dealer_deal(dealer, pool_room(pool, dealer_next_s(dealer)), &request) > 0) {
             pool_add(pool, request.points, request.count);
         }
         status = pool_wait(pool, -1, err);
-        if (status == AR_OK) {
-            status = take_answers(sweep, pool, err);
+        while (status == AR_OK && pool_take(pool, &answer)) {
+            status = sweep_take(sweep, &answer, err);
         }
         if (status == AR_OK && is_interrupted) {
-            status = report_interrupt(sweep, err);
+            status = sweep_report_interrupt(sweep, err);
         }
-        progress_draw(&sweep->progress, &sweep->dealer);
     }
     return status;
 }
 
 /* Computes the points that have no row. */
-static enum ar_status compute(struct sweep *sweep, const struct options *options,
-                              struct ar_error *err)
+static enum ar_status compute(struct sweep *sweep, struct ar_error *err)
 {
     struct pool *pool = NULL;
     struct signals before;
-    signals_hold(interrupt, &before);
+    signals_hold(sweep_interrupt, &before);
     enum ar_status status = pool_create(&sweep->space, sweep->jobs, &before, &pool, err);
-    progress_begin(!options->quiet && isatty(STDERR_FILENO), &sweep->progress);
     if (status == AR_OK) {
         status = compute_with(sweep, pool, err);
     }
@@ -161,9 +176,9 @@ static enum ar_status compute(struct sweep *sweep, const struct options *options
     return status;
 }
 
-static enum ar_status write_rows(struct sweep *sweep, const struct options *options,
-                                 struct ar_error *err)
+static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
 {
+    const struct options *options = sweep->options;
     const struct space *space = &sweep->space;
     size_t estimates = 0;
     enum ar_status status = AR_OK;
@@ -211,44 +226,48 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
                         row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }
 
-static enum ar_status run(struct sweep *sweep, const struct options *options, struct ar_error *err)
+enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
 {
-    size_t cut_bytes;
-    enum ar_status status = journal_open(options->out, &sweep->space, options->resume,
-                                         &sweep->journal, &cut_bytes, err);
+    enum ar_status status = write_rows(sweep, err);
+    return status == AR_OK ? report_failures(sweep, err) : status;
+}
+
+static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
+{
+    enum ar_status status = sweep_open(sweep, sweep->jobs, err);
     if (status == AR_OK) {
-        status = dealer_create(&sweep->space, &sweep->journal, &sweep->dealer, err);
+        status = compute(sweep, err);
     }
     if (status == AR_OK) {
-        announce(sweep, options, cut_bytes);
-        status = compute(sweep, options, err);
+        status = sweep_finish(sweep, err);
     }
-    if (status == AR_OK) {
-        status = write_rows(sweep, options, err);
-    }
-    if (status == AR_OK) {
-        status = report_failures(sweep, err);
-    }
-    journal_close(&sweep->journal, status == AR_OK);
-    dealer_destroy(&sweep->dealer);
+    sweep_close(sweep, status == AR_OK);
     return status;
 }
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
+    struct options own = *options;
     struct sweep *sweep = calloc(1, sizeof *sweep);
     if (sweep == NULL) {
         return ar_error_no_memory(err, "a sweep");
     }
-    enum ar_status status = read_options(sweep, options, err);
+    sweep->options = &own;
+    sweep->launch = launch_find();
+    own.quiet = options->quiet || sweep->launch.rank > 0; /* one of them talks */
+    enum ar_status status = read_options(sweep, err);
     if (status == AR_OK) {
-        status = space_create(options, &sweep->space, err);
-        if (status == AR_OK) {
-            describe(sweep, options);
-            status = run(sweep, options, err);
-        }
-        space_destroy(&sweep->space);
+        status = space_create(&own, &sweep->space, err);
     }
+    if (status == AR_OK) {
+        describe(sweep);
+    }
+    if (sweep->launch.ranks > 1) {
+        status = ranks_run(sweep, status, err);
+    } else if (status == AR_OK) {
+        status = run_alone(sweep, err);
+    }
+    space_destroy(&sweep->space);
     free(sweep);
     return status;
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
+#include "launch.h"
 
 /* A stream that was closed by the caller would be the number of the next file or pipe that is
  * opened, and what is printed would go there. Such a stream becomes one that can only fail. */
@@ -29,7 +30,9 @@ static int fail(enum ar_status status, struct ar_error *err)
             *at = '?';
         }
     }
-    fprintf(stderr, "allreckon: %s\n", err->text);
+    if (launch_find().rank == 0) { /* the others have the same to say */
+        fprintf(stderr, "allreckon: %s\n", err->text);
+    }
     return ar_status_exit_code(status);
 }
 
@@ -68,6 +71,10 @@ static enum ar_status run(int argc, char **argv, struct ar_error *err)
     enum ar_status status = command_find(argv[1], &command, err);
     if (status == AR_OK) {
         status = options_parse(command, argc - 1, argv + 1, &options, err);
+    }
+    if (status == AR_OK && launch_find().rank > 0 &&
+        (options.help || command->bit != COMMAND_SWEEP)) {
+        return AR_OK; /* rank 0 does it */
     }
     if (status == AR_OK && options.help) {
         help_write(stdout, command);

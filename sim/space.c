@@ -303,6 +303,7 @@ enum ar_status space_create(const struct options *options, struct space *space,
 {
     struct grid grid = {.count = 0};
     *space = (struct space){.options = options, .fingerprint = fingerprint_start()};
+    fingerprint_add(&space->fingerprint, AR_VERSION, sizeof AR_VERSION);
     enum ar_status status = option_required(options, "cluster", options->cluster, err);
     if (status == AR_OK) {
         status = option_required(options, "trace", options->trace, err);

@@ -1,0 +1,15 @@
+/* A program that was built without MPI. */
+#include <inttypes.h>
+
+#include "ranks.h"
+
+enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
+{
+    if (status != AR_OK) {
+        return status;
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "sweep: found %" PRIu32 " ranks of a launcher, but this allreckon was "
+                        "built without MPI; expected one process, or a build with MPI",
+                        sweep->launch.ranks);
+}
