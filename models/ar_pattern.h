@@ -3,7 +3,7 @@
  *
  * In a phase every position keeps its peers, so the messages of a step are a fixed set of flows on
  * the links of the cluster. The rate of a hop is its max-min fair share when all flows of all
- * channels are under way together (ar_maxmin.h).
+ * channels are under way together (ar_maxmin.h); on a platform file, what SimGrid gives it.
  */
 #ifndef AR_PATTERN_H
 #define AR_PATTERN_H
@@ -37,6 +37,10 @@ struct ar_pattern {
     bool is_uniform; /**< all hops alike */
     bool is_shared;  /**< some hop has less than the bandwidth of its path */
 };
+
+/** Prepares all paths of a collective (ar_cluster_prepare_paths()): what a platform file does not
+ * connect is an error. */
+enum ar_status ar_pattern_prepare(const struct ar_collective *collective, struct ar_error *err);
 
 /** Resolves the phases of a collective that have steps; `patterns` has an entry for each phase, all
  * zeroed, which are freed with ar_pattern_destroy(), also after a failure. O(ranks * channels) for

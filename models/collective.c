@@ -2,6 +2,9 @@
 
 #include <inttypes.h>
 
+#include "ar_pattern.h"
+#include "ar_platform.h"
+
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err)
 {
     uint64_t exist = ar_cluster_gpus_count(collective->cluster);
@@ -21,8 +24,12 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             collective->window, AR_WINDOW_MOST);
     }
     enum ar_status status = collective->algorithm->check(&collective->shape, err);
-    return status == AR_OK ? ar_cluster_check_reach(collective->cluster, (uint32_t)ranks, err)
-                           : status;
+    if (status != AR_OK) {
+        return status;
+    }
+    return ar_cluster_platform_path(collective->cluster) != NULL
+               ? ar_pattern_prepare(collective, err)
+               : ar_cluster_check_reach(collective->cluster, (uint32_t)ranks, err);
 }
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)

@@ -102,9 +102,16 @@ static void count_on_links(const struct ar_collective *collective, struct scratc
         struct ar_path path = ar_cluster_path(collective->cluster, scratch->flows[i].source,
                                               scratch->flows[i].destination);
         for (uint32_t j = 0; j < path.links_count; j++) {
-            scratch->on_link[path.links[j]]++;
+            scratch->on_link[ar_path_link(&path, j)]++;
         }
     }
+}
+
+/* Does a flow have less than the bandwidth of its path? Sums in another order may differ in the
+ * last digits. */
+static bool is_less(double rate_Bps, double bandwidth_Bps)
+{
+    return rate_Bps < bandwidth_Bps * (1 - 1e-9);
 }
 
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
@@ -121,17 +128,17 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
     };
     double least_Bps = 0;
     for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = path.links[i];
-        double each_Bps =
-            ar_cluster_link_bandwidth(collective->cluster, link) / scratch->on_link[link];
+        uint32_t link = ar_path_link(&path, i);
+        bool is_shared = ar_cluster_link_is_shared(collective->cluster, link);
+        uint32_t flows = is_shared ? scratch->on_link[link] : 1;
+        double each_Bps = ar_cluster_link_bandwidth(collective->cluster, link) / flows;
         if (i == 0 || each_Bps < least_Bps) {
             least_Bps = each_Bps;
             hop.link = link;
-            hop.flows = scratch->on_link[link];
+            hop.flows = flows;
         }
     }
-    /* Sums in another order may differ in the last digits. */
-    pattern->is_shared |= hop.rate_Bps < path.bandwidth_Bps * (1 - 1e-9);
+    pattern->is_shared |= is_less(hop.rate_Bps, path.bandwidth_Bps);
     return hop;
 }
 
@@ -180,6 +187,57 @@ static bool are_alike(const struct ar_pattern *pattern)
     return true;
 }
 
+/* SimGrid shares by latency: the less of it, the more bandwidth. */
+static enum ar_status weigh_flows(const struct ar_collective *collective,
+                                  const struct scratch *scratch, double **weights,
+                                  struct ar_error *err)
+{
+    double *made = malloc(scratch->flows_count * sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the flows of a collective");
+    }
+    for (size_t i = 0; i < scratch->flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->flows[i].source,
+                                              scratch->flows[i].destination);
+        made[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
+    }
+    *weights = made;
+    return AR_OK;
+}
+
+static bool is_any_shared(const struct ar_collective *collective, const struct scratch *scratch)
+{
+    for (size_t i = 0; i < scratch->flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->flows[i].source,
+                                              scratch->flows[i].destination);
+        if (is_less(scratch->rates_Bps[i], path.bandwidth_Bps)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are a guess that
+ * SimGrid itself corrects. */
+static enum ar_status find_rates(const struct ar_collective *collective, struct scratch *scratch,
+                                 struct ar_error *err)
+{
+    const struct ar_cluster *cluster = collective->cluster;
+    double *weights = NULL;
+    bool has_platform = ar_cluster_platform_path(cluster) != NULL;
+    enum ar_status status = has_platform ? weigh_flows(collective, scratch, &weights, err) : AR_OK;
+    if (status == AR_OK) {
+        status = ar_maxmin_rates(cluster, scratch->flows, weights, scratch->flows_count,
+                                 scratch->rates_Bps, err);
+    }
+    free(weights);
+    if (status == AR_OK && has_platform && is_any_shared(collective, scratch)) {
+        status = ar_cluster_platform_rates(cluster, scratch->flows, scratch->flows_count,
+                                           scratch->rates_Bps, err);
+    }
+    return status;
+}
+
 static enum ar_status resolve_phase(const struct ar_collective *collective, uint32_t first_step,
                                     uint32_t steps, struct scratch *scratch,
                                     struct ar_pattern *pattern, struct ar_error *err)
@@ -192,8 +250,7 @@ static enum ar_status resolve_phase(const struct ar_collective *collective, uint
     }
     find_flows(collective, first_step, steps, scratch);
     count_on_links(collective, scratch);
-    enum ar_status status = ar_maxmin_rates(collective->cluster, scratch->flows,
-                                            scratch->flows_count, scratch->rates_Bps, err);
+    enum ar_status status = find_rates(collective, scratch, err);
     for (uint32_t channel = 0; status == AR_OK && channel < collective->channels; channel++) {
         pattern->channel_hops[channel] = pattern->hops_count;
         find_walks(collective, channel, scratch, pattern);
@@ -214,6 +271,25 @@ enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
         if (phases[i].steps > 0) {
             status =
                 resolve_phase(collective, first_step, phases[i].steps, scratch, &patterns[i], err);
+        }
+        first_step += phases[i].steps;
+    }
+    scratch_destroy(scratch);
+    return status;
+}
+
+enum ar_status ar_pattern_prepare(const struct ar_collective *collective, struct ar_error *err)
+{
+    struct ar_phase phases[AR_PHASES_MOST];
+    struct scratch *scratch = NULL;
+    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    uint32_t first_step = 0;
+    enum ar_status status = scratch_create(collective, &scratch, err);
+    for (uint32_t i = 0; status == AR_OK && i < phases_count; i++) {
+        if (phases[i].steps > 0) {
+            find_flows(collective, first_step, phases[i].steps, scratch);
+            status = ar_cluster_prepare_paths(collective->cluster, scratch->flows,
+                                              scratch->flows_count, err);
         }
         first_step += phases[i].steps;
     }

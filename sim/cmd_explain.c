@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_platform.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "plan.h"
@@ -90,11 +91,17 @@ static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *t
     }
 }
 
+/* Has the cluster paths of the tier? Those of a platform file are all of one, others never. */
+static bool is_shown(const struct plan *plan, int tier)
+{
+    return (tier == AR_TIER_ROUTE) == (ar_cluster_platform_path(plan->cluster) != NULL);
+}
+
 static void write_phase(const struct plan *plan, const struct ar_phase_time *phase)
 {
     char message[AR_UNIT_TEXT];
     char rate[AR_UNIT_TEXT];
-    char link[64];
+    char link[160];
     if (phase->steps == 0) {
         return;
     }
@@ -102,7 +109,9 @@ static void write_phase(const struct plan *plan, const struct ar_phase_time *pha
            ar_format_bytes(phase->message_bytes, message), ar_bound_name(phase->bound),
            phase->time_s * 1e3);
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
+        if (is_shown(plan, tier)) {
+            printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
+        }
     }
     printf(" %8.3f  %s, %" PRIu32 " flow%s: %s\n", phase->reduction_s * 1e3,
            ar_cluster_link_name(plan->cluster, phase->slowest_link, link, sizeof link),
@@ -116,12 +125,16 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
     printf("All-reduce by the closed form, ms, all buckets (message, bound: of the last bucket)\n");
     printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        printf(" %17s", ar_tier_name((enum ar_tier)tier));
+        if (is_shown(plan, tier)) {
+            printf(" %17s", ar_tier_name((enum ar_tier)tier));
+        }
     }
     printf(" %8s  %s\n", "reduce", "slowest hop");
     printf("  %-56s ", "");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        printf(" %8s %8s", "latency", "bandw.");
+        if (is_shown(plan, tier)) {
+            printf(" %8s %8s", "latency", "bandw.");
+        }
     }
     printf("\n  %-22s %6s %10s %-6s %9.3f\n", "setup", "", "", "", sum->setup_s * 1e3);
     for (uint32_t i = 0; i < sum->phases_count; i++) {

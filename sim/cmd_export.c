@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "lists.h"
 #include "plan.h"
+#include "platform.h"
 #include "signals.h"
 
 /* Where the export goes: a file that appears whole or not at all, or stdout. */
@@ -69,6 +70,12 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     }
     if (status == AR_OK) {
         status = option_required(options, "gpus", options->gpus, err);
+    }
+    if (status == AR_OK && platform_is_named(options->cluster)) {
+        return ar_error_set(err, AR_USAGE,
+                            "--cluster: found %.300s, a SimGrid platform already; expected another "
+                            "kind of cluster",
+                            options->cluster);
     }
     if (status == AR_OK) {
         status = plan_load_cluster(options, &cluster, err);

@@ -32,7 +32,7 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
-     "a shipped cluster (see 'allreckon list'), or the path of a .topo file"},
+     "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid platform (.xml)"},
     {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT, SETTINGS, NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
     {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, SLOW, NULL,

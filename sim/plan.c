@@ -25,42 +25,6 @@ void plan_note(const struct options *options, const char *format, ...)
     va_end(arguments);
 }
 
-/* Appends texts to the settings of the rows, each behind `prefix`. A text cut short would make rows
- * that say what they are not. */
-static enum ar_status join(const char *prefix, const char *const *texts, size_t count,
-                           struct plan *plan, struct ar_error *err)
-{
-    size_t used = strlen(plan->settings);
-    for (size_t i = 0; i < count; i++) {
-        used += (size_t)snprintf(plan->settings + used, sizeof plan->settings - used, "%s%s%s",
-                                 used > 0 ? " " : "", prefix, texts[i]);
-        if (used >= sizeof plan->settings) {
-            return ar_error_set(err, AR_USAGE,
-                                "--set: found settings of more than %d characters in all, "
-                                "--slow-link, --down-link and --straggler among them; expected "
-                                "fewer, and the rest in a cluster file",
-                                AR_ROW_TEXT - 1);
-        }
-    }
-    return AR_OK;
-}
-
-static enum ar_status join_settings(const struct options *options, struct plan *plan,
-                                    struct ar_error *err)
-{
-    enum ar_status status = join("", options->settings, options->settings_count, plan, err);
-    if (status == AR_OK) {
-        status = join("slow-link=", options->slow_links, options->slow_links_count, plan, err);
-    }
-    if (status == AR_OK) {
-        status = join("down-link=", options->down_links, options->down_links_count, plan, err);
-    }
-    if (status == AR_OK) {
-        status = join("straggler=", options->stragglers, options->stragglers_count, plan, err);
-    }
-    return status;
-}
-
 void plan_describe(const struct plan *plan, const struct options *options, size_t points_count)
 {
     plan_note(options,
@@ -71,33 +35,6 @@ void plan_describe(const struct plan *plan, const struct options *options, size_
               plan->channels == 1 ? "" : "s",
               plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
                                                 : "node (--baseline node)");
-}
-
-enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
-                                 struct ar_error *err)
-{
-    char path[RESOURCE_PATH];
-    struct ar_cluster *loaded = NULL;
-    const struct ar_link_settings links = {.slow = options->slow_links,
-                                           .slow_count = options->slow_links_count,
-                                           .down = options->down_links,
-                                           .down_count = options->down_links_count};
-    enum ar_status status = option_required(options, "cluster", options->cluster, err);
-    if (status == AR_OK) {
-        status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err);
-    }
-    if (status == AR_OK) {
-        status = ar_cluster_load(path, options->settings, options->settings_count, &loaded, err);
-    }
-    if (status == AR_OK) {
-        status = ar_cluster_change_links(loaded, &links, err);
-    }
-    if (status != AR_OK) {
-        ar_cluster_destroy(loaded);
-        return status;
-    }
-    *cluster = loaded;
-    return AR_OK;
 }
 
 /* A timed trace has a batch and a precision of its own and must be what was asked for; a work trace
@@ -216,7 +153,7 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
     *plan = (struct plan){.precision = AR_FP16, .buckets_count = 1};
     enum ar_status status = plan_load_cluster(options, &plan->cluster, err);
     if (status == AR_OK) {
-        status = join_settings(options, plan, err);
+        status = plan_join_settings(options, plan->settings, err);
     }
     if (status == AR_OK) {
         status = parse_numbers(options, plan, err);

@@ -61,6 +61,10 @@ enum ar_status plan_check_stragglers(const struct plan *plan, uint32_t gpus, str
  * nothing to free. */
 enum ar_status plan_vary(const struct options *options, const struct plan *base, struct plan *plan,
                          struct ar_error *err);
+/** Writes `--set`, `--slow-link` and `--down-link` as one text, for the rows; it is refused if it
+ * is too long. */
+enum ar_status plan_join_settings(const struct options *options, char settings[AR_ROW_TEXT],
+                                  struct ar_error *err);
 
 /** Parses `--gpus` of a single point: from 1 to all that the cluster has. */
 enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,

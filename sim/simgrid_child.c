@@ -13,6 +13,8 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
+#include "platform_child.h"
+
 enum { NAME_ROOM = 64 };
 
 /* The far end of a connection; looked up again only when the peer changes. */
@@ -75,10 +77,11 @@ static sg_mailbox_t mailbox_between(uint32_t channel, uint32_t from, uint32_t to
     return sg_mailbox_by_name(mailbox_name(channel, from, to, name));
 }
 
-static sg_host_t host_of(uint32_t rank)
+static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
 {
-    char name[NAME_ROOM];
-    return sg_host_by_name(ar_cluster_host_name(rank, name, sizeof name));
+    char name[PLATFORM_NAME_ROOM];
+    return sg_host_by_name(
+        ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
 }
 
 static void connect_out(struct actor *actor, uint32_t peer)
@@ -90,7 +93,8 @@ static void connect_out(struct actor *actor, uint32_t peer)
     actor->out = (struct link_end){
         .peer = peer,
         .mailbox = mailbox_between(actor->channel, actor->position, peer),
-        .bandwidth_Bps = sg_host_get_route_bandwidth(sg_host_self(), host_of(peer_rank)),
+        .bandwidth_Bps =
+            sg_host_get_route_bandwidth(sg_host_self(), host_of(actor->simulation, peer_rank)),
     };
 }
 
@@ -289,7 +293,7 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
                             .out = {.peer = UINT32_MAX},
                             .in = {.peer = UINT32_MAX},
                             .barrier = barriers != NULL ? barriers[rank] : NULL};
-    sg_actor_t handle = sg_actor_init("rank", host_of(rank));
+    sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
 }
@@ -312,7 +316,7 @@ void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
     sg_bar_t *barriers = channels > 1 ? calloc(simulation.ranks, sizeof(sg_bar_t)) : NULL;
     assert(simulation.actors != NULL && (channels == 1 || barriers != NULL));
 
-    simgrid_load_platform(platform_path);
+    platform_open(trial->collective.cluster, platform_path);
     for (uint32_t rank = 0; barriers != NULL && rank < simulation.ranks; rank++) {
         barriers[rank] = sg_barrier_init(channels);
     }

@@ -26,7 +26,8 @@
  * a PCIe switch without full NVLink, where pcie paths meet rack and spine paths: SimGrid then
  * favours the shorter latency, max-min sharing does not.
  *
- * The file format is described in topologies/README.md.
+ * The file format is described in topologies/README.md. A cluster may also be a SimGrid platform
+ * file: see ar_platform.h for what is different then.
  */
 #ifndef AR_CLUSTER_H
 #define AR_CLUSTER_H
@@ -44,7 +45,8 @@ struct ar_cluster;
     X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
     X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
     X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
-    X(AR_TIER_SPINE, "spine", "rack to rack over the rack uplinks")
+    X(AR_TIER_SPINE, "spine", "rack to rack over the rack uplinks")                                \
+    X(AR_TIER_ROUTE, "route", "host to host of a SimGrid platform file (ar_platform.h)")
 
 enum ar_tier {
 #define X(symbol, name, text) symbol,
@@ -76,16 +78,24 @@ struct ar_cluster_facts {
     const char *device_cost;
 };
 
-enum { AR_PATH_LINKS_MOST = 8 };
+enum { AR_PATH_NEAR_LINKS = 8 };
 
 struct ar_path {
     enum ar_tier tier;
     double latency_s;
     double bandwidth_Bps; /**< of its narrowest link */
     uint32_t links_count;
-    /** Directed links in order, numbered 0..ar_cluster_links_count()-1. */
-    uint32_t links[AR_PATH_LINKS_MOST];
+    /** Its links; read them with ar_path_link(). A path of a cluster file holds them itself, one of
+     * a platform, which may be long, refers to the cluster, and must not outlive it. */
+    uint32_t near_links[AR_PATH_NEAR_LINKS];
+    const uint32_t *far_links; /**< NULL: the links are near */
 };
+
+/** Directed link `index` of a path, numbered 0..ar_cluster_links_count()-1. */
+static inline uint32_t ar_path_link(const struct ar_path *path, uint32_t index)
+{
+    return path->far_links != NULL ? path->far_links[index] : path->near_links[index];
+}
 
 /** Reads a cluster file. `settings` are `key=value` texts that override values of the file (as from
  * `--set hca.bandwidth=12.5GB/s`), the last one of a key wins. Values are checked against each
@@ -132,7 +142,7 @@ const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
-/** GPUs that exist: nodes_count * gpus_per_node. */
+/** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);
 
 /** The path of a message between two different ranks, both below ar_cluster_gpus_count(), that can
@@ -157,7 +167,9 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
  * cluster's. */
 void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file);
 
-/** Name of the host of a rank in the platform (`gpu-<rank>`); returns `name`. */
-const char *ar_cluster_host_name(uint32_t rank, char *name, size_t size);
+/** Name of the host of a rank in the platform (`gpu-<rank>`, or as a platform file has it), cut to
+ * `size`; returns `name`. */
+const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
+                                 size_t size);
 
 #endif

@@ -25,7 +25,7 @@ uint32_t ar_topo_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
 /* Only the path of an NVLink pair has one link. */
 static bool lost_its_nvlink(const struct ar_cluster *cluster, const struct ar_path *path)
 {
-    return path->links_count == 1 && ar_topo_is_down(cluster, path->links[0]);
+    return path->links_count == 1 && ar_topo_is_down(cluster, path->near_links[0]);
 }
 
 void ar_topo_change_path(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
@@ -39,14 +39,14 @@ void ar_topo_change_path(const struct ar_cluster *cluster, uint32_t source, uint
     }
     double bandwidth_Bps = HUGE_VAL;
     for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->links[i];
+        uint32_t link = path->near_links[i];
         link = is_hca(cluster, link) ? ar_topo_hca_in_use(cluster, link) : link;
         if (ar_topo_is_down(cluster, link)) {
             path->links_count = 0;
-            path->links[0] = link;
+            path->near_links[0] = link;
             return;
         }
-        path->links[i] = link;
+        path->near_links[i] = link;
         bandwidth_Bps = fmin(bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
     }
     path->bandwidth_Bps = bandwidth_Bps;
@@ -76,8 +76,8 @@ static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t sour
     return ar_error_set(
         err, AR_USAGE, "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
         source < destination ? source : destination, source < destination ? destination : source,
-        ar_cluster_link_name(cluster, path.links[0], name, sizeof name),
-        reason_of(cluster, path.links[0]));
+        ar_cluster_link_name(cluster, path.near_links[0], name, sizeof name),
+        reason_of(cluster, path.near_links[0]));
 }
 
 static enum ar_status check_both(const struct ar_cluster *cluster, uint32_t a, uint32_t b,

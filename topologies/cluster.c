@@ -1,6 +1,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "platform_cluster.h"
 #include "topo.h"
 
 const char *ar_tier_name(enum ar_tier tier)
@@ -19,7 +20,7 @@ static const char *text_of(const struct ar_topo *topo, enum ar_topo_key key)
     return entry != NULL ? entry->text : "";
 }
 
-static void fill_facts(struct ar_cluster *cluster)
+void ar_topo_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     cluster->facts = (struct ar_cluster_facts){
@@ -122,7 +123,7 @@ enum ar_status ar_cluster_load(const char *path, const char *const *settings, si
         ar_cluster_destroy(loaded);
         return status;
     }
-    fill_facts(loaded);
+    ar_topo_fill_facts(loaded);
     *cluster = loaded;
     return AR_OK;
 }
@@ -136,6 +137,7 @@ void ar_cluster_destroy(struct ar_cluster *cluster)
         }
         free(cluster->change_texts);
         free(cluster->changes);
+        ar_platform_destroy(cluster->platform);
         free(cluster);
     }
 }
@@ -166,5 +168,7 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
 
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
 {
-    return (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
+    return cluster->platform != NULL
+               ? cluster->platform->hosts_count
+               : (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
 }

@@ -5,7 +5,7 @@
 #include "ar_units.h"
 #include "topo.h"
 
-enum { NAME_ROOM = 64 };
+enum { NAME_ROOM = 160 };
 
 static const double factor_least = 1e-6;
 static const double factor_most = 1e6;
@@ -149,6 +149,14 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
     if (count == 0) {
         return AR_OK;
     }
+    if (cluster->platform != NULL && settings->down_count > 0) {
+        return ar_error_set(
+            err, AR_USAGE,
+            "--down-link: found \"%.60s\" with a SimGrid platform, whose routes are "
+            "its own; expected none, and the link out of the platform file",
+            settings->down[0]);
+    }
+    cluster->is_changed = true;
     cluster->changes = calloc(2 * count, sizeof *cluster->changes);
     cluster->change_texts = calloc(count, sizeof *cluster->change_texts);
     if (cluster->changes == NULL || cluster->change_texts == NULL) {

@@ -5,7 +5,7 @@
 #include "ar_text.h"
 #include "topo.h"
 
-enum { NAME_ROOM = 64 };
+enum { NAME_ROOM = 160 }; /* SimGrid makes long ones */
 
 /* The number behind a prefix that ends with '-'; false if there is none. */
 static bool read_index(const char *name, const char *prefix, uint32_t *index)
@@ -22,37 +22,37 @@ static bool read_index(const char *name, const char *prefix, uint32_t *index)
 /* Where the direction of a link's name begins; its end if the name has none. */
 static const char *direction_of(const char *full)
 {
-    static const char *const directions[] = {".out", ".in", ".up", ".down"};
-    const char *dot = strrchr(full, '.');
-    for (size_t i = 0; dot != NULL && i < sizeof directions / sizeof directions[0]; i++) {
-        if (strcmp(dot, directions[i]) == 0) {
-            return dot;
+    static const char *const directions[] = {".out", ".in", ".up", ".down", "_UP", "_DOWN"};
+    const char *end = full + strlen(full);
+    for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
+        size_t length = strlen(directions[i]);
+        if ((size_t)(end - full) > length && strcmp(end - length, directions[i]) == 0) {
+            return end - length;
         }
     }
-    return full + strlen(full);
+    return end;
 }
 
-/* The links that a name may mean: those of a node, or those of a rack. */
+/* The links that a name may mean: those of a node, of a rack, or all of a platform. */
 struct candidates {
     uint32_t first;
     uint32_t count;
 };
 
-static bool is_meant(const char *name, const char *full)
-{
-    size_t length = strlen(name);
-    return strcmp(name, full) == 0 ||
-           (direction_of(full) == full + length && strncmp(name, full, length) == 0);
-}
-
 static uint32_t find_among(const struct ar_cluster *cluster, struct candidates candidates,
                            const char *name, uint32_t links[2])
 {
+    size_t length = strlen(name);
     uint32_t found = 0;
-    for (uint32_t i = 0; i < candidates.count && found < 2; i++) {
+    for (uint32_t i = 0; i < candidates.count; i++) {
         char full[NAME_ROOM];
         ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
-        if (is_meant(name, full)) {
+        if (strcmp(name, full) == 0) {
+            links[0] = candidates.first + i;
+            return 1;
+        }
+        bool is_meant = direction_of(full) == full + length && strncmp(name, full, length) == 0;
+        if (is_meant && found < 2) {
             links[found++] = candidates.first + i;
         }
     }
@@ -74,7 +74,6 @@ static size_t list_names(const struct ar_cluster *cluster, struct candidates can
     return count;
 }
 
-/* Where a name that is wrong may have come from: the node and the rack of its first number. */
 static struct candidates node_links(const struct ar_cluster *cluster, uint32_t node)
 {
     bool exists = node < cluster->facts.nodes_count;
@@ -89,12 +88,20 @@ static struct candidates rack_links(const struct ar_cluster *cluster, uint32_t r
                                .count = cluster->racks_count > 0 ? 2 : 0};
 }
 
+static struct candidates all_links(const struct ar_cluster *cluster)
+{
+    return (struct candidates){.first = 0, .count = ar_cluster_links_count(cluster)};
+}
+
 static enum ar_status report_unknown(const struct ar_cluster *cluster, const char *where,
                                      const char *name, struct ar_error *err)
 {
+    /* Where the name may have come from: the node and the rack of its first number. */
     uint32_t index = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
-    struct candidates of_node = node_links(cluster, index);
-    struct candidates of_rack = rack_links(cluster, index);
+    bool is_platform = cluster->platform != NULL;
+    struct candidates of_node = is_platform ? all_links(cluster) : node_links(cluster, index);
+    struct candidates of_rack =
+        is_platform ? (struct candidates){.count = 0} : rack_links(cluster, index);
     size_t room = 2 * ((size_t)of_node.count + of_rack.count) + 1;
     char(*names)[NAME_ROOM] = calloc(room, sizeof *names);
     const char **pointers = calloc(room, sizeof *pointers);
@@ -142,7 +149,9 @@ enum ar_status ar_topo_find_links(const struct ar_cluster *cluster, const char *
 {
     uint32_t index = 0;
     struct candidates candidates = {.count = 0};
-    if (read_index(name, "node-", &index)) {
+    if (cluster->platform != NULL) {
+        candidates = all_links(cluster);
+    } else if (read_index(name, "node-", &index)) {
         if (index >= cluster->facts.nodes_count) {
             return report_absent(where, name, "node", cluster->facts.nodes_count, err);
         }

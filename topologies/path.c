@@ -1,10 +1,12 @@
 #include <assert.h>
 
+#include "ar_text.h"
+#include "platform_cluster.h"
 #include "topo.h"
 
 static void add_link(struct ar_path *path, uint32_t link, double bandwidth_Bps)
 {
-    path->links[path->links_count++] = link;
+    path->near_links[path->links_count++] = link;
     if (bandwidth_Bps < path->bandwidth_Bps) {
         path->bandwidth_Bps = bandwidth_Bps;
     }
@@ -95,6 +97,9 @@ static inline struct ar_path file_path(const struct ar_cluster *cluster, uint32_
 
 struct ar_path ar_topo_path(const struct ar_cluster *cluster, uint32_t source, uint32_t destination)
 {
+    if (cluster->platform != NULL) {
+        return ar_platform_find_path(cluster->platform, source, destination);
+    }
     struct ar_path path = file_path(cluster, source, destination);
     if (cluster->changes_count > 0) {
         ar_topo_change_path(cluster, source, destination, &path);
@@ -105,7 +110,7 @@ struct ar_path ar_topo_path(const struct ar_cluster *cluster, uint32_t source, u
 struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                uint32_t destination)
 {
-    if (cluster->changes_count > 0) {
+    if (cluster->is_changed) {
         struct ar_path path = ar_topo_path(cluster, source, destination);
         assert(path.links_count > 0);
         return path;
@@ -115,7 +120,8 @@ struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source
 
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 {
-    return cluster->first_rack_link + 2 * cluster->racks_count;
+    return cluster->platform != NULL ? cluster->platform->links_count
+                                     : cluster->first_rack_link + 2 * cluster->racks_count;
 }
 
 /* The pair of GPUs of an NVLink; NVLinks are numbered first. */
@@ -135,6 +141,9 @@ static void find_nvlink(const struct ar_cluster *cluster, uint32_t link, uint32_
 /* As the file says. */
 static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
+    if (cluster->platform != NULL) {
+        return cluster->platform->links[link].bandwidth_Bps;
+    }
     if (link >= cluster->first_rack_link) {
         return cluster->rack_uplink_Bps;
     }
@@ -153,13 +162,17 @@ static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
     return cluster->values.weight[a][b] * cluster->values.number[TOPO_NVLINK_BANDWIDTH];
 }
 
+double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link)
+{
+    const struct ar_link_change *change =
+        cluster->changes_count > 0 ? ar_topo_link_change(cluster, link) : NULL;
+    return change != NULL ? change->factor : 1;
+}
+
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)
 {
     assert(link < ar_cluster_links_count(cluster));
-    double bandwidth_Bps = file_bandwidth(cluster, link);
-    const struct ar_link_change *change =
-        cluster->changes_count > 0 ? ar_topo_link_change(cluster, link) : NULL;
-    return change != NULL ? bandwidth_Bps / change->factor : bandwidth_Bps;
+    return file_bandwidth(cluster, link) / ar_cluster_link_factor(cluster, link);
 }
 
 const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
@@ -167,6 +180,10 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
 {
     assert(link < ar_cluster_links_count(cluster));
     const struct ar_node_links *node = &cluster->node;
+    if (cluster->platform != NULL) {
+        ar_copy_text(name, size, cluster->platform->links[link].name);
+        return name;
+    }
     if (link >= cluster->first_rack_link) {
         uint32_t index = link - cluster->first_rack_link;
         snprintf(name, size, "rack-%u.%s", index / 2, index % 2 == 0 ? "up" : "down");
@@ -193,8 +210,13 @@ const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link
     return name;
 }
 
-const char *ar_cluster_host_name(uint32_t rank, char *name, size_t size)
+const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
+                                 size_t size)
 {
-    snprintf(name, size, "gpu-%u", rank);
+    if (cluster->platform != NULL) {
+        ar_copy_text(name, size, cluster->platform->hosts[rank]);
+    } else {
+        snprintf(name, size, "gpu-%u", rank);
+    }
     return name;
 }

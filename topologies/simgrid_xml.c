@@ -56,7 +56,7 @@ static void write_host(const struct writer *writer, uint32_t rank)
 {
     char name[NAME_ROOM];
     fprintf(writer->file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
-            ar_cluster_host_name(rank, name, sizeof name), host_speed);
+            ar_cluster_host_name(writer->cluster, rank, name, sizeof name), host_speed);
 }
 
 /* Latency of a link of a node: whole on the first link of a path, so that it adds up exactly. */
@@ -128,7 +128,7 @@ static void write_gpu_routes(const struct writer *writer, uint32_t node)
             }
             fprintf(writer->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", a, b);
             for (uint32_t i = 0; i < path.links_count; i++) {
-                write_hop(writer, path.links[i]);
+                write_hop(writer, ar_path_link(&path, i));
             }
             fprintf(writer->file, "</route>\n");
         }
@@ -149,7 +149,7 @@ static void write_gate_route(const struct writer *writer, uint32_t node, uint32_
         return;
     }
     char host[NAME_ROOM], gate[NAME_ROOM];
-    ar_cluster_host_name(rank, host, sizeof host);
+    ar_cluster_host_name(writer->cluster, rank, host, sizeof host);
     snprintf(gate, sizeof gate, "node-%u.gate", node);
     fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", is_out ? host : gate,
             is_out ? gate : host);
@@ -312,6 +312,7 @@ static void write_racks(const struct writer *writer)
 void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
 {
     assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
+    assert(cluster->platform == NULL);
     uint32_t rack_nodes = cluster->facts.nodes_per_rack;
     const struct writer writer = {
         .cluster = cluster,

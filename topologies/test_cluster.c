@@ -45,7 +45,7 @@ Test(cluster, abci_v100_has_the_measured_tiers)
     cr_assert(is_near(spine.bandwidth_Bps, 10.227e9));
     cr_assert_eq(spine.latency_s, rack.latency_s);
     cr_assert_eq(spine.links_count, 6);
-    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, spine.links[2]), 24 * 12.5e9));
+    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, ar_path_link(&spine, 2)), 24 * 12.5e9));
     ar_cluster_destroy(cluster);
 }
 

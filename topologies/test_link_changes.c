@@ -53,7 +53,7 @@ static void expect_links(const struct ar_cluster *cluster, uint32_t a, uint32_t 
     for (uint32_t i = 0; i < path.links_count; i++) {
         char name[64];
         strcat(text, i > 0 ? " " : "");
-        strcat(text, ar_cluster_link_name(cluster, path.links[i], name, sizeof name));
+        strcat(text, ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name));
     }
     cr_expect_str_eq(text, expected);
 }

@@ -18,6 +18,7 @@
 /* Work of a child, in memory it shares with its parent; read by SimGrid's actors, which take no
  * pointers. */
 static struct {
+    const struct ar_cluster *cluster;
     struct test_flow *flows;
     struct test_route *routes;
     size_t count;
@@ -27,7 +28,7 @@ static struct {
 static sg_host_t find_host(uint32_t rank)
 {
     char name[32];
-    return sg_host_by_name(ar_cluster_host_name(rank, name, sizeof name));
+    return sg_host_by_name(ar_cluster_host_name(job.cluster, rank, name, sizeof name));
 }
 
 static sg_mailbox_t find_mailbox(size_t flow)
@@ -107,6 +108,7 @@ static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_c
     cr_assert(file != NULL);
     ar_cluster_write_simgrid(cluster, nodes_count, file);
     cr_assert_eq(fclose(file), 0);
+    job.cluster = cluster;
     pid_t child = fork();
     cr_assert(child >= 0);
     if (child == 0) {

@@ -5,7 +5,8 @@
  * (topo_file.c), texts of entries become values (topo_keys.c, topo_pairs.c), values are checked
  * against each other (topo_check.c), and the links of a node are numbered (cluster.c). Links may
  * then be changed (link_names.c finds them, link_changes.c changes them). Paths (path.c,
- * changed_path.c) and the SimGrid platform (simgrid_xml.c) read the result.
+ * changed_path.c) and the SimGrid platform (simgrid_xml.c) read the result. A cluster of a platform
+ * file (platform_cluster.c) has entries from settings only, and none of a node's links.
  */
 #ifndef AR_TOPO_H
 #define AR_TOPO_H
@@ -13,6 +14,8 @@
 #include <stdbool.h>
 
 #include "ar_cluster.h"
+
+struct ar_platform;
 
 enum {
     AR_TOPO_GPUS_MOST = 64,       /**< GPUs of a node */
@@ -113,16 +116,27 @@ struct ar_cluster {
     double port_Bps, uplink_Bps, hca_Bps;
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
     bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */
-    uint32_t changes_count; /**< 0: every link is as in the file */
+    bool is_changed; /**< paths are not those of the file: links are changed, or a platform has them
+                      */
+    uint32_t changes_count;         /**< 0: every link is as in the file */
     struct ar_link_change *changes; /**< in the order of their links; owned */
     size_t change_texts_count;
     struct ar_change_text *change_texts; /**< in the order of the command line; owned */
+    struct ar_platform *platform;        /**< NULL: the cluster is of a cluster file; owned */
 };
 
 /** Reads the file and applies the settings; on failure the topo is empty. */
 enum ar_status ar_topo_read(const char *path, const char *const *settings, size_t settings_count,
                             struct ar_topo *topo, struct ar_error *err);
 void ar_topo_free(struct ar_topo *topo);
+
+/** Applies settings, the last one of a key wins. */
+enum ar_status ar_topo_apply(struct ar_topo *topo, const char *const *settings,
+                             size_t settings_count, struct ar_error *err);
+
+/** Adds an entry, or replaces it if its key is there; `line` is 0 for a setting. */
+enum ar_status ar_topo_store(struct ar_topo *topo, enum ar_topo_key key, uint32_t line,
+                             const char *text, const char *source, struct ar_error *err);
 
 /** The entry of a key, or NULL. */
 const struct ar_topo_entry *ar_topo_find(const struct ar_topo *topo, enum ar_topo_key key);
@@ -138,7 +152,11 @@ const char *ar_topo_key_name(enum ar_topo_key key);
 enum ar_status ar_topo_key_find(const char *where, const char *name, enum ar_topo_key *key,
                                 struct ar_error *err);
 
-/** Parses all texts. */
+/** Parses the texts of entries, but for pairs. */
+enum ar_status ar_topo_parse_entries(const struct ar_topo *topo, struct ar_topo_values *values,
+                                     struct ar_error *err);
+
+/** Parses all texts of a cluster file; some keys must be there. */
 enum ar_status ar_topo_parse(const struct ar_topo *topo, struct ar_topo_values *values,
                              struct ar_error *err);
 
@@ -158,6 +176,9 @@ enum ar_status ar_topo_refuse(const struct ar_topo *topo, enum ar_topo_key key,
 enum ar_status ar_topo_check(const struct ar_topo *topo, const struct ar_topo_values *values,
                              struct ar_error *err);
 
+/** Fills in the facts from the values. */
+void ar_topo_fill_facts(struct ar_cluster *cluster);
+
 /** Numbers all links, GPU ports among them if paths over PCIe or an NVLink switch need them or if
  * the cluster has spare ports; fails if there are more links than 31 bits can count. */
 enum ar_status ar_topo_number_links(struct ar_cluster *cluster, struct ar_error *err);
@@ -172,8 +193,8 @@ enum ar_status ar_topo_find_links(const struct ar_cluster *cluster, const char *
 const struct ar_link_change *ar_topo_link_change(const struct ar_cluster *cluster, uint32_t link);
 bool ar_topo_is_down(const struct ar_cluster *cluster, uint32_t link);
 
-/** As ar_cluster_path(), but where there is no way links_count is 0 and links[0] is a link that is
- * down and has no substitute. */
+/** As ar_cluster_path(), but where there is no way links_count is 0 and near_links[0] is a link
+ * that is down and has no substitute. */
 struct ar_path ar_topo_path(const struct ar_cluster *cluster, uint32_t source,
                             uint32_t destination);
 

@@ -117,9 +117,8 @@ static enum ar_status check_text(const char *where, const char *text, bool is_pr
     return AR_OK;
 }
 
-/* Adds an entry, or replaces it if it is a setting. */
-static enum ar_status store_entry(struct ar_topo *topo, enum ar_topo_key key, uint32_t line,
-                                  const char *text, const char *source, struct ar_error *err)
+enum ar_status ar_topo_store(struct ar_topo *topo, enum ar_topo_key key, uint32_t line,
+                             const char *text, const char *source, struct ar_error *err)
 {
     char *own_text = strdup(text);
     char *own_source = strdup(source);
@@ -203,7 +202,7 @@ static enum ar_status read_line(struct ar_topo *topo, uint32_t line, char *text,
                             "%s: key \"%s\": found a second time; expected once (first in line %u)",
                             where, ar_topo_key_name(key), earlier->line);
     }
-    return store_entry(topo, key, line, value, source, err);
+    return ar_topo_store(topo, key, line, value, source, err);
 }
 
 static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t size,
@@ -254,7 +253,17 @@ static enum ar_status apply_setting(struct ar_topo *topo, const char *setting, s
         err->status = AR_USAGE;
         return AR_USAGE;
     }
-    return store_entry(topo, key, 0, value, "--set", err);
+    return ar_topo_store(topo, key, 0, value, "--set", err);
+}
+
+enum ar_status ar_topo_apply(struct ar_topo *topo, const char *const *settings,
+                             size_t settings_count, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    for (size_t i = 0; i < settings_count && status == AR_OK; i++) {
+        status = apply_setting(topo, settings[i], err);
+    }
+    return status;
 }
 
 enum ar_status ar_topo_read(const char *path, const char *const *settings, size_t settings_count,
@@ -270,8 +279,8 @@ enum ar_status ar_topo_read(const char *path, const char *const *settings, size_
     }
     status = read_lines(topo, content, size, err);
     free(content);
-    for (size_t i = 0; i < settings_count && status == AR_OK; i++) {
-        status = apply_setting(topo, settings[i], err);
+    if (status == AR_OK) {
+        status = ar_topo_apply(topo, settings, settings_count, err);
     }
     if (status != AR_OK) {
         ar_topo_free(topo);

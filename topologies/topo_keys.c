@@ -166,16 +166,26 @@ static enum ar_status parse_pairs(const struct ar_topo *topo, struct ar_topo_val
     return status;
 }
 
-enum ar_status ar_topo_parse(const struct ar_topo *topo, struct ar_topo_values *values,
-                             struct ar_error *err)
+enum ar_status ar_topo_parse_entries(const struct ar_topo *topo, struct ar_topo_values *values,
+                                     struct ar_error *err)
 {
-    static const enum ar_topo_key required[] = {TOPO_NAME, TOPO_NODES, TOPO_GPUS};
     *values = (struct ar_topo_values){0};
     for (size_t i = 0; i < topo->entries_count; i++) {
         enum ar_status status = parse_entry(topo, &topo->entries[i], values, err);
         if (status != AR_OK) {
             return status;
         }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_topo_parse(const struct ar_topo *topo, struct ar_topo_values *values,
+                             struct ar_error *err)
+{
+    static const enum ar_topo_key required[] = {TOPO_NAME, TOPO_NODES, TOPO_GPUS};
+    enum ar_status status = ar_topo_parse_entries(topo, values, err);
+    if (status != AR_OK) {
+        return status;
     }
     for (size_t i = 0; i < sizeof required / sizeof required[0]; i++) {
         if (!values->is_given[required[i]]) {

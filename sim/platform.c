@@ -1,0 +1,270 @@
+/* Parent side: the file, its hosts and links as cluster, the questions asked of children. */
+#include "platform.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "ar_text.h"
+#include "platform_child.h"
+
+bool platform_is_named(const char *text)
+{
+    static const char ending[] = ".xml";
+    size_t length = strlen(text);
+    return length > strlen(ending) && strcmp(text + length - strlen(ending), ending) == 0;
+}
+
+/* --- loading --------------------------------------------------------------------------------- */
+
+static enum ar_status check_file(const char *path, struct ar_error *err)
+{
+    struct stat info;
+    FILE *file = fopen(path, "re");
+    bool is_open = file != NULL && fstat(fileno(file), &info) == 0;
+    int cause = errno;
+    if (file != NULL) {
+        fclose(file);
+    }
+    if (!is_open) {
+        return ar_error_set(err, AR_NO_INPUT, "%.300s: cannot read: %s", path, strerror(cause));
+    }
+    if (S_ISDIR(info.st_mode)) {
+        return ar_error_set(err, AR_NO_INPUT,
+                            "%.300s: found a directory; expected a SimGrid platform file", path);
+    }
+    return AR_OK;
+}
+
+/* Compares runs of digits by their value, other text by its bytes. */
+static int compare_naturally(const char *a, const char *b)
+{
+    static const char digits[] = "0123456789";
+    const char *whole_a = a;
+    const char *whole_b = b;
+    while (*a != '\0' && *b != '\0') {
+        size_t zeros_a = strspn(a, "0");
+        size_t zeros_b = strspn(b, "0");
+        size_t length_a = strspn(a + zeros_a, digits);
+        size_t length_b = strspn(b + zeros_b, digits);
+        if (zeros_a + length_a == 0 || zeros_b + length_b == 0) {
+            if (*a != *b) {
+                return (unsigned char)*a - (unsigned char)*b;
+            }
+            a++;
+            b++;
+            continue;
+        }
+        a += zeros_a;
+        b += zeros_b;
+        int order = length_a != length_b ? (length_a > length_b ? 1 : -1) : strncmp(a, b, length_a);
+        if (order != 0) {
+            return order;
+        }
+        a += length_a;
+        b += length_b;
+    }
+    int order = (unsigned char)*a - (unsigned char)*b;
+    return order != 0 ? order : strcmp(whole_a, whole_b); /* "gpu-01" and "gpu-1" */
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+    return compare_naturally(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int compare_links(const void *a, const void *b)
+{
+    return strcmp(((const struct ar_platform_link *)a)->name,
+                  ((const struct ar_platform_link *)b)->name);
+}
+
+/* The content of a platform as its child answered it; the texts stay in the answer. */
+static void read_content(char *data, const struct platform_counts *counts, const char **hosts,
+                         struct ar_platform_link *links)
+{
+    for (uint32_t i = 0; i < counts->hosts; i++) {
+        hosts[i] = data;
+        data += strlen(data) + 1;
+    }
+    for (uint32_t i = 0; i < counts->links; i++) {
+        memcpy(&links[i].bandwidth_Bps, data, sizeof links[i].bandwidth_Bps);
+        data += sizeof links[i].bandwidth_Bps;
+        links[i].is_shared = *data != 0;
+        links[i].name = data + 1;
+        data += 1 + strlen(data + 1) + 1;
+    }
+    qsort(hosts, counts->hosts, sizeof *hosts, compare_hosts);
+    qsort(links, counts->links, sizeof *links, compare_links);
+}
+
+static const struct ar_platform_source source;
+
+static enum ar_status make_cluster(const char *path, struct simgrid_answer *answer,
+                                   const char *const *settings, size_t settings_count,
+                                   struct ar_cluster **cluster, struct ar_error *err)
+{
+    struct platform_counts counts = {.hosts = 0};
+    if (answer->size >= sizeof counts) {
+        memcpy(&counts, answer->data, sizeof counts);
+    }
+    if (counts.hosts < 2) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s: found %" PRIu32 " host%s; expected at least 2, one for each "
+                            "GPU",
+                            path, counts.hosts, counts.hosts == 1 ? "" : "s");
+    }
+    const char **hosts = calloc(counts.hosts, sizeof *hosts);
+    struct ar_platform_link *links = calloc(counts.links + 1u, sizeof *links);
+    enum ar_status status = AR_OK;
+    if (hosts == NULL || links == NULL) {
+        status = ar_error_no_memory(err, "the platform");
+    } else {
+        read_content(answer->data + sizeof counts, &counts, hosts, links);
+        const struct ar_platform_content content = {.hosts = hosts,
+                                                    .hosts_count = counts.hosts,
+                                                    .links = links,
+                                                    .links_count = counts.links};
+        status = ar_cluster_from_platform(path, &content, &source, settings, settings_count,
+                                          cluster, err);
+    }
+    free(hosts);
+    free(links);
+    return status;
+}
+
+/* SimGrid's own words say best what is wrong with a file. */
+static enum ar_status report_refusal(const char *path, const char *cause, struct ar_error *err)
+{
+    static const char parse_error[] = "Parse error at ";
+    if (strncmp(cause, parse_error, strlen(parse_error)) == 0) {
+        return ar_error_set(err, AR_BAD_DATA, "%s; expected a SimGrid platform file",
+                            cause + strlen(parse_error));
+    }
+    return ar_error_set(err, AR_BAD_DATA, "%.150s: SimGrid does not take it as a platform: %s",
+                        path, cause[0] != '\0' ? cause : "it ended without saying why");
+}
+
+enum ar_status platform_load(const char *path, const char *const *settings, size_t settings_count,
+                             struct ar_cluster **cluster, struct ar_error *err)
+{
+    struct simgrid_answer answer;
+    struct platform_content_task own = {.task = {.run = platform_answer_content}, .path = path};
+    enum ar_status status = check_file(path, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = simgrid_fork(&own.task, &answer, err);
+    if (status == AR_INTERNAL) {
+        status = report_refusal(path, answer.cause, err);
+    }
+    if (status == AR_OK) {
+        status = make_cluster(path, &answer, settings, settings_count, cluster, err);
+    }
+    free(answer.data);
+    return status;
+}
+
+/* --- routes ---------------------------------------------------------------------------------- */
+
+static enum ar_status report_apart(const struct ar_cluster *cluster, struct ar_flow pair,
+                                   struct ar_error *err)
+{
+    char from[PLATFORM_NAME_ROOM];
+    char to[PLATFORM_NAME_ROOM];
+    return ar_error_set(err, AR_BAD_DATA,
+                        "GPUs %" PRIu32 " and %" PRIu32
+                        " cannot reach each other: %.150s has no route from host "
+                        "\"%.80s\" to host \"%.80s\"",
+                        pair.source < pair.destination ? pair.source : pair.destination,
+                        pair.source < pair.destination ? pair.destination : pair.source,
+                        ar_cluster_platform_path(cluster),
+                        ar_cluster_host_name(cluster, pair.source, from, sizeof from),
+                        ar_cluster_host_name(cluster, pair.destination, to, sizeof to));
+}
+
+/* Takes the routes out of an answer; returns how many there are in full and with links. */
+static size_t take_routes(const struct simgrid_answer *answer, size_t pairs_count,
+                          struct ar_platform_route *routes, uint32_t *links)
+{
+    size_t at = 1; /* behind the sign of life */
+    for (size_t i = 0; i < pairs_count; i++) {
+        struct platform_route_head head;
+        if (at + sizeof head > answer->size) {
+            return i;
+        }
+        memcpy(&head, answer->data + at, sizeof head);
+        at += sizeof head;
+        if (head.links_count == 0 || at + head.links_count * sizeof *links > answer->size) {
+            return i;
+        }
+        memcpy(links, answer->data + at, head.links_count * sizeof *links);
+        at += head.links_count * sizeof *links;
+        links += head.links_count;
+        routes[i] = (struct ar_platform_route){.latency_s = head.latency_s,
+                                               .links_count = head.links_count};
+    }
+    return pairs_count;
+}
+
+static enum ar_status find_routes(const struct ar_cluster *cluster, const struct ar_flow *pairs,
+                                  size_t pairs_count, struct ar_platform_route *routes,
+                                  uint32_t **links, struct ar_error *err)
+{
+    struct simgrid_answer answer;
+    struct platform_routes_task own = {.task = {.run = platform_answer_routes},
+                                       .cluster = cluster,
+                                       .pairs = pairs,
+                                       .pairs_count = pairs_count};
+    enum ar_status status = simgrid_fork(&own.task, &answer, err);
+    uint32_t *taken = malloc(answer.size + 1); /* all of the answer is more than enough */
+    if (status == AR_INTERNAL && answer.size == 0) {
+        status = report_refusal(ar_cluster_platform_path(cluster), answer.cause, err);
+    } else if (taken == NULL) {
+        status = ar_error_no_memory(err, "the routes of a platform");
+    } else if (status == AR_OK || status == AR_INTERNAL) {
+        size_t count = take_routes(&answer, pairs_count, routes, taken);
+        status = count < pairs_count ? report_apart(cluster, pairs[count], err) : AR_OK;
+    }
+    free(answer.data);
+    if (status != AR_OK) {
+        free(taken);
+        return status;
+    }
+    *links = taken;
+    return AR_OK;
+}
+
+/* --- rates ----------------------------------------------------------------------------------- */
+
+static enum ar_status find_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
+                                 size_t flows_count, double *rates_Bps, struct ar_error *err)
+{
+    struct simgrid_answer answer;
+    size_t size = flows_count * sizeof *rates_Bps;
+    struct platform_rates_task own = {
+        /* The lazy update of 3.32 may give a flow too much where many start at once. */
+        .task = {.run = platform_answer_rates,
+                 .actors_count = 2 * flows_count,
+                 .options = {"--cfg=network/optim:Full"}},
+        .cluster = cluster,
+        .flows = flows,
+        .flows_count = flows_count,
+        .guesses_Bps = rates_Bps,
+    };
+    enum ar_status status = simgrid_fork(&own.task, &answer, err);
+    if (status == AR_OK && answer.size != size) {
+        status = ar_error_set(err, AR_INTERNAL, "the rates of %zu flows came as %zu bytes",
+                              flows_count, answer.size);
+    }
+    if (status == AR_OK) {
+        memcpy(rates_Bps, answer.data, size);
+    }
+    free(answer.data);
+    return status;
+}
+
+static const struct ar_platform_source source = {.routes = find_routes, .rates = find_rates};

@@ -1,0 +1,90 @@
+/* SimGrid's own sharing of the links of a platform, which is not always max-min sharing. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_maxmin.h"
+#include "test_platform_text.h"
+#include "test_support.h"
+
+/* Three hosts that send to a fourth over one link, from 2, 6 and 18 us away. */
+#define UNEQUAL                                                                                    \
+    HEAD "<zone id=\"w\" routing=\"Full\">" HOST("a") HOST("b") HOST("c") HOST("d")                \
+        LINK("near", "bandwidth=\"100GBps\" latency=\"2us\" sharing_policy=\"SHARED\"")            \
+            LINK("middle", "bandwidth=\"100GBps\" latency=\"6us\" sharing_policy=\"SHARED\"")      \
+                LINK("far", "bandwidth=\"100GBps\" latency=\"18us\" sharing_policy=\"SHARED\"")    \
+                    LINK("port", "bandwidth=\"13GBps\" latency=\"0us\" sharing_policy=\"SHARED\"") \
+                        ROUTE("a", "d", HOP("near") HOP("port"))                                   \
+                            ROUTE("b", "d", HOP("middle") HOP("port"))                             \
+                                ROUTE("c", "d", HOP("far") HOP("port")) "</zone>" FOOT
+
+static const struct ar_flow to_d[] = {{0, 3}, {1, 3}, {2, 3}};
+
+static void measure(const struct ar_cluster *cluster, const struct ar_flow *flows, size_t count,
+                    double *rates_Bps)
+{
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_cluster_prepare_paths(cluster, flows, count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_cluster_platform_rates(cluster, flows, count, rates_Bps, &err), AR_OK, "%s",
+                 err.text);
+}
+
+/* 1/2 : 1/6 : 1/18 is 9 : 3 : 1, as SimGrid shares by latency; however wrong the guess. */
+Test(platform_rates, measured_rates_are_simgrids_whatever_the_guess)
+{
+    static const double guesses[][3] = {
+        {9e9, 3e9, 1e9}, {13e9 / 3, 13e9 / 3, 13e9 / 3}, {1e9, 3e9, 9e9}, {1e3, 1e9, 13e9}};
+    for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
+        char path[PATH_ROOM];
+        double rates_Bps[3];
+        struct ar_cluster *cluster = platform_text_load(UNEQUAL, NULL, path);
+        memcpy(rates_Bps, guesses[i], sizeof rates_Bps);
+        measure(cluster, to_d, 3, rates_Bps);
+        cr_expect(support_near(rates_Bps[0], 9e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[0]);
+        cr_expect(support_near(rates_Bps[1], 3e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[1]);
+        cr_expect(support_near(rates_Bps[2], 1e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[2]);
+        platform_text_unload(cluster, path);
+    }
+}
+
+Test(platform_rates, weights_of_one_over_latency_guess_what_simgrid_does)
+{
+    static const double weights[] = {1 / 2e-6, 1 / 6e-6, 1 / 18e-6};
+    char path[PATH_ROOM];
+    double rates_Bps[3];
+    struct ar_error err;
+    struct ar_cluster *cluster = platform_text_load(UNEQUAL, NULL, path);
+    cr_assert_eq(ar_cluster_prepare_paths(cluster, to_d, 3, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_maxmin_rates(cluster, to_d, weights, 3, rates_Bps, &err), AR_OK);
+    cr_expect(support_near(rates_Bps[0], 9e9, 1e-9), "%.9g B/s", rates_Bps[0]);
+    cr_expect(support_near(rates_Bps[1], 3e9, 1e-9), "%.9g B/s", rates_Bps[1]);
+    cr_expect(support_near(rates_Bps[2], 1e9, 1e-9), "%.9g B/s", rates_Bps[2]);
+    platform_text_unload(cluster, path);
+}
+
+/* The backbone bounds each flow at 2 GB/s and is not shared; a link without directions is shared
+ * by both of them. */
+Test(platform_rates, fat_links_bound_a_flow_and_links_without_direction_serve_both)
+{
+    static const struct ar_flow flows[] = {{0, 1}, {1, 0}, {2, 3}};
+    static const double expected[] = {0.5e9, 0.5e9, 2e9};
+    char path[PATH_ROOM];
+    struct ar_cluster *cluster = platform_text_load(
+        HEAD "<zone id=\"w\" routing=\"Full\">" HOST("a") HOST("b") HOST("c") HOST("d")
+            LINK("wire", "bandwidth=\"1GBps\" latency=\"1us\" sharing_policy=\"SHARED\"")
+                LINK("fat", "bandwidth=\"2GBps\" latency=\"1us\" sharing_policy=\"FATPIPE\"")
+                    ROUTE("a", "b", HOP("wire") HOP("fat")) ROUTE("b", "a", HOP("wire") HOP("fat"))
+                        ROUTE("c", "d", HOP("fat")) "</zone>" FOOT,
+        NULL, path);
+    double rates_Bps[3];
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_prepare_paths(cluster, flows, 3, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_maxmin_rates(cluster, flows, NULL, 3, rates_Bps, &err), AR_OK);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect(support_near(rates_Bps[i], expected[i], 1e-12), "%zu: %.9g", i, rates_Bps[i]);
+    }
+    measure(cluster, flows, 3, rates_Bps);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect(support_near(rates_Bps[i], expected[i], 1e-6), "%zu: %.9g", i, rates_Bps[i]);
+    }
+    platform_text_unload(cluster, path);
+}

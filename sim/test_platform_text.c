@@ -1,0 +1,49 @@
+#include "test_platform_text.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform.h"
+
+FILE *platform_text_make(char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, "%s/platform-XXXXXX.xml", AR_TEST_BINARY_DIR);
+    int descriptor = mkstemps(path, 4);
+    FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
+    cr_assert(file != NULL, "cannot make %s", path);
+    return file;
+}
+
+static size_t count_settings(const char *const *settings)
+{
+    size_t count = 0;
+    while (settings != NULL && settings[count] != NULL) {
+        count++;
+    }
+    return count;
+}
+
+struct ar_cluster *platform_text_open(const char *path, const char *const *settings)
+{
+    struct ar_cluster *cluster = NULL;
+    struct ar_error err = {.text = ""};
+    enum ar_status status = platform_load(path, settings, count_settings(settings), &cluster, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+    return cluster;
+}
+
+struct ar_cluster *platform_text_load(const char *text, const char *const *settings,
+                                      char path[PATH_ROOM])
+{
+    FILE *file = platform_text_make(path);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+    return platform_text_open(path, settings);
+}
+
+void platform_text_unload(struct ar_cluster *cluster, const char *path)
+{
+    unlink(path);
+    ar_cluster_destroy(cluster);
+}
