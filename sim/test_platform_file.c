@@ -95,6 +95,55 @@ Test(platform_file, engines_agree_on_rings_on_a_fat_tree)
     platform_text_unload(tree, path);
 }
 
+Test(platform_file, engines_agree_on_rings_on_a_dragonfly_where_nothing_is_shared)
+{
+    char path[PATH_ROOM];
+    struct ar_cluster *dragonfly = platform_text_load(
+        HEAD CLUSTER("15", "topology=\"DRAGONFLY\" topo_parameters=\"2,1;2,1;2,1;2\"") FOOT, NULL,
+        path);
+    expect_engines_agree(dragonfly, 2);
+    expect_engines_agree(dragonfly, 4);
+    platform_text_unload(dragonfly, path);
+}
+
+/* Five hosts at a router, with a link for each direction of each; 4 to 8 GB/s out, 9 GB/s in. */
+static void write_star(FILE *file)
+{
+    static const char *const parts[] = {
+        "<host id=\"h%1$d\" speed=\"1Gf\"/>\n",
+        "<link id=\"h%1$d.out\" bandwidth=\"%2$dGBps\" latency=\"3us\"/>\n"
+        "<link id=\"h%1$d.in\" bandwidth=\"9GBps\" latency=\"4us\"/>\n",
+        "<route src=\"h%1$d\" dst=\"middle\" symmetrical=\"NO\"><link_ctn "
+        "id=\"h%1$d.out\"/></route>\n"
+        "<route src=\"middle\" dst=\"h%1$d\" symmetrical=\"NO\"><link_ctn "
+        "id=\"h%1$d.in\"/></route>\n"};
+    fputs(HEAD "<zone id=\"w\" routing=\"Floyd\">\n", file);
+    for (int part = 0; part < 3; part++) {
+        for (int host = 0; host < 5; host++) {
+            fprintf(file, parts[part], host, 4 + host);
+        }
+        fputs(part == 0 ? "<router id=\"middle\"/>\n" : "", file);
+    }
+    fputs("</zone>\n" FOOT, file);
+}
+
+Test(platform_file, engines_agree_on_a_star_written_by_hand)
+{
+    char path[PATH_ROOM];
+    FILE *file = platform_text_make(path);
+    write_star(file);
+    cr_assert_eq(fclose(file), 0);
+    struct ar_cluster *star = platform_text_open(path, NULL);
+    expect_engines_agree(star, 5);
+    /* 8 messages of a fifth through the slowest port, then the way of the last one. */
+    struct ar_collective ring = support_collective(star, "ring", 5, 1);
+    double expected_s = 8 * (1000000 * 4.0 / 5 / 4e9) + 7e-6;
+    double time_s = trials_simulate(&ring, 1000000);
+    cr_expect(support_near(time_s, expected_s, 1e-6), "%.9g s, expected %.9g s", time_s,
+              expected_s);
+    platform_text_unload(star, path);
+}
+
 Test(platform_file, routes_may_be_long)
 {
     char path[PATH_ROOM];
@@ -166,6 +215,9 @@ Test(platform_file, a_slow_link_slows_every_engine)
         cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
                   ar_engines[i]->name, time_s, expected_s);
     }
+    struct ar_flow back = {4, 3};
+    cr_assert_eq(ar_cluster_prepare_paths(star, &back, 1, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(ar_cluster_path(star, 4, 3).bandwidth_Bps, 10e9);
     struct ar_closed_time time = support_closed(&ring, 16000000);
     char name[64];
     cr_expect_str_eq(ar_cluster_link_name(star, time.phases[0].slowest_link, name, sizeof name),
@@ -175,48 +227,49 @@ Test(platform_file, a_slow_link_slows_every_engine)
 
 /* --- bad input ------------------------------------------------------------------------------- */
 
+static const struct {
+    const char *text;
+    const char *setting;
+    enum ar_status status;
+    const char *expected;
+} bad_rows[] = {
+    {"", NULL, AR_BAD_DATA, ".xml:1: Invalid XML"},
+    {"nodes = 4 ; x\n", NULL, AR_BAD_DATA, "; expected a SimGrid platform file"},
+    {HEAD "<zone id=\"w\" routing=\"Full\">", NULL, AR_BAD_DATA, "expected a SimGrid platform"},
+    {HEAD "<zone id=\"w\" routing=\"Full\"></zone>" FOOT, NULL, AR_BAD_DATA,
+     "found 0 hosts; expected at least 2"},
+    {HEAD "<zone id=\"w\" routing=\"Full\">" HOST("a") "</zone>" FOOT, NULL, AR_BAD_DATA,
+     "found 1 host; expected at least 2"},
+    {HEAD FULL_HOSTS ROUTE("gpu-1", "gpu-2", HOP("none")) "</zone>" FOOT, NULL, AR_BAD_DATA,
+     "SimGrid does not take it as a platform: Link not found: none"},
+    {"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+     "<platform version=\"2\">\n</platform>\n",
+     NULL, AR_BAD_DATA, ".xml:3: You're using"},
+    {HEAD CLUSTER("15", "") FOOT, "gpus_per_node=17", AR_USAGE,
+     "\"17\"; expected at most 16, the hosts of the platform"},
+    {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "perhaps \"gpus_per_node\""},
+    {HEAD CLUSTER("15", "") FOOT, "nodes=4", AR_USAGE,
+     "--set: key \"nodes\": found a value that the platform file says itself"},
+    {HEAD CLUSTER("15", "") FOOT, "gpu.reduce_cost=4", AR_USAGE, "--set: key \"gpu.reduce"},
+    {HEAD CLUSTER("15", "") FOOT, "hcas=x", AR_USAGE, "found \"x\"; expected a whole number"},
+};
+
 Test(platform_file, a_wrong_platform_or_setting_is_refused_with_one_clear_line)
 {
-    static const struct {
-        const char *text;
-        const char *setting;
-        enum ar_status status;
-        const char *expected;
-    } rows[] = {
-        {"", NULL, AR_BAD_DATA, ".xml:1: Invalid XML"},
-        {"nodes = 4 ; x\n", NULL, AR_BAD_DATA, "; expected a SimGrid platform file"},
-        {HEAD "<zone id=\"w\" routing=\"Full\">", NULL, AR_BAD_DATA, "expected a SimGrid platform"},
-        {HEAD "<zone id=\"w\" routing=\"Full\"></zone>" FOOT, NULL, AR_BAD_DATA,
-         "found 0 hosts; expected at least 2"},
-        {HEAD "<zone id=\"w\" routing=\"Full\">" HOST("a") "</zone>" FOOT, NULL, AR_BAD_DATA,
-         "found 1 host; expected at least 2"},
-        {HEAD FULL_HOSTS ROUTE("gpu-1", "gpu-2", HOP("none")) "</zone>" FOOT, NULL, AR_BAD_DATA,
-         "SimGrid does not take it as a platform: Link not found: none"},
-        {"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-         "<platform version=\"2\">\n</platform>\n",
-         NULL, AR_BAD_DATA, ".xml:3: You're using"},
-        {HEAD CLUSTER("15", "") FOOT, "gpus_per_node=17", AR_USAGE,
-         "\"17\"; expected at most 16, the hosts of the platform"},
-        {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "perhaps \"gpus_per_node\""},
-        {HEAD CLUSTER("15", "") FOOT, "nodes=4", AR_USAGE,
-         "--set: key \"nodes\": found a value that the platform file says itself"},
-        {HEAD CLUSTER("15", "") FOOT, "gpu.reduce_cost=4", AR_USAGE, "--set: key \"gpu.reduce"},
-        {HEAD CLUSTER("15", "") FOOT, "hcas=x", AR_USAGE, "found \"x\"; expected a whole number"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
         char path[PATH_ROOM];
         struct ar_cluster *cluster = NULL;
         struct ar_error err = {.text = ""};
         FILE *file = platform_text_make(path);
-        fputs(rows[i].text, file);
+        fputs(bad_rows[i].text, file);
         fclose(file);
         enum ar_status status =
-            platform_load(path, &rows[i].setting, rows[i].setting != NULL, &cluster, &err);
+            platform_load(path, &bad_rows[i].setting, bad_rows[i].setting != NULL, &cluster, &err);
         unlink(path);
-        cr_expect_eq(status, rows[i].status, "%s: %s", rows[i].expected, err.text);
+        cr_expect_eq(status, bad_rows[i].status, "%s: %s", bad_rows[i].expected, err.text);
         cr_expect_null(cluster);
-        cr_expect_not_null(strstr(err.text, rows[i].expected), "\"%s\" lacks \"%s\"", err.text,
-                           rows[i].expected);
+        cr_expect_not_null(strstr(err.text, bad_rows[i].expected), "\"%s\" lacks \"%s\"", err.text,
+                           bad_rows[i].expected);
         cr_expect_null(strchr(err.text, '\n'));
     }
 }

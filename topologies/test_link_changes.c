@@ -228,45 +228,46 @@ Test(link_changes, gpus_without_a_way_are_refused_once_they_are_used)
 
 /* --- bad settings ---------------------------------------------------------------------------- */
 
+static const struct {
+    struct links links;
+    const char *expected;
+} bad_rows[] = {
+    {{.slow = {"node-3.hca-7:2"}}, "unknown link \"node-3.hca-7\"; did you mean \"node-3.hca-"},
+    {{.slow = {"nod-3.hca-0:2"}}, "unknown link \"nod-3.hca-0\"; did you mean \"node-3.hca-0\""},
+    {{.down = {"rak-2.up"}}, "unknown link \"rak-2.up\"; did you mean \"rack-2.up\"?"},
+    {{.down = {"node-6.hca-0"}}, "\"node-6.hca-0\"; expected one of nodes 0 to 5"},
+    {{.down = {"rack-3"}}, "found link \"rack-3\"; expected one of racks 0 to 2"},
+    {{.down = {"node-03.hca-0"}}, "did you mean \"node-3.hca-0\"?"},
+    {{.down = {"node-99999999999.hca-0"}}, "unknown link \"node-99999999999.hca-0\""},
+    {{.down = {"zzzzzzzzzzzzzz"}}, "unknown link \"zzzzzzzzzzzzzz\"; expected one such as"},
+    {{.down = {""}}, "unknown link \"\""},
+    {{.down = {"node-3"}}, "unknown link \"node-3\""},
+    {{.down = {"node-0.port-1"}}, "unknown link \"node-0.port-1\""},
+    {{.down = {"node-3.hca-0:4"}}, "unknown link \"node-3.hca-0:4\"; did you mean"},
+    {{.slow = {"node-3.hca-0"}}, "--slow-link: found \"node-3.hca-0\"; expected LINK:FACTOR"},
+    {{.slow = {"node-3.hca-0:"}}, "expected LINK:FACTOR"},
+    {{.slow = {":4"}}, "found \":4\"; expected LINK:FACTOR"},
+    {{.slow = {""}}, "found \"\"; expected LINK:FACTOR"},
+    {{.slow = {"node-3.hca-0:0"}}, "found the factor \"0\"; expected a number above zero"},
+    {{.slow = {"node-3.hca-0:-4"}}, "found the factor \"-4\""},
+    {{.slow = {"node-3.hca-0:nan"}}, "found the factor \"nan\""},
+    {{.slow = {"node-3.hca-0:inf"}}, "found the factor \"inf\""},
+    {{.slow = {"node-3.hca-0:1e99"}}, "found the factor \"1e99\""},
+    {{.slow = {"node-3.hca-0:4x"}}, "found the factor \"4x\""},
+    {{.slow = {"node-3.hca-0:four"}}, "found the factor \"four\""},
+    {{.slow = {"rack-0:2", "rack-0.up:3"}}, "found link \"rack-0.up\" a second time"},
+    {{.slow = {"rack-0.up:2"}, .down = {"rack-0"}}, "--down-link: found link \"rack-0.up\" a"},
+};
+
 Test(link_changes, a_wrong_setting_is_refused_with_one_clear_line)
 {
-    static const struct {
-        struct links links;
-        const char *expected;
-    } rows[] = {
-        {{.slow = {"node-3.hca-7:2"}}, "unknown link \"node-3.hca-7\"; did you mean \"node-3.hca-"},
-        {{.slow = {"nod-3.hca-0:2"}},
-         "unknown link \"nod-3.hca-0\"; did you mean \"node-3.hca-0\""},
-        {{.down = {"rak-2.up"}}, "unknown link \"rak-2.up\"; did you mean \"rack-2.up\"?"},
-        {{.down = {"node-6.hca-0"}}, "\"node-6.hca-0\"; expected one of nodes 0 to 5"},
-        {{.down = {"rack-3"}}, "found link \"rack-3\"; expected one of racks 0 to 2"},
-        {{.down = {"node-03.hca-0"}}, "did you mean \"node-3.hca-0\"?"},
-        {{.down = {"node-99999999999.hca-0"}}, "unknown link \"node-99999999999.hca-0\""},
-        {{.down = {"zzzzzzzzzzzzzz"}}, "unknown link \"zzzzzzzzzzzzzz\"; expected one such as"},
-        {{.down = {""}}, "unknown link \"\""},
-        {{.down = {"node-3"}}, "unknown link \"node-3\""},
-        {{.down = {"node-0.port-1"}}, "unknown link \"node-0.port-1\""},
-        {{.down = {"node-3.hca-0:4"}}, "unknown link \"node-3.hca-0:4\"; did you mean"},
-        {{.slow = {"node-3.hca-0"}}, "--slow-link: found \"node-3.hca-0\"; expected LINK:FACTOR"},
-        {{.slow = {"node-3.hca-0:"}}, "expected LINK:FACTOR"},
-        {{.slow = {":4"}}, "found \":4\"; expected LINK:FACTOR"},
-        {{.slow = {""}}, "found \"\"; expected LINK:FACTOR"},
-        {{.slow = {"node-3.hca-0:0"}}, "found the factor \"0\"; expected a number above zero"},
-        {{.slow = {"node-3.hca-0:-4"}}, "found the factor \"-4\""},
-        {{.slow = {"node-3.hca-0:nan"}}, "found the factor \"nan\""},
-        {{.slow = {"node-3.hca-0:inf"}}, "found the factor \"inf\""},
-        {{.slow = {"node-3.hca-0:1e99"}}, "found the factor \"1e99\""},
-        {{.slow = {"node-3.hca-0:4x"}}, "found the factor \"4x\""},
-        {{.slow = {"node-3.hca-0:four"}}, "found the factor \"four\""},
-        {{.slow = {"rack-0:2", "rack-0.up:3"}}, "found link \"rack-0.up\" a second time"},
-        {{.slow = {"rack-0.up:2"}, .down = {"rack-0"}}, "--down-link: found link \"rack-0.up\" a"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
         struct ar_cluster *cluster = test_load_small(NULL);
         struct ar_error err = {.text = ""};
-        cr_expect_eq(change(cluster, &rows[i].links, &err), AR_USAGE, "%s", rows[i].expected);
-        cr_expect(strstr(err.text, rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
-                  rows[i].expected);
+        cr_expect_eq(change(cluster, &bad_rows[i].links, &err), AR_USAGE, "%s",
+                     bad_rows[i].expected);
+        cr_expect(strstr(err.text, bad_rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
+                  bad_rows[i].expected);
         cr_expect_null(strchr(err.text, '\n'));
         ar_cluster_destroy(cluster);
     }
