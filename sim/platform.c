@@ -225,7 +225,7 @@ static enum ar_status find_routes(const struct ar_cluster *cluster, const struct
         status = report_refusal(ar_cluster_platform_path(cluster), answer.cause, err);
     } else if (taken == NULL) {
         status = ar_error_no_memory(err, "the routes of a platform");
-    } else if (status == AR_OK || status == AR_INTERNAL) {
+    } else if (status == AR_OK || answer.cause[0] != '\0') { /* else somebody else killed it */
         size_t count = take_routes(&answer, pairs_count, routes, taken);
         status = count < pairs_count ? report_apart(cluster, pairs[count], err) : AR_OK;
     }
