@@ -98,8 +98,8 @@ static void add_to_links(const struct phase_load *load)
             }
             struct ar_path path = path_of(load, i, channel);
             for (uint32_t j = 0; j < path.links_count; j++) {
-                struct ar_link_load *link = &load->loads[path.links[j]];
-                uint32_t *flows = &flows_on[path.links[j]];
+                struct ar_link_load *link = &load->loads[ar_path_link(&path, j)];
+                uint32_t *flows = &flows_on[ar_path_link(&path, j)];
                 if (pass == 1) {
                     *flows = 0;
                     continue;
