@@ -1,0 +1,134 @@
+/** \file ar_library.h
+ * What a communication library (NCCL) takes for an all-reduce: the cost of each of its algorithms
+ * and protocols, with parameters that are fitted to measurements (ar_library_fit.h).
+ *
+ * A library runs the same all-reduce in several ways, a choice of algorithm and protocol each:
+ *
+ *     ring or tree       p ranks on n nodes, g = p/n of a node; a ring takes 2(p-1) steps, of which
+ *                        2(n-1) cross the network; a tree takes 2((g-1) + log2 n) hops, of which
+ *                        2 log2 n cross the network
+ *     ll, ll128, simple  the protocol: low latency with half the bytes for flags, the same with an
+ *                        eighth of a cache line's, or whole slots behind a fence
+ *
+ * With s bytes, c = s/p bytes in a step of a ring, and for each hop the tier of its link (in a
+ * node, or across the network):
+ *
+ *     ring ll      base + sum over hops (latency + ramp(c) + over(c) / bandwidth)
+ *     ring ll128   base + sum over hops latency + 2(p-1) c / bandwidth      (one node only)
+ *     ring simple  base + sum over hops latency + 2(p-1) c / bandwidth      (of the slowest tier)
+ *     tree ll      base + sum over hops (latency + ramp(k)) + 2 log2 n (2 over(k) / bandwidth)
+ *                  + 2 (s/k - 1) (ramp(k) + 2 k / bandwidth),   k = min(s, 64 KiB)
+ *     tree simple  sum over hops latency + s / bandwidth
+ *
+ *     ramp(x) = ramp x / (x + half)     more warps take part as the message grows
+ *     over(x) = max(0, x - knee)        what does not fit the slots that are free at once
+ *
+ * A tree's inner node hears from two children, so its ll bytes count twice; its ll chunk is the
+ * data of one slot (32 KiB) on two channels: NVIDIA/nccl v2.8.4-1, NCCL_LL_BUFF_SIZE / NCCL_STEPS
+ * / 2.
+ *
+ * Which choice the library makes is its own business: NCCL takes the one of least time by its own
+ * constants (ar_tuning), not by what is measured.
+ */
+#ifndef AR_LIBRARY_H
+#define AR_LIBRARY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+
+/** The choices: symbol, algorithm, protocol. */
+#define AR_CHOICE_LIST(X)                                                                          \
+    X(AR_RING_LL, "ring", "ll")                                                                    \
+    X(AR_RING_LL128, "ring", "ll128")                                                              \
+    X(AR_RING_SIMPLE, "ring", "simple")                                                            \
+    X(AR_TREE_LL, "tree", "ll")                                                                    \
+    X(AR_TREE_SIMPLE, "tree", "simple")
+
+enum ar_choice {
+#define X(symbol, algorithm, protocol) symbol,
+    AR_CHOICE_LIST(X)
+#undef X
+        AR_CHOICES_COUNT
+};
+
+const char *ar_choice_algorithm(enum ar_choice choice);
+const char *ar_choice_protocol(enum ar_choice choice);
+
+/* clang-format off */
+/** The parameters: symbol, name, unit (s, B or B/s), a value to start from (for V100 and EDR
+ * InfiniBand) and where that comes from. */
+#define AR_LIBRARY_PARAMETER_LIST(X)                                                               \
+    X(AR_LL_BASE,           "ll.base",                  "s",   4.0e-6,  "NCCL 2.8.4: ring 3.6 us, tree 4.4 us")    \
+    X(AR_LL_NODE_LATENCY,   "ring.ll.node.latency",     "s",   0.85e-6, "NCCL 2.8.4: 0.47 us times 1.8")           \
+    X(AR_LL_NET_LATENCY,    "ring.ll.net.latency",      "s",   2.7e-6,  "NCCL 2.8.4")                              \
+    X(AR_LL_RAMP,           "ll.ramp",                  "s",   2.0e-6,  "an order of magnitude: a hop's latency")  \
+    X(AR_LL_HALF,           "ll.half",                  "B",   2048,    "512 threads of 8 bytes, half of them")    \
+    X(AR_LL_KNEE,           "ll.knee",                  "B",   16384,   "half the data of a slot: 32 KiB")         \
+    X(AR_LL_NODE_BANDWIDTH, "ll.node.bandwidth",        "B/s", 33e9,    "NCCL 2.8.4: a quarter of the bus, 132 GB/s") \
+    X(AR_LL_NET_BANDWIDTH,  "ll.net.bandwidth",         "B/s", 6e9,     "NCCL 2.8.4: a quarter of the bus, 24 GB/s")  \
+    X(AR_LL128_BASE,        "ring.ll128.base",          "s",   10e-6,   "NCCL 2.8.4")                              \
+    X(AR_LL128_LATENCY,     "ring.ll128.node.latency",  "s",   1.9e-6,  "NCCL 2.8.4")                              \
+    X(AR_LL128_BANDWIDTH,   "ring.ll128.node.bandwidth","B/s", 121e9,   "NCCL 2.8.4: 0.92 of the bus")             \
+    X(AR_SIMPLE_BASE,       "ring.simple.base",         "s",   8.4e-6,  "NCCL 2.8.4")                              \
+    X(AR_SIMPLE_NODE_LATENCY, "ring.simple.node.latency", "s", 3.4e-6,  "NCCL 2.8.4")                              \
+    X(AR_SIMPLE_NET_LATENCY, "ring.simple.net.latency", "s",   18.2e-6, "NCCL 2.8.4: 9.6 us times 1.9, its plateau") \
+    X(AR_SIMPLE_NODE_BANDWIDTH, "ring.simple.node.bandwidth", "B/s", 132e9, "NCCL 2.8.4: bus of 6 NVLinks of 22 GB/s") \
+    X(AR_SIMPLE_NET_BANDWIDTH, "ring.simple.net.bandwidth", "B/s", 24e9, "NCCL 2.8.4: bus of 2 EDR HCAs of 12 GB/s") \
+    X(AR_TREE_LL_NODE_LATENCY, "tree.ll.node.latency",  "s",   0.94e-6, "NCCL 2.8.4: 0.52 us times 1.8")           \
+    X(AR_TREE_LL_NET_LATENCY, "tree.ll.net.latency",    "s",   5.0e-6,  "NCCL 2.8.4")                              \
+    X(AR_TREE_SIMPLE_NODE_LATENCY, "tree.simple.node.latency", "s", 28e-6, "NCCL 2.8.4")                           \
+    X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", 28e-6, "NCCL 2.8.4")                             \
+    X(AR_TREE_SIMPLE_BANDWIDTH, "tree.simple.bandwidth", "B/s", 5.5e9,  "NCCL 2.8.4: half of the bus, halved at 1 to 4 MiB")
+/* clang-format on */
+
+enum ar_library_parameter {
+#define X(symbol, name, unit, start, source) symbol,
+    AR_LIBRARY_PARAMETER_LIST(X)
+#undef X
+        AR_LIBRARY_PARAMETERS_COUNT
+};
+
+const char *ar_library_parameter_name(enum ar_library_parameter parameter);
+const char *ar_library_parameter_unit(enum ar_library_parameter parameter);
+const char *ar_library_parameter_source(enum ar_library_parameter parameter);
+double ar_library_parameter_start(enum ar_library_parameter parameter);
+
+/** What a run is, for the library. */
+struct ar_library_run {
+    uint32_t nodes; /**< at least 1 */
+    uint32_t ranks; /**< at least 2 and at least `nodes` */
+    double bytes;   /**< reduced per rank, above 0 */
+};
+
+/** Time of a run by one choice with the parameters `values`, in seconds. */
+double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
+                       const struct ar_library_run *run);
+
+/** Whether the library has the choice at all: ll128 is for one node, trees are for several. */
+bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
+
+/** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
+ * search finds in a node and across the network. */
+struct ar_tuning {
+    const char *name;   /**< `nccl-2.8.4` */
+    const char *source; /**< where the constants are published */
+    double node_bus_Bps;
+    double net_bus_Bps;
+    uint32_t channels;
+};
+
+/** The table of release 2.8.4 with the rates of a cluster. */
+struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
+
+/** Time of a choice by NCCL's own constants, in seconds. */
+double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
+                      const struct ar_library_run *run);
+
+/** The open choice of least time by NCCL's own constants; of one algorithm if `algorithm` is not
+ * NULL (`ring` or `tree`; a tree on one node is a ring for lack of an open choice). */
+enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,
+                                const struct ar_library_run *run);
+
+#endif

@@ -1,0 +1,78 @@
+/** \file ar_library_fit.h
+ * Fits the cost model of a library (ar_library.h) to measured all-reduces, with its uncertainty.
+ *
+ * Least squares on the logarithm of predicted over measured time, which is the relative error. The
+ * parameters are fitted as logarithms, so they stay positive, and each has a prior: the value it
+ * starts from, within a factor of two (one standard deviation; NCCL's constants are no better). A
+ * parameter that the data say nothing about stays at its prior and is reported as not identified.
+ * Rows that do not fit the others count less (Huber's weights, bounds of 1.345 standard
+ * deviations). The fit starts several times from points around the priors and the best is taken;
+ * one that does not converge is an error.
+ *
+ * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
+ * the spread of the residuals, so it holds for a new measurement, model error included, as far as
+ * the new run is like those that were fitted.
+ *
+ * Sources: P. J. Huber, Robust Statistics (1981); GSL reference, nonlinear least squares.
+ */
+#ifndef AR_LIBRARY_FIT_H
+#define AR_LIBRARY_FIT_H
+
+#include <stddef.h>
+
+#include "ar_library.h"
+
+/** A measured all-reduce. */
+struct ar_library_row {
+    struct ar_library_run run;
+    double time_s;
+};
+
+/** A fitted library. */
+struct ar_library {
+    struct ar_tuning tuning;
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    /** Of the logarithms of the values. */
+    double covariance[AR_LIBRARY_PARAMETERS_COUNT][AR_LIBRARY_PARAMETERS_COUNT];
+    bool is_identified[AR_LIBRARY_PARAMETERS_COUNT]; /**< the data say more than the prior */
+    double residual_frac; /**< robust standard deviation of the relative errors of the rows */
+    uint32_t rows_count;
+};
+
+/** The library with its parameters where they start from: nothing fitted, the priors as spread. */
+void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library);
+
+/** Fits to `count` rows. AR_BAD_DATA, and `library` left as it was: fewer than 8 rows, less than
+ * two sizes, or no convergence. */
+enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
+                              size_t count, struct ar_library *library, struct ar_error *err);
+
+/** What a library takes for a run. */
+struct ar_library_prediction {
+    enum ar_choice choice;
+    double time_s;
+    double low_s; /**< of the 95 % band of a measurement */
+    double high_s;
+};
+
+/** Predicts a run by the choice that the library makes; `algorithm` as in ar_tuning_choose(). */
+struct ar_library_prediction ar_library_predict(const struct ar_library *library,
+                                                const char *algorithm,
+                                                const struct ar_library_run *run);
+
+/** How far predictions are from measurements. */
+struct ar_library_error {
+    size_t count;
+    double median_frac; /**< of |predicted / measured - 1| */
+    double mean_frac;
+    double p95_frac;
+    double worst_frac;
+    double covered_frac; /**< share of measurements inside the band */
+};
+
+/** Errors of a library on rows; those of NCCL's own constants if `library` is NULL. */
+enum ar_status ar_library_judge(const struct ar_library *library, const struct ar_tuning *tuning,
+                                const struct ar_library_row *rows, size_t count,
+                                struct ar_library_error *error, struct ar_error *err);
+
+#endif

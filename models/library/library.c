@@ -1,0 +1,141 @@
+#include "ar_library.h"
+
+#include <math.h>
+
+static const char *const choice_names[][2] = {
+#define X(symbol, algorithm, protocol) {algorithm, protocol},
+    AR_CHOICE_LIST(X)
+#undef X
+};
+
+static const struct {
+    const char *name;
+    const char *unit;
+    double start;
+    const char *source;
+} parameters[] = {
+#define X(symbol, name, unit, start, source) {name, unit, start, source},
+    AR_LIBRARY_PARAMETER_LIST(X)
+#undef X
+};
+
+/* The data of a tree's ll chunk, see the header. */
+#define TREE_LL_CHUNK 65536.0
+
+const char *ar_choice_algorithm(enum ar_choice choice)
+{
+    return choice_names[choice][0];
+}
+
+const char *ar_choice_protocol(enum ar_choice choice)
+{
+    return choice_names[choice][1];
+}
+
+const char *ar_library_parameter_name(enum ar_library_parameter parameter)
+{
+    return parameters[parameter].name;
+}
+
+const char *ar_library_parameter_unit(enum ar_library_parameter parameter)
+{
+    return parameters[parameter].unit;
+}
+
+const char *ar_library_parameter_source(enum ar_library_parameter parameter)
+{
+    return parameters[parameter].source;
+}
+
+double ar_library_parameter_start(enum ar_library_parameter parameter)
+{
+    return parameters[parameter].start;
+}
+
+bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
+{
+    bool is_tree = choice == AR_TREE_LL || choice == AR_TREE_SIMPLE;
+    return choice == AR_RING_LL128 ? run->nodes == 1 : !is_tree || run->nodes > 1;
+}
+
+/* Hops one after the other. */
+struct hops {
+    double node;
+    double net;
+};
+
+static struct hops ring_hops(const struct ar_library_run *run)
+{
+    double net = 2.0 * (run->nodes - 1);
+    return (struct hops){.node = 2.0 * (run->ranks - 1) - net, .net = net};
+}
+
+static struct hops tree_hops(const struct ar_library_run *run)
+{
+    return (struct hops){.node = 2 * ((double)run->ranks / run->nodes - 1),
+                         .net = 2 * log2(run->nodes)};
+}
+
+static double ramp(const double *values, double bytes)
+{
+    return values[AR_LL_RAMP] * bytes / (bytes + values[AR_LL_HALF]);
+}
+
+static double over(const double *values, double bytes)
+{
+    return fmax(0, bytes - values[AR_LL_KNEE]);
+}
+
+static double ring_ll(const double *values, const struct ar_library_run *run)
+{
+    struct hops hops = ring_hops(run);
+    double bytes = run->bytes / run->ranks;
+    double bandwidth_Bps = values[run->nodes > 1 ? AR_LL_NET_BANDWIDTH : AR_LL_NODE_BANDWIDTH];
+    return values[AR_LL_BASE] + hops.node * values[AR_LL_NODE_LATENCY] +
+           hops.net * values[AR_LL_NET_LATENCY] +
+           (hops.node + hops.net) * (ramp(values, bytes) + over(values, bytes) / bandwidth_Bps);
+}
+
+static double ring_simple(const double *values, const struct ar_library_run *run)
+{
+    struct hops hops = ring_hops(run);
+    double bandwidth_Bps =
+        values[run->nodes > 1 ? AR_SIMPLE_NET_BANDWIDTH : AR_SIMPLE_NODE_BANDWIDTH];
+    return values[AR_SIMPLE_BASE] + hops.node * values[AR_SIMPLE_NODE_LATENCY] +
+           hops.net * values[AR_SIMPLE_NET_LATENCY] +
+           (hops.node + hops.net) * run->bytes / run->ranks / bandwidth_Bps;
+}
+
+static double tree_ll(const double *values, const struct ar_library_run *run)
+{
+    struct hops hops = tree_hops(run);
+    double chunk = fmin(run->bytes, TREE_LL_CHUNK);
+    double more = run->bytes / chunk - 1;
+    double s_per_byte = 2 / values[AR_LL_NET_BANDWIDTH]; /* two children */
+    return values[AR_LL_BASE] +
+           hops.node * (values[AR_TREE_LL_NODE_LATENCY] + ramp(values, chunk)) +
+           hops.net * (values[AR_TREE_LL_NET_LATENCY] + ramp(values, chunk) +
+                       over(values, chunk) * s_per_byte) +
+           2 * more * (ramp(values, chunk) + chunk * s_per_byte);
+}
+
+double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
+                       const struct ar_library_run *run)
+{
+    struct hops hops = choice < AR_TREE_LL ? ring_hops(run) : tree_hops(run);
+    switch (choice) {
+    case AR_RING_LL:
+        return ring_ll(values, run);
+    case AR_RING_LL128:
+        return values[AR_LL128_BASE] + hops.node * values[AR_LL128_LATENCY] +
+               hops.node * run->bytes / run->ranks / values[AR_LL128_BANDWIDTH];
+    case AR_RING_SIMPLE:
+        return ring_simple(values, run);
+    case AR_TREE_LL:
+        return tree_ll(values, run);
+    default:
+        return hops.node * values[AR_TREE_SIMPLE_NODE_LATENCY] +
+               hops.net * values[AR_TREE_SIMPLE_NET_LATENCY] +
+               run->bytes / values[AR_TREE_SIMPLE_BANDWIDTH];
+    }
+}

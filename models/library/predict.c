@@ -1,0 +1,86 @@
+/* What a fitted library predicts, and how far that is from measurements. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <gsl/gsl_sort.h>
+#include <gsl/gsl_statistics_double.h>
+
+#include "ar_library_fit.h"
+
+#define STEP 1e-5 /* of a logarithm, for derivatives */
+#define Z95  1.959963984540054
+
+/* Variance of the logarithm of a prediction, from that of the parameters. */
+static double spread_of_time(const struct ar_library *library, enum ar_choice choice,
+                             const struct ar_library_run *run)
+{
+    double slopes[AR_LIBRARY_PARAMETERS_COUNT];
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    double variance = 0;
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        values[i] = library->values[i];
+    }
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        values[i] = library->values[i] * exp(STEP);
+        double up_s = ar_library_time(values, choice, run);
+        values[i] = library->values[i] * exp(-STEP);
+        double down_s = ar_library_time(values, choice, run);
+        values[i] = library->values[i];
+        slopes[i] = log(up_s / down_s) / (2 * STEP);
+    }
+    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        for (size_t j = 0; j < AR_LIBRARY_PARAMETERS_COUNT; j++) {
+            variance += slopes[i] * library->covariance[i][j] * slopes[j];
+        }
+    }
+    return variance;
+}
+
+struct ar_library_prediction ar_library_predict(const struct ar_library *library,
+                                                const char *algorithm,
+                                                const struct ar_library_run *run)
+{
+    enum ar_choice choice = ar_tuning_choose(&library->tuning, algorithm, run);
+    double time_s = ar_library_time(library->values, choice, run);
+    double own = library->residual_frac * library->residual_frac;
+    double spread = Z95 * sqrt(spread_of_time(library, choice, run) + own);
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = time_s,
+                                          .low_s = time_s * exp(-spread),
+                                          .high_s = time_s * exp(spread)};
+}
+
+enum ar_status ar_library_judge(const struct ar_library *library, const struct ar_tuning *tuning,
+                                const struct ar_library_row *rows, size_t count,
+                                struct ar_library_error *error, struct ar_error *err)
+{
+    double *errors = calloc(count + 1, sizeof *errors);
+    size_t covered = 0;
+    if (errors == NULL) {
+        return ar_error_no_memory(err, "the errors of predictions");
+    }
+    for (size_t i = 0; i < count; i++) {
+        double time_s;
+        if (library != NULL) {
+            struct ar_library_prediction predicted =
+                ar_library_predict(library, NULL, &rows[i].run);
+            time_s = predicted.time_s;
+            covered += rows[i].time_s >= predicted.low_s && rows[i].time_s <= predicted.high_s;
+        } else {
+            time_s =
+                ar_tuning_time(tuning, ar_tuning_choose(tuning, NULL, &rows[i].run), &rows[i].run);
+        }
+        errors[i] = fabs(time_s / rows[i].time_s - 1);
+    }
+    *error = (struct ar_library_error){.count = count};
+    if (count > 0) {
+        gsl_sort(errors, 1, count);
+        error->median_frac = gsl_stats_median_from_sorted_data(errors, 1, count);
+        error->mean_frac = gsl_stats_mean(errors, 1, count);
+        error->p95_frac = gsl_stats_quantile_from_sorted_data(errors, 1, count, 0.95);
+        error->worst_frac = errors[count - 1];
+        error->covered_frac = (double)covered / (double)count;
+    }
+    free(errors);
+    return AR_OK;
+}

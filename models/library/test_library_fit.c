@@ -1,0 +1,185 @@
+/* Fits to data of known parameters, and to measurements. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include <gsl/gsl_randist.h>
+#include <gsl/gsl_rng.h>
+
+#include "ar_library_fit.h"
+
+enum { ROWS_MOST = 256 };
+
+static struct ar_tuning tuning_of_abci(void)
+{
+    return ar_tuning_nccl_2_8_4(132e9, 24e9);
+}
+
+/* The sizes and node counts of a usual campaign: 4 B to 32 MiB on 1 to `nodes_most` nodes of 4. */
+static size_t make_runs(uint32_t nodes_least, uint32_t nodes_most, struct ar_library_row *rows)
+{
+    size_t count = 0;
+    for (uint32_t nodes = nodes_least; nodes <= nodes_most; nodes *= 2) {
+        for (double bytes = 4; bytes <= 33554432; bytes *= 2) {
+            cr_assert_lt(count, (size_t)ROWS_MOST);
+            rows[count++] = (struct ar_library_row){
+                .run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes}};
+        }
+    }
+    return count;
+}
+
+/* Times by given parameters with a relative error of `noise`. */
+static void measure(const double *values, double noise, gsl_rng *generator,
+                    struct ar_library_row *rows, size_t count)
+{
+    struct ar_tuning tuning = tuning_of_abci();
+    for (size_t i = 0; i < count; i++) {
+        enum ar_choice choice = ar_tuning_choose(&tuning, NULL, &rows[i].run);
+        rows[i].time_s = ar_library_time(values, choice, &rows[i].run) *
+                         exp(noise * gsl_ran_gaussian(generator, 1));
+    }
+}
+
+/* A truth that lies anywhere the priors allow. */
+static void draw_truth(gsl_rng *generator, double values[AR_LIBRARY_PARAMETERS_COUNT])
+{
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        values[i] = ar_library_parameter_start((enum ar_library_parameter)i) *
+                    exp(gsl_ran_gaussian(generator, 0.4));
+    }
+}
+
+static void fit(const struct ar_library_row *rows, size_t count, struct ar_library *library)
+{
+    struct ar_tuning tuning = tuning_of_abci();
+    struct ar_error err = {.text = ""};
+    enum ar_status status = ar_library_fit(&tuning, rows, count, library, &err);
+    cr_assert(status == AR_OK, "%s", err.text);
+}
+
+/* Some parameters can stand in for each other (the hops of a ring within and between nodes grow
+ * together), predictions cannot. */
+Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_sizes)
+{
+    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library_row unseen[ROWS_MOST];
+    static struct ar_library library;
+    double truth[AR_LIBRARY_PARAMETERS_COUNT];
+    struct ar_tuning tuning = tuning_of_abci();
+    struct ar_library_error error;
+    struct ar_error err;
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t count = make_runs(1, 64, rows);
+    size_t unseen_count = make_runs(128, 128, unseen);
+    draw_truth(generator, truth);
+    measure(truth, 0, generator, rows, count);
+    measure(truth, 0, generator, unseen, unseen_count);
+    fit(rows, count, &library);
+    cr_assert_eq(ar_library_judge(&library, &tuning, unseen, unseen_count, &error, &err), AR_OK);
+    cr_expect_lt(error.worst_frac, 0.02, "worst %g", error.worst_frac);
+    cr_expect_lt(library.residual_frac, 1e-3);
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        if (sqrt(library.covariance[i][i]) < 1e-3) {
+            cr_expect_float_eq(library.values[i] / truth[i], 1, 0.01, "%s: %g, not %g",
+                               ar_library_parameter_name((enum ar_library_parameter)i),
+                               library.values[i], truth[i]);
+        }
+    }
+    gsl_rng_free(generator);
+}
+
+/* 40 campaigns of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted. */
+Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
+{
+    enum { CAMPAIGNS = 40 };
+    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library_row unseen[ROWS_MOST];
+    static struct ar_library library;
+    struct ar_tuning tuning = tuning_of_abci();
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    double covered = 0;
+    size_t all = 0;
+    for (int campaign = 0; campaign < CAMPAIGNS; campaign++) {
+        double truth[AR_LIBRARY_PARAMETERS_COUNT];
+        struct ar_library_error error;
+        struct ar_error err;
+        size_t count = make_runs(1, 8, rows);
+        size_t unseen_count = make_runs(16, 16, unseen);
+        draw_truth(generator, truth);
+        measure(truth, 0.05, generator, rows, count);
+        measure(truth, 0.05, generator, unseen, unseen_count);
+        fit(rows, count, &library);
+        cr_assert_eq(ar_library_judge(&library, &tuning, unseen, unseen_count, &error, &err),
+                     AR_OK);
+        covered += error.covered_frac * (double)unseen_count;
+        all += unseen_count;
+    }
+    /* Rows of a campaign are not independent: 2 % is some two standard errors. */
+    cr_expect_float_eq(covered / (double)all, 0.95, 0.03, "%.3f of %zu", covered / (double)all,
+                       all);
+    gsl_rng_free(generator);
+}
+
+Test(library_fit, says_what_the_data_cannot_tell)
+{
+    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library library;
+    double truth[AR_LIBRARY_PARAMETERS_COUNT];
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t count = make_runs(1, 1, rows); /* one node: nothing of the network */
+    draw_truth(generator, truth);
+    measure(truth, 0.02, generator, rows, count);
+    fit(rows, count, &library);
+    static const enum ar_library_parameter unknown[] = {AR_LL_NET_LATENCY, AR_SIMPLE_NET_BANDWIDTH,
+                                                        AR_TREE_LL_NET_LATENCY,
+                                                        AR_TREE_SIMPLE_BANDWIDTH};
+    for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
+        double start = ar_library_parameter_start(unknown[i]);
+        cr_expect_not(library.is_identified[unknown[i]], "%s",
+                      ar_library_parameter_name(unknown[i]));
+        cr_expect_float_eq(library.values[unknown[i]] / start, 1, 1e-6);
+    }
+    cr_expect(library.is_identified[AR_SIMPLE_NODE_BANDWIDTH]);
+    gsl_rng_free(generator);
+}
+
+Test(library_fit, is_not_led_astray_by_some_bad_rows)
+{
+    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library library;
+    double truth[AR_LIBRARY_PARAMETERS_COUNT];
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    size_t count = make_runs(1, 16, rows);
+    draw_truth(generator, truth);
+    measure(truth, 0.02, generator, rows, count);
+    for (size_t i = 7; i < count; i += 20) {
+        rows[i].time_s *= 5; /* another job on the network */
+    }
+    fit(rows, count, &library);
+    cr_expect_float_eq(library.values[AR_SIMPLE_NET_BANDWIDTH] / truth[AR_SIMPLE_NET_BANDWIDTH], 1,
+                       0.05);
+    cr_expect_lt(library.residual_frac, 0.04);
+    gsl_rng_free(generator);
+}
+
+Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was)
+{
+    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library library;
+    struct ar_tuning tuning = tuning_of_abci();
+    struct ar_error err;
+    size_t count = make_runs(1, 1, rows);
+    library.values[0] = -7;
+    for (size_t i = 0; i < count; i++) {
+        rows[i].time_s = 1e-3;
+    }
+    cr_expect_eq(ar_library_fit(&tuning, rows, 7, &library, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "found 7 rows; expected at least 8"), "%s", err.text);
+    for (size_t i = 0; i < count; i++) {
+        rows[i].run.bytes = 1024;
+    }
+    cr_expect_eq(ar_library_fit(&tuning, rows, count, &library, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "found one size, 1024 bytes"), "%s", err.text);
+    cr_expect_eq(library.values[0], -7);
+}
