@@ -50,6 +50,8 @@ pkg_check_modules(SIMGRID REQUIRED IMPORTED_TARGET simgrid>=3.32)
 allreckon_note(SimGrid "${SIMGRID_VERSION}")
 pkg_check_modules(GSL REQUIRED IMPORTED_TARGET gsl)
 allreckon_note(GSL "${GSL_VERSION}")
+pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)
+allreckon_note(jansson "${JANSSON_VERSION}")
 
 find_path(CSV_INCLUDE_DIR csv.h)
 find_library(CSV_LIBRARY csv)

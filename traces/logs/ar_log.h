@@ -1,0 +1,155 @@
+/** \file ar_log.h
+ * Measured collectives, read from the logs of the programs that measured them.
+ *
+ * A file holds one run or several: a job script that ran three tests leaves three, a table of
+ * several GPU counts has one per count. All are delivered, in the order of the file, each with its
+ * lines. What a log does not say is not guessed: counts are 0, numbers NaN, texts empty.
+ *
+ * The format is found from the content (README.md of the folder says which versions were read):
+ * - nccl-tests text: 12 columns (before 2.13), 13 with `root`, 21 with `-I 1`; columns are found by
+ *   the header, so that time stamps and further columns do no harm;
+ * - nccl-tests JSON (`-J`), schema 1 to 3 and the unnumbered one before;
+ * - OSU micro-benchmarks: osu_latency, osu_bw, osu_allreduce and other collectives;
+ * - CSV of the project's own harness, and its tables of published measurements.
+ *
+ * Sizes are what nccl-tests prints as `size`: of an all-reduce, broadcast or reduce the bytes of
+ * one rank's buffer, of the others the bytes of all ranks' parts together. algbw is size / time.
+ * busbw is algbw times 2(N-1)/N for all-reduce, (N-1)/N for all-gather, reduce-scatter, all-to-all,
+ * gather and scatter, 1 for the rest. Both are recomputed from time, size and ranks; printed digits
+ * that no rounding explains are an error, since then something in the file is not what it seems.
+ *
+ * Every error is one line that begins with `path:line:`, or `path:` where no line is to blame.
+ */
+#ifndef AR_LOGS_LOG_H
+#define AR_LOGS_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+
+/** Largest file that is read, and largest JSON file, whose tree takes several times its size. */
+#define AR_LOG_BYTES_MOST      ((size_t)512 * 1024 * 1024)
+#define AR_LOG_JSON_BYTES_MOST ((size_t)64 * 1024 * 1024)
+
+enum ar_log_format {
+    AR_LOG_NCCL_TEXT,
+    AR_LOG_NCCL_JSON,
+    AR_LOG_OSU,
+    AR_LOG_HARNESS,
+    AR_LOG_PUBLISHED,
+};
+
+/** Name of a format for messages; static storage. */
+const char *ar_log_format_name(enum ar_log_format format);
+
+enum ar_log_collective {
+    AR_LOG_OTHER, /**< something else; `collective_name` has the log's word for it */
+    AR_LOG_ALL_REDUCE,
+    AR_LOG_REDUCE_SCATTER,
+    AR_LOG_ALL_GATHER,
+    AR_LOG_REDUCE,
+    AR_LOG_BROADCAST,
+    AR_LOG_ALL_TO_ALL,
+    AR_LOG_SEND_RECV,
+    AR_LOG_GATHER,
+    AR_LOG_SCATTER,
+    AR_LOG_LATENCY,   /**< one message from rank to rank, half a round trip */
+    AR_LOG_BANDWIDTH, /**< many messages in flight from rank to rank */
+};
+
+/** Name of a collective (`all-reduce`); static storage. */
+const char *ar_log_collective_name(enum ar_log_collective collective);
+
+/** busbw over algbw among `ranks` >= 1; NaN for AR_LOG_OTHER. */
+double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks);
+
+/** One measured way of a row. */
+struct ar_log_timing {
+    double time_s;    /**< NaN if not measured, otherwise above zero */
+    double algbw_Bps; /**< as printed; NaN if not */
+    double busbw_Bps; /**< as printed; NaN if not */
+    int64_t wrong;    /**< elements with a wrong result; -1 if not checked */
+};
+
+enum { AR_LOG_WORD = 24 };
+
+struct ar_log_row {
+    uint64_t line; /**< in the file; of JSON, where its document begins */
+    uint64_t payload_bytes;
+    uint64_t count;             /**< elements; 0 if not said */
+    char datatype[AR_LOG_WORD]; /**< as printed (`float`, `half`, `float16`); may be empty */
+    char redop[AR_LOG_WORD];    /**< `sum`, `max`, ...; empty or `none` */
+    struct ar_log_timing out_of_place;
+    struct ar_log_timing in_place;
+    uint64_t repetitions; /**< 0 if not said */
+    double time_min_s;    /**< of the out-of-place time; these three NaN if not said */
+    double time_p10_s;
+    double time_p90_s;
+};
+
+enum { AR_LOG_TEXT = 96 };
+
+/** One run: rows measured with the same program on the same ranks. */
+struct ar_log {
+    enum ar_log_format format;
+    enum ar_log_collective collective;
+    /** The log does not name the collective, its numbers do: all-to-all then looks like all-gather,
+     * send-receive of 2 ranks like all-reduce. */
+    bool is_inferred;
+    char collective_name[AR_LOG_TEXT]; /**< as the log says it; may be empty */
+    const char *path;                  /**< of the file; owned by the ar_logs */
+    uint64_t first_line, last_line;
+    char tool[AR_LOG_TEXT];    /**< `nccl-tests 2.17.6`, `OSU 7.3`; of the harness its backend */
+    char library[AR_LOG_TEXT]; /**< `NCCL 2.8.4`; empty if not said */
+    char gpu[AR_LOG_TEXT];     /**< `Tesla V100-SXM2-16GB`, of rank 0; empty if not said */
+    /** Ranks that take part in one collective, and the hosts they are on; 0 if not said. Who knows
+     * them from elsewhere may set them before ar_log_check(). */
+    uint32_t ranks, nodes;
+    bool is_complete;            /**< the program's closing lines are there */
+    uint64_t out_of_bounds;      /**< wrong results that the closing lines count */
+    char algorithm[AR_LOG_TEXT]; /**< of the harness: these four, else empty and 0 */
+    char shape[AR_LOG_TEXT];
+    char tier[AR_LOG_TEXT];
+    uint32_t channels;
+    struct ar_log_row *rows;
+    size_t rows_count;
+    size_t rows_room; /**< private */
+};
+
+/** A `# key: value` line of a CSV file; `key` is empty for other comments. */
+struct ar_log_fact {
+    char *key;
+    char *value;
+    uint64_t line;
+};
+
+struct ar_logs {
+    char *path;
+    struct ar_log *runs;
+    size_t runs_count;
+    size_t runs_room; /**< private */
+    struct ar_log_fact *facts;
+    size_t facts_count;
+    size_t facts_room; /**< private */
+};
+
+/** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least
+ * one run has rows; a run of a test that failed may have none. Errors: AR_NO_INPUT when the file
+ * cannot be read, AR_BAD_DATA for its content. */
+enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err);
+
+/** The same from memory; `path` names it in messages. */
+enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
+                             struct ar_logs **logs, struct ar_error *err);
+
+void ar_logs_destroy(struct ar_logs *logs);
+
+/** Checks that `run` can be compared with a model of `collective`: it is that collective, among a
+ * known number of ranks above one, with right results, one datatype, and at least `sizes_least`
+ * different sizes above zero. Otherwise AR_BAD_DATA with a line that says what is in the way. */
+enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
+                            size_t sizes_least, struct ar_error *err);
+
+#endif

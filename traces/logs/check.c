@@ -1,0 +1,118 @@
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_log.h"
+
+static enum ar_status refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
+                             const char *format, ...)
+{
+    char what[400];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s", run->path, line, what);
+}
+
+static int compare_sizes(const void *a, const void *b)
+{
+    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+/* Different sizes above zero; false without memory. */
+static bool count_sizes(const struct ar_log *run, size_t *sizes_count)
+{
+    uint64_t *sizes = malloc(run->rows_count * sizeof *sizes);
+    if (sizes == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < run->rows_count; i++) {
+        sizes[i] = run->rows[i].payload_bytes;
+    }
+    qsort(sizes, run->rows_count, sizeof *sizes, compare_sizes);
+    *sizes_count = 0;
+    for (size_t i = 0; i < run->rows_count; i++) {
+        *sizes_count += sizes[i] > 0 && (i == 0 || sizes[i] != sizes[i - 1]);
+    }
+    free(sizes);
+    return true;
+}
+
+static enum ar_status check_rows(const struct ar_log *run, struct ar_error *err)
+{
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        int64_t wrong = row->out_of_place.wrong > 0 ? row->out_of_place.wrong : row->in_place.wrong;
+        if (wrong > 0) {
+            return refuse(run, row->line, err,
+                          "%" PRId64 " elements came out wrong; expected a run with right results",
+                          wrong);
+        }
+        if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
+            strcmp(row->redop, run->rows[0].redop) != 0) {
+            return refuse(run, row->line, err,
+                          "%s %s in a table that begins with %s %s (line %" PRIu64
+                          "); expected one datatype and operation",
+                          row->datatype, row->redop, run->rows[0].datatype, run->rows[0].redop,
+                          run->rows[0].line);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_run(const struct ar_log *run, enum ar_log_collective collective,
+                                struct ar_error *err)
+{
+    const char *wanted = ar_log_collective_name(collective);
+    if (run->rows_count == 0) {
+        return refuse(run, run->first_line, err, "a run without rows; expected a table of %s",
+                      wanted);
+    }
+    if (run->collective != collective) {
+        const char *found = run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
+                                ? run->collective_name
+                                : ar_log_collective_name(run->collective);
+        return refuse(run, run->first_line, err, "a run of %s; expected %s", found, wanted);
+    }
+    if (run->ranks == 0) {
+        return refuse(run, run->first_line, err,
+                      "the log does not say how many ranks took part; expected it to");
+    }
+    if (run->ranks == 1) {
+        return refuse(run, run->first_line, err,
+                      "a run of 1 rank communicates nothing; expected 2 or more (if several "
+                      "processes were started, nccl-tests was built without MPI=1)");
+    }
+    if (run->out_of_bounds > 0) {
+        return refuse(run, run->last_line, err,
+                      "%" PRIu64 " values out of bounds; expected a run with right results",
+                      run->out_of_bounds);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
+                            size_t sizes_least, struct ar_error *err)
+{
+    enum ar_status status = check_run(run, collective, err);
+    if (status == AR_OK) {
+        status = check_rows(run, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    size_t sizes_count;
+    if (!count_sizes(run, &sizes_count)) {
+        return ar_error_no_memory(err, run->path);
+    }
+    if (sizes_count < sizes_least) {
+        return refuse(run, run->first_line, err,
+                      "%zu different sizes above zero in %zu rows; expected at least %zu",
+                      sizes_count, run->rows_count, sizes_least);
+    }
+    return AR_OK;
+}

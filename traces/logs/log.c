@@ -1,0 +1,178 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "build.h"
+#include "nccl_text.h"
+#include "osu.h"
+
+static const char *const format_names[] = {
+    [AR_LOG_NCCL_TEXT] = "nccl-tests", [AR_LOG_NCCL_JSON] = "nccl-tests-json", [AR_LOG_OSU] = "osu",
+    [AR_LOG_HARNESS] = "harness",      [AR_LOG_PUBLISHED] = "published",
+};
+
+const char *ar_log_format_name(enum ar_log_format format)
+{
+    return format_names[format];
+}
+
+/* A header of the project's tables: commas, and a column that no other program writes. */
+static bool is_csv_header(struct ar_span line)
+{
+    static const char *const names[] = {"payload_bytes", "time_median_s", "time_out_of_place_us"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (ar_span_find(line, ",") < line.bytes && ar_span_find(line, names[i]) < line.bytes) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The reader for a text by its first line that tells; NULL if none does. */
+static ar_reader *detect(const char *text, size_t bytes)
+{
+    struct ar_lines lines = ar_lines_of(text, bytes);
+    struct ar_span line;
+    bool is_first = true;
+    while (ar_lines_next(&lines, &line)) {
+        if (line.bytes == 0) {
+            continue;
+        }
+        if (is_first && line.at[0] == '{') {
+            return ar_read_nccl_json;
+        }
+        bool is_comment = line.at[0] == '#';
+        if (is_first && !is_comment && is_csv_header(line)) {
+            return ar_read_csv;
+        }
+        is_first = is_first && is_comment;
+        line = ar_strip_prefix(line);
+        if (ar_osu_is_title(line) || ar_nccl_is_head(line)) {
+            return ar_read_text;
+        }
+    }
+    return NULL;
+}
+
+static enum ar_status refuse_unknown(const char *path, const char *text, size_t bytes,
+                                     struct ar_error *err)
+{
+    struct ar_lines lines = ar_lines_of(text, bytes);
+    struct ar_span line = {"", 0};
+    while (ar_lines_next(&lines, &line) && line.bytes == 0) {
+        continue;
+    }
+    char quote[AR_QUOTE];
+    if (line.bytes == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: no text; expected a log of nccl-tests (text or JSON) or OSU, or a "
+                            "CSV of measurements",
+                            path);
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: unknown format, it begins with \"%s\"; expected a log of nccl-tests "
+                        "(text or JSON) or OSU, or a CSV of measurements",
+                        path, ar_span_quote(line, quote));
+}
+
+static enum ar_status check_any_row(const struct ar_logs *logs, struct ar_error *err)
+{
+    for (size_t i = 0; i < logs->runs_count; i++) {
+        if (logs->runs[i].rows_count > 0) {
+            return AR_OK;
+        }
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: no measurement in %zu run%s; expected a table with rows", logs->path,
+                        logs->runs_count, logs->runs_count == 1 ? "" : "s");
+}
+
+enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
+                             struct ar_logs **logs, struct ar_error *err)
+{
+    ar_reader *reader = detect(text, bytes);
+    if (reader == NULL) {
+        return refuse_unknown(path, text, bytes, err);
+    }
+    struct ar_logs *read = calloc(1, sizeof *read);
+    if (read == NULL || (read->path = strdup(path)) == NULL) {
+        free(read);
+        return ar_error_no_memory(err, path);
+    }
+    enum ar_status status = reader(read, text, bytes, err);
+    if (status == AR_OK) {
+        status = check_any_row(read, err);
+    }
+    if (status != AR_OK) {
+        ar_logs_destroy(read);
+        return status;
+    }
+    *logs = read;
+    return AR_OK;
+}
+
+/* Reads until the end or one byte past the limit. */
+static enum ar_status read_bytes(int file, const char *path, char **text, size_t *bytes,
+                                 struct ar_error *err)
+{
+    size_t room = 0;
+    *bytes = 0;
+    while (*bytes <= AR_LOG_BYTES_MOST) {
+        if (*bytes == room) {
+            room = room == 0 ? 65536 : 2 * room;
+            char *grown = realloc(*text, room);
+            if (grown == NULL) {
+                return ar_error_no_memory(err, path);
+            }
+            *text = grown;
+        }
+        ssize_t got = read(file, *text + *bytes, room - *bytes);
+        if (got < 0 && errno != EINTR) {
+            return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a log", path, strerror(errno));
+        }
+        if (got == 0) {
+            return AR_OK;
+        }
+        *bytes += got > 0 ? (size_t)got : 0;
+    }
+    return ar_error_set(err, AR_BAD_DATA, "%s: larger than %zu bytes; expected a log", path,
+                        AR_LOG_BYTES_MOST);
+}
+
+enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a log", path, strerror(errno));
+    }
+    char *text = NULL;
+    size_t bytes;
+    enum ar_status status = read_bytes(file, path, &text, &bytes, err);
+    close(file);
+    if (status == AR_OK) {
+        status = ar_logs_parse(path, text, bytes, logs, err);
+    }
+    free(text);
+    return status;
+}
+
+void ar_logs_destroy(struct ar_logs *logs)
+{
+    if (logs == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < logs->runs_count; i++) {
+        free(logs->runs[i].rows);
+    }
+    for (size_t i = 0; i < logs->facts_count; i++) {
+        free(logs->facts[i].key);
+        free(logs->facts[i].value);
+    }
+    free(logs->runs);
+    free(logs->facts);
+    free(logs->path);
+    free(logs);
+}

@@ -1,0 +1,226 @@
+#include "nccl_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Grows `array` so that it has room for `count` elements; new ones are zero. */
+static bool grow(void **array, size_t *room, size_t count, size_t element_bytes)
+{
+    if (count <= *room) {
+        return true;
+    }
+    size_t wanted = *room == 0 ? 16 : *room;
+    while (wanted < count) {
+        wanted *= 2;
+    }
+    char *grown = realloc(*array, wanted * element_bytes);
+    if (grown == NULL) {
+        return false;
+    }
+    memset(grown + *room * element_bytes, 0, (wanted - *room) * element_bytes);
+    *array = grown;
+    *room = wanted;
+    return true;
+}
+
+enum ar_status ar_nccl_begin(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
+                             struct ar_nccl_run *run, struct ar_error *err)
+{
+    struct ar_log *log;
+    enum ar_status status = ar_logs_add_run(logs, format, line, &log, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    *run = (struct ar_nccl_run){.place = logs->runs_count - 1, .hint = AR_LOG_OTHER};
+    snprintf(log->tool, sizeof log->tool, "nccl-tests");
+    return AR_OK;
+}
+
+static enum ar_status claimed_twice(const struct ar_logs *logs, const struct ar_nccl_rank *first,
+                                    const struct ar_nccl_rank *second, struct ar_error *err)
+{
+    bool is_same = first->pid == second->pid && strcmp(first->host, second->host) == 0;
+    if (is_same) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": rank %" PRIu64 " is listed a second time (first on "
+                            "line %" PRIu64 "); expected every rank once",
+                            logs->path, second->line, second->rank, first->line);
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s:%" PRIu64 ": process %" PRIu64 " on %s says it is rank %" PRIu64
+                        ", as process %" PRIu64 " on %s did (line %" PRIu64 "); expected one: each "
+                        "process ran alone, as nccl-tests does when built without MPI=1",
+                        logs->path, second->line, second->pid, second->host, second->rank,
+                        first->pid, first->host, first->line);
+}
+
+enum ar_status ar_nccl_add_rank(struct ar_logs *logs, struct ar_nccl_run *run,
+                                const struct ar_nccl_rank *rank, struct ar_error *err)
+{
+    if (rank->rank >= AR_NCCL_RANKS_MOST) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": rank %" PRIu64 "; expected a rank below %d",
+                            logs->path, rank->line, rank->rank, AR_NCCL_RANKS_MOST);
+    }
+    if (!grow((void **)&run->ranks, &run->ranks_room, run->ranks_count + 1, sizeof *run->ranks) ||
+        !grow((void **)&run->rank_places, &run->rank_places_room, rank->rank + 1,
+              sizeof *run->rank_places)) {
+        return ar_error_no_memory(err, logs->path);
+    }
+    uint32_t *place = &run->rank_places[rank->rank];
+    if (*place != 0) {
+        return claimed_twice(logs, &run->ranks[*place - 1], rank, err);
+    }
+    run->ranks[run->ranks_count++] = *rank;
+    *place = (uint32_t)run->ranks_count;
+    return AR_OK;
+}
+
+enum ar_status ar_nccl_add_row(struct ar_logs *logs, struct ar_nccl_run *run,
+                               const struct ar_log_row *row, const struct ar_nccl_extra *extra,
+                               struct ar_error *err)
+{
+    struct ar_log *log = &logs->runs[run->place];
+    if (!grow((void **)&run->extras, &run->extras_room, log->rows_count + 1, sizeof *run->extras)) {
+        return ar_error_no_memory(err, logs->path);
+    }
+    run->extras[log->rows_count] = *extra;
+    return ar_log_add_row(log, row, err);
+}
+
+static int compare_hosts(const void *a, const void *b)
+{
+    const struct ar_nccl_rank *first = a, *second = b;
+    return strcmp(first->host, second->host);
+}
+
+/* Ranks are numbered without gaps; JSON lists those of a process by their first. */
+static enum ar_status check_numbers(const struct ar_logs *logs, const struct ar_nccl_run *run,
+                                    struct ar_error *err)
+{
+    uint64_t stride = run->has_rank_of_process_only ? run->ranks_per_process : 1;
+    for (size_t i = 0; i < run->ranks_count; i++) {
+        uint64_t rank = i * stride;
+        if (rank >= run->rank_places_room || run->rank_places[rank] == 0) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": %zu ranks are listed without rank %" PRIu64
+                                "; expected the ranks from 0 on without a gap",
+                                logs->path, run->ranks[0].line, run->ranks_count, rank);
+        }
+    }
+    uint64_t per_process = run->has_rank_of_process_only ? 1 : run->ranks_per_process;
+    if (per_process > 0 && run->ranks_count % per_process != 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": %zu ranks are listed; expected a multiple of %" PRIu64
+                            ", nThread times nGpus",
+                            logs->path, run->ranks[0].line, run->ranks_count, per_process);
+    }
+    return AR_OK;
+}
+
+/* Ranks of the group of rank 0, which is the one that prints, and the hosts they are on. */
+static enum ar_status count_ranks(const struct ar_logs *logs, struct ar_nccl_run *run,
+                                  struct ar_log *log, struct ar_error *err)
+{
+    enum ar_status status = check_numbers(logs, run, err);
+    if (status != AR_OK || run->ranks_count == 0) {
+        return status;
+    }
+    uint64_t group = run->ranks[run->rank_places[0] - 1].group;
+    uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
+    uint64_t all = run->ranks_count * each;
+    uint64_t members = 0;
+    qsort(run->ranks, run->ranks_count, sizeof *run->ranks, compare_hosts);
+    const char *last_host = NULL;
+    for (size_t i = 0; i < run->ranks_count; i++) {
+        const struct ar_nccl_rank *rank = &run->ranks[i];
+        if (rank->group == group) {
+            members += each;
+            log->nodes += last_host == NULL || strcmp(last_host, rank->host) != 0;
+            last_host = rank->host;
+        }
+    }
+    log->ranks = (uint32_t)members;
+    if (run->nranks != 0 && run->nranks != members && run->nranks != all) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": NCCL says nranks %" PRIu64 "; expected %" PRIu64
+                            ", the ranks that nccl-tests lists",
+                            logs->path, run->nranks_line, run->nranks, members);
+    }
+    return AR_OK;
+}
+
+static bool explains_all(const struct ar_nccl_run *run, const struct ar_log *log,
+                         enum ar_log_collective collective, bool is_busbw_ignored)
+{
+    for (size_t i = 0; i < log->rows_count; i++) {
+        const struct ar_nccl_extra *extra = &run->extras[i];
+        if (!ar_collective_explains(collective, log->ranks, &log->rows[i], extra->root,
+                                    extra->digits, is_busbw_ignored)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Before 2.17 the output does not name the collective. The program named nearby is taken if the
+ * numbers agree, else the first that they agree with; if none, the first but for its busbw, so that
+ * the check of busbw can say what is wrong. */
+static enum ar_log_collective infer(const struct ar_nccl_run *run, const struct ar_log *log)
+{
+    for (int is_busbw_ignored = 0; is_busbw_ignored < 2; is_busbw_ignored++) {
+        if (explains_all(run, log, run->hint, is_busbw_ignored)) {
+            return run->hint;
+        }
+        for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_SCATTER; i++) {
+            if (explains_all(run, log, i, is_busbw_ignored)) {
+                return i;
+            }
+        }
+    }
+    return AR_LOG_OTHER;
+}
+
+enum ar_status ar_nccl_finish(struct ar_logs *logs, struct ar_nccl_run *run, struct ar_error *err)
+{
+    struct ar_log *log = &logs->runs[run->place];
+    if (log->rows_count == 0) {
+        ar_nccl_drop(run);
+        return AR_OK;
+    }
+    enum ar_status status = count_ranks(logs, run, log, err);
+    if (status == AR_OK && run->ranks_count == 0 && run->nranks < AR_NCCL_RANKS_MOST) {
+        log->ranks = (uint32_t)run->nranks;
+    }
+    if (status == AR_OK && !run->is_named) {
+        log->collective = infer(run, log);
+        log->is_inferred = true;
+    }
+    for (size_t i = 0; status == AR_OK && i < log->rows_count; i++) {
+        status = ar_log_check_digits(log, &log->rows[i], run->extras[i].digits, err);
+    }
+    ar_nccl_drop(run);
+    return status;
+}
+
+void ar_nccl_drop(struct ar_nccl_run *run)
+{
+    free(run->ranks);
+    free(run->rank_places);
+    free(run->extras);
+    *run = (struct ar_nccl_run){.place = run->place};
+}
+
+void ar_nccl_version_text(uint64_t code, char *text, size_t size)
+{
+    uint64_t major = code >= 10000 ? code / 10000 : code / 1000;
+    uint64_t minor = code >= 10000 ? code / 100 % 100 : code / 100 % 10;
+    snprintf(text, size, "NCCL %" PRIu64 ".%" PRIu64 ".%" PRIu64, major, minor, code % 100);
+}
+
+struct ar_printed ar_printed_times(struct ar_printed printed, double factor)
+{
+    return (struct ar_printed){printed.value * factor, printed.half_digit * factor};
+}

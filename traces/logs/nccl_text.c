@@ -1,0 +1,319 @@
+#include "nccl_text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+bool ar_nccl_is_head(struct ar_span line)
+{
+    struct ar_nccl_sweep sweep;
+    struct ar_nccl_header header;
+    struct ar_nccl_rank rank;
+    char gpu[AR_LOG_TEXT];
+    return ar_span_find(line, "nccl-tests version ") < line.bytes ||
+           ar_span_find(line, "Collective test starting:") < line.bytes ||
+           ar_parse_sweep(line, &sweep) || ar_parse_rank(line, &rank, gpu) ||
+           ar_parse_header(line, &header);
+}
+
+static struct ar_log *log_of(const struct ar_nccl_text *text)
+{
+    return &text->logs->runs[text->run.place];
+}
+
+static bool has_rows(const struct ar_nccl_text *text)
+{
+    return log_of(text)->rows_count > 0;
+}
+
+static enum ar_status row_cut_off(const struct ar_nccl_text *text, struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s:%" PRIu64 ": %zu columns; expected %zu as in the header (line %" PRIu64
+                        "); cut off, or mixed with other output",
+                        text->logs->path, text->row_line, text->row.count, text->header.needed,
+                        text->header.line);
+}
+
+/* A table that ends without closing lines before its largest size. */
+static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is_followed,
+                                        struct ar_error *err)
+{
+    const struct ar_nccl_sweep *sweep = &text->sweep;
+    const struct ar_log *log = log_of(text);
+    if (text->phase != AR_NCCL_TABLE || log->rows_count == 0 || sweep->line == 0) {
+        return AR_OK;
+    }
+    const struct ar_log_row *last = &log->rows[log->rows_count - 1];
+    double size_bytes = (double)last->payload_bytes, step = (double)sweep->step;
+    double next_bytes = sweep->is_factor ? size_bytes * step : size_bytes + step;
+    if (next_bytes <= size_bytes || next_bytes > (double)sweep->most_bytes) {
+        return AR_OK;
+    }
+    return ar_error_set(
+        err, AR_BAD_DATA,
+        "%s:%" PRIu64 ": the table ends at %" PRIu64 " bytes without its closing "
+        "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
+        text->logs->path, last->line, last->payload_bytes, sweep->most_bytes, sweep->line,
+        is_followed ? "cut off, or several processes without MPI at once" : "cut off");
+}
+
+enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
+{
+    if (text->phase == AR_NCCL_NONE) {
+        return AR_OK;
+    }
+    if (text->row.count > 0) {
+        return row_cut_off(text, err);
+    }
+    enum ar_status status = check_not_cut_off(text, is_followed, err);
+    struct ar_log *log = log_of(text);
+    if (status == AR_OK) {
+        log->is_complete = text->phase == AR_NCCL_CLOSED;
+        if (log->library[0] == '\0') {
+            snprintf(log->library, sizeof log->library, "%s", text->library);
+        }
+        bool is_sane =
+            text->sweep.threads < AR_NCCL_RANKS_MOST && text->sweep.gpus < AR_NCCL_RANKS_MOST;
+        text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
+        text->run.nranks = text->nranks;
+        text->run.nranks_line = text->nranks_line;
+        status = ar_nccl_finish(text->logs, &text->run, err);
+    }
+    text->phase = AR_NCCL_NONE;
+    text->sweep = (struct ar_nccl_sweep){.line = 0};
+    text->failure_line = text->nranks = 0;
+    text->library[0] = '\0';
+    return status;
+}
+
+static enum ar_status begin(struct ar_nccl_text *text, uint64_t number, struct ar_error *err)
+{
+    enum ar_log_collective hint = text->hint;
+    enum ar_status status = ar_nccl_text_end(text, true, err);
+    if (status == AR_OK) {
+        status = ar_nccl_begin(text->logs, AR_LOG_NCCL_TEXT, number, &text->run, err);
+    }
+    if (status == AR_OK) {
+        text->phase = AR_NCCL_HEAD;
+        text->run.hint = hint;
+    }
+    return status;
+}
+
+/* A line of the head begins a run, unless it belongs to one that has no table yet. Where a test
+ * failed, the next line of a head is that of another test. */
+static enum ar_status enter_head(struct ar_nccl_text *text, bool is_first_of_head, uint64_t number,
+                                 struct ar_error *err)
+{
+    bool is_same = text->phase == AR_NCCL_HEAD || (text->phase == AR_NCCL_TABLE && !has_rows(text));
+    if (is_same && !(is_first_of_head && text->failure_line != 0)) {
+        return AR_OK;
+    }
+    return begin(text, number, err);
+}
+
+static enum ar_status take_names(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+                                 bool *is_taken, struct ar_error *err)
+{
+    const char *version = "nccl-tests version ", *starting = "Collective test starting:";
+    size_t version_at = ar_span_find(line, version), starting_at = ar_span_find(line, starting);
+    *is_taken = version_at < line.bytes || starting_at < line.bytes;
+    enum ar_status status = AR_OK;
+    if (*is_taken) {
+        status = enter_head(text, true, number, err);
+    }
+    if (!*is_taken || status != AR_OK) {
+        return status;
+    }
+    struct ar_log *log = log_of(text);
+    if (version_at < line.bytes) {
+        struct ar_span rest = ar_span_after(line, version_at + strlen(version));
+        char word[32];
+        ar_span_copy(ar_span_word(&rest), word, sizeof word);
+        snprintf(log->tool, sizeof log->tool, "nccl-tests %s", word);
+        const char *key = "nccl-library=";
+        struct ar_span code = ar_span_after(rest, ar_span_find(rest, key) + strlen(key));
+        uint64_t value;
+        if (ar_span_count(ar_span_word(&code), &value)) {
+            ar_nccl_version_text(value, log->library, sizeof log->library);
+        }
+        return AR_OK;
+    }
+    struct ar_span rest = ar_span_after(line, starting_at + strlen(starting));
+    struct ar_span name = ar_span_word(&rest);
+    ar_span_copy(name, log->collective_name, sizeof log->collective_name);
+    name.bytes = ar_span_find(name, "_perf");
+    log->collective = ar_collective_of_name(name);
+    text->run.is_named = name.bytes > 0;
+    return AR_OK;
+}
+
+static enum ar_status take_head(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+                                bool *is_taken, struct ar_error *err)
+{
+    enum ar_status status = take_names(text, line, number, is_taken, err);
+    struct ar_nccl_sweep sweep;
+    struct ar_nccl_rank rank;
+    char gpu[AR_LOG_TEXT];
+    if (*is_taken || status != AR_OK) {
+        return status;
+    }
+    *is_taken = true;
+    if (ar_parse_sweep(line, &sweep)) {
+        status = enter_head(text, text->sweep.line != 0, number, err);
+        text->sweep = sweep;
+        text->sweep.line = number;
+        return status;
+    }
+    if (ar_parse_rank(line, &rank, gpu)) {
+        status = enter_head(text, false, number, err);
+        rank.line = number;
+        if (status == AR_OK && rank.rank == 0) {
+            snprintf(log_of(text)->gpu, AR_LOG_TEXT, "%s", gpu);
+        }
+        return status != AR_OK ? status : ar_nccl_add_rank(text->logs, &text->run, &rank, err);
+    }
+    *is_taken = false;
+    return AR_OK;
+}
+
+static enum ar_status finish_row(struct ar_nccl_text *text, struct ar_error *err)
+{
+    struct ar_log_row row = {.line = text->row_line};
+    struct ar_nccl_extra extra;
+    enum ar_status status =
+        ar_parse_row(text->logs->path, &text->header, &text->row, &row, &extra, err);
+    text->row.count = 0;
+    return status != AR_OK ? status : ar_nccl_add_row(text->logs, &text->run, &row, &extra, err);
+}
+
+/* A row may come in pieces, with messages of NCCL between them. */
+static enum ar_status take_row(struct ar_nccl_text *text, struct ar_span line, struct ar_span glued,
+                               uint64_t number, struct ar_error *err)
+{
+    bool is_start = ar_is_row_start(line);
+    if (is_start && text->row.count > 0) {
+        return row_cut_off(text, err);
+    }
+    if (!is_start && (text->row.count == 0 || !ar_is_row_rest(line))) {
+        return AR_OK;
+    }
+    if (is_start) {
+        text->row_line = number;
+    }
+    ar_words_append(&text->row, line);
+    if (text->row.count < text->header.needed) {
+        ar_words_append_glued(&text->row, text->header.columns[text->row.count], glued);
+    }
+    return text->row.count < text->header.needed ? AR_OK : finish_row(text, err);
+}
+
+/* The two lines after the table; the second ends the run. */
+static enum ar_status take_closing(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+                                   bool *is_taken, struct ar_error *err)
+{
+    const char *bounds = "Out of bounds values";
+    size_t place = ar_span_find(line, bounds);
+    bool is_end = ar_span_find(line, "Avg bus bandwidth") < line.bytes;
+    *is_taken = place < line.bytes || is_end;
+    if (!*is_taken || text->phase == AR_NCCL_NONE) {
+        return AR_OK;
+    }
+    if (text->row.count > 0) {
+        return row_cut_off(text, err);
+    }
+    text->phase = AR_NCCL_CLOSED;
+    log_of(text)->last_line = number;
+    if (is_end) {
+        return ar_nccl_text_end(text, false, err);
+    }
+    struct ar_span rest = ar_span_after(line, place + strlen(bounds));
+    ar_span_word(&rest);
+    uint64_t count;
+    if (ar_span_count(ar_span_word(&rest), &count)) {
+        log_of(text)->out_of_bounds = count;
+    }
+    return AR_OK;
+}
+
+/* What NCCL says of itself: version and ranks. Several communicators leave the ranks unknown. */
+static void take_message(struct ar_nccl_text *text, struct ar_span message, uint64_t number)
+{
+    const char *version = "NCCL version ", *ranks = " nranks ";
+    size_t place = ar_span_find(message, version);
+    if (place < message.bytes && text->library[0] == '\0') {
+        struct ar_span rest = ar_span_after(message, place + strlen(version));
+        char word[32];
+        ar_span_copy(ar_span_word(&rest), word, sizeof word);
+        word[strcspn(word, "+")] = '\0';
+        snprintf(text->library, sizeof text->library, "NCCL %s", word);
+    }
+    place = ar_span_find(message, ranks);
+    if (place < message.bytes && ar_span_find(message, "Init COMPLETE") < message.bytes) {
+        struct ar_span rest = ar_span_after(message, place + strlen(ranks));
+        uint64_t count;
+        if (ar_span_count(ar_span_word(&rest), &count)) {
+            bool is_first = text->nranks_line == 0 || text->nranks == 0;
+            text->nranks = is_first || text->nranks == count ? count : 0;
+            text->nranks_line = number;
+        }
+    }
+}
+
+/* The last program of nccl-tests that a line speaks of. */
+static void take_hint(struct ar_nccl_text *text, struct ar_span line)
+{
+    size_t end = ar_span_find(line, "_perf");
+    size_t start = end < line.bytes ? end : 0;
+    while (start > 0 && ((line.at[start - 1] >= 'a' && line.at[start - 1] <= 'z') ||
+                         line.at[start - 1] == '_')) {
+        start--;
+    }
+    enum ar_log_collective hint =
+        ar_collective_of_name((struct ar_span){line.at + start, start < end ? end - start : 0});
+    if (end < line.bytes && hint != AR_LOG_OTHER) {
+        text->hint = hint;
+    }
+}
+
+enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+                                 struct ar_error *err)
+{
+    struct ar_span head, glued, message;
+    if (ar_split_message(line, &head, &glued, &message)) {
+        take_message(text, message, number);
+    } else if (ar_span_starts(line, "NCCL version ")) {
+        take_message(text, line, number);
+        return AR_OK;
+    }
+    struct ar_nccl_header header;
+    bool is_taken;
+    enum ar_status status = take_head(text, head, number, &is_taken, err);
+    if (is_taken || status != AR_OK) {
+        return status;
+    }
+    if (ar_parse_header(head, &header)) {
+        bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
+                       (text->phase == AR_NCCL_TABLE && has_rows(text));
+        status = is_next ? begin(text, number, err) : AR_OK;
+        text->header = header;
+        text->header.line = number;
+        text->phase = AR_NCCL_TABLE;
+        return status;
+    }
+    status = take_closing(text, head, number, &is_taken, err);
+    if (is_taken || status != AR_OK) {
+        return status;
+    }
+    if (text->phase == AR_NCCL_TABLE) {
+        status = take_row(text, head, glued, number, err);
+    }
+    bool is_failure = ar_span_find(line, ": Test ") < line.bytes ||
+                      ar_span_find(line, "Test NCCL failure") < line.bytes ||
+                      ar_span_find(line, "Test CUDA failure") < line.bytes;
+    text->failure_line = is_failure ? number : text->failure_line;
+    take_hint(text, line);
+    return status;
+}

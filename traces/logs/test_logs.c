@@ -1,0 +1,285 @@
+#include "test_logs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* What a reader of a fixture sees in it. */
+struct expected {
+    const char *path;
+    size_t runs;
+    size_t run; /* the one described */
+    enum ar_log_format format;
+    enum ar_log_collective collective;
+    uint32_t ranks, nodes;
+    size_t rows;
+    uint64_t first_line, first_row_line, last_line;
+    uint64_t first_bytes, last_bytes;
+    const char *tool, *library, *gpu;
+};
+
+static const struct expected fixtures[] = {
+    {FIXTURE("nccl-12-columns.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 5, 1, 12, 18,
+     8, 32768, "nccl-tests", "", "Tesla V100-SXM2-16GB"},
+    {FIXTURE("nccl-12-all-gather.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_GATHER, 4, 1, 4, 1, 12,
+     17, 1024, 524288, "nccl-tests", "", "Tesla V100-SXM2-16GB"},
+    {FIXTURE("nccl-12-reduce-scatter.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_REDUCE_SCATTER, 4, 1, 4,
+     1, 12, 17, 1024, 524288, "nccl-tests", "", "Tesla V100-SXM2-16GB"},
+    {FIXTURE("nccl-13-root.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 8, 2, 5, 1, 16, 22,
+     1024, 67108864, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-13-all-gather.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_GATHER, 8, 2, 4, 1, 16,
+     21, 1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-13-reduce-scatter.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_REDUCE_SCATTER, 8, 2, 4,
+     1, 16, 21, 1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-13-broadcast.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_BROADCAST, 8, 2, 4, 1, 16, 21,
+     1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-13-reduce.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_REDUCE, 8, 2, 4, 1, 16, 21, 1024,
+     4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-13-sendrecv.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_SEND_RECV, 8, 2, 4, 1, 16, 21,
+     1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-21-per-iteration.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 8, 2, 5, 1,
+     18, 24, 1024, 1073741824, "nccl-tests 2.17.6", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
+    {FIXTURE("nccl-crlf-bom.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 3, 1, 12, 16,
+     1024, 262144, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-no-marks.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 4, 1, 12, 17,
+     1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-tagged-info.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 2, 4, 3, 19, 28,
+     1024, 4194304, "nccl-tests", "NCCL 2.18.3", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-slurm-label.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 4, 1, 12, 17,
+     1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-8-gpus-per-process.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 16, 2, 4, 1,
+     24, 29, 1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-table-only.txt"), 1, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 0, 0, 4, 1, 3, 6,
+     1024, 4194304, "nccl-tests", "", ""},
+    {FIXTURE("nccl-failed-then-good.txt"), 2, 1, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 8, 2, 4, 19,
+     34, 39, 1024, 4194304, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-three-runs.txt"), 3, 0, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 8, 2, 5, 3, 20, 26,
+     1024, 67108864, "nccl-tests 2.17.6", "NCCL 2.28.9", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-three-runs.txt"), 3, 1, AR_LOG_NCCL_TEXT, AR_LOG_ALL_GATHER, 8, 2, 5, 32, 49, 55,
+     1024, 67108864, "nccl-tests 2.17.6", "NCCL 2.28.9", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("nccl-three-runs.txt"), 3, 2, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 5, 61, 72, 78,
+     8, 32768, "nccl-tests", "", "Tesla V100-SXM2-16GB"},
+    {FIXTURE("nccl-json-1.json"), 1, 0, AR_LOG_NCCL_JSON, AR_LOG_ALL_REDUCE, 8, 2, 5, 1, 1, 216,
+     1024, 67108864, "nccl-tests", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
+    {FIXTURE("nccl-json-2.json"), 1, 0, AR_LOG_NCCL_JSON, AR_LOG_ALL_REDUCE, 16, 2, 5, 1, 1, 1,
+     1024, 67108864, "nccl-tests", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
+    {FIXTURE("nccl-json-misspelt.json"), 1, 0, AR_LOG_NCCL_JSON, AR_LOG_ALL_REDUCE, 8, 2, 5, 1, 1,
+     1, 1024, 67108864, "nccl-tests", "NCCL 2.7.8", "NVIDIA H100 80GB HBM3"},
+    {FIXTURE("nccl-json-two.json"), 2, 1, AR_LOG_NCCL_JSON, AR_LOG_ALL_REDUCE, 4, 2, 5, 2, 2, 189,
+     1024, 67108864, "nccl-tests", "NCCL 2.28.9", "NVIDIA H100 80GB HBM3"},
+    {FIXTURE("osu-allreduce.txt"), 1, 0, AR_LOG_OSU, AR_LOG_ALL_REDUCE, 0, 0, 5, 2, 4, 8, 4, 262144,
+     "OSU 5.8", "MPI", ""},
+    {FIXTURE("osu-latency-bw.txt"), 2, 0, AR_LOG_OSU, AR_LOG_LATENCY, 2, 0, 3, 2, 6, 8, 1, 1048576,
+     "OSU 7.2", "MPI-CUDA", ""},
+    {FIXTURE("osu-latency-bw.txt"), 2, 1, AR_LOG_OSU, AR_LOG_BANDWIDTH, 2, 0, 3, 10, 14, 16, 1,
+     1048576, "OSU 7.2", "MPI-CUDA", ""},
+    {FIXTURE("osu-and-nccl.txt"), 2, 1, AR_LOG_NCCL_TEXT, AR_LOG_ALL_REDUCE, 4, 1, 2, 6, 17, 20,
+     1024, 16384, "nccl-tests", "", "NVIDIA A100-SXM4-80GB"},
+    {FIXTURE("harness.csv"), 2, 1, AR_LOG_HARNESS, AR_LOG_ALL_REDUCE, 8, 1, 3, 8, 8, 10, 1024,
+     1048576, "threads", "", ""},
+    {FIXTURE("harness-other-order.csv"), 2, 1, AR_LOG_HARNESS, AR_LOG_ALL_REDUCE, 8, 1, 2, 4, 4, 6,
+     1024, 65536, "nccl", "", ""},
+    {FIXTURE("published.csv"), 2, 0, AR_LOG_PUBLISHED, AR_LOG_ALL_REDUCE, 4, 1, 3, 3, 3, 5, 4,
+     1048576, "", "", ""},
+};
+
+Test(logs, every_fixture_is_read_as_what_it_is)
+{
+    for (size_t i = 0; i < sizeof fixtures / sizeof fixtures[0]; i++) {
+        const struct expected *want = &fixtures[i];
+        struct ar_logs *logs = test_load(want->path);
+        cr_assert_eq(logs->runs_count, want->runs, "%s", want->path);
+        const struct ar_log *run = &logs->runs[want->run];
+        cr_expect_eq(run->format, want->format, "%s", want->path);
+        cr_expect_eq(run->collective, want->collective, "%s", want->path);
+        cr_expect_eq(run->ranks, want->ranks, "%s: %u ranks", want->path, run->ranks);
+        cr_expect_eq(run->nodes, want->nodes, "%s: %u nodes", want->path, run->nodes);
+        cr_assert_eq(run->rows_count, want->rows, "%s: %zu rows", want->path, run->rows_count);
+        cr_expect_eq(run->first_line, want->first_line, "%s:%lu", want->path, run->first_line);
+        cr_expect_eq(run->last_line, want->last_line, "%s:%lu", want->path, run->last_line);
+        cr_expect_eq(run->rows[0].line, want->first_row_line, "%s:%lu", want->path,
+                     run->rows[0].line);
+        cr_expect_eq(run->rows[0].payload_bytes, want->first_bytes, "%s", want->path);
+        cr_expect_eq(run->rows[run->rows_count - 1].payload_bytes, want->last_bytes);
+        cr_expect_str_eq(run->tool, want->tool);
+        cr_expect_str_eq(run->library, want->library);
+        cr_expect_str_eq(run->gpu, want->gpu);
+        ar_logs_destroy(logs);
+    }
+}
+
+static void expect_timing(const struct ar_log_timing *timing, double time_s, double algbw_Bps,
+                          double busbw_Bps, int64_t wrong)
+{
+    cr_expect_float_eq(timing->time_s, time_s, 1e-12);
+    cr_expect_float_eq(timing->algbw_Bps, algbw_Bps, 1);
+    cr_expect_float_eq(timing->busbw_Bps, busbw_Bps, 1);
+    cr_expect_eq(timing->wrong, wrong);
+}
+
+Test(logs, numbers_come_from_the_column_of_their_name)
+{
+    const char *text =
+        "#   Rank  0 Pid  1 on a device  0 [0x07] T\n#   Rank  1 Pid  1 on a device  1 [0x08] T\n"
+        "# size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% "
+        "time algbw busbw #wrong i_min i_max i_p99 i_cv% timestamp\n"
+        "1048576 524288 half max -1 100.0 10.49 10.49 3 90.0 1 2 3 50.00 20.97 20.97 N/A 4 5 6 7 "
+        "2026-01-02 10:11:12\n";
+    struct ar_logs *logs = test_parse(text, strlen(text));
+    const struct ar_log_row *row = &logs->runs[0].rows[0];
+    expect_timing(&row->out_of_place, 100e-6, 10.49e9, 10.49e9, 3);
+    expect_timing(&row->in_place, 50e-6, 20.97e9, 20.97e9, -1);
+    cr_expect_eq(row->count, 524288);
+    cr_expect_str_eq(row->datatype, "half");
+    cr_expect_str_eq(row->redop, "max");
+    cr_expect(logs->runs[0].is_inferred);
+    cr_expect_not(logs->runs[0].is_complete);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, rows_in_pieces_are_put_together)
+{
+    struct ar_logs *logs = test_load(FIXTURE("nccl-rows-in-pieces.txt"));
+    const struct ar_log *run = &logs->runs[0];
+    cr_assert_eq(run->rows_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        cr_expect_eq(row->payload_bytes, (uint64_t)1024 << 4 * i);
+        cr_expect_eq(row->out_of_place.wrong, 0);
+        cr_expect_eq(row->in_place.wrong, 0);
+        cr_expect_float_eq(row->out_of_place.time_s, row->in_place.time_s,
+                           0.05 * row->in_place.time_s);
+    }
+    ar_logs_destroy(logs);
+}
+
+Test(logs, what_was_not_measured_or_checked_is_absent)
+{
+    struct ar_logs *logs = test_load(FIXTURE("nccl-in-place-na.txt"));
+    const struct ar_log_timing *in_place = &logs->runs[0].rows[0].in_place;
+    cr_expect(isnan(in_place->time_s) && isnan(in_place->algbw_Bps) && isnan(in_place->busbw_Bps));
+    cr_expect_eq(in_place->wrong, -1);
+    cr_expect_eq(logs->runs[0].rows[0].out_of_place.wrong, 0);
+    ar_logs_destroy(logs);
+
+    logs = test_load(FIXTURE("nccl-not-checked.txt"));
+    cr_expect_eq(logs->runs[0].rows[0].out_of_place.wrong, -1);
+    ar_logs_destroy(logs);
+
+    logs = test_load(FIXTURE("nccl-json-3.json"));
+    cr_assert_eq(logs->runs[0].rows_count, 5);
+    cr_expect(isnan(logs->runs[0].rows[0].in_place.time_s));
+    cr_expect(isnan(logs->runs[0].rows[1].in_place.busbw_Bps));
+    cr_expect_eq(logs->runs[0].rows[1].in_place.wrong, -1);
+    cr_expect_eq(logs->runs[0].rows[1].out_of_place.wrong, 0);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, ranks_of_a_split_run_are_those_of_one_group)
+{
+    struct ar_logs *logs = test_load(FIXTURE("nccl-split-groups.txt"));
+    cr_expect_eq(logs->runs[0].ranks, 4, "even ranks of 8");
+    cr_expect_eq(logs->runs[0].nodes, 2);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, the_harness_keeps_its_columns_and_its_provenance)
+{
+    struct ar_logs *logs = test_load(FIXTURE("harness.csv"));
+    const struct ar_log *run = &logs->runs[1];
+    cr_expect_str_eq(run->algorithm, "torus2d");
+    cr_expect_str_eq(run->shape, "4x2");
+    cr_expect_str_eq(run->tier, "");
+    cr_expect_eq(run->channels, 2);
+    cr_expect_eq(run->rows[0].repetitions, 50);
+    cr_expect_eq(run->rows[0].count, 256);
+    cr_expect_eq(run->rows[0].out_of_place.wrong, 0);
+    cr_expect_lt(run->rows[0].time_min_s, run->rows[0].time_p10_s);
+    cr_expect_lt(run->rows[0].time_p10_s, run->rows[0].out_of_place.time_s);
+    cr_expect_lt(run->rows[0].out_of_place.time_s, run->rows[0].time_p90_s);
+    cr_assert_eq(logs->facts_count, 3);
+    cr_expect_str_eq(logs->facts[0].key, "host");
+    cr_expect_str_eq(logs->facts[0].value, "lab1");
+    cr_expect_str_eq(logs->facts[2].key, "");
+    cr_expect_str_eq(logs->facts[2].value, "made to show the format");
+    cr_expect_eq(logs->facts[2].line, 3);
+    ar_logs_destroy(logs);
+
+    logs = test_load(FIXTURE("harness-other-order.csv"));
+    cr_expect_str_eq(logs->runs[0].tier, "nvlink");
+    cr_expect_str_eq(logs->runs[0].rows[0].datatype, "float16");
+    cr_expect_eq(logs->runs[0].rows[0].count, 512);
+    cr_expect(isnan(logs->runs[0].rows[0].time_p90_s));
+    ar_logs_destroy(logs);
+}
+
+Test(logs, osu_columns_are_found_by_name)
+{
+    struct ar_logs *logs = test_load(FIXTURE("osu-allreduce-full.txt"));
+    const struct ar_log_row *row = &logs->runs[0].rows[0];
+    cr_expect_float_eq(row->out_of_place.time_s, 20.00e-6, 1e-12);
+    cr_expect_float_eq(row->time_min_s, 18.00e-6, 1e-12);
+    cr_expect_eq(row->repetitions, 1000);
+    cr_expect_eq(row->out_of_place.wrong, 0);
+    cr_expect_str_eq(row->datatype, "MPI_FLOAT");
+    cr_expect_str_eq(logs->runs[0].collective_name, "Allreduce Latency");
+    ar_logs_destroy(logs);
+
+    logs = test_load(FIXTURE("osu-latency-bw.txt"));
+    row = &logs->runs[1].rows[2];
+    double rate_Bps = row->out_of_place.algbw_Bps;
+    cr_expect_float_eq(row->out_of_place.time_s * rate_Bps, 1048576, 1e-3);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, the_published_table_of_abci_has_four_gpu_counts)
+{
+    struct ar_logs *logs =
+        test_load(AR_TEST_SOURCE_DIR "/validate/measured/abci_v100_nccl2.8.4_allreduce.csv");
+    static const uint32_t gpus[] = {4, 8, 16, 32};
+    cr_assert_eq(logs->runs_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        struct ar_error err;
+        cr_expect_eq(logs->runs[i].ranks, gpus[i]);
+        cr_expect_eq(logs->runs[i].nodes, gpus[i] / 4);
+        cr_expect_eq(ar_log_check(&logs->runs[i], AR_LOG_ALL_REDUCE, 24, &err), AR_OK, "%s",
+                     err.text);
+    }
+    const struct ar_log_row *last = &logs->runs[3].rows[logs->runs[3].rows_count - 1];
+    cr_expect_eq(last->payload_bytes, 33554432);
+    cr_expect_float_eq(last->out_of_place.time_s, 3319e-6, 1e-6);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, a_pipe_can_be_read_and_a_folder_cannot)
+{
+    int ends[2];
+    const char *text =
+        "nodes,gpus,payload_bytes,time_out_of_place_us,time_in_place_us\n1,4,8,1,2\n";
+    cr_assert_eq(pipe(ends), 0);
+    cr_assert_eq(write(ends[1], text, strlen(text)), (ssize_t)strlen(text));
+    close(ends[1]);
+    char path[32];
+    snprintf(path, sizeof path, "/dev/fd/%d", ends[0]);
+    struct ar_logs *logs = test_load(path);
+    cr_expect_eq(logs->runs[0].ranks, 4);
+    ar_logs_destroy(logs);
+    close(ends[0]);
+
+    struct ar_error err;
+    test_is_error(ar_logs_load(AR_TEST_SOURCE_DIR, &logs, &err), AR_NO_INPUT, &err,
+                  "Is a directory; expected a log");
+    test_is_error(ar_logs_load("no/such.log", &logs, &err), AR_NO_INPUT, &err,
+                  "no/such.log: No such file or directory; expected a log");
+}
+
+Test(logs, busbw_factors_are_those_of_nccl_tests)
+{
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_ALL_REDUCE, 8), 1.75, 1e-15);
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_ALL_REDUCE, 1), 0, 1e-15);
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_REDUCE_SCATTER, 4), 0.75, 1e-15);
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_ALL_GATHER, 4), 0.75, 1e-15);
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_ALL_TO_ALL, 4), 0.75, 1e-15);
+    cr_expect_float_eq(ar_log_busbw_factor(AR_LOG_BROADCAST, 4), 1, 1e-15);
+    cr_expect(isnan(ar_log_busbw_factor(AR_LOG_OTHER, 4)));
+}
