@@ -240,15 +240,23 @@ bool ar_is_row_start(struct ar_span line)
            is_type;
 }
 
+/* `-1[0]`: Hydra writes its label in front of every piece of a line, joined to the piece before. */
+static struct ar_span without_label(struct ar_span word)
+{
+    return (struct ar_span){word.at, ar_span_find(word, "[")};
+}
+
 bool ar_is_row_rest(struct ar_span line)
 {
     double value, half_digit;
-    struct ar_span word = ar_span_word(&line);
-    bool is_any = word.bytes > 0;
-    for (; word.bytes > 0; word = ar_span_word(&line)) {
-        if (!is_absent(word) && !ar_span_number(word, &value, &half_digit)) {
+    bool is_any = false;
+    for (struct ar_span word = ar_span_word(&line); word.bytes > 0; word = ar_span_word(&line)) {
+        struct ar_span number = without_label(word);
+        if (number.bytes > 0 && !is_absent(number) &&
+            !ar_span_number(number, &value, &half_digit)) {
             return false;
         }
+        is_any = is_any || number.bytes > 0;
     }
     return is_any;
 }
@@ -257,10 +265,27 @@ void ar_words_append(struct ar_nccl_words *words, struct ar_span line)
 {
     for (struct ar_span word = ar_span_word(&line);
          word.bytes > 0 && words->count < AR_NCCL_COLUMNS_MOST; word = ar_span_word(&line)) {
-        /* `-1[0]`: the label of the next line, joined to an unfinished one. */
-        struct ar_span value = {word.at, ar_span_find(word, "[")};
+        struct ar_span value = without_label(word);
         if (value.bytes > 0) {
             ar_span_copy(value, words->text[words->count++], AR_NCCL_WORD);
+        }
+    }
+}
+
+void ar_words_fill_operation(struct ar_nccl_words *words, const struct ar_nccl_header *header)
+{
+    size_t place = 0;
+    while (place < header->needed && header->columns[place] != AR_COLUMN_REDOP) {
+        place++;
+    }
+    double value, half_digit;
+    if (place < header->needed && place < words->count && words->count < AR_NCCL_COLUMNS_MOST) {
+        struct ar_span word = {words->text[place], strlen(words->text[place])};
+        if (ar_span_number(word, &value, &half_digit)) {
+            memmove(words->text[place + 1], words->text[place],
+                    (words->count - place) * sizeof words->text[0]);
+            strcpy(words->text[place], "none");
+            words->count++;
         }
     }
 }

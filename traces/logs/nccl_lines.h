@@ -63,6 +63,10 @@ struct ar_nccl_words {
 /** Appends the words of a line. */
 void ar_words_append(struct ar_nccl_words *words, struct ar_span line);
 
+/** Puts `none` in the place of a blank operation: all-to-all of old versions prints nothing there.
+ */
+void ar_words_fill_operation(struct ar_nccl_words *words, const struct ar_nccl_header *header);
+
 /** Appends the part of `glued` that is the value of a column, before the host joined to it. */
 void ar_words_append_glued(struct ar_nccl_words *words, enum ar_nccl_column column,
                            struct ar_span glued);

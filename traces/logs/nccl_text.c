@@ -204,6 +204,7 @@ static enum ar_status take_row(struct ar_nccl_text *text, struct ar_span line, s
         text->row_line = number;
     }
     ar_words_append(&text->row, line);
+    ar_words_fill_operation(&text->row, &text->header);
     if (text->row.count < text->header.needed) {
         ar_words_append_glued(&text->row, text->header.columns[text->row.count], glued);
     }

@@ -162,6 +162,9 @@ void ar_span_copy(struct ar_span span, char *target, size_t size)
 const char *ar_span_quote(struct ar_span span, char text[AR_QUOTE])
 {
     ar_span_copy(span, text, AR_QUOTE);
+    for (char *c = text; *c != '\0'; c++) {
+        *c = (unsigned char)*c < 0x80 ? *c : '?';
+    }
     if (span.bytes >= AR_QUOTE) {
         memcpy(text + AR_QUOTE - 4, "...", 4);
     }

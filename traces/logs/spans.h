@@ -56,7 +56,7 @@ void ar_span_copy(struct ar_span span, char *target, size_t size);
 /** Room for a quotation in a message. */
 enum { AR_QUOTE = 48 };
 
-/** Copies the beginning for a message; returns `text`. */
+/** Copies the beginning for a message, in printable ASCII; returns `text`. */
 const char *ar_span_quote(struct ar_span span, char text[AR_QUOTE]);
 
 #endif

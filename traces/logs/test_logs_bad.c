@@ -41,6 +41,7 @@ static const struct bad bad_files[] = {
     {" \n\r\n", "x.log: no text"},
     {"hello\n", "x.log: unknown format, it begins with \"hello\"; expected a log of nccl-tests"},
     {"\n\x01\x02 \x7f", "it begins with \"?? ?\""},
+    {"\xff\xfe\xc3", "it begins with \"???\""},
     {"[1, 2]", "unknown format, it begins with \"[1, 2]\""},
     {"a,b,c\n1,2,3\n", "unknown format, it begins with \"a,b,c\""},
     /* nccl-tests: rows */
