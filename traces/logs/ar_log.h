@@ -13,10 +13,11 @@
  * - CSV of the project's own harness, and its tables of published measurements.
  *
  * Sizes are what nccl-tests prints as `size`: of an all-reduce, broadcast or reduce the bytes of
- * one rank's buffer, of the others the bytes of all ranks' parts together. algbw is size / time.
- * busbw is algbw times 2(N-1)/N for all-reduce, (N-1)/N for all-gather, reduce-scatter, all-to-all,
- * gather and scatter, 1 for the rest. Both are recomputed from time, size and ranks; printed digits
- * that no rounding explains are an error, since then something in the file is not what it seems.
+ * one rank's buffer, of the others the bytes of all ranks' parts together (OSU prints its own
+ * sizes: of all-gather, all-to-all, gather and scatter one part). algbw is size / time. busbw is
+ * algbw times 2(N-1)/N for all-reduce, (N-1)/N for all-gather, reduce-scatter, all-to-all, gather
+ * and scatter, 1 for the rest. Both are recomputed from time, size and ranks; printed digits that
+ * no rounding explains are an error, since then something in the file is not what it seems.
  *
  * Every error is one line that begins with `path:line:`, or `path:` where no line is to blame.
  */

@@ -55,7 +55,8 @@ bool ar_collective_explains(enum ar_log_collective collective, uint32_t ranks,
                             const struct ar_log_row *row, int64_t root,
                             const struct ar_row_digits digits[2], bool is_busbw_ignored);
 
-/** Checks the printed bandwidths of a row of `run`, [0] out of place, [1] in place. */
+/** Checks the printed bandwidths of a row of `run`, [0] out of place, [1] in place. Those of
+ * AR_LOG_OTHER are not checked. */
 enum ar_status ar_log_check_digits(const struct ar_log *run, const struct ar_log_row *row,
                                    const struct ar_row_digits digits[2], struct ar_error *err);
 

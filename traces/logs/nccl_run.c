@@ -105,9 +105,9 @@ static enum ar_status check_numbers(const struct ar_logs *logs, const struct ar_
         uint64_t rank = i * stride;
         if (rank >= run->rank_places_room || run->rank_places[rank] == 0) {
             return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": %zu ranks are listed without rank %" PRIu64
-                                "; expected the ranks from 0 on without a gap",
-                                logs->path, run->ranks[0].line, run->ranks_count, rank);
+                                "%s:%" PRIu64 ": rank %" PRIu64 " is missing among the %zu listed; "
+                                "expected the ranks from 0 on without a gap",
+                                logs->path, run->ranks[0].line, rank, run->ranks_count);
         }
     }
     uint64_t per_process = run->has_rank_of_process_only ? 1 : run->ranks_per_process;

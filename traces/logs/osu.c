@@ -87,6 +87,17 @@ static bool parse_header(struct ar_osu_text *text, struct ar_span line)
     return true;
 }
 
+/* Other benchmarks, of message rates say, have other columns; their runs stay without rows. */
+static bool has_measure(const struct ar_osu_text *text)
+{
+    for (size_t i = 0; i < text->columns_count; i++) {
+        if (text->columns[i] == AR_OSU_TIME || text->columns[i] == AR_OSU_RATE) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool set_word(enum ar_osu_column column, struct ar_span word, struct ar_log_row *row)
 {
     double value, half_digit;
@@ -192,6 +203,7 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, struct ar_span line, uint64
     size_t count = ar_span_words(line, words, AR_OSU_COLUMNS_MOST);
     if (parse_header(text, line)) {
         text->header_line = number;
+        text->columns_count = has_measure(text) ? text->columns_count : 0;
     } else if (text->columns_count > 0 && is_row(words, count)) {
         return take_row(text, words, count, number, err);
     }

@@ -83,7 +83,7 @@ static const struct bad bad_files[] = {
      "x.log:4: process 12 on beta says it is rank 0, as process 10 on alpha did (line 3); expected "
      "one: each process ran alone, as nccl-tests does when built without MPI=1"},
     {SWEEP RANK1 NAMES ROW1 SAME ROW2 END,
-     "x.log:2: 1 ranks are listed without rank 0; expected the ranks from 0 on without a gap"},
+     "x.log:2: rank 0 is missing among the 1 listed; expected the ranks from 0 on without a gap"},
     {"# nThread 1 nGpus 4 minBytes 8 maxBytes 8 step: 2(factor)\n" RANK0 RANK1 NAMES ROW1 SAME END,
      "x.log:2: 2 ranks are listed; expected a multiple of 4, nThread times nGpus"},
     {SWEEP RANK0 RANK1
@@ -111,6 +111,8 @@ static const struct bad bad_files[] = {
      "x.log:5: "},
     /* OSU */
     {OSU_HEAD, "no measurement in 1 run"},
+    {"# OSU MPI Multiple Bandwidth / Message Rate Test v7.4\n# Size MB/s Messages/s\n1 2.36 9\n",
+     "no measurement in 1 run"},
     {OSU_HEAD "4 1.50\n8\n", "x.log:4: 1 columns; expected 2 as in the header (line 2); cut off"},
     {OSU_HEAD "4 1.50 7\n", "x.log:3: 3 columns; expected 2"},
     {OSU_HEAD "4 0.00\n", "x.log:3: out-of-place time is 0 us"},
@@ -187,7 +189,9 @@ static const struct bad unfit_runs[] = {
     {HEAD "1048576 262144 float sum 0 100.0 10.49 10.49 0 100.0 10.49 10.49 0\n"
           "2097152 524288 float sum 0 200.0 10.49 10.49 0 200.0 10.49 10.49 0\n" END,
      "x.log:1: a run of reduce; expected all-reduce"},
-    {"# Collective test starting: hypercube_perf\n" HEAD ROW1 SAME ROW2 END,
+    {"# Collective test starting: hypercube_perf\n" HEAD
+     "1048576 131072 float none -1 100.0 5.24 5.24 0 100.0 5.24 5.24 0\n"
+     "2097152 262144 float none -1 200.0 5.24 5.24 0 200.0 5.24 5.24 0\n" END,
      "x.log:1: a run of hypercube_perf; expected all-reduce"},
     {"# OSU MPI Alltoall Latency Test v7.3\n# Size       Avg Latency(us)\n8 1.0\n",
      "x.log:1: a run of all-to-all; expected all-reduce"},
