@@ -16,8 +16,9 @@ static void run(struct test_trial *test, const struct ar_collective *collective,
                 const struct ar_engine *engine, struct ar_timeline *timeline)
 {
     struct ar_error err = {.text = ""};
-    /* Two jobs suffice where a simulation takes long. */
-    uint32_t count = ar_shape_ranks(&collective->shape) < 256 ? JOBS : 2;
+    /* Fewer jobs where a simulation takes long. */
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    uint32_t count = ranks < 64 ? JOBS : ranks < 256 ? 2 : 1;
     trials_prepare(collective, jobs, count, test);
     trials_scatter(SPREAD_S, test);
     test->trial.timeline = timeline;
@@ -47,7 +48,7 @@ static void expect_equal_finishes(const struct ar_collective *collective)
 
 Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static)
 {
-    static const uint32_t windows[] = {1, 2, 8};
+    static const uint32_t windows[] = {1, 8};
     static const uint32_t ranks[] = {2, 5, 16, 67, 144};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
