@@ -1,14 +1,34 @@
-/* Runs one all-reduce on the `simgrid` engine and prints what it cost, or writes its platform. */
+/* Runs a stream of equal all-reduces on an engine and prints what it cost, or writes the platform
+ * or SimGrid's options that the peers need. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "ar_trial.h"
 #include "ar_units.h"
+#include "simgrid_child.h"
 
-enum { ELEMENT_BYTES = 2, WINDOW = 8 };
+enum { ELEMENT_BYTES = 2, WINDOW = 8, SETTINGS_MOST = 8, ARGUMENTS = 5 };
+
+static const char usage_text[] =
+    "usage: bench_engine [-e ENGINE] [-w WINDOW] [-j JOBS] [-s KEY=VALUE]... [-p PLATFORM.xml]\n"
+    "                    CLUSTER ALGORITHM RANKS CHANNELS ELEMENTS\n"
+    "       bench_engine -o\n"
+    "  prints: simulated_s messages_count cpu_s memory_bytes run_cpu_s\n"
+    "  -p  writes the platform instead\n"
+    "  -o  prints SimGrid's options of the engine simgrid instead\n";
+
+struct command {
+    const char *engine;
+    const char *platform_path; /* NULL: run */
+    uint64_t window;
+    uint64_t jobs;
+    const char *settings[SETTINGS_MOST];
+    uint32_t settings_count;
+};
 
 static double seconds_of(const struct timeval *time)
 {
@@ -53,44 +73,60 @@ static uint64_t memory_bytes(void)
     return (uint64_t)(self.ru_maxrss + children.ru_maxrss) * 1024;
 }
 
-/* simulated_s messages_count cpu_s wall_s memory_bytes, as bare_ring prints them. */
+/* A line of figures: what was simulated, and the cost of the program so far and of the run alone.
+ */
 static enum ar_status run_engine(const struct ar_collective *collective, uint64_t elements,
-                                 struct ar_error *err)
+                                 const struct command *command, struct ar_error *err)
 {
     const struct ar_engine *engine;
-    struct ar_job job = {.ready_s = 0, .elements = elements};
-    struct ar_job_time time;
-    struct ar_trial trial = {
-        .collective = *collective, .jobs = &job, .jobs_count = 1, .times = &time};
-    enum ar_status status = ar_engine_find("bench_engine", "simgrid", &engine, err);
-    if (status == AR_OK) {
+    enum ar_status status = ar_engine_find("-e", command->engine, &engine, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct ar_job *jobs = calloc(command->jobs, sizeof *jobs);
+    struct ar_job_time *times = calloc(command->jobs, sizeof *times);
+    if (jobs == NULL || times == NULL) {
+        status = ar_error_no_memory(err, "the stream of all-reduces");
+    } else {
+        for (uint64_t i = 0; i < command->jobs; i++) {
+            jobs[i].elements = elements;
+        }
+        struct ar_trial trial = {.collective = *collective,
+                                 .jobs = jobs,
+                                 .jobs_count = (uint32_t)command->jobs,
+                                 .times = times};
+        double began_s = cpu_s();
         status = ar_trial_run(&trial, engine, err);
+        if (status == AR_OK) {
+            double ended_s = cpu_s();
+            printf("%.17g %" PRIu64 " %.6f %" PRIu64 " %.6f\n", times[command->jobs - 1].finish_s,
+                   trial.messages_count, ended_s, memory_bytes(), ended_s - began_s);
+        }
     }
-    if (status == AR_OK) {
-        printf("%.17g %" PRIu64 " %.6f %.6f %" PRIu64 "\n", time.finish_s, trial.messages_count,
-               cpu_s(), trial.wall_s, memory_bytes());
-    }
+    free(jobs);
+    free(times);
     return status;
 }
 
-/* argv: CLUSTER.topo ALGORITHM RANKS CHANNELS ELEMENTS */
-static enum ar_status read_collective(char **argv, struct ar_cluster **cluster,
-                                      struct ar_collective *collective, uint64_t *elements,
-                                      struct ar_error *err)
+/* The five arguments of a run. */
+static enum ar_status read_collective(char **arguments, const struct command *command,
+                                      struct ar_cluster **cluster, struct ar_collective *collective,
+                                      uint64_t *elements, struct ar_error *err)
 {
     uint64_t ranks, channels;
-    enum ar_status status = ar_parse_count("RANKS", argv[3], 2, UINT32_MAX, &ranks, err);
+    enum ar_status status = ar_parse_count("RANKS", arguments[2], 2, UINT32_MAX, &ranks, err);
     if (status == AR_OK) {
-        status = ar_parse_count("CHANNELS", argv[4], 1, UINT32_MAX, &channels, err);
+        status = ar_parse_count("CHANNELS", arguments[3], 1, UINT32_MAX, &channels, err);
     }
     if (status == AR_OK) {
-        status = ar_parse_count("ELEMENTS", argv[5], 0, UINT32_MAX, elements, err);
+        status = ar_parse_count("ELEMENTS", arguments[4], 0, UINT32_MAX, elements, err);
     }
     if (status == AR_OK) {
-        status = ar_cluster_load(argv[1], NULL, 0, cluster, err);
+        status =
+            ar_cluster_load(arguments[0], command->settings, command->settings_count, cluster, err);
     }
     if (status == AR_OK) {
-        status = ar_algorithm_find("ALGORITHM", argv[2], &collective->algorithm, err);
+        status = ar_algorithm_find("ALGORITHM", arguments[1], &collective->algorithm, err);
     }
     if (status != AR_OK) {
         return status;
@@ -99,28 +135,79 @@ static enum ar_status read_collective(char **argv, struct ar_cluster **cluster,
     collective->shape = collective->algorithm->default_shape(
         (uint32_t)ranks, ar_cluster_facts(*cluster)->gpus_per_node);
     collective->channels = (uint32_t)channels;
+    collective->window = (uint32_t)command->window;
     return ar_collective_check(collective, err);
+}
+
+/* As arguments of smpirun. */
+static void print_simgrid_options(void)
+{
+#define X(option) "--cfg=" option " "
+    puts(AR_SIMGRID_OPTIONS(X));
+#undef X
+}
+
+static enum ar_status read_option(int letter, struct command *command, struct ar_error *err)
+{
+    switch (letter) {
+    case 'e':
+        command->engine = optarg;
+        return AR_OK;
+    case 'w':
+        return ar_parse_count("-w", optarg, 1, UINT32_MAX, &command->window, err);
+    case 'j':
+        return ar_parse_count("-j", optarg, 1, UINT32_MAX, &command->jobs, err);
+    case 'p':
+        command->platform_path = optarg;
+        return AR_OK;
+    default:
+        if (letter != 's' || command->settings_count == SETTINGS_MOST) {
+            return ar_error_set(err, AR_USAGE, "unknown option, or more than %d -s", SETTINGS_MOST);
+        }
+        command->settings[command->settings_count++] = optarg;
+        return AR_OK;
+    }
+}
+
+static enum ar_status run_command(char **arguments, const struct command *command,
+                                  struct ar_error *err)
+{
+    struct ar_cluster *cluster = NULL;
+    struct ar_collective collective = {.element_bytes = ELEMENT_BYTES};
+    uint64_t elements;
+    enum ar_status status =
+        read_collective(arguments, command, &cluster, &collective, &elements, err);
+    if (status == AR_OK) {
+        status = command->platform_path != NULL
+                     ? write_platform(&collective, command->platform_path, err)
+                     : run_engine(&collective, elements, command, err);
+    }
+    ar_cluster_destroy(cluster);
+    return status;
 }
 
 int main(int argc, char **argv)
 {
     struct ar_error err;
-    struct ar_cluster *cluster = NULL;
-    struct ar_collective collective = {.window = WINDOW, .element_bytes = ELEMENT_BYTES};
-    uint64_t elements;
-    if (argc != 6 && argc != 7) {
-        fprintf(stderr, "usage: bench_engine CLUSTER.topo ALGORITHM RANKS CHANNELS ELEMENTS "
-                        "[PLATFORM.xml to write instead]\n");
+    struct command command = {.engine = "simgrid", .window = WINDOW, .jobs = 1};
+    enum ar_status status = AR_OK;
+    int letter;
+    while (status == AR_OK && (letter = getopt(argc, argv, "e:w:j:s:p:o")) != -1) {
+        if (letter == 'o') {
+            print_simgrid_options();
+            return 0;
+        }
+        status = read_option(letter, &command, &err);
+    }
+    if (status == AR_OK && argc - optind != ARGUMENTS) {
+        fputs(usage_text, stderr);
         return ar_status_exit_code(AR_USAGE);
     }
-    enum ar_status status = read_collective(argv, &cluster, &collective, &elements, &err);
     if (status == AR_OK) {
-        status = argc == 7 ? write_platform(&collective, argv[6], &err)
-                           : run_engine(&collective, elements, &err);
+        status = run_command(argv + optind, &command, &err);
     }
     if (status != AR_OK) {
         fprintf(stderr, "bench_engine: %s\n", err.text);
     }
-    ar_cluster_destroy(cluster);
     return ar_status_exit_code(status);
 }

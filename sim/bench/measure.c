@@ -1,0 +1,65 @@
+/* Runs a command and writes what all of it cost to a file: wall_s cpu_s memory_bytes.
+ *
+ * Processor time is that of all its processes; memory is the peak of the largest of them. Ends with
+ * the command's exit code, or 128 and its signal. */
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USAGE = 64, INTERNAL = 70, IO_ERROR = 74, NOT_FOUND = 127 };
+
+static double monotonic_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double seconds_of(const struct timeval *time)
+{
+    return (double)time->tv_sec + 1e-6 * (double)time->tv_usec;
+}
+
+static int write_figures(const char *path, double wall_s, const struct rusage *usage)
+{
+    FILE *file = fopen(path, "w");
+    if (file == NULL) {
+        return IO_ERROR;
+    }
+    fprintf(file, "%.6f %.6f %" PRIu64 "\n", wall_s,
+            seconds_of(&usage->ru_utime) + seconds_of(&usage->ru_stime),
+            (uint64_t)usage->ru_maxrss * 1024);
+    int failed = ferror(file);
+    return fclose(file) != 0 || failed != 0 ? IO_ERROR : 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        fputs("usage: measure FILE COMMAND...\n", stderr);
+        return USAGE;
+    }
+    double began_s = monotonic_s();
+    pid_t child = fork();
+    if (child == 0) {
+        execvp(argv[2], argv + 2);
+        perror(argv[2]);
+        _exit(NOT_FOUND);
+    }
+    int wait_status;
+    struct rusage usage;
+    if (child < 0 || wait4(child, &wait_status, 0, &usage) != child) {
+        perror("measure");
+        return INTERNAL;
+    }
+    int failed = write_figures(argv[1], monotonic_s() - began_s, &usage);
+    if (failed != 0) {
+        perror(argv[1]);
+        return failed;
+    }
+    return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
