@@ -30,7 +30,8 @@ static int fail(enum ar_status status, struct ar_error *err)
             *at = '?';
         }
     }
-    if (launch_find().rank == 0) { /* the others have the same to say */
+    /* Other ranks have the same to say; an empty line was said before. */
+    if (launch_find().rank == 0 && err->text[0] != '\0') {
         fprintf(stderr, "allreckon: %s\n", err->text);
     }
     return ar_status_exit_code(status);

@@ -218,6 +218,11 @@ static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
         }
     }
     progress_end(&ranks->sweep->progress);
+    if (status == AR_INTERRUPTED) {
+        /* The launcher may end this process before main() could say so. */
+        fprintf(stderr, "allreckon: %s\n", err->text);
+        err->text[0] = '\0';
+    }
     for (int i = 1; i < ranks->count; i++) {
         MPI_Send(NULL, 0, MPI_BYTE, i, TAG_END, MPI_COMM_WORLD);
     }
