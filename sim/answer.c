@@ -42,7 +42,8 @@ void answer_write(uint32_t point, const struct ar_row *row, struct answer *answe
     answer->is_ok = strcmp(row->status, "ok") == 0;
     answer->length = 0;
     if (file == NULL) {
-        return; /* no memory; the reader takes an empty row for a failed one */
+        answer->is_ok = 0; /* no memory for the row; --resume tries again */
+        return;
     }
     ar_rows_add(file, AR_ROW_CSV, row, true);
     fclose(file);

@@ -213,6 +213,7 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
     while (journal->is_ok[first]) {
         first++;
     }
+    const struct point *point = &sweep->space.points[first];
     enum ar_status status = journal_read(journal, first, text, err);
     if (status == AR_OK) {
         status = ar_row_read(text, &row, err);
@@ -221,9 +222,10 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
         return status;
     }
     return ar_error_set(err, AR_INTERNAL,
-                        "%zu of %zu points failed; the first, %s on %" PRIu64 " GPUs: %s%s",
-                        journal->failed_count, journal->points_count, row.algorithm, row.gpus,
-                        row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
+                        "%zu of %zu points failed; the first, %s on %" PRIu32 " GPUs: %s%s",
+                        journal->failed_count, journal->points_count, point->algorithm->name,
+                        ar_shape_ranks(&point->shape), row.status,
+                        journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)

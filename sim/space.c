@@ -138,6 +138,22 @@ static enum ar_status prepare_grid(struct space *space, struct grid *grid, const
     return status == AR_OK ? fill_grid(space, grid, plan, err) : status;
 }
 
+/* Files that are read again must not have changed: the sweep is of what was read first. */
+static enum ar_status check_files(struct space *space, uint32_t files, const struct plan *plan,
+                                  struct ar_error *err)
+{
+    uint64_t hash = fingerprint_start();
+    fingerprint_add_files(&hash, plan);
+    if (space->files_hashes[files] == 0) {
+        space->files_hashes[files] = hash;
+    }
+    if (space->files_hashes[files] != hash) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "sweep: the cluster or the trace has changed since the sweep began");
+    }
+    return AR_OK;
+}
+
 /* What has been read for the variant; one of the few that are kept. */
 static enum ar_status load(struct space *space, const struct options *options, uint32_t variant,
                            const struct plan **base, struct ar_error *err)
@@ -148,7 +164,11 @@ static enum ar_status load(struct space *space, const struct options *options, u
         space->has_plan = false; /* it may hold what is freed here */
         plan_destroy(kept);
         enum ar_status status = plan_create(options, true, kept, err);
+        if (status == AR_OK) {
+            status = check_files(space, files, kept, err);
+        }
         if (status != AR_OK) {
+            plan_destroy(kept);
             return status;
         }
         space->loaded_files[files % SPACE_LOADED_MOST] = files;
@@ -255,9 +275,8 @@ static enum ar_status add_variant(struct space *space, struct grid *grid, uint32
         status = add_payloads(space, grid, plan, variant, bare, bare_count, err);
     }
     if (status == AR_OK) {
-        if (variant % space->axes.per_files == 0) {
-            fingerprint_add_files(&space->fingerprint, plan);
-        }
+        fingerprint_add(&space->fingerprint, &space->files_hashes[variant / space->axes.per_files],
+                        sizeof *space->files_hashes);
         fingerprint_add_plan(&space->fingerprint, plan);
         count_points(space, plan, space->points + steps_before, space->points_count - steps_before);
         count_points(space, plan, *bare + bare_before, *bare_count - bare_before);
@@ -288,6 +307,11 @@ static enum ar_status add_variants(struct space *space, struct grid *grid, struc
     struct point *bare = NULL;
     size_t bare_count = 0;
     enum ar_status status = AR_OK;
+    size_t files_count = space->axes.variants_count / space->axes.per_files;
+    space->files_hashes = calloc(files_count, sizeof *space->files_hashes);
+    if (space->files_hashes == NULL) {
+        return ar_error_no_memory(err, "the variants of a sweep");
+    }
     for (uint32_t i = 0; status == AR_OK && i < space->axes.variants_count; i++) {
         status = add_variant(space, grid, i, &bare, &bare_count, err);
     }
@@ -334,6 +358,8 @@ void space_destroy(struct space *space)
     axes_destroy(&space->axes);
     free(space->points);
     free(space->gpus);
+    free(space->files_hashes);
     space->points = NULL;
+    space->files_hashes = NULL;
     space->gpus = NULL;
 }

@@ -27,7 +27,8 @@ struct space {
     /** Plans that hold a cluster and a trace, by variant / per_files; empty ones have none. */
     struct plan loaded[SPACE_LOADED_MOST];
     uint32_t loaded_files[SPACE_LOADED_MOST];
-    struct plan plan; /**< the last one asked for */
+    uint64_t *files_hashes; /**< of what was read first, by variant / per_files; 0: not yet */
+    struct plan plan;       /**< the last one asked for */
     uint32_t plan_variant;
     bool has_plan;
 };
