@@ -55,7 +55,8 @@ static enum ar_status read_options(struct sweep *sweep, struct ar_error *err)
                             "sweep: found --resume without --out; expected --out DIR, the "
                             "directory of the sweep to go on with");
     }
-    return status == AR_OK && options->out != NULL ? sweep_files_check(options->out, err) : status;
+    bool writes = options->out != NULL && sweep->launch.rank == 0;
+    return status == AR_OK && writes ? sweep_files_check(options->out, err) : status;
 }
 
 /* What all rows have in common; what varies is in the rows. */
