@@ -58,7 +58,7 @@ void answer_compute(struct space *space, uint32_t number, struct answer *answer)
     struct ar_error err = {.status = AR_OK};
     const struct point *point = &space->points[number];
     const struct plan *plan;
-    if (space_plan(space, point->variant, &plan, &err) == AR_OK) {
+    if (variants_plan(&space->variants, point->variant, &plan, &err) == AR_OK) {
         (void)plan_run(plan, point, &row, &err); /* the row says how it went */
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
@@ -72,7 +72,7 @@ void answer_lost(struct space *space, uint32_t number, int wait_status, struct a
     struct ar_error ignored;
     const struct point *point = &space->points[number];
     const struct plan *plan;
-    if (space_plan(space, point->variant, &plan, &ignored) == AR_OK) {
+    if (variants_plan(&space->variants, point->variant, &plan, &ignored) == AR_OK) {
         plan_row(plan, point, &row);
     }
     snprintf(row.status, sizeof row.status, "the worker process ended with %s %d",

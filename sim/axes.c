@@ -279,20 +279,28 @@ static enum ar_status count_variants(struct axes *axes, struct ar_error *err)
     return check_seeds(axes, err);
 }
 
+/* More than VARIANTS_MOST are refused in the end. */
+static uint32_t multiply(uint32_t variants, size_t values)
+{
+    uint64_t product = (uint64_t)variants * values;
+    return product > VARIANTS_MOST ? VARIANTS_MOST : (uint32_t)product;
+}
+
 enum ar_status axes_create(const struct options *options, struct axes *axes, struct ar_error *err)
 {
     enum { ROWS_COUNT = sizeof option_axes / sizeof option_axes[0] };
     enum ar_status status = AR_OK;
-    *axes = (struct axes){.per_files = 1};
+    *axes = (struct axes){.per_cluster = 1, .per_files = 1};
     for (size_t i = 0; status == AR_OK && i < options->settings_count; i++) {
         status = add_setting(axes, options, i, err);
     }
     for (size_t i = 0; status == AR_OK && i < ROWS_COUNT; i++) {
         size_t before = axes->count;
         status = add_option(axes, options, &option_axes[i], err);
-        if (status == AR_OK && !option_axes[i].is_read && axes->count > before) {
-            uint64_t variants = (uint64_t)axes->per_files * axes->list[before].count;
-            axes->per_files = variants > VARIANTS_MOST ? VARIANTS_MOST : (uint32_t)variants;
+        if (status == AR_OK && axes->count > before) {
+            size_t values = axes->list[before].count;
+            axes->per_cluster = multiply(axes->per_cluster, values);
+            axes->per_files = multiply(axes->per_files, option_axes[i].is_read ? 1 : values);
         }
     }
     if (status == AR_OK) {

@@ -32,7 +32,8 @@ struct axes {
     struct axis list[AXES_MOST];
     size_t count;
     uint32_t variants_count;
-    uint32_t per_files; /**< this many variants in a row read the same files in the same way */
+    uint32_t per_cluster; /**< this many variants in a row have the same cluster */
+    uint32_t per_files;   /**< and so many the same trace, too */
 };
 
 /** Reads the axes of a command line; errors are AR_USAGE. Freed with axes_destroy(). */

@@ -64,15 +64,15 @@ static void describe(const struct sweep *sweep)
 {
     const struct options *options = sweep->options;
     const struct space *space = &sweep->space;
-    if (space->axes.variants_count == 1) {
-        plan_describe(&space->plan, options, space->points_count);
+    if (space->variants.axes.variants_count == 1) {
+        plan_describe(&space->variants.plan, options, space->points_count);
     } else {
         plan_note(options,
                   "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 "
                   "%% is one %s (--baseline %s)",
-                  space->points_count, space->axes.variants_count,
-                  space->plan.baseline == AR_BASELINE_GPU ? "GPU" : "node",
-                  ar_baseline_name(space->plan.baseline));
+                  space->points_count, space->variants.axes.variants_count,
+                  space->variants.plan.baseline == AR_BASELINE_GPU ? "GPU" : "node",
+                  ar_baseline_name(space->variants.plan.baseline));
     }
 }
 

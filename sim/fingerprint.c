@@ -23,7 +23,7 @@ static void add_text(uint64_t *hash, const char *text)
 
 #define ADD(value) fingerprint_add(hash, &(value), sizeof(value))
 
-static void add_trace(uint64_t *hash, const struct ar_trace *trace)
+void fingerprint_add_trace(uint64_t *hash, const struct ar_trace *trace)
 {
     add_text(hash, trace->name);
     ADD(trace->precision);
@@ -42,14 +42,13 @@ static void add_trace(uint64_t *hash, const struct ar_trace *trace)
                     trace->tensors_count * sizeof *trace->tensor_elements);
 }
 
-void fingerprint_add_files(uint64_t *hash, const struct plan *plan)
+void fingerprint_add_cluster(uint64_t *hash, const struct ar_cluster *cluster)
 {
-    for (size_t i = 0; i < ar_cluster_parameters_count(plan->cluster); i++) {
-        struct ar_cluster_parameter parameter = ar_cluster_parameter(plan->cluster, i);
+    for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
         add_text(hash, parameter.key);
         add_text(hash, parameter.text);
     }
-    add_trace(hash, plan->trace);
 }
 
 void fingerprint_add_plan(uint64_t *hash, const struct plan *plan)

@@ -13,8 +13,8 @@
 uint64_t fingerprint_start(void);
 void fingerprint_add(uint64_t *hash, const void *bytes, size_t size);
 
-/** The cluster and the trace of a plan. */
-void fingerprint_add_files(uint64_t *hash, const struct plan *plan);
+void fingerprint_add_cluster(uint64_t *hash, const struct ar_cluster *cluster);
+void fingerprint_add_trace(uint64_t *hash, const struct ar_trace *trace);
 
 /** The other parameters of a plan. */
 void fingerprint_add_plan(uint64_t *hash, const struct plan *plan);

@@ -62,8 +62,8 @@ static enum ar_status read_trace(const char *path, const char *cost_path, uint64
     return status;
 }
 
-static enum ar_status load_trace(const struct options *options, struct plan *plan,
-                                 struct ar_error *err)
+enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
+                               struct ar_error *err)
 {
     char path[RESOURCE_PATH];
     char cost_path[RESOURCE_PATH];
@@ -159,7 +159,7 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
         status = parse_numbers(options, plan, err);
     }
     if (status == AR_OK && has_trace) {
-        status = load_trace(options, plan, err);
+        status = plan_load_trace(options, plan, err);
     }
     if (status == AR_OK && has_trace) {
         status = prepare_steps(options, plan, err);

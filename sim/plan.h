@@ -55,6 +55,9 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
 
 /** Refuses a straggler that is not among `gpus` ranks. */
 enum ar_status plan_check_stragglers(const struct plan *plan, uint32_t gpus, struct ar_error *err);
+/** Reads the trace into a plan that has a cluster. */
+enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
+                               struct ar_error *err);
 
 /** Makes a plan with the files of `base`, which it does not outlive, and the other options parsed
  * anew: all but `--cluster`, `--set`, `--trace`, `--batch` and `--precision` may differ. It has

@@ -138,66 +138,6 @@ static enum ar_status prepare_grid(struct space *space, struct grid *grid, const
     return status == AR_OK ? fill_grid(space, grid, plan, err) : status;
 }
 
-/* Files that are read again must not have changed: the sweep is of what was read first. */
-static enum ar_status check_files(struct space *space, uint32_t files, const struct plan *plan,
-                                  struct ar_error *err)
-{
-    uint64_t hash = fingerprint_start();
-    fingerprint_add_files(&hash, plan);
-    if (space->files_hashes[files] == 0) {
-        space->files_hashes[files] = hash;
-    }
-    if (space->files_hashes[files] != hash) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "sweep: the cluster or the trace has changed since the sweep began");
-    }
-    return AR_OK;
-}
-
-/* What has been read for the variant; one of the few that are kept. */
-static enum ar_status load(struct space *space, const struct options *options, uint32_t variant,
-                           const struct plan **base, struct ar_error *err)
-{
-    uint32_t files = variant / space->axes.per_files;
-    struct plan *kept = &space->loaded[files % SPACE_LOADED_MOST];
-    if (kept->cluster == NULL || space->loaded_files[files % SPACE_LOADED_MOST] != files) {
-        space->has_plan = false; /* it may hold what is freed here */
-        plan_destroy(kept);
-        enum ar_status status = plan_create(options, true, kept, err);
-        if (status == AR_OK) {
-            status = check_files(space, files, kept, err);
-        }
-        if (status != AR_OK) {
-            plan_destroy(kept);
-            return status;
-        }
-        space->loaded_files[files % SPACE_LOADED_MOST] = files;
-    }
-    *base = kept;
-    return AR_OK;
-}
-
-enum ar_status space_plan(struct space *space, uint32_t variant, const struct plan **plan,
-                          struct ar_error *err)
-{
-    if (!space->has_plan || space->plan_variant != variant) {
-        struct options options = *space->options;
-        const struct plan *base;
-        axes_apply(&space->axes, variant, &options);
-        enum ar_status status = load(space, &options, variant, &base, err);
-        if (status == AR_OK) {
-            status = plan_vary(&options, base, &space->plan, err);
-        }
-        if (status != AR_OK) {
-            return status;
-        }
-        space->plan_variant = variant;
-        space->has_plan = true;
-    }
-    *plan = &space->plan;
-    return AR_OK;
-}
-
 /* The bare all-reduces of a variant: every algorithm in its standard shape at the largest GPU
  * count. */
 static enum ar_status add_payloads(struct space *space, const struct grid *grid,
@@ -260,10 +200,10 @@ static enum ar_status add_variant(struct space *space, struct grid *grid, uint32
     const struct plan *plan;
     size_t steps_before = space->points_count;
     size_t bare_before = *bare_count;
-    if (axes_repeats(&space->axes, variant, false)) {
+    if (axes_repeats(&space->variants.axes, variant, false)) {
         return AR_OK;
     }
-    enum ar_status status = space_plan(space, variant, &plan, err);
+    enum ar_status status = variants_plan(&space->variants, variant, &plan, err);
     if (status == AR_OK) {
         status = prepare_grid(space, grid, plan, err);
     }
@@ -271,12 +211,12 @@ static enum ar_status add_variant(struct space *space, struct grid *grid, uint32
         status = add_steps(space, grid, plan, variant, err);
     }
     if (status == AR_OK && space->options->payload != NULL &&
-        !axes_repeats(&space->axes, variant, true)) {
+        !axes_repeats(&space->variants.axes, variant, true)) {
         status = add_payloads(space, grid, plan, variant, bare, bare_count, err);
     }
     if (status == AR_OK) {
-        fingerprint_add(&space->fingerprint, &space->files_hashes[variant / space->axes.per_files],
-                        sizeof *space->files_hashes);
+        uint64_t files_hash = variants_files_hash(&space->variants, variant);
+        fingerprint_add(&space->fingerprint, &files_hash, sizeof files_hash);
         fingerprint_add_plan(&space->fingerprint, plan);
         count_points(space, plan, space->points + steps_before, space->points_count - steps_before);
         count_points(space, plan, *bare + bare_before, *bare_count - bare_before);
@@ -307,12 +247,7 @@ static enum ar_status add_variants(struct space *space, struct grid *grid, struc
     struct point *bare = NULL;
     size_t bare_count = 0;
     enum ar_status status = AR_OK;
-    size_t files_count = space->axes.variants_count / space->axes.per_files;
-    space->files_hashes = calloc(files_count, sizeof *space->files_hashes);
-    if (space->files_hashes == NULL) {
-        return ar_error_no_memory(err, "the variants of a sweep");
-    }
-    for (uint32_t i = 0; status == AR_OK && i < space->axes.variants_count; i++) {
+    for (uint32_t i = 0; status == AR_OK && i < space->variants.axes.variants_count; i++) {
         status = add_variant(space, grid, i, &bare, &bare_count, err);
     }
     if (status == AR_OK) {
@@ -336,7 +271,7 @@ enum ar_status space_create(const struct options *options, struct space *space,
         status = option_required(options, "gpus", options->gpus, err);
     }
     if (status == AR_OK) {
-        status = axes_create(options, &space->axes, err);
+        status = variants_create(options, &space->variants, err);
     }
     if (status == AR_OK) {
         status = list_algorithms("--algorithms", options->algorithm, &grid.algorithms,
@@ -352,14 +287,9 @@ enum ar_status space_create(const struct options *options, struct space *space,
 
 void space_destroy(struct space *space)
 {
-    for (size_t i = 0; i < SPACE_LOADED_MOST; i++) {
-        plan_destroy(&space->loaded[i]);
-    }
-    axes_destroy(&space->axes);
+    variants_destroy(&space->variants);
     free(space->points);
     free(space->gpus);
-    free(space->files_hashes);
     space->points = NULL;
-    space->files_hashes = NULL;
     space->gpus = NULL;
 }

@@ -1,20 +1,16 @@
 /** \file space.h
- * The design space of a sweep: its points, and the plan of each.
+ * The design space of a sweep: its points.
  *
- * Points are small and many: rows are never held, and neither are the plans of variants, which are
- * made when they are needed. The files of the last few variants stay loaded.
+ * Points are small and many: neither their rows nor the plans of their variants are held.
  */
 #ifndef AR_SPACE_H
 #define AR_SPACE_H
 
-#include "axes.h"
-#include "plan.h"
-
-enum { SPACE_LOADED_MOST = 64 };
+#include "variants.h"
 
 struct space {
     const struct options *options;
-    struct axes axes;
+    struct variants variants;
     struct point *points; /**< training steps first, then bare all-reduces, variant by variant */
     size_t points_count;
     size_t steps_count;
@@ -23,14 +19,6 @@ struct space {
     size_t gpus_count;
     /** Same for same rows: all points, the values of the clusters and the traces. */
     uint64_t fingerprint;
-
-    /** Plans that hold a cluster and a trace, by variant / per_files; empty ones have none. */
-    struct plan loaded[SPACE_LOADED_MOST];
-    uint32_t loaded_files[SPACE_LOADED_MOST];
-    uint64_t *files_hashes; /**< of what was read first, by variant / per_files; 0: not yet */
-    struct plan plan;       /**< the last one asked for */
-    uint32_t plan_variant;
-    bool has_plan;
 };
 
 /** Reads the axes, checks every variant and every point. Freed with space_destroy(), also after a
@@ -38,9 +26,5 @@ struct space {
 enum ar_status space_create(const struct options *options, struct space *space,
                             struct ar_error *err);
 void space_destroy(struct space *space);
-
-/** The plan of a variant; stays valid until the next one is asked for. */
-enum ar_status space_plan(struct space *space, uint32_t variant, const struct plan **plan,
-                          struct ar_error *err);
 
 #endif

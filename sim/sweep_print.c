@@ -104,7 +104,7 @@ static struct printer begin(const struct space *space, const struct journal *jou
     return (struct printer){.space = space,
                             .journal = journal,
                             .format = format,
-                            .front = make_front(&space->axes, format)};
+                            .front = make_front(&space->variants.axes, format)};
 }
 
 /* Nothing printed yet is an empty list, which has a head too. */
@@ -153,7 +153,7 @@ static enum ar_status find_best(const struct space *space, const struct journal 
     for (uint32_t i = 0; status == AR_OK && i < space->steps_count; i++) {
         struct ar_row row;
         const struct point *point = &space->points[i];
-        size_t condition = axes_condition(&space->axes, point->variant);
+        size_t condition = axes_condition(&space->variants.axes, point->variant);
         struct best *best = &bests[condition * space->gpus_count +
                                    find_count(space, ar_shape_ranks(&point->shape))];
         if (!journal->is_ok[i]) {
@@ -171,7 +171,7 @@ enum ar_status sweep_print_best(const struct space *space, const struct journal 
                                 enum ar_row_format format, struct ar_error *err)
 {
     struct printer printer = begin(space, journal, format);
-    size_t count = space->axes.variants_count * space->gpus_count;
+    size_t count = space->variants.axes.variants_count * space->gpus_count;
     struct best *bests = malloc(count * sizeof *bests);
     if (bests == NULL) {
         return ar_error_no_memory(err, "the best rows");
