@@ -58,9 +58,12 @@ static void start_simgrid(const struct simgrid_task *task)
 }
 
 /* Never returns. */
-static void run_child(struct simgrid_task *task, int answer, int log)
+static void run_child(struct simgrid_task *task, int answer, int log, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) {
+        _exit(1); /* it died before it could be asked to take this process along */
+    }
     dup2(log, STDERR_FILENO);
     dup2(log, STDOUT_FILENO);
     start_simgrid(task);
@@ -221,9 +224,10 @@ enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *an
         return status;
     }
     fflush(NULL);
+    pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
-        run_child(task, answer_ends[1], log_ends[1]);
+        run_child(task, answer_ends[1], log_ends[1], parent);
     }
     close(answer_ends[1]);
     close(log_ends[1]);
