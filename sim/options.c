@@ -365,9 +365,5 @@ enum ar_status option_refuse_others(const struct options *options, unsigned bit,
 
 enum ar_status option_status(enum ar_status status, struct ar_error *err)
 {
-    if (status != AR_BAD_DATA) {
-        return status;
-    }
-    err->status = AR_USAGE;
-    return AR_USAGE;
+    return ar_error_as_usage(status, err);
 }

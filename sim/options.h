@@ -95,8 +95,7 @@ enum ar_status option_required(const struct options *options, const char *name, 
 enum ar_status option_refuse_others(const struct options *options, unsigned bit, const char *use,
                                     struct ar_error *err);
 
-/** The status of parsing an option's value: AR_BAD_DATA becomes AR_USAGE, since a wrong value on
- * the command line is wrong usage, not wrong data. Others, AR_OK too, pass. */
+/** The status of parsing an option's value, ar_error_as_usage(). */
 enum ar_status option_status(enum ar_status status, struct ar_error *err);
 
 #endif

@@ -18,6 +18,7 @@
     X(AR_USAGE, 64, "command line usage error")                                                    \
     X(AR_BAD_DATA, 65, "input data is wrong")                                                      \
     X(AR_NO_INPUT, 66, "input file is missing or unreadable")                                      \
+    X(AR_UNAVAILABLE, 69, "a device or library is not there")                                      \
     X(AR_INTERNAL, 70, "internal error")                                                           \
     X(AR_NO_MEMORY, 71, "out of memory or processes")                                              \
     X(AR_IO, 74, "input or output error")                                                          \
@@ -43,6 +44,10 @@ const char *ar_status_text(enum ar_status status);
 /** Fills `err` and returns `status`, so that callers can `return ar_error_set(...)`. */
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/** The status of parsing a value of the command line: AR_BAD_DATA becomes AR_USAGE, since a wrong
+ * value there is wrong usage, not wrong data. Others, AR_OK too, pass. */
+enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err);
 
 /** Reports that memory for `what` could not be had; returns AR_NO_MEMORY. */
 enum ar_status ar_error_no_memory(struct ar_error *err, const char *what);

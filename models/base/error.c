@@ -33,6 +33,15 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
     return status;
 }
 
+enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err)
+{
+    if (status != AR_BAD_DATA) {
+        return status;
+    }
+    err->status = AR_USAGE;
+    return AR_USAGE;
+}
+
 enum ar_status ar_error_no_memory(struct ar_error *err, const char *what)
 {
     return ar_error_set(err, AR_NO_MEMORY, "out of memory for %s", what);

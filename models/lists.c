@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "ar_units.h"
-#include "options.h"
 
 enum { ITEM_ROOM = 64, WHERE_ROOM = 128 };
 
@@ -159,7 +158,7 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
     }
     if (status != AR_OK) {
         free(numbers->values);
-        return option_status(status, err);
+        return ar_error_as_usage(status, err);
     }
     *values = numbers->values;
     *values_count = numbers->count;
