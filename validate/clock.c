@@ -1,0 +1,10 @@
+#include <time.h>
+
+#include "transport.h"
+
+double clock_now_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}

@@ -1,0 +1,48 @@
+/** \file element.h
+ * Element types of a payload: how they are stored, and how two runs of them are added in host
+ * memory.
+ *
+ * A payload holds small integers, so that sums in any order are exact: every sum must stay at or
+ * below `exact_most`, up to which the type has all integers.
+ */
+#ifndef AR_VALIDATE_ELEMENT_H
+#define AR_VALIDATE_ELEMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+
+struct element_type {
+    const char *name; /**< as on the command line: fp32, fp16 */
+    uint32_t bytes;
+    uint32_t exact_most;
+
+    /** Stores an integer from 0 to exact_most. */
+    void (*store)(unsigned char *at, uint32_t value);
+
+    /** Reads an element, whatever it holds. */
+    double (*load)(const unsigned char *at);
+
+    /** sum[i] += addend[i], rounded to nearest even. */
+    void (*reduce)(unsigned char *sum, const unsigned char *addend, uint64_t count);
+};
+
+extern const struct element_type element_fp32;
+extern const struct element_type element_fp16;
+
+/** Finds a type by name; AR_USAGE names those there are. */
+enum ar_status element_find(const char *where, const char *name, const struct element_type **type,
+                            struct ar_error *err);
+
+/** IEEE 754 binary16 to single, exact. */
+float half_to_float(uint16_t half);
+
+/** Single to binary16, rounded to nearest even; too large becomes infinite, NaN stays NaN. */
+uint16_t half_from_float(float value);
+
+/** The portable loop behind element_fp16, which uses F16C where the processor has it. */
+void half_reduce_portable(unsigned char *sum, const unsigned char *addend, uint64_t count);
+
+#endif

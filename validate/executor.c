@@ -1,0 +1,307 @@
+#include "executor.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A rank on one channel. */
+struct walk {
+    const struct execution *execution;
+    uint32_t channel;
+    uint32_t position;
+    struct ar_span part; /* of the payload */
+    uint32_t steps;
+    uint32_t step;
+    struct ar_move move; /* of this step */
+    uint32_t send_port;
+    uint32_t receive_port;
+    uint64_t sent; /* elements of this step */
+    uint64_t received;
+    bool has_sent;
+    bool has_received;
+};
+
+static bool same_port(struct port a, struct port b)
+{
+    return a.channel == b.channel && a.peer == b.peer && a.sends == b.sends;
+}
+
+static enum ar_status add_port(struct ports *ports, struct port port, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < ports->count; i++) {
+        if (same_port(ports->ports[i], port)) {
+            return AR_OK;
+        }
+    }
+    struct port *larger = realloc(ports->ports, (ports->count + 1) * sizeof *larger);
+    if (larger == NULL) {
+        return ar_error_no_memory(err, "the ports of a rank");
+    }
+    ports->ports = larger;
+    ports->ports[ports->count++] = port;
+    return AR_OK;
+}
+
+static enum ar_status add_ports(const struct measurement *measurement, uint32_t channel,
+                                uint32_t position, struct ports *ports, struct ar_error *err)
+{
+    const struct ar_algorithm *algorithm = measurement->algorithm;
+    struct ar_order order = measurement_order(measurement);
+    uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
+    uint64_t elements = measurement_part(measurement, channel).count;
+    enum ar_status status = AR_OK;
+    for (uint32_t step = 0; status == AR_OK && step < steps; step++) {
+        struct ar_move move = algorithm->move(&measurement->shape, elements, position, step);
+        if (move.sends) {
+            struct port port = {channel, ar_order_rank(&order, channel, move.send_to), true};
+            status = add_port(ports, port, err);
+        }
+        if (status == AR_OK && move.receive != AR_RECEIVE_NONE) {
+            struct port port = {channel, ar_order_rank(&order, channel, move.receive_from), false};
+            status = add_port(ports, port, err);
+        }
+    }
+    return status;
+}
+
+enum ar_status ports_create(const struct measurement *measurement, uint32_t rank,
+                            struct ports *ports, struct ar_error *err)
+{
+    struct ports made = {.ports = NULL, .count = 0};
+    struct ar_order order = measurement_order(measurement);
+    enum ar_status status = AR_OK;
+    for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
+        uint32_t position = ar_order_position(&order, channel, rank);
+        status = add_ports(measurement, channel, position, &made, err);
+    }
+    if (status != AR_OK) {
+        ports_destroy(&made);
+        return status;
+    }
+    *ports = made;
+    return AR_OK;
+}
+
+void ports_destroy(struct ports *ports)
+{
+    free(ports->ports);
+    *ports = (struct ports){.ports = NULL, .count = 0};
+}
+
+uint32_t ports_find(const struct ports *ports, struct port port)
+{
+    for (uint32_t i = 0; i < ports->count; i++) {
+        if (same_port(ports->ports[i], port)) {
+            return i;
+        }
+    }
+    assert(!"the port is there");
+    return 0;
+}
+
+size_t execution_slot_bytes(const struct measurement *measurement, const struct manner *manner)
+{
+    uint64_t bytes =
+        measurement_part(measurement, measurement->channels - 1).count * measurement->type->bytes;
+    uint64_t most = manner->slot_bytes - manner->slot_bytes % measurement->type->bytes;
+    return bytes < most ? bytes : most;
+}
+
+static uint32_t peer_rank(const struct walk *walk, uint32_t position)
+{
+    struct ar_order order = measurement_order(walk->execution->measurement);
+    return ar_order_rank(&order, walk->channel, position);
+}
+
+/* Spans that a step sends and receives are apart, so that pieces may come and go in any order. */
+static bool are_apart(struct ar_span a, struct ar_span b)
+{
+    return a.first + a.count <= b.first || b.first + b.count <= a.first;
+}
+
+static void begin_step(struct walk *walk)
+{
+    const struct execution *execution = walk->execution;
+    if (walk->step == walk->steps) {
+        return;
+    }
+    const struct measurement *measurement = execution->measurement;
+    struct ar_move move = measurement->algorithm->move(&measurement->shape, walk->part.count,
+                                                       walk->position, walk->step);
+    walk->move = move;
+    walk->sent = 0;
+    walk->received = 0;
+    walk->has_sent = !move.sends;
+    walk->has_received = move.receive == AR_RECEIVE_NONE;
+    if (move.sends) {
+        struct port port = {walk->channel, peer_rank(walk, move.send_to), true};
+        walk->send_port = ports_find(execution->ports, port);
+    }
+    if (move.receive != AR_RECEIVE_NONE) {
+        struct port port = {walk->channel, peer_rank(walk, move.receive_from), false};
+        walk->receive_port = ports_find(execution->ports, port);
+    }
+    assert(walk->has_sent || walk->has_received || are_apart(move.send_span, move.receive_span));
+}
+
+/* Elements of the next piece of a span of which `done` elements are done. */
+static uint64_t piece(const struct walk *walk, struct ar_span span, uint64_t done)
+{
+    uint64_t most =
+        walk->execution->transport->slot_bytes / walk->execution->measurement->type->bytes;
+    uint64_t left = span.count - done;
+    return left < most ? left : most;
+}
+
+static unsigned char *element_at(const struct walk *walk, struct ar_span span, uint64_t done)
+{
+    const struct execution *execution = walk->execution;
+    return execution->buffer +
+           (walk->part.first + span.first + done) * execution->measurement->type->bytes;
+}
+
+/* Sends what there are free slots for. */
+static enum ar_status advance_send(struct walk *walk, bool *progressed, struct ar_error *err)
+{
+    struct transport *transport = walk->execution->transport;
+    const struct memory *memory = walk->execution->manner->memory;
+    struct ar_span span = walk->move.send_span;
+    while (!walk->has_sent) {
+        unsigned char *slot = transport->calls->send_slot(transport, walk->send_port);
+        if (slot == NULL) {
+            return AR_OK;
+        }
+        uint64_t count = piece(walk, span, walk->sent);
+        size_t bytes = count * walk->execution->measurement->type->bytes;
+        enum ar_status status = memory->copy(slot, element_at(walk, span, walk->sent), bytes, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        transport->calls->send(transport, walk->send_port, bytes);
+        walk->sent += count;
+        walk->has_sent = walk->sent == span.count;
+        *progressed = true;
+    }
+    return AR_OK;
+}
+
+/* Adds or copies what has arrived. */
+static enum ar_status advance_receive(struct walk *walk, bool *progressed, struct ar_error *err)
+{
+    struct transport *transport = walk->execution->transport;
+    const struct memory *memory = walk->execution->manner->memory;
+    const struct element_type *type = walk->execution->measurement->type;
+    struct ar_span span = walk->move.receive_span;
+    while (!walk->has_received) {
+        const unsigned char *slot = transport->calls->receive_slot(transport, walk->receive_port);
+        if (slot == NULL) {
+            return AR_OK;
+        }
+        uint64_t count = piece(walk, span, walk->received);
+        unsigned char *at = element_at(walk, span, walk->received);
+        enum ar_status status = walk->move.receive == AR_RECEIVE_REDUCE
+                                    ? memory->reduce(type, at, slot, count, err)
+                                    : memory->copy(at, slot, count * type->bytes, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        transport->calls->release(transport, walk->receive_port);
+        walk->received += count;
+        walk->has_received = walk->received == span.count;
+        *progressed = true;
+    }
+    return AR_OK;
+}
+
+/* Goes on until a slot is missing. */
+static enum ar_status advance(struct walk *walk, bool *progressed, struct ar_error *err)
+{
+    while (walk->step < walk->steps) {
+        enum ar_status status = advance_send(walk, progressed, err);
+        if (status == AR_OK) {
+            status = advance_receive(walk, progressed, err);
+        }
+        if (status != AR_OK || !walk->has_sent || !walk->has_received) {
+            return status;
+        }
+        walk->step++;
+        begin_step(walk);
+    }
+    return AR_OK;
+}
+
+/* The watchdog's line: who waits for whom. */
+static enum ar_status report_stuck(const struct walk *walk, struct ar_error *err)
+{
+    const struct execution *execution = walk->execution;
+    char text[MEASUREMENT_TEXT];
+    bool waits_to_receive = !walk->has_received;
+    uint32_t peer =
+        peer_rank(walk, waits_to_receive ? walk->move.receive_from : walk->move.send_to);
+    return ar_error_set(err, AR_INTERNAL,
+                        "%s: rank %" PRIu32 " waited %g s for rank %" PRIu32 " to %s step %" PRIu32
+                        " of %" PRIu32 " on channel %" PRIu32 "; expected progress",
+                        measurement_text(execution->measurement, text), execution->transport->rank,
+                        execution->manner->timeout_s, peer, waits_to_receive ? "send" : "take",
+                        walk->step, walk->steps, walk->channel);
+}
+
+static void begin(const struct execution *execution, struct walk walks[AR_CHANNELS_MOST])
+{
+    const struct measurement *measurement = execution->measurement;
+    struct ar_order order = measurement_order(measurement);
+    for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+        walks[channel] = (struct walk){
+            .execution = execution,
+            .channel = channel,
+            .position = ar_order_position(&order, channel, execution->transport->rank),
+            .part = measurement_part(measurement, channel),
+            .steps = ar_algorithm_steps(measurement->algorithm, &measurement->shape),
+        };
+        begin_step(&walks[channel]);
+    }
+}
+
+/* The first walk that is not at its end; NULL if all are. */
+static const struct walk *unfinished(const struct walk *walks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (walks[i].step < walks[i].steps) {
+            return &walks[i];
+        }
+    }
+    return NULL;
+}
+
+enum ar_status execution_run(const struct execution *execution, struct ar_error *err)
+{
+    struct walk walks[AR_CHANNELS_MOST];
+    struct transport *transport = execution->transport;
+    uint32_t channels = execution->measurement->channels;
+    double stuck_since_s = -1;
+    begin(execution, walks);
+    while (unfinished(walks, channels) != NULL) {
+        uint32_t ticket = transport->calls->ticket(transport);
+        bool progressed = false;
+        for (uint32_t channel = 0; channel < channels; channel++) {
+            enum ar_status status = advance(&walks[channel], &progressed, err);
+            if (status != AR_OK) {
+                return status;
+            }
+        }
+        if (progressed) {
+            stuck_since_s = -1;
+            continue;
+        }
+        double now_s = clock_now_s();
+        stuck_since_s = stuck_since_s < 0 ? now_s : stuck_since_s;
+        if (now_s - stuck_since_s > execution->manner->timeout_s) {
+            return report_stuck(unfinished(walks, channels), err);
+        }
+        if (!transport->calls->wait(transport, ticket)) {
+            return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
+        }
+    }
+    return AR_OK;
+}

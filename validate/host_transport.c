@@ -1,0 +1,336 @@
+#include "host_transport.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CACHE_LINE = 64, LOOKS = 500, NAP_NS = 10000000 };
+
+struct mailbox {
+    alignas(CACHE_LINE) _Atomic uint32_t sent;  /* by the sender */
+    alignas(CACHE_LINE) _Atomic uint32_t taken; /* by the receiver */
+    unsigned char *slots;                       /* owned */
+};
+
+struct host_rank {
+    struct transport transport;
+    struct host_group *group;
+    struct mailbox **boxes; /* of its ports */
+    uint32_t *peers;        /* ranks, of its ports */
+    pthread_mutex_t mutex;
+    pthread_cond_t awake;
+    alignas(CACHE_LINE) _Atomic uint32_t bell; /* rings so far */
+    _Atomic uint32_t sleepers;
+    uint64_t barriers; /* entered so far; under the group's mutex */
+};
+
+struct host_group {
+    struct host_rank *members;
+    struct mailbox *boxes;
+    uint32_t boxes_count;
+    uint32_t ranks;
+    uint32_t window;
+    bool looks_before_sleep;
+    _Atomic bool has_failed;
+    pthread_mutex_t mutex;
+    pthread_cond_t opened;
+    uint32_t waiting; /* ranks in the barrier */
+    uint64_t barriers;
+    struct ar_error error;
+};
+
+static struct host_rank *rank_of(struct transport *transport)
+{
+    return (struct host_rank *)(void *)transport; /* its first member */
+}
+
+static struct timespec time_after(int64_t after_ns)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    int64_t ns = until.tv_nsec + after_ns;
+    until.tv_sec += ns / 1000000000;
+    until.tv_nsec = ns % 1000000000;
+    return until;
+}
+
+/* Sleepers are counted before the bell is looked at, the bell is rung before they are looked for:
+ * one of the two sees the other. */
+static void ring(struct host_rank *rank)
+{
+    atomic_fetch_add(&rank->bell, 1);
+    if (atomic_load(&rank->sleepers) != 0) {
+        pthread_mutex_lock(&rank->mutex);
+        pthread_cond_signal(&rank->awake);
+        pthread_mutex_unlock(&rank->mutex);
+    }
+}
+
+static unsigned char *slot_at(const struct host_rank *rank, const struct mailbox *box,
+                              uint32_t number)
+{
+    return box->slots + number % rank->group->window * rank->transport.slot_bytes;
+}
+
+static unsigned char *send_slot(struct transport *transport, uint32_t port)
+{
+    struct host_rank *rank = rank_of(transport);
+    struct mailbox *box = rank->boxes[port];
+    uint32_t sent = atomic_load_explicit(&box->sent, memory_order_relaxed);
+    uint32_t taken = atomic_load_explicit(&box->taken, memory_order_acquire);
+    return sent - taken < rank->group->window ? slot_at(rank, box, sent) : NULL;
+}
+
+static void send(struct transport *transport, uint32_t port, size_t bytes)
+{
+    struct host_rank *rank = rank_of(transport);
+    (void)bytes; /* both ends know it from the move */
+    atomic_fetch_add_explicit(&rank->boxes[port]->sent, 1, memory_order_release);
+    ring(&rank->group->members[rank->peers[port]]);
+}
+
+static const unsigned char *receive_slot(struct transport *transport, uint32_t port)
+{
+    struct host_rank *rank = rank_of(transport);
+    struct mailbox *box = rank->boxes[port];
+    uint32_t taken = atomic_load_explicit(&box->taken, memory_order_relaxed);
+    uint32_t sent = atomic_load_explicit(&box->sent, memory_order_acquire);
+    return sent != taken ? slot_at(rank, box, taken) : NULL;
+}
+
+static void release(struct transport *transport, uint32_t port)
+{
+    struct host_rank *rank = rank_of(transport);
+    atomic_fetch_add_explicit(&rank->boxes[port]->taken, 1, memory_order_release);
+    ring(&rank->group->members[rank->peers[port]]);
+}
+
+static uint32_t ticket(struct transport *transport)
+{
+    return atomic_load(&rank_of(transport)->bell);
+}
+
+static bool wait(struct transport *transport, uint32_t seen)
+{
+    struct host_rank *rank = rank_of(transport);
+    for (int i = 0; i < LOOKS && rank->group->looks_before_sleep; i++) {
+        if (atomic_load(&rank->bell) != seen) {
+            return !atomic_load(&rank->group->has_failed);
+        }
+    }
+    struct timespec until = time_after(NAP_NS);
+    int timed_out = 0;
+    pthread_mutex_lock(&rank->mutex);
+    atomic_fetch_add(&rank->sleepers, 1);
+    while (atomic_load(&rank->bell) == seen && timed_out == 0) {
+        timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
+    }
+    atomic_fetch_sub(&rank->sleepers, 1);
+    pthread_mutex_unlock(&rank->mutex);
+    return !atomic_load(&rank->group->has_failed);
+}
+
+/* Under the group's mutex: who is missing from the barrier that `rank` waits in. */
+static enum ar_status report_missing(const struct host_rank *rank, double timeout_s,
+                                     struct ar_error *err)
+{
+    const struct host_group *group = rank->group;
+    uint32_t missing = 0;
+    while (missing < group->ranks && group->members[missing].barriers >= rank->barriers) {
+        missing++;
+    }
+    return ar_error_set(err, AR_INTERNAL,
+                        "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
+                        "; expected all %" PRIu32 " ranks",
+                        rank->transport.rank, timeout_s, missing, group->ranks);
+}
+
+static enum ar_status barrier(struct transport *transport, double timeout_s, struct ar_error *err)
+{
+    struct host_rank *rank = rank_of(transport);
+    struct host_group *group = rank->group;
+    struct timespec until = time_after((int64_t)(timeout_s * 1e9));
+    enum ar_status status = AR_OK;
+    int timed_out = 0;
+    pthread_mutex_lock(&group->mutex);
+    uint64_t entered = group->barriers;
+    rank->barriers++;
+    if (++group->waiting == group->ranks) {
+        group->waiting = 0;
+        group->barriers++;
+        pthread_cond_broadcast(&group->opened);
+    }
+    while (group->barriers == entered && timed_out == 0 && !atomic_load(&group->has_failed)) {
+        timed_out = pthread_cond_timedwait(&group->opened, &group->mutex, &until);
+    }
+    if (atomic_load(&group->has_failed)) {
+        status = ar_error_set(err, AR_INTERRUPTED, "another rank failed");
+    } else if (group->barriers == entered) {
+        status = report_missing(rank, timeout_s, err);
+    }
+    pthread_mutex_unlock(&group->mutex);
+    return status;
+}
+
+static const struct transport_calls calls = {
+    .send_slot = send_slot,
+    .send = send,
+    .receive_slot = receive_slot,
+    .release = release,
+    .ticket = ticket,
+    .wait = wait,
+    .barrier = barrier,
+};
+
+static void init_waiting(pthread_mutex_t *mutex, pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(mutex, NULL);
+}
+
+static enum ar_status init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
+                                size_t slot_bytes, struct ar_error *err)
+{
+    struct host_rank *member = &group->members[rank];
+    member->transport = (struct transport){
+        .calls = &calls, .rank = rank, .ranks = group->ranks, .slot_bytes = slot_bytes};
+    member->group = group;
+    init_waiting(&member->mutex, &member->awake);
+    member->boxes = calloc(ports->count + 1, sizeof(struct mailbox *));
+    member->peers = calloc(ports->count + 1, sizeof *member->peers);
+    return member->boxes != NULL && member->peers != NULL ? AR_OK
+                                                          : ar_error_no_memory(err, "a rank");
+}
+
+/* Gives every sending port a mailbox, and the receiving port at its other end the same. */
+static enum ar_status connect(struct host_group *group, const struct ports *ports, uint32_t rank,
+                              struct ar_error *err)
+{
+    for (uint32_t i = 0; i < ports[rank].count; i++) {
+        struct port port = ports[rank].ports[i];
+        group->members[rank].peers[i] = port.peer;
+        if (!port.sends) {
+            continue;
+        }
+        struct port other = {.channel = port.channel, .peer = rank, .sends = false};
+        struct mailbox *box = &group->boxes[group->boxes_count++];
+        enum ar_status status = memory_host.allocate(
+            group->window * group->members[rank].transport.slot_bytes, &box->slots, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        group->members[rank].boxes[i] = box;
+        group->members[port.peer].boxes[ports_find(&ports[port.peer], other)] = box;
+    }
+    return AR_OK;
+}
+
+static void *allocate_lines(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(CACHE_LINE, (count + 1) * size);
+    if (memory != NULL) {
+        memset(memory, 0, (count + 1) * size);
+    }
+    return memory;
+}
+
+static enum ar_status group_fill(struct host_group *group, const struct ports *ports,
+                                 size_t slot_bytes, struct ar_error *err)
+{
+    uint32_t boxes = 0;
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        boxes += ports[rank].count;
+    }
+    group->members = allocate_lines(group->ranks, sizeof *group->members);
+    group->boxes = allocate_lines(boxes, sizeof *group->boxes);
+    if (group->members == NULL || group->boxes == NULL) {
+        return ar_error_no_memory(err, "mailboxes");
+    }
+    enum ar_status status = AR_OK;
+    for (uint32_t rank = 0; status == AR_OK && rank < group->ranks; rank++) {
+        status = init_rank(group, rank, &ports[rank], slot_bytes, err);
+    }
+    for (uint32_t rank = 0; status == AR_OK && rank < group->ranks; rank++) {
+        status = connect(group, ports, rank, err);
+    }
+    return status;
+}
+
+enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,
+                                 size_t slot_bytes, struct host_group **group, struct ar_error *err)
+{
+    struct host_group *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "a group of ranks");
+    }
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    made->ranks = ranks;
+    made->window = window;
+    made->looks_before_sleep = cores >= (long)ranks;
+    made->error.status = AR_OK;
+    init_waiting(&made->mutex, &made->opened);
+    enum ar_status status = group_fill(made, ports, slot_bytes, err);
+    if (status != AR_OK) {
+        host_group_destroy(made);
+        return status;
+    }
+    *group = made;
+    return AR_OK;
+}
+
+void host_group_destroy(struct host_group *group)
+{
+    for (uint32_t i = 0; group->boxes != NULL && i < group->boxes_count; i++) {
+        memory_host.release(group->boxes[i].slots);
+    }
+    for (uint32_t i = 0; group->members != NULL && i < group->ranks; i++) {
+        if (group->members[i].group != NULL) {
+            pthread_cond_destroy(&group->members[i].awake);
+            pthread_mutex_destroy(&group->members[i].mutex);
+        }
+        free(group->members[i].boxes);
+        free(group->members[i].peers);
+    }
+    pthread_cond_destroy(&group->opened);
+    pthread_mutex_destroy(&group->mutex);
+    free(group->boxes);
+    free(group->members);
+    free(group);
+}
+
+struct transport *host_group_transport(struct host_group *group, uint32_t rank)
+{
+    return &group->members[rank].transport;
+}
+
+void host_group_fail(struct host_group *group, const struct ar_error *err)
+{
+    pthread_mutex_lock(&group->mutex);
+    if (group->error.status == AR_OK && err->status != AR_INTERRUPTED) {
+        group->error = *err;
+    }
+    atomic_store(&group->has_failed, true);
+    pthread_cond_broadcast(&group->opened);
+    pthread_mutex_unlock(&group->mutex);
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        ring(&group->members[rank]);
+    }
+}
+
+enum ar_status host_group_status(const struct host_group *group, struct ar_error *err)
+{
+    if (group->error.status != AR_OK) {
+        *err = group->error;
+    }
+    return group->error.status;
+}

@@ -1,0 +1,201 @@
+/* allreckon-validate: plans, runs, checks, writes. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_output.h"
+#include "backends.h"
+#include "plan.h"
+#include "result.h"
+
+/* Everything a run of the program has. */
+struct session {
+    int argc;
+    char **argv;
+    struct options options;
+    const struct backend *backend;
+    struct manner manner;
+    struct machine machine;
+    struct plan plan;
+    bool fails_alone; /* this process failed, others of the run may not have */
+};
+
+/* Whether a launcher of processes has started this one as another than the first; before MPI is
+ * asked, so that a wrong option is reported once. */
+static bool is_later_process(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *rank = getenv(names[i]);
+        if (rank != NULL) {
+            return strcmp(rank, "0") != 0;
+        }
+    }
+    return false;
+}
+
+/* An error is one line, even where it quotes a text with a newline in it. */
+static int fail(enum ar_status status, struct ar_error *err)
+{
+    for (char *at = err->text; *at != '\0'; at++) {
+        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
+            *at = '?';
+        }
+    }
+    fprintf(stderr, "allreckon-validate: %s\n", err->text);
+    return ar_status_exit_code(status);
+}
+
+static void show_progress(const struct session *session, size_t done)
+{
+    if (!session->machine.is_first || session->options.quiet || !isatty(STDERR_FILENO)) {
+        return;
+    }
+    bool is_last = done == session->plan.count;
+    fprintf(stderr, is_last ? "\r\033[K" : "\r%zu of %zu cases", done, session->plan.count);
+}
+
+static void report_wrong(const struct measurement *row)
+{
+    char text[MEASUREMENT_TEXT];
+    fprintf(stderr,
+            "allreckon-validate: note: %s: %" PRIu64 " of %" PRIu64
+            " elements wrong; the first, element %" PRIu64 " of rank %" PRIu32
+            ", is %g; expected %g\n",
+            measurement_text(row, text), row->mismatch.wrong,
+            row->elements * row->ranks * row->repetitions, row->mismatch.element,
+            row->mismatch.rank, row->mismatch.found, row->mismatch.expected);
+}
+
+/* Runs all rows; `wrong` counts those with wrong elements. */
+static enum ar_status run_rows(struct session *session, size_t *wrong, struct ar_error *err)
+{
+    struct plan *plan = &session->plan;
+    enum ar_status status = AR_OK;
+    for (size_t i = 0; status == AR_OK && i < plan->count; i++) {
+        show_progress(session, i);
+        status = session->backend->run(&session->manner, &plan->rows[i], err);
+        if (status == AR_OK && plan->rows[i].mismatch.wrong > 0) {
+            (*wrong)++;
+            if (session->machine.is_first) {
+                report_wrong(&plan->rows[i]);
+            }
+        }
+    }
+    show_progress(session, plan->count);
+    return status == AR_OK && session->options.probes ? plan_join_tiers(plan, err) : status;
+}
+
+static void write_rows(FILE *file, struct session *session)
+{
+    result_write_provenance(file, session->backend, &session->manner, session->argc, session->argv);
+    result_write_header(file);
+    for (size_t i = 0; i < session->plan.count; i++) {
+        result_write_row(file, session->backend, &session->plan.rows[i]);
+    }
+}
+
+static enum ar_status write_result(struct session *session, struct ar_error *err)
+{
+    struct ar_output output;
+    if (session->options.out == NULL) {
+        write_rows(stdout, session);
+        if (fflush(stdout) != 0 || ferror(stdout)) {
+            return ar_error_set(err, AR_IO, "stdout: cannot write: %s",
+                                strerror(errno != 0 ? errno : EIO));
+        }
+        return AR_OK;
+    }
+    enum ar_status status = ar_output_open(session->options.out, &output, err);
+    if (status == AR_OK) {
+        write_rows(output.file, session);
+        status = ar_output_commit(&output, err);
+    }
+    return status;
+}
+
+/* Finds out that a file cannot be written before hours are spent on what goes there. */
+static enum ar_status try_output(const struct session *session, struct ar_error *err)
+{
+    struct ar_output output;
+    if (session->options.out == NULL || !session->machine.is_first) {
+        return AR_OK;
+    }
+    enum ar_status status = ar_output_open(session->options.out, &output, err);
+    if (status == AR_OK) {
+        ar_output_abort(&output);
+    }
+    return status;
+}
+
+static enum ar_status measure(struct session *session, struct ar_error *err)
+{
+    size_t wrong = 0;
+    enum ar_status status = plan_create(&session->options, session->backend, &session->manner,
+                                        &session->machine, &session->plan, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = try_output(session, err);
+    if (status == AR_OK) {
+        status = run_rows(session, &wrong, err);
+    }
+    if (status == AR_OK && session->machine.is_first) {
+        status = write_result(session, err);
+    }
+    session->fails_alone = status != AR_OK;
+    size_t count = session->plan.count;
+    plan_destroy(&session->plan);
+    if (status == AR_OK && wrong > 0) {
+        return ar_error_set(err, AR_INTERNAL, "%zu of %zu cases have wrong elements; expected none",
+                            wrong, count);
+    }
+    if (status == AR_OK && session->machine.is_first && !session->options.quiet) {
+        fprintf(stderr, "allreckon-validate: note: %zu cases, every element as expected\n", count);
+    }
+    return status;
+}
+
+static enum ar_status prepare(int argc, char **argv, struct session *session, struct ar_error *err)
+{
+    session->argc = argc;
+    session->argv = argv;
+    enum ar_status status = options_parse(argc, argv, &session->options, err);
+    if (status == AR_OK && !session->options.help && !session->options.version) {
+        status = backend_find(session->options.backend, &session->backend, err);
+        if (status == AR_OK) {
+            status = plan_manner(&session->options, session->backend, &session->manner, err);
+        }
+    }
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct session session = {.backend = NULL};
+    struct ar_error err = {.status = AR_OK};
+    enum ar_status status = prepare(argc, argv, &session, &err);
+    if (status != AR_OK) {
+        return is_later_process() ? ar_status_exit_code(status) : fail(status, &err);
+    }
+    if (session.options.help) {
+        help_write(stdout);
+        return 0;
+    }
+    if (session.options.version) {
+        puts("allreckon-validate " AR_VERSION);
+        return 0;
+    }
+    status = session.backend->start(&session.manner, &session.machine, &err);
+    if (status == AR_OK) {
+        status = measure(&session, &err);
+    }
+    int code = ar_status_exit_code(status);
+    if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
+        code = fail(status, &err);
+    }
+    session.backend->stop(session.fails_alone ? code : 0);
+    return code;
+}

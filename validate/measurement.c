@@ -1,0 +1,51 @@
+#include "measurement.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum ar_status measurement_create(uint32_t repetitions, struct measurement *measurement,
+                                  struct ar_error *err)
+{
+    double *times_s = calloc(repetitions, sizeof *times_s);
+    if (times_s == NULL) {
+        return ar_error_no_memory(err, "times");
+    }
+    measurement->times_s = times_s;
+    measurement->repetitions = repetitions;
+    return AR_OK;
+}
+
+void measurement_destroy(struct measurement *measurement)
+{
+    free(measurement->times_s);
+    measurement->times_s = NULL;
+}
+
+struct ar_order measurement_order(const struct measurement *measurement)
+{
+    return (struct ar_order){.ranks = measurement->ranks,
+                             .gpus_per_node = measurement->ranks_per_node,
+                             .channels = measurement->channels};
+}
+
+struct ar_span measurement_part(const struct measurement *measurement, uint32_t channel)
+{
+    return ar_span_part((struct ar_span){.first = 0, .count = measurement->elements},
+                        measurement->channels, channel);
+}
+
+uint64_t measurement_bytes(const struct measurement *measurement)
+{
+    return measurement->elements * measurement->type->bytes;
+}
+
+const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT])
+{
+    char shape[AR_SHAPE_TEXT];
+    snprintf(text, MEASUREMENT_TEXT, "%s %s, %" PRIu32 " channel%s, %" PRIu64 " %s element%s",
+             measurement->name, ar_shape_format(&measurement->shape, shape), measurement->channels,
+             measurement->channels == 1 ? "" : "s", measurement->elements, measurement->type->name,
+             measurement->elements == 1 ? "" : "s");
+    return text;
+}

@@ -1,0 +1,123 @@
+#include "payload.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { VALUE_MOST = 250 };
+
+uint32_t payload_ranks_most(const struct element_type *type)
+{
+    return type->exact_most; /* with values of 0 and 1 */
+}
+
+/* A hash of 64 bits after splitmix64 (Steele, Lea, Flood 2014). */
+static uint64_t mix(uint64_t x)
+{
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,
+                       uint64_t element)
+{
+    uint32_t most = type->exact_most / ranks;
+    most = most < VALUE_MOST ? most : VALUE_MOST;
+    return (uint32_t)(mix((uint64_t)rank * PAYLOAD_PERIOD + element % PAYLOAD_PERIOD) % (most + 1));
+}
+
+enum ar_status payload_create(const struct element_type *type, uint32_t ranks, uint64_t elements,
+                              struct payload *payload, struct ar_error *err)
+{
+    if (ranks > payload_ranks_most(type)) {
+        return ar_error_set(err, AR_USAGE,
+                            "found %" PRIu32 " ranks with %s; expected at most %" PRIu32
+                            ", beyond which sums are rounded",
+                            ranks, type->name, payload_ranks_most(type));
+    }
+    uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
+    unsigned char *expected = malloc(period * type->bytes + 1);
+    if (expected == NULL) {
+        return ar_error_no_memory(err, "the expected result");
+    }
+    for (uint64_t i = 0; i < period; i++) {
+        uint32_t sum = 0;
+        for (uint32_t rank = 0; rank < ranks; rank++) {
+            sum += payload_value(type, ranks, rank, i);
+        }
+        type->store(expected + i * type->bytes, sum);
+    }
+    *payload = (struct payload){
+        .type = type, .ranks = ranks, .elements = elements, .period = period, .expected = expected};
+    return AR_OK;
+}
+
+void payload_destroy(struct payload *payload)
+{
+    free(payload->expected);
+    payload->expected = NULL;
+}
+
+enum ar_status payload_pattern(const struct payload *payload, uint32_t rank,
+                               unsigned char **pattern, struct ar_error *err)
+{
+    const struct element_type *type = payload->type;
+    unsigned char *made = malloc(payload->period * type->bytes + 1);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "a payload");
+    }
+    for (uint64_t i = 0; i < payload->period; i++) {
+        type->store(made + i * type->bytes, payload_value(type, payload->ranks, rank, i));
+    }
+    *pattern = made;
+    return AR_OK;
+}
+
+/* Elements of the period that begins at `first`, which may be cut short by the end. */
+static uint64_t run_at(const struct payload *payload, uint64_t first)
+{
+    uint64_t left = payload->elements - first;
+    return left < payload->period ? left : payload->period;
+}
+
+void payload_fill(const struct payload *payload, const unsigned char *pattern,
+                  unsigned char *buffer)
+{
+    uint32_t bytes = payload->type->bytes;
+    for (uint64_t first = 0; first < payload->elements; first += payload->period) {
+        memcpy(buffer + first * bytes, pattern, run_at(payload, first) * bytes);
+    }
+}
+
+static void note(const struct payload *payload, uint32_t rank, uint64_t element,
+                 const unsigned char *found, const unsigned char *expected,
+                 struct mismatch *mismatch)
+{
+    if (mismatch->wrong++ == 0) {
+        mismatch->rank = rank;
+        mismatch->element = element;
+        mismatch->found = payload->type->load(found);
+        mismatch->expected = payload->type->load(expected);
+    }
+}
+
+void payload_check(const struct payload *payload, uint32_t rank, const unsigned char *buffer,
+                   struct mismatch *mismatch)
+{
+    uint32_t bytes = payload->type->bytes;
+    for (uint64_t first = 0; first < payload->elements; first += payload->period) {
+        uint64_t count = run_at(payload, first);
+        const unsigned char *found = buffer + first * bytes;
+        if (memcmp(found, payload->expected, count * bytes) == 0) {
+            continue;
+        }
+        for (uint64_t i = 0; i < count; i++) {
+            if (memcmp(found + i * bytes, payload->expected + i * bytes, bytes) != 0) {
+                note(payload, rank, first + i, found + i * bytes, payload->expected + i * bytes,
+                     mismatch);
+            }
+        }
+    }
+}

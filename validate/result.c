@@ -1,0 +1,123 @@
+#include "result.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_ROOM = 256 };
+
+static int compare_times(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double times_quantile_s(const double *times_s, uint32_t count, double frac)
+{
+    double place = frac * (count - 1);
+    uint32_t below = (uint32_t)place;
+    uint32_t above = below + 1 < count ? below + 1 : below;
+    return times_s[below] + (place - below) * (times_s[above] - times_s[below]);
+}
+
+/* The processor's name where Linux says it, else the architecture. */
+static void write_processor(FILE *file, const struct utsname *system)
+{
+    char line[LINE_ROOM];
+    const char *name = system->machine;
+    FILE *info = fopen("/proc/cpuinfo", "re");
+    while (info != NULL && fgets(line, sizeof line, info) != NULL) {
+        char *colon = strchr(line, ':');
+        if (strncmp(line, "model name", 10) == 0 && colon != NULL && colon[1] == ' ') {
+            line[strcspn(line, "\n")] = '\0';
+            name = colon + 2;
+            break;
+        }
+    }
+    if (info != NULL) {
+        fclose(info);
+    }
+    fprintf(file, "# processor: %s, %ld cores online\n", name, sysconf(_SC_NPROCESSORS_ONLN));
+}
+
+static void write_date(FILE *file)
+{
+    char text[64];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    fprintf(file, "# date: %s\n", text);
+}
+
+/* Words with anything a shell would read are quoted; a newline would end the comment. */
+static void write_command(FILE *file, int argc, char *const *argv)
+{
+    fputs("# command:", file);
+    for (int i = 0; i < argc; i++) {
+        bool is_plain = argv[i][0] != '\0' &&
+                        argv[i][strspn(argv[i], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVW"
+                                                "XYZ0123456789_-+=:,./@%")] == '\0';
+        fputs(is_plain ? " " : " '", file);
+        for (const char *at = argv[i]; *at != '\0'; at++) {
+            fputc((unsigned char)*at < 0x20 ? '?' : *at, file);
+        }
+        fputs(is_plain ? "" : "'", file);
+    }
+    fputc('\n', file);
+}
+
+void result_write_provenance(FILE *file, const struct backend *backend, const struct manner *manner,
+                             int argc, char *const *argv)
+{
+    struct utsname system = {.sysname = "unknown"};
+    uname(&system);
+    fputs("# program: allreckon-validate " AR_VERSION "\n", file);
+    write_command(file, argc, argv);
+    write_date(file);
+    fprintf(file, "# host: %s\n", system.nodename);
+    fprintf(file, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
+    write_processor(file, &system);
+    fputs("# compiler: " __VERSION__ "\n", file);
+    fprintf(file, "# backend: %s, %s memory\n", backend->name, manner->memory->name);
+    backend->describe(file);
+    fprintf(file, "# window: %" PRIu32 " slots of at most %" PRIu32 " bytes\n", manner->window,
+            manner->slot_bytes);
+    fprintf(file, "# warmup: %" PRIu32 "\n", manner->warmup);
+}
+
+void result_write_header(FILE *file)
+{
+    fputs("backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,payload_bytes,"
+          "repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier\n",
+          file);
+}
+
+static void write_times(FILE *file, struct measurement *measurement)
+{
+    static const double fractions[] = {0.5, 0, 0.1, 0.9};
+    double *times_s = measurement->times_s;
+    qsort(times_s, measurement->repetitions, sizeof *times_s, compare_times);
+    for (size_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++) {
+        if (!measurement->is_check) {
+            fprintf(file, "%.9g",
+                    times_quantile_s(times_s, measurement->repetitions, fractions[i]));
+        }
+        fputc(',', file);
+    }
+}
+
+void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement)
+{
+    char shape[AR_SHAPE_TEXT];
+    fprintf(file,
+            "%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",",
+            backend->name, measurement->name, ar_shape_format(&measurement->shape, shape),
+            measurement->channels, measurement->ranks, measurement->nodes, measurement->type->name,
+            measurement->type->bytes, measurement_bytes(measurement), measurement->repetitions);
+    write_times(file, measurement);
+    fprintf(file, "%" PRIu64 ",%s\n", measurement->mismatch.wrong, measurement->tier);
+}
