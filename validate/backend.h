@@ -49,5 +49,8 @@ struct backend {
 };
 
 extern const struct backend backend_host;
+extern const struct backend backend_mpi;
+extern const struct backend backend_cuda;
+extern const struct backend backend_nccl;
 
 #endif

@@ -178,7 +178,8 @@ int main(int argc, char **argv)
     struct ar_error err = {.status = AR_OK};
     enum ar_status status = prepare(argc, argv, &session, &err);
     if (status != AR_OK) {
-        return is_later_process() ? ar_status_exit_code(status) : fail(status, &err);
+        /* A later process that fails first would have the launcher end the one that reports. */
+        return is_later_process() ? 0 : fail(status, &err);
     }
     if (session.options.help) {
         help_write(stdout);
