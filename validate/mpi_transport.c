@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+static const double BARRIER_PATIENCE_S = 0.2;
+
 /* A port's slots are used in turn. */
 struct mpi_port {
     struct port port;
@@ -83,25 +85,45 @@ static bool wait(struct transport *transport, uint32_t seen)
     return true;
 }
 
-static enum ar_status barrier(struct transport *transport, double timeout_s, struct ar_error *err)
+/* One round: tells a rank ahead, waits for one behind. The later the round, the longer it waits in
+ * vain: who is behind may itself wait, and the rank that waits for the missing one speaks first. */
+static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance, uint32_t round,
+                                    double timeout_s, struct ar_error *err)
 {
-    struct mpi_transport *mpi = owner_of(transport);
-    double until_s = clock_now_s() + timeout_s;
-    MPI_Request request;
+    uint32_t rank = mpi->transport.rank;
+    uint32_t ranks = mpi->transport.ranks;
+    uint32_t behind = (rank + ranks - distance) % ranks;
+    int tag = AR_CHANNELS_MOST + (int)round;
+    double until_s = clock_now_s() + timeout_s + round * BARRIER_PATIENCE_S;
+    MPI_Request requests[2];
     int is_done = 0;
-    MPI_Ibarrier(mpi->ranks, &request);
-    MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+    MPI_Irecv(NULL, 0, MPI_BYTE, (int)behind, tag, mpi->ranks, &requests[0]);
+    MPI_Isend(NULL, 0, MPI_BYTE, (int)((rank + distance) % ranks), tag, mpi->ranks, &requests[1]);
+    MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
     while (!is_done) {
         if (clock_now_s() > until_s) {
             return ar_error_set(err, AR_INTERNAL,
-                                "rank %" PRIu32 " waited %g s at a barrier for others of %" PRIu32
-                                " ranks; expected all of them",
-                                transport->rank, timeout_s, transport->ranks);
+                                "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
+                                "; expected all %" PRIu32 " ranks",
+                                rank, timeout_s, behind, ranks);
         }
         sched_yield();
-        MPI_Test(&request, &is_done, MPI_STATUS_IGNORE);
+        MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
     }
     return AR_OK;
+}
+
+/* Dissemination: after round k a rank knows of 2^(k+1) ranks that they are here. MPI_Barrier would
+ * not say who is not. */
+static enum ar_status barrier(struct transport *transport, double timeout_s, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    uint32_t round = 0;
+    for (uint32_t distance = 1; status == AR_OK && distance < transport->ranks; distance *= 2) {
+        status = barrier_round(owner_of(transport), distance, round, timeout_s, err);
+        round++;
+    }
+    return status;
 }
 
 static const struct transport_calls calls = {

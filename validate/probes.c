@@ -131,7 +131,8 @@ static enum ar_status perform(const struct prober *prober, struct ar_error *err)
         return memory->reduce(measurement->type, prober->buffer, prober->other,
                               measurement->elements, err);
     case PROBE_LAUNCH:
-        return prober->transport->calls->barrier(prober->transport, prober->manner->timeout_s, err);
+        return prober->transport->calls->barrier(prober->transport,
+                                                 barrier_timeout_s(prober->manner->timeout_s), err);
     case PROBE_NONE:
         break;
     }
@@ -148,7 +149,8 @@ static enum ar_status repeat(const struct prober *prober, double *time_s, struct
 {
     const struct measurement *measurement = prober->measurement;
     struct transport *transport = prober->transport;
-    enum ar_status status = transport->calls->barrier(transport, prober->manner->timeout_s, err);
+    enum ar_status status =
+        transport->calls->barrier(transport, barrier_timeout_s(prober->manner->timeout_s), err);
     if (status != AR_OK || !takes_part(measurement, transport->rank)) {
         return status;
     }

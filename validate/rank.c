@@ -70,7 +70,8 @@ static enum ar_status repeat(struct work *work, double *time_s, struct mismatch 
     struct transport *transport = work->execution.transport;
     enum ar_status status = fill(work, err);
     if (status == AR_OK) {
-        status = transport->calls->barrier(transport, work->execution.manner->timeout_s, err);
+        status = transport->calls->barrier(
+            transport, barrier_timeout_s(work->execution.manner->timeout_s), err);
     }
     double begin_s = clock_now_s();
     if (status == AR_OK) {

@@ -61,6 +61,12 @@ struct transport {
     size_t slot_bytes; /**< room of a slot */
 };
 
+/** A barrier waits longer than a message: who is missing may itself wait, and says for whom. */
+static inline double barrier_timeout_s(double timeout_s)
+{
+    return 2 * timeout_s;
+}
+
 /** Seconds of a steady clock. */
 double clock_now_s(void);
 

@@ -1,0 +1,93 @@
+/* What is printed: quantiles, rows, the joined probes of a tier. The other units are in the files
+ * beside this one. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan.h"
+#include "probes.h"
+#include "result.h"
+
+Test(result, quantiles_lie_between_the_times_linearly)
+{
+    static const double times_s[] = {1, 2, 4, 8, 16};
+    cr_expect_eq(times_quantile_s(times_s, 5, 0), 1.0);
+    cr_expect_eq(times_quantile_s(times_s, 5, 0.5), 4.0);
+    cr_expect_eq(times_quantile_s(times_s, 5, 1), 16.0);
+    cr_expect_float_eq(times_quantile_s(times_s, 5, 0.1), 1.4, 1e-12);  /* place 0.4 */
+    cr_expect_float_eq(times_quantile_s(times_s, 5, 0.9), 12.8, 1e-12); /* place 3.6 */
+    cr_expect_eq(times_quantile_s(times_s, 2, 0.5), 1.5);
+    cr_expect_eq(times_quantile_s(times_s, 1, 0.9), 1.0);
+}
+
+/* The row as text; free()d by the caller. */
+static char *printed(struct measurement *row)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert_not_null(file);
+    result_write_row(file, &backend_host, row);
+    fclose(file);
+    return text;
+}
+
+Test(result, a_row_has_its_cells_in_the_order_of_the_header)
+{
+    struct ar_error err;
+    struct measurement row = {.name = "torus2d",
+                              .shape = {.x = 3, .y = 2},
+                              .channels = 4,
+                              .ranks = 6,
+                              .nodes = 1,
+                              .type = &element_fp16,
+                              .elements = 500,
+                              .mismatch = {.wrong = 7},
+                              .tier = "node"};
+    cr_assert_eq(measurement_create(3, &row, &err), AR_OK);
+    row.times_s[0] = 3e-6;
+    row.times_s[1] = 1e-6;
+    row.times_s[2] = 2e-6;
+    char *text = printed(&row);
+    cr_expect_str_eq(text, "host,torus2d,3x2,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,2.8e-06,7,"
+                           "node\n");
+    free(text);
+    row.is_check = true;
+    text = printed(&row);
+    cr_expect_str_eq(text, "host,torus2d,3x2,4,6,1,fp16,2,1000,3,,,,,7,node\n");
+    free(text);
+    measurement_destroy(&row);
+}
+
+static void add(struct plan *plan, enum probe probe, const char *tier, double time_s)
+{
+    struct ar_error err;
+    struct measurement row = {.name = probe_name(probe),
+                              .probe = probe,
+                              .ranks = 3,
+                              .repetitions = 1,
+                              .type = &element_fp32};
+    snprintf(row.tier, sizeof row.tier, "%s", tier);
+    cr_assert_eq(plan_add(plan, &row, &err), AR_OK);
+    plan->rows[plan->count - 1].times_s[0] = time_s;
+}
+
+Test(plan, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
+{
+    struct ar_error err;
+    struct plan plan = {.rows = NULL};
+    add(&plan, PROBE_LATENCY, "node:0-1", 1);
+    add(&plan, PROBE_BANDWIDTH, "node:0-1", 9);
+    add(&plan, PROBE_LATENCY, "network:0-2", 5);
+    add(&plan, PROBE_LATENCY, "node:1-2", 3);
+    add(&plan, PROBE_COPY, "host", 4);
+    cr_assert_eq(plan_join_tiers(&plan, &err), AR_OK);
+    cr_assert_eq(plan.count, 5 + 3);
+    cr_expect_str_eq(plan.rows[5].tier, "node");
+    cr_expect_eq(plan.rows[5].repetitions, 2);
+    cr_expect(plan.rows[5].times_s[0] == 1.0 && plan.rows[5].times_s[1] == 3.0);
+    cr_expect(plan.rows[6].probe == PROBE_BANDWIDTH && plan.rows[6].times_s[0] == 9.0);
+    cr_expect_str_eq(plan.rows[7].tier, "network");
+    cr_expect_eq(plan.rows[7].times_s[0], 5.0);
+    plan_destroy(&plan);
+}

@@ -1,0 +1,152 @@
+/* The built program as a user runs it, with threads as ranks. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sim/test_cli.h"
+
+TestSuite(validate_cli, .init = cli_enter, .fini = cli_leave);
+
+static const char header[] =
+    "backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,payload_bytes,repetitions,"
+    "time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier";
+
+/* What follows the comments. */
+static const char *behind_comments(const char *text)
+{
+    while (text[0] == '#') {
+        text += strcspn(text, "\n");
+        text += text[0] == '\n';
+    }
+    return text;
+}
+
+static struct cli_table *good_table(const char *options)
+{
+    struct cli_run run = cli_run("$AR --quiet %s", options);
+    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", options, run.code, run.err);
+    cr_expect_str_empty(run.err, "%s: %s", options, run.err);
+    cr_expect_eq(strncmp(behind_comments(run.out), header, sizeof header - 1), 0, "%s", run.out);
+    return cli_table(behind_comments(run.out));
+}
+
+Test(validate_cli, times_are_in_order_and_nothing_is_wrong)
+{
+    struct cli_table *table =
+        good_table("--ranks 2,6 --payload 1KiB,3MB --channels 1,2 --datatype fp16 --repetitions 4");
+    /* ring 1, torus2d and hierarchical 2 grids of 2 ranks; 1 and 4 each of 6; x 2 x 2 */
+    cr_assert_eq(table->rows_count, 1 + (5 + 9) * 4);
+    for (size_t i = 1; i < table->rows_count; i++) {
+        double median_s = atof(cli_cell(table, i, "time_median_s"));
+        cr_expect_gt(atof(cli_cell(table, i, "time_min_s")), 0.0);
+        cr_expect_leq(atof(cli_cell(table, i, "time_min_s")),
+                      atof(cli_cell(table, i, "time_p10_s")));
+        cr_expect_leq(atof(cli_cell(table, i, "time_p10_s")), median_s);
+        cr_expect_leq(median_s, atof(cli_cell(table, i, "time_p90_s")));
+        cr_expect_str_eq(cli_cell(table, i, "wrong"), "0");
+        cr_expect_str_eq(cli_cell(table, i, "element_bytes"), "2");
+        cr_expect_str_eq(cli_cell(table, i, "repetitions"), "4");
+    }
+}
+
+Test(validate_cli, a_check_takes_no_times)
+{
+    struct cli_table *table = good_table("--check-only --ranks 3 --algorithms ring");
+    cr_assert_eq(table->rows_count, 1 + 6); /* 0, 1, 2, 3, 4, 10007 elements */
+    cr_expect_str_eq(cli_cell(table, 6, "payload_bytes"), "40028");
+    for (size_t i = 1; i < table->rows_count; i++) {
+        cr_expect_str_empty(cli_cell(table, i, "time_median_s"));
+        cr_expect_str_eq(cli_cell(table, i, "wrong"), "0");
+    }
+}
+
+Test(validate_cli, probes_have_a_row_for_each_pair_and_one_for_the_tier)
+{
+    struct cli_table *table = good_table("--probes --ranks 3 --payload 64KiB --repetitions 3");
+    /* 3 pairs x 2, copy, reduce, launch, and 2 rows of the tier */
+    cr_assert_eq(table->rows_count, 1 + 6 + 3 + 2);
+    cr_expect_str_eq(cli_cell(table, 1, "algorithm"), "probe-latency");
+    cr_expect_str_eq(cli_cell(table, 1, "tier"), "shared-memory:0-1");
+    cr_expect_str_eq(cli_cell(table, 10, "tier"), "shared-memory");
+    cr_expect_str_eq(cli_cell(table, 10, "repetitions"), "9");
+    for (size_t i = 1; i < table->rows_count; i++) {
+        cr_expect_gt(atof(cli_cell(table, i, "time_median_s")), 0.0, "row %zu", i);
+    }
+}
+
+Test(validate_cli, a_file_says_where_it_comes_from)
+{
+    struct cli_run run = cli_run("$AR --ranks 2 --algorithms ring --out 'a b.csv'");
+    cr_assert_eq(run.code, 0, "%s", run.err);
+    cr_expect_str_empty(run.out);
+    const char *text = cli_read("a b.csv");
+    static const char *const keys[] = {"# program: allreckon-validate ",
+                                       "# host: ",
+                                       "# date: 20",
+                                       "# processor: ",
+                                       "--out 'a b.csv'\n",
+                                       "# backend: host"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        cr_expect_not_null(strstr(text, keys[i]), "%s is not in %s", keys[i], text);
+    }
+    cr_expect_eq(cli_lines_with(behind_comments(text), "host,ring,2x1"), 1);
+}
+
+struct bad {
+    const char *options;
+    int code;
+    const char *fragment;
+};
+
+Test(validate_cli, wrong_options_are_one_line)
+{
+    static const struct bad rows[] = {
+        {"--bogus", 64, "unknown option \"--bogus\"; see --help"},
+        {"--rank 3 --rank", 64, "needs a value"},
+        {"--algorithm", 64, "needs a value"},
+        {"--quiet=1", 64, "expected --quiet without a value"},
+        {"extra", 64, "unexpected argument \"extra\""},
+        {"--ranks 2 --ranks 3", 64, "--ranks: found twice"},
+        {"--backend cude", 64, "did you mean \"cuda\"?"},
+        {"--ranks 0", 64, "--ranks: found \"0\"; expected a whole number from 1 to 1024"},
+        {"--ranks 1025", 64, "found \"1025\""},
+        {"--ranks 4 --shapes 3x3", 64, "3x3 has 9 places"},
+        {"--payload 5", 64, "without a unit"},
+        {"--payload 5B", 64, "expected a multiple of 4"},
+        {"--payload 3B --datatype fp16", 64, "expected a multiple of 2"},
+        {"--datatype fp8", 64, "unknown datatype \"fp8\""},
+        {"--channels 33", 64, "--channels: found \"33\""},
+        {"--window 65", 64, "--window: found \"65\""},
+        {"--slot 3B", 64, "--slot: found \"3B\"; expected 4B to 1GiB"},
+        {"--timeout 0s", 64, "--timeout: found \"0s\""},
+        {"--timeout 5", 64, "without a unit"},
+        {"--repetitions 0", 64, "--repetitions: found \"0\""},
+        {"--memory device", 64, "--memory: found \"device\""},
+        {"--graph", 64, "expected backend cuda"},
+        {"--check-only --probes", 64, "expected one"},
+        {"--algorithms rong", 64, "did you mean \"ring\"?"},
+        {"--ranks-per-node 0", 64, "--ranks-per-node: found \"0\""},
+        {"--out /nonexistent/x.csv", 74, "/nonexistent/x.csv: cannot write"},
+        {"--out /dev/null", 74, "expected a file name"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("$AR %s", rows[i].options);
+        cr_expect_eq(run.code, rows[i].code, "%s: %d", rows[i].options, run.code);
+        cr_expect_str_empty(run.out, "%s", rows[i].options);
+        cr_expect_eq(cli_lines_with(run.err, "allreckon-validate: "), 1, "%s", run.err);
+        cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
+        cr_expect_not_null(strstr(run.err, rows[i].fragment), "\"%s\" is not in: %s",
+                           rows[i].fragment, run.err);
+    }
+    cr_expect_eq(cli_files_count(), 2, "only what cli_enter() puts there");
+}
+
+Test(validate_cli, help_and_version_go_to_stdout)
+{
+    struct cli_run help = cli_run("$AR --help");
+    cr_expect_eq(help.code, 0);
+    cr_expect_not_null(strstr(help.out, "--backend B"));
+    cr_expect_str_empty(help.err);
+    struct cli_run version = cli_run("$AR --version");
+    cr_expect_eq(strncmp(version.out, "allreckon-validate ", 19), 0);
+}
