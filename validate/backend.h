@@ -40,8 +40,8 @@ struct backend {
     /** Writes what it runs on and with as lines "# key: value". */
     void (*describe)(FILE *file);
 
-    /** The tier of the link between two ranks, static storage. NULL if it has no links. */
-    const char *(*tier)(uint32_t from, uint32_t to);
+    /** The tier of the link between two of `ranks` ranks, static storage. NULL: it probes none. */
+    const char *(*tier)(uint32_t ranks, uint32_t from, uint32_t to);
 
     /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. */
     enum ar_status (*run)(const struct manner *manner, struct measurement *measurement,

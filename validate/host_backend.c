@@ -50,8 +50,9 @@ static void describe(FILE *file)
     fputs("# ranks: threads of one process, mailboxes in shared memory\n", file);
 }
 
-static const char *tier(uint32_t from, uint32_t to)
+static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
 {
+    (void)ranks;
     (void)from;
     (void)to;
     return "shared-memory";

@@ -21,8 +21,9 @@ static void describe(FILE *file)
     mpi_world_describe(world, file);
 }
 
-static const char *tier(uint32_t from, uint32_t to)
+static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
 {
+    (void)ranks;
     return world->first_on_node[from] == world->first_on_node[to] ? "node" : "network";
 }
 

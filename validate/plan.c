@@ -304,6 +304,10 @@ enum ar_status plan_create(const struct options *options, const struct backend *
     if (status == AR_OK) {
         status = parse_lists(options, machine, type, &lists, err);
     }
+    if (status == AR_OK && backend->library_collective != NULL) {
+        lists.channels[0] = 1; /* the library has channels of its own */
+        lists.channels_count = 1;
+    }
     if (status == AR_OK) {
         status = add_all(options, backend, manner, machine, &lists, &made, err);
     }

@@ -14,8 +14,8 @@ static enum ar_status add_pair(const struct backend *backend, struct measurement
                                const uint64_t *elements, size_t count, struct plan *plan,
                                struct ar_error *err)
 {
-    snprintf(row.tier, sizeof row.tier, "%s:%" PRIu32 "-%" PRIu32, backend->tier(row.from, row.to),
-             row.from, row.to);
+    snprintf(row.tier, sizeof row.tier, "%s:%" PRIu32 "-%" PRIu32,
+             backend->tier(row.ranks, row.from, row.to), row.from, row.to);
     row.probe = PROBE_LATENCY;
     row.name = probe_name(row.probe);
     row.elements = LATENCY_BYTES / row.type->bytes;

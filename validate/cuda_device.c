@@ -1,0 +1,101 @@
+#include "cuda_device.h"
+
+#include <stdbool.h>
+
+enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
+{
+    if (code == cudaSuccess) {
+        return AR_OK;
+    }
+    bool is_memory = code == cudaErrorMemoryAllocation;
+    return ar_error_set(err, is_memory ? AR_NO_MEMORY : AR_INTERNAL, "%s: %s (%s)%s", call,
+                        cudaGetErrorString(code), cudaGetErrorName(code),
+                        is_memory ? "; try a smaller --window or --payload" : "");
+}
+
+enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
+{
+    int count = 0;
+    cudaError_t code = cudaGetDeviceCount(&count);
+    if (code != cudaSuccess || count == 0) {
+        return ar_error_set(err, AR_UNAVAILABLE, "found no GPU (%s); expected at least one",
+                            code != cudaSuccess ? cudaGetErrorString(code) : "none is visible");
+    }
+    *gpus = (uint32_t)count;
+    return AR_OK;
+}
+
+static enum ar_status enable_pair(int from, int to, struct ar_error *err)
+{
+    int can_access = 0;
+    enum ar_status status =
+        cuda_check(cudaDeviceCanAccessPeer(&can_access, from, to), "cudaDeviceCanAccessPeer", err);
+    if (status != AR_OK || !can_access) {
+        return status;
+    }
+    status = cuda_check(cudaSetDevice(from), "cudaSetDevice", err);
+    if (status != AR_OK) {
+        return status;
+    }
+    cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
+    if (code == cudaErrorPeerAccessAlreadyEnabled) {
+        cudaGetLastError(); /* else the next launch would report it */
+        return AR_OK;
+    }
+    return cuda_check(code, "cudaDeviceEnablePeerAccess", err);
+}
+
+enum ar_status cuda_enable_peers(uint32_t gpus, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    for (uint32_t from = 0; from < gpus; from++) {
+        for (uint32_t to = 0; status == AR_OK && to < gpus; to++) {
+            status = from != to ? enable_pair((int)from, (int)to, err) : AR_OK;
+        }
+    }
+    return status;
+}
+
+int cuda_device_of(uint32_t gpus, uint32_t ranks, uint32_t rank)
+{
+    return (int)(ranks <= gpus ? rank : (uint64_t)rank * gpus / ranks);
+}
+
+const char *cuda_tier(int from, int to)
+{
+    int can_access = 0;
+    int has_atomics = 0;
+    if (from == to) {
+        return "device";
+    }
+    cudaDeviceGetP2PAttribute(&can_access, cudaDevP2PAttrAccessSupported, from, to);
+    cudaDeviceGetP2PAttribute(&has_atomics, cudaDevP2PAttrNativeAtomicSupported, from, to);
+    return !can_access ? "staged" : has_atomics ? "nvlink" : "pcie";
+}
+
+void cuda_describe(FILE *file, uint32_t gpus)
+{
+    int driver = 0;
+    int runtime = 0;
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&runtime);
+    for (uint32_t gpu = 0; gpu < gpus; gpu++) {
+        struct cudaDeviceProp properties;
+        if (cudaGetDeviceProperties(&properties, (int)gpu) == cudaSuccess) {
+            fprintf(file, "# gpu %u: %s, sm_%d%d, %d SMs, %zu bytes\n", gpu, properties.name,
+                    properties.major, properties.minor, properties.multiProcessorCount,
+                    properties.totalGlobalMem);
+        }
+    }
+    fprintf(file, "# cuda: driver for %d.%d, runtime %d.%d\n", driver / 1000, driver % 1000 / 10,
+            runtime / 1000, runtime % 1000 / 10);
+    /* The version of the driver itself, where Linux tells it. */
+    char line[160];
+    FILE *version = fopen("/proc/driver/nvidia/version", "re");
+    if (version != NULL) {
+        if (fgets(line, sizeof line, version) != NULL) {
+            fprintf(file, "# driver: %s", line);
+        }
+        fclose(version);
+    }
+}

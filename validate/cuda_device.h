@@ -1,0 +1,33 @@
+/** \file cuda_device.h
+ * GPUs of this process: which there are, how they are linked, and one place that turns CUDA's codes
+ * into errors.
+ */
+#ifndef AR_VALIDATE_CUDA_DEVICE_H
+#define AR_VALIDATE_CUDA_DEVICE_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+
+/** AR_OK, or AR_INTERNAL (AR_NO_MEMORY) with what CUDA says about `call`. */
+enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err);
+
+/** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */
+enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err);
+
+/** Lets GPUs reach each other's memory where they can. */
+enum ar_status cuda_enable_peers(uint32_t gpus, struct ar_error *err);
+
+/** The GPU of a rank: one each, or the ranks in equal blocks if there are more ranks than GPUs. */
+int cuda_device_of(uint32_t gpus, uint32_t ranks, uint32_t rank);
+
+/** The tier between two GPUs: "device" (the same one), "nvlink", "pcie" (peer-to-peer without
+ * atomics, which NVLink has), or "staged" through host memory. */
+const char *cuda_tier(int from, int to);
+
+/** Writes GPUs, driver and runtime as lines "# key: value". */
+void cuda_describe(FILE *file, uint32_t gpus);
+
+#endif

@@ -1,0 +1,29 @@
+/** \file cuda_kernels.h
+ * What runs on a GPU: sums of two runs of elements, and nothing at all. Launches return at once.
+ *
+ * A sum is vectorised (16 bytes per thread and turn) when both runs lie alike to 16 bytes; elements
+ * before the first multiple of 16 and behind the last one are added one by one. Runs that lie
+ * differently are added one by one as a whole.
+ */
+#ifndef AR_VALIDATE_CUDA_KERNELS_H
+#define AR_VALIDATE_CUDA_KERNELS_H
+
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** sum[i] += addend[i] for elements of 4 bytes (single) or 2 (half) on the current device. */
+cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum, const unsigned char *addend,
+                           uint64_t count, cudaStream_t stream);
+
+/** Launches an empty kernel. */
+cudaError_t kernels_nothing(cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

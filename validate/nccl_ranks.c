@@ -1,0 +1,349 @@
+#include "nccl_ranks.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "cuda_device.h"
+#include "transport.h"
+
+struct nccl_rank {
+    uint32_t rank;
+    int device;
+    ncclComm_t all;
+    ncclComm_t row;    /* NULL unless the torus runs */
+    ncclComm_t column; /* NULL unless the torus runs */
+    cudaStream_t stream;
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    unsigned char *buffer; /* of X shards */
+    unsigned char *token;  /* one element, of the barrier */
+};
+
+struct nccl_ranks {
+    const struct nccl_library *library;
+    const struct measurement *measurement;
+    ncclDataType_t type;
+    uint64_t shard; /* elements */
+    struct nccl_rank *ranks;
+    uint32_t count;
+};
+
+/* What a rank contributes to a group of calls. */
+typedef ncclResult_t call(const struct nccl_ranks *ranks, struct nccl_rank *rank);
+
+/* The calls of all ranks of this process as one group, as NCCL wants it from one thread. */
+static enum ar_status call_all(struct nccl_ranks *ranks, call *function, const char *name,
+                               struct ar_error *err)
+{
+    const struct nccl_library *library = ranks->library;
+    enum ar_status status = nccl_check(library, library->group_start(), "ncclGroupStart", err);
+    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
+        status = cuda_check(cudaSetDevice(ranks->ranks[i].device), "cudaSetDevice", err);
+        if (status == AR_OK) {
+            status = nccl_check(library, function(ranks, &ranks->ranks[i]), name, err);
+        }
+    }
+    return status == AR_OK ? nccl_check(library, library->group_end(), name, err) : status;
+}
+
+static unsigned char *shard_of(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
+{
+    uint32_t column = rank->rank % ranks->measurement->shape.x;
+    return rank->buffer + column * ranks->shard * ranks->measurement->type->bytes;
+}
+
+static ncclResult_t split_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint32_t x = ranks->measurement->shape.x;
+    return ranks->library->comm_split(rank->all, (int)(rank->rank / x), (int)(rank->rank % x),
+                                      &rank->row, NULL);
+}
+
+static ncclResult_t split_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    uint32_t x = ranks->measurement->shape.x;
+    return ranks->library->comm_split(rank->all, (int)(rank->rank % x), (int)(rank->rank / x),
+                                      &rank->column, NULL);
+}
+
+static ncclResult_t meet(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_reduce(rank->token, rank->token, 1, ranks->type, ncclSum, rank->all,
+                                      rank->stream);
+}
+
+static ncclResult_t reduce_all(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
+                                      ranks->type, ncclSum, rank->all, rank->stream);
+}
+
+static ncclResult_t scatter_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->reduce_scatter(rank->buffer, shard_of(ranks, rank), ranks->shard,
+                                          ranks->type, ncclSum, rank->row, rank->stream);
+}
+
+static ncclResult_t reduce_column(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    unsigned char *shard = shard_of(ranks, rank);
+    return ranks->library->all_reduce(shard, shard, ranks->shard, ranks->type, ncclSum,
+                                      rank->column, rank->stream);
+}
+
+static ncclResult_t gather_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
+{
+    return ranks->library->all_gather(shard_of(ranks, rank), rank->buffer, ranks->shard,
+                                      ranks->type, rank->row, rank->stream);
+}
+
+static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
+{
+    const struct ar_shape *shape = &ranks->measurement->shape;
+    enum ar_status status = AR_OK;
+    if (shape->x > 1) {
+        status = call_all(ranks, scatter_row, "ncclReduceScatter", err);
+    }
+    if (status == AR_OK && shape->y > 1) {
+        status = call_all(ranks, reduce_column, "ncclAllReduce", err);
+    }
+    if (status == AR_OK && shape->x > 1) {
+        status = call_all(ranks, gather_row, "ncclAllGather", err);
+    }
+    return status;
+}
+
+static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place *place,
+                              struct ar_error *err)
+{
+    const struct nccl_library *library = ranks->library;
+    uint32_t all = ranks->measurement->ranks;
+    enum ar_status status = AR_OK;
+    if (place->is_alone) {
+        ncclComm_t *comms = calloc(all, sizeof(ncclComm_t));
+        status = comms != NULL ? nccl_check(library, library->comm_init_all(comms, (int)all, NULL),
+                                            "ncclCommInitAll", err)
+                               : ar_error_no_memory(err, "communicators");
+        for (uint32_t i = 0; status == AR_OK && i < all; i++) {
+            ranks->ranks[i].all = comms[i];
+        }
+        free(comms);
+    } else {
+        status = cuda_check(cudaSetDevice(place->device), "cudaSetDevice", err);
+        if (status == AR_OK) {
+            status = nccl_check(library,
+                                library->comm_init_rank(&ranks->ranks[0].all, (int)all, place->id,
+                                                        (int)place->first),
+                                "ncclCommInitRank", err);
+        }
+    }
+    if (status == AR_OK && ranks->measurement->algorithm != NULL) {
+        status = call_all(ranks, split_row, "ncclCommSplit", err);
+        if (status == AR_OK) {
+            status = call_all(ranks, split_column, "ncclCommSplit", err);
+        }
+    }
+    return status;
+}
+
+static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
+{
+    void *allocated = NULL;
+    enum ar_status status = cuda_check(cudaMalloc(&allocated, bytes), "cudaMalloc", err);
+    if (status == AR_OK) {
+        *memory = allocated;
+        status = cuda_check(cudaMemset(allocated, 0, bytes), "cudaMemset", err);
+    }
+    return status;
+}
+
+static enum ar_status make_rank(const struct nccl_ranks *ranks, struct nccl_rank *rank,
+                                struct ar_error *err)
+{
+    const struct measurement *measurement = ranks->measurement;
+    size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
+    enum ar_status status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaStreamCreateWithFlags(&rank->stream, cudaStreamNonBlocking),
+                            "cudaStreamCreateWithFlags", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventCreate(&rank->begin), "cudaEventCreate", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventCreate(&rank->end), "cudaEventCreate", err);
+    }
+    if (status == AR_OK) {
+        status = allocate(bytes, &rank->buffer, err);
+    }
+    if (status == AR_OK) {
+        status = allocate(sizeof(float), &rank->token, err);
+    }
+    return status == AR_OK ? cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", err)
+                           : status;
+}
+
+enum ar_status nccl_ranks_create(const struct nccl_library *library,
+                                 const struct measurement *measurement,
+                                 const struct nccl_place *place, struct nccl_ranks **ranks,
+                                 struct ar_error *err)
+{
+    uint32_t x = measurement->shape.x;
+    struct nccl_ranks *made = calloc(1, sizeof *made);
+    struct nccl_rank *members = calloc(place->count, sizeof *members);
+    if (made == NULL || members == NULL) {
+        free(made);
+        free(members);
+        return ar_error_no_memory(err, "ranks");
+    }
+    *made = (struct nccl_ranks){
+        .library = library,
+        .measurement = measurement,
+        .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
+        .shard = (measurement->elements + x - 1) / x,
+        .ranks = members,
+        .count = place->count,
+    };
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
+        members[i].rank = place->first + i;
+        members[i].device = place->device + (int)i;
+        status = make_rank(made, &members[i], err);
+    }
+    if (status == AR_OK) {
+        status = connect(made, place, err);
+    }
+    if (status != AR_OK) {
+        nccl_ranks_destroy(made);
+        return status;
+    }
+    *ranks = made;
+    return AR_OK;
+}
+
+static void destroy_rank(const struct nccl_library *library, struct nccl_rank *rank)
+{
+    ncclComm_t comms[] = {rank->row, rank->column, rank->all};
+    cudaSetDevice(rank->device);
+    for (size_t i = 0; i < sizeof comms / sizeof comms[0]; i++) {
+        if (comms[i] != NULL) {
+            library->comm_destroy(comms[i]);
+        }
+    }
+    if (rank->begin != NULL) {
+        cudaEventDestroy(rank->begin);
+    }
+    if (rank->end != NULL) {
+        cudaEventDestroy(rank->end);
+    }
+    if (rank->stream != NULL) {
+        cudaStreamDestroy(rank->stream);
+    }
+    cudaFree(rank->buffer);
+    cudaFree(rank->token);
+}
+
+void nccl_ranks_destroy(struct nccl_ranks *ranks)
+{
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        destroy_rank(ranks->library, &ranks->ranks[i]);
+    }
+    free(ranks->ranks);
+    free(ranks);
+}
+
+static enum ar_status move_buffer(const struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
+                                  const unsigned char *from, struct ar_error *err)
+{
+    const struct nccl_rank *rank = &ranks->ranks[index];
+    size_t bytes = measurement_bytes(ranks->measurement);
+    enum ar_status status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, rank->stream),
+                            "cudaMemcpyAsync", err);
+    }
+    return status == AR_OK ? cuda_check(cudaStreamSynchronize(rank->stream), "a copy", err)
+                           : status;
+}
+
+enum ar_status nccl_ranks_write(struct nccl_ranks *ranks, uint32_t index, const unsigned char *from,
+                                struct ar_error *err)
+{
+    return move_buffer(ranks, index, ranks->ranks[index].buffer, from, err);
+}
+
+enum ar_status nccl_ranks_read(struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
+                               struct ar_error *err)
+{
+    return move_buffer(ranks, index, to, ranks->ranks[index].buffer, err);
+}
+
+static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
+        struct nccl_rank *rank = &ranks->ranks[i];
+        status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
+        if (status == AR_OK) {
+            status = cuda_check(cudaEventRecord(is_end ? rank->end : rank->begin, rank->stream),
+                                "cudaEventRecord", err);
+        }
+    }
+    return status;
+}
+
+/* Waits for a rank without blocking, so that a hang is noticed; keeps the longest time. */
+static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
+                                 double timeout_s, double *time_s, struct ar_error *err)
+{
+    double until_s = clock_now_s() + timeout_s;
+    float time_ms;
+    cudaError_t code = cudaEventQuery(rank->end);
+    while (code == cudaErrorNotReady && clock_now_s() < until_s) {
+        sched_yield();
+        code = cudaEventQuery(rank->end);
+    }
+    if (code == cudaErrorNotReady) {
+        char text[MEASUREMENT_TEXT];
+        return ar_error_set(err, AR_INTERNAL,
+                            "%s: rank %" PRIu32 " waited %g s in NCCL for others of %" PRIu32
+                            " ranks; expected them to come",
+                            measurement_text(ranks->measurement, text), rank->rank, timeout_s,
+                            ranks->measurement->ranks);
+    }
+    enum ar_status status = cuda_check(code, "the collective", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventElapsedTime(&time_ms, rank->begin, rank->end),
+                            "cudaEventElapsedTime", err);
+    }
+    if (status == AR_OK && 1e-3 * (double)time_ms > *time_s) {
+        *time_s = 1e-3 * (double)time_ms;
+    }
+    return status;
+}
+
+enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double *time_s,
+                              struct ar_error *err)
+{
+    double slowest_s = 0;
+    enum ar_status status = call_all(ranks, meet, "ncclAllReduce", err);
+    if (status == AR_OK) {
+        status = record_all(ranks, false, err);
+    }
+    if (status == AR_OK && ranks->measurement->elements > 0) {
+        status = ranks->measurement->algorithm != NULL
+                     ? run_torus(ranks, err)
+                     : call_all(ranks, reduce_all, "ncclAllReduce", err);
+    }
+    if (status == AR_OK) {
+        status = record_all(ranks, true, err);
+    }
+    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
+        status = await_rank(ranks, &ranks->ranks[i], timeout_s, &slowest_s, err);
+    }
+    if (status == AR_OK) {
+        *time_s = slowest_s;
+    }
+    return status;
+}

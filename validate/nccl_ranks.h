@@ -1,0 +1,44 @@
+/** \file nccl_ranks.h
+ * The ranks of an NCCL run that this process drives: all of them, one per GPU, or with MPI one.
+ *
+ * The 2D torus is made of library calls as Sony did: ncclReduceScatter along the row, ncclAllReduce
+ * down the column on the shard, ncclAllGather along the row. NCCL wants equal shards, so a buffer
+ * is padded to a multiple of X elements.
+ */
+#ifndef AR_VALIDATE_NCCL_RANKS_H
+#define AR_VALIDATE_NCCL_RANKS_H
+
+#include "measurement.h"
+#include "nccl_library.h"
+
+struct nccl_ranks;
+
+/** Which ranks are here and on what GPU. */
+struct nccl_place {
+    uint32_t first; /**< rank */
+    uint32_t count; /**< ranks of this process, from `first` on */
+    int device;     /**< GPU of the first one; the others have the next ones */
+    bool is_alone;  /**< all ranks are in this process; else `id` brings them together */
+    ncclUniqueId id;
+};
+
+/** Makes communicators, buffers and streams; freed with nccl_ranks_destroy(). */
+enum ar_status nccl_ranks_create(const struct nccl_library *library,
+                                 const struct measurement *measurement,
+                                 const struct nccl_place *place, struct nccl_ranks **ranks,
+                                 struct ar_error *err);
+void nccl_ranks_destroy(struct nccl_ranks *ranks);
+
+/** Writes the buffer of the `index`-th rank of this process, or reads it. */
+enum ar_status nccl_ranks_write(struct nccl_ranks *ranks, uint32_t index, const unsigned char *from,
+                                struct ar_error *err);
+enum ar_status nccl_ranks_read(struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
+                               struct ar_error *err);
+
+/** Runs the collective once, behind a sum of one element that all ranks wait for. The time is that
+ * of the slowest rank of this process, between events around the collective. AR_INTERNAL if it
+ * takes longer than `timeout_s`. */
+enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double *time_s,
+                              struct ar_error *err);
+
+#endif

@@ -1,0 +1,157 @@
+/* What the host lays out for GPUs, run by the fake runtime of test_fake_cuda.h: it proves the order
+ * of events and the places of messages, not the kernels, which need a GPU. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "backend.h"
+#include "cuda_device.h"
+#include "memory_device.h"
+#include "probes.h"
+#include "test_fake_cuda.h"
+
+static struct manner make_manner(uint32_t window, bool uses_graph)
+{
+    return (struct manner){.repetitions = 2,
+                           .warmup = 1,
+                           .window = window,
+                           .slot_bytes = 64,
+                           .timeout_s = 1,
+                           .uses_graph = uses_graph,
+                           .memory = &memory_device};
+}
+
+/* Runs a row on so many devices; returns its wrong elements. */
+static uint64_t run_row(struct measurement row, const struct manner *manner, int devices,
+                        uint64_t seed)
+{
+    struct ar_error err;
+    struct machine machine;
+    fake_cuda_start(devices, seed);
+    cr_assert_eq(backend_cuda.start(manner, &machine, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
+    cr_assert_eq(backend_cuda.run(manner, &row, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(fake_cuda_leaks(), 0);
+    measurement_destroy(&row);
+    return row.mismatch.wrong;
+}
+
+static struct measurement make_row(const struct ar_algorithm *algorithm, struct ar_shape shape,
+                                   uint32_t channels, uint64_t elements)
+{
+    return (struct measurement){.name = algorithm->name,
+                                .algorithm = algorithm,
+                                .shape = shape,
+                                .channels = channels,
+                                .ranks = ar_shape_ranks(&shape),
+                                .ranks_per_node = ar_shape_ranks(&shape),
+                                .type = elements % 2 == 0 ? &element_fp32 : &element_fp16,
+                                .elements = elements};
+}
+
+/* All algorithms on all shapes of a number of ranks, around the sizes where parts become empty. */
+static void check_ranks(uint32_t ranks, int devices, const struct manner *manner)
+{
+    const uint64_t elements[] = {0, 1, ranks - 1, ranks + 1, 1009};
+    struct ar_error ignored;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        for (uint32_t x = 1; x <= ranks; x++) {
+            struct ar_shape shape = {.x = x, .y = ranks / x};
+            if (ranks % x != 0 || ar_algorithms[i]->check(&shape, &ignored) != AR_OK) {
+                continue;
+            }
+            for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
+                struct measurement row = make_row(ar_algorithms[i], shape, 1 + x % 3, elements[j]);
+                cr_expect_eq(run_row(row, manner, devices, 1 + j), 0, "%s %ux%u, %d devices",
+                             row.name, x, shape.y, devices);
+            }
+        }
+    }
+}
+
+Test(cuda_schedule, every_algorithm_is_right_whatever_the_order_of_the_streams)
+{
+    struct manner manner = make_manner(2, false);
+    check_ranks(1, 1, &manner);
+    check_ranks(2, 1, &manner);
+    check_ranks(6, 1, &manner);
+    check_ranks(6, 4, &manner);
+    check_ranks(8, 8, &manner);
+    manner.window = 1;
+    check_ranks(6, 2, &manner);
+}
+
+Test(cuda_schedule, a_graph_is_right_each_time_it_is_launched)
+{
+    struct manner manner = make_manner(2, true);
+    check_ranks(1, 1, &manner);
+    check_ranks(6, 1, &manner);
+    check_ranks(6, 3, &manner);
+}
+
+/* The fake would not be worth much if it ran a schedule without events rightly. */
+Test(cuda_schedule, without_its_events_a_schedule_is_wrong)
+{
+    struct manner manner = make_manner(2, false);
+    struct measurement row =
+        make_row(ar_algorithms[0], ar_algorithms[0]->default_shape(6, 6), 1, 600);
+    struct ar_error err;
+    struct machine machine;
+    fake_cuda_start(1, 1);
+    fake_cuda_ignore_waits(true);
+    cr_assert_eq(backend_cuda.start(&manner, &machine, &err), AR_OK);
+    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
+    cr_assert_eq(backend_cuda.run(&manner, &row, &err), AR_OK, "%s", err.text);
+    cr_expect_gt(row.mismatch.wrong, 0);
+    measurement_destroy(&row);
+}
+
+/* A ring of 4 on 4 GPUs sends everything between them: 2 * 3 / 4 of the payload per rank, three
+ * times; 4 virtual ranks on one GPU nothing. */
+Test(cuda_schedule, messages_go_between_gpus_only_if_the_ranks_are_on_different_ones)
+{
+    struct manner manner = make_manner(2, false);
+    struct measurement row = make_row(ar_algorithms[0], (struct ar_shape){.x = 4, .y = 1}, 1, 400);
+    cr_assert_str_eq(row.name, "ring");
+    cr_expect_eq(run_row(row, &manner, 4, 1), 0);
+    cr_expect_eq(fake_cuda_peer_bytes(), 3 * 4 * 2 * 3 * 400);
+    cr_expect_eq(run_row(row, &manner, 1, 1), 0);
+    cr_expect_eq(fake_cuda_peer_bytes(), 0);
+}
+
+Test(cuda_schedule, ranks_share_gpus_in_equal_blocks)
+{
+    static const int expected[] = {0, 0, 0, 1, 1, 1, 2, 2};
+    for (uint32_t rank = 0; rank < 8; rank++) {
+        cr_expect_eq(cuda_device_of(3, 8, rank), expected[rank], "rank %u", rank);
+        cr_expect_eq(cuda_device_of(8, 8, rank), (int)rank);
+    }
+}
+
+Test(cuda_schedule, probes_run_between_gpus_and_on_one)
+{
+    struct manner manner = make_manner(2, false);
+    static const enum probe probes[] = {PROBE_LATENCY, PROBE_BANDWIDTH, PROBE_COPY, PROBE_REDUCE,
+                                        PROBE_LAUNCH};
+    for (int devices = 1; devices <= 2; devices++) {
+        for (size_t i = 0; i < sizeof probes / sizeof probes[0]; i++) {
+            struct ar_error err;
+            struct machine machine;
+            struct measurement row = {.name = probe_name(probes[i]),
+                                      .probe = probes[i],
+                                      .to = 1,
+                                      .ranks = 2,
+                                      .type = &element_fp32,
+                                      .elements = 64};
+            fake_cuda_start(devices, 1);
+            cr_assert_eq(backend_cuda.start(&manner, &machine, &err), AR_OK);
+            cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
+            cr_expect_eq(backend_cuda.run(&manner, &row, &err), AR_OK, "%s", err.text);
+            cr_expect_gt(row.times_s[1], 0.0);
+            cr_expect_eq(fake_cuda_leaks(), 0);
+            measurement_destroy(&row);
+        }
+    }
+    cr_expect_str_eq(cuda_tier(0, 0), "device");
+    cr_expect_str_eq(cuda_tier(0, 1), "nvlink");
+    cr_expect_str_eq(cuda_tier(1, 2), "pcie");
+}
