@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Builds, checks and times everything that needs a GPU, unattended, in less than eight minutes.
+#   validate/gpu_check.sh [-p PROGRAM] [DIR]
+# -p takes a program that was built elsewhere (a machine with the CUDA Toolkit is enough to build
+# one; without MPI it needs no other library). CSV files and gpu_check.log go to DIR, else to $OUT,
+# else to out/gpu. Exit code: 0 if all went well, 1 if a step failed, 69 if there is no GPU.
+set -uo pipefail
+program=""
+while getopts p: option; do
+  case $option in
+    p) program=$(realpath "$OPTARG") ;;
+    *) exit 64 ;;
+  esac
+done
+shift $((OPTIND - 1))
+cd "$(dirname "$0")/.."
+out=${1:-${OUT:-out/gpu}}
+failures=0
+
+if ! gpus=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | grep -c .); then
+  echo "gpu_check: no GPU here, nothing was checked" >&2
+  exit 69
+fi
+mkdir -p "$out" || exit 74
+log=$out/gpu_check.log
+nvidia-smi >"$log" 2>&1
+echo "gpu_check: $gpus GPU(s), results in $out"
+
+# step NAME SECONDS COMMAND...: runs it with a limit, its own and what is left of all; what it
+# prints goes to the log.
+step() {
+  local name=$1 limit=$2 code begin=$SECONDS left=$((460 - SECONDS))
+  shift 2
+  printf '\n== %s: %s\n' "$name" "$*" >>"$log"
+  [ "$limit" -lt "$left" ] || limit=$left
+  if [ "$limit" -le 0 ]; then
+    code="no time left"
+  else
+    timeout -k 5 "$limit" "$@" >>"$log" 2>&1
+    code=$?
+  fi
+  if [ "$code" = 0 ]; then
+    printf '%-18s ok (%s s)\n' "$name" $((SECONDS - begin))
+    return 0
+  fi
+  if [ "$code" = 69 ]; then
+    printf '%-18s not there: %s\n' "$name" "$(tail -n 1 "$log")"
+    return 0
+  fi
+  printf '%-18s FAILED with %s (%s s): %s\n' "$name" "$code" $((SECONDS - begin)) \
+    "$(tail -n 1 "$log")"
+  failures=$((failures + 1))
+  return 1
+}
+
+build() {
+  cmake -S . -B build/gpu -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DALLRECKON_REQUIRE_CUDA=ON &&
+    cmake --build build/gpu -j "$(nproc)" --target allreckon-validate
+}
+
+if [ -z "$program" ]; then
+  step build 180 bash -c "$(declare -f build); build" || exit 1
+  program=$PWD/build/gpu/allreckon-validate
+fi
+cuda=("$program" --backend cuda --timeout 20s)
+
+if command -v compute-sanitizer >/dev/null; then
+  step memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 1 \
+    "${cuda[@]}" --check-only --ranks 3 --channels 2
+  step racecheck 40 compute-sanitizer --tool racecheck --error-exitcode 1 \
+    "${cuda[@]}" --check-only --ranks 3 --algorithms torus2d
+else
+  echo "memcheck           skipped: no compute-sanitizer"
+fi
+
+step check-fp32 60 "${cuda[@]}" --check-only --ranks 1:9:+1,12,16 --channels 1,2,3
+step check-fp16 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --datatype fp16 --window 2
+step check-graph 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --graph
+pair=$((gpus > 2 ? gpus : 2))
+step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload 1MiB:256MiB:x4 --out "$out/probes.csv"
+step times 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --out "$out/times.csv"
+step times-graph 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --graph --out "$out/times-graph.csv"
+step nccl 60 "$program" --backend nccl --payload 4KiB:256MiB:x16 --out "$out/nccl.csv"
+
+# A sum reads two runs and writes one, a copy reads one and writes one.
+if [ -s "$out/probes.csv" ]; then
+  awk -F, '$2 == "probe-copy" || $2 == "probe-reduce" {
+      rate[$2] = ($2 == "probe-copy" ? 2 : 3) * $9 / $11 / 1e9
+    }
+    END {
+      frac = rate["probe-reduce"] / rate["probe-copy"]
+      printf "memory traffic     copy %.0f GB/s, sum %.0f GB/s: %.0f %%%s\n", rate["probe-copy"],
+        rate["probe-reduce"], 100 * frac, frac < 0.8 ? " (below 80 %: the kernel is slow)" : ""
+    }' "$out/probes.csv"
+fi
+echo "gpu_check: $failures step(s) failed, $SECONDS s"
+[ "$failures" -eq 0 ]
