@@ -1,0 +1,238 @@
+#include "test_fake_nccl.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "element.h"
+
+enum { RANKS_MOST = 16, CALLS_MOST = 64 };
+
+enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, SPLIT };
+
+struct ncclComm {
+    int family; /* that all ranks of a communicator share */
+    int rank;
+    int ranks;
+};
+
+struct asked {
+    enum kind kind;
+    ncclComm_t comm;
+    const unsigned char *from;
+    unsigned char *to;
+    size_t count;
+    ncclDataType_t type;
+    int color;
+    int key;
+    ncclComm_t *made;
+};
+
+static struct {
+    struct asked calls[CALLS_MOST];
+    int calls_count;
+    int depth;
+    int families;
+    int alive;
+} fake;
+
+int fake_nccl_leaks(void)
+{
+    return fake.alive;
+}
+
+static ncclComm_t make(int family, int rank, int ranks)
+{
+    ncclComm_t comm = malloc(sizeof *comm);
+    cr_assert_not_null(comm);
+    *comm = (struct ncclComm){.family = family, .rank = rank, .ranks = ranks};
+    fake.alive++;
+    return comm;
+}
+
+static ncclResult_t get_version(int *version)
+{
+    *version = NCCL_VERSION_CODE;
+    return ncclSuccess;
+}
+
+static ncclResult_t get_unique_id(ncclUniqueId *id)
+{
+    memset(id, 0, sizeof *id);
+    return ncclSuccess;
+}
+
+static const char *get_error_string(ncclResult_t code)
+{
+    return code == ncclSuccess ? "no error" : "an error";
+}
+
+static ncclResult_t comm_init_all(ncclComm_t *comms, int count, const int *devices)
+{
+    cr_assert_null(devices);
+    fake.families++;
+    for (int i = 0; i < count; i++) {
+        comms[i] = make(fake.families, i, count);
+    }
+    return ncclSuccess;
+}
+
+static ncclResult_t comm_init_rank(ncclComm_t *comm, int ranks, ncclUniqueId id, int rank)
+{
+    (void)id;
+    *comm = make(++fake.families, rank, ranks);
+    return ncclSuccess;
+}
+
+static ncclResult_t comm_destroy(ncclComm_t comm)
+{
+    free(comm);
+    fake.alive--;
+    return ncclSuccess;
+}
+
+static ncclResult_t ask(struct asked call)
+{
+    cr_assert(fake.depth > 0 && fake.calls_count < CALLS_MOST);
+    fake.calls[fake.calls_count++] = call;
+    return ncclSuccess;
+}
+
+static ncclResult_t comm_split(ncclComm_t comm, int color, int key, ncclComm_t *made,
+                               ncclConfig_t *config)
+{
+    (void)config;
+    return ask(
+        (struct asked){.kind = SPLIT, .comm = comm, .color = color, .key = key, .made = made});
+}
+
+static ncclResult_t all_reduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                               ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    cr_expect_eq(operation, ncclSum);
+    return ask((struct asked){
+        .kind = ALL_REDUCE, .comm = comm, .from = from, .to = to, .count = count, .type = type});
+}
+
+static ncclResult_t reduce_scatter(const void *from, void *to, size_t count, ncclDataType_t type,
+                                   ncclRedOp_t operation, ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    cr_expect_eq(operation, ncclSum);
+    return ask((struct asked){.kind = REDUCE_SCATTER,
+                              .comm = comm,
+                              .from = from,
+                              .to = to,
+                              .count = count,
+                              .type = type});
+}
+
+static ncclResult_t all_gather(const void *from, void *to, size_t count, ncclDataType_t type,
+                               ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    return ask((struct asked){
+        .kind = ALL_GATHER, .comm = comm, .from = from, .to = to, .count = count, .type = type});
+}
+
+static ncclResult_t group_start(void)
+{
+    fake.depth++;
+    return ncclSuccess;
+}
+
+/* The communicators of all colors, in the order of the keys. */
+static void split(struct asked *const *calls, int count)
+{
+    int first_family = fake.families + 1;
+    for (int i = 0; i < count; i++) {
+        int ranks = 0;
+        int rank = 0;
+        for (int j = 0; j < count; j++) {
+            bool is_same = calls[j]->color == calls[i]->color;
+            ranks += is_same;
+            rank += is_same && calls[j]->key < calls[i]->key;
+        }
+        *calls[i]->made = make(first_family + calls[i]->color, rank, ranks);
+    }
+    fake.families += RANKS_MOST;
+}
+
+/* What goes to a rank, in a room of its own, since buffers overlap. */
+static unsigned char *outcome(struct asked *const *calls, size_t count, size_t rank, size_t *bytes)
+{
+    const struct asked *call = calls[0];
+    const struct element_type *type = call->type == ncclFloat32 ? &element_fp32 : &element_fp16;
+    size_t part = call->count * type->bytes;
+    *bytes = call->kind == ALL_GATHER ? count * part : part;
+    unsigned char *room = calloc(*bytes + 1, 1);
+    cr_assert_not_null(room);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *from = calls[i]->from;
+        if (call->kind == ALL_GATHER) {
+            memcpy(room + i * part, from, part);
+        } else {
+            from += call->kind == REDUCE_SCATTER ? rank * part : 0;
+            type->reduce(room, from, call->count);
+        }
+    }
+    return room;
+}
+
+/* `calls` are those of all ranks of a communicator, by rank. */
+static void perform(struct asked *const *calls, int count)
+{
+    unsigned char *rooms[RANKS_MOST];
+    size_t bytes = 0;
+    if (calls[0]->kind == SPLIT) {
+        split(calls, count);
+        return;
+    }
+    for (int i = 0; i < count; i++) {
+        cr_assert(calls[i]->kind == calls[0]->kind && calls[i]->count == calls[0]->count);
+        rooms[i] = outcome(calls, (size_t)count, (size_t)i, &bytes);
+    }
+    for (int i = 0; i < count; i++) {
+        memcpy(calls[i]->to, rooms[i], bytes);
+        free(rooms[i]);
+    }
+}
+
+static ncclResult_t group_end(void)
+{
+    cr_assert_eq(fake.depth--, 1);
+    for (int i = 0; i < fake.calls_count; i++) {
+        struct asked *calls[RANKS_MOST] = {NULL};
+        ncclComm_t comm = fake.calls[i].comm;
+        if (comm == NULL) {
+            continue; /* done with another rank's */
+        }
+        int family = comm->family;
+        int ranks = comm->ranks;
+        for (int j = i; j < fake.calls_count; j++) {
+            if (fake.calls[j].comm != NULL && fake.calls[j].comm->family == family) {
+                calls[fake.calls[j].comm->rank] = &fake.calls[j];
+            }
+        }
+        for (int j = 0; j < ranks; j++) {
+            cr_assert_not_null(calls[j], "rank %d of a communicator did not call", j);
+        }
+        perform(calls, ranks);
+        for (int j = 0; j < ranks; j++) {
+            calls[j]->comm = NULL;
+        }
+    }
+    fake.calls_count = 0;
+    return ncclSuccess;
+}
+
+struct nccl_library fake_nccl(void)
+{
+    memset(&fake, 0, sizeof fake);
+    return (struct nccl_library){
+#define X(member, function) .member = member,
+        NCCL_FUNCTIONS(X)
+#undef X
+    };
+}

@@ -1,0 +1,17 @@
+/** \file test_fake_nccl.h
+ * An NCCL without a GPU, for tests of how collectives are composed: what the ranks of one process
+ * ask for in a group is done when the group ends, if all ranks of a communicator asked for the
+ * same.
+ */
+#ifndef AR_VALIDATE_TEST_FAKE_NCCL_H
+#define AR_VALIDATE_TEST_FAKE_NCCL_H
+
+#include "nccl_library.h"
+
+/** The functions of the fake. */
+struct nccl_library fake_nccl(void);
+
+/** Communicators that have not been destroyed. */
+int fake_nccl_leaks(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* The 2D torus made of NCCL's collectives, on a fake NCCL and a fake CUDA: it proves rows, columns,
+ * shards and padding, not NCCL. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "nccl_ranks.h"
+#include "test_fake_cuda.h"
+#include "test_fake_nccl.h"
+
+/* Runs a row twice, filled anew; returns its wrong elements. */
+static uint64_t run_row(const struct measurement *row)
+{
+    struct ar_error err;
+    struct nccl_ranks *ranks;
+    struct payload payload;
+    struct mismatch mismatch = {.wrong = 0};
+    struct nccl_library library = fake_nccl();
+    struct nccl_place place = {.count = row->ranks, .is_alone = true};
+    unsigned char *room = malloc(measurement_bytes(row) + 1);
+    fake_cuda_start((int)row->ranks, 1);
+    cr_assert_not_null(room);
+    cr_assert_eq(payload_create(row->type, row->ranks, row->elements, &payload, &err), AR_OK);
+    cr_assert_eq(nccl_ranks_create(&library, row, &place, &ranks, &err), AR_OK, "%s", err.text);
+    for (uint32_t i = 0; i < 2 * row->ranks; i++) {
+        unsigned char *pattern;
+        double time_s = 0;
+        cr_assert_eq(payload_pattern(&payload, i % row->ranks, &pattern, &err), AR_OK);
+        payload_fill(&payload, pattern, room);
+        cr_assert_eq(nccl_ranks_write(ranks, i % row->ranks, room, &err), AR_OK, "%s", err.text);
+        free(pattern);
+        if ((i + 1) % row->ranks == 0) {
+            cr_assert_eq(nccl_ranks_run(ranks, 1, &time_s, &err), AR_OK, "%s", err.text);
+            cr_expect_gt(time_s, 0.0);
+        }
+    }
+    for (uint32_t i = 0; i < row->ranks; i++) {
+        cr_assert_eq(nccl_ranks_read(ranks, i, room, &err), AR_OK);
+        payload_check(&payload, i, room, &mismatch);
+    }
+    nccl_ranks_destroy(ranks);
+    payload_destroy(&payload);
+    free(room);
+    cr_expect(fake_cuda_leaks() == 0 && fake_nccl_leaks() == 0);
+    return mismatch.wrong;
+}
+
+static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape shape)
+{
+    uint32_t ranks = ar_shape_ranks(&shape);
+    const uint64_t elements[] = {0, 1, ranks - 1, ranks, ranks + 1, 1009, 1010};
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        struct measurement row = {.name = "test",
+                                  .algorithm = algorithm,
+                                  .shape = shape,
+                                  .channels = 1,
+                                  .ranks = ranks,
+                                  .type = i % 2 == 0 ? &element_fp32 : &element_fp16,
+                                  .elements = elements[i]};
+        cr_expect_eq(run_row(&row), 0, "%ux%u, %d elements", shape.x, shape.y, (int)elements[i]);
+    }
+}
+
+Test(nccl_ranks, a_torus_of_library_calls_is_an_all_reduce_on_every_grid)
+{
+    struct ar_error err;
+    const struct ar_algorithm *torus;
+    cr_assert_eq(ar_algorithm_find("test", "torus2d", &torus, &err), AR_OK);
+    for (uint32_t ranks = 1; ranks <= 12; ranks++) {
+        for (uint32_t x = 1; x <= ranks; x++) {
+            if (ranks % x == 0) {
+                check_shape(torus, (struct ar_shape){.x = x, .y = ranks / x});
+            }
+        }
+    }
+}
+
+Test(nccl_ranks, the_reference_is_one_call)
+{
+    for (uint32_t ranks = 1; ranks <= 5; ranks++) {
+        check_shape(NULL, (struct ar_shape){.x = ranks, .y = 1});
+    }
+}
