@@ -65,10 +65,8 @@ fi
 cuda=("$program" --backend cuda --timeout 20s)
 
 if command -v compute-sanitizer >/dev/null; then
-  step memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 1 \
+  step memcheck 60 compute-sanitizer --leak-check full --error-exitcode 1 \
     "${cuda[@]}" --check-only --ranks 3 --channels 2
-  step racecheck 40 compute-sanitizer --tool racecheck --error-exitcode 1 \
-    "${cuda[@]}" --check-only --ranks 3 --algorithms torus2d
 else
   echo "memcheck           skipped: no compute-sanitizer"
 fi
