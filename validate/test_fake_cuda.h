@@ -17,6 +17,11 @@ void fake_cuda_start(int devices, uint64_t seed);
 /** Waits for events are forgotten: what the schedule would be without them. */
 void fake_cuda_ignore_waits(bool ignores);
 
+/** The sum of the kernels, run by so many threads in turn (test_kernels_host.cpp). The fake runs it
+ * in place of a launch. */
+void kernels_reduce_on_host(uint32_t element_bytes, unsigned char *sum, const unsigned char *addend,
+                            uint64_t count, uint64_t threads);
+
 /** Streams, events, allocations and graphs that have not been destroyed. */
 int fake_cuda_leaks(void);
 

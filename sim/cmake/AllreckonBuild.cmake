@@ -105,6 +105,7 @@ if(ALLRECKON_CUDA)
     check_language(CUDA)
   endif()
   if(CUDAToolkit_FOUND AND CMAKE_CUDA_COMPILER)
+    enable_language(CXX) # for a test that runs the kernels' arithmetic on the processor
     enable_language(CUDA)
     set(ALLRECKON_HAS_CUDA ON)
     allreckon_note(CUDA "${CUDAToolkit_VERSION}, sm_${CMAKE_CUDA_ARCHITECTURES}")
