@@ -174,16 +174,28 @@ static enum ar_status advance_send(struct walk *walk, bool *progressed, struct a
         }
         uint64_t count = piece(walk, span, walk->sent);
         size_t bytes = count * walk->execution->measurement->type->bytes;
-        enum ar_status status = memory->copy(slot, element_at(walk, span, walk->sent), bytes, err);
-        if (status != AR_OK) {
-            return status;
+        const unsigned char *from = element_at(walk, span, walk->sent);
+        if (transport->calls->send_from != NULL) {
+            transport->calls->send_from(transport, walk->send_port, from, bytes);
+        } else {
+            enum ar_status status = memory->copy(slot, from, bytes, err);
+            if (status != AR_OK) {
+                return status;
+            }
+            transport->calls->send(transport, walk->send_port, bytes);
         }
-        transport->calls->send(transport, walk->send_port, bytes);
         walk->sent += count;
         walk->has_sent = walk->sent == span.count;
         *progressed = true;
     }
     return AR_OK;
+}
+
+/* An earlier message may still be read from where the next piece goes. */
+static bool may_write(const struct execution *execution, const unsigned char *at, size_t bytes)
+{
+    struct transport *transport = execution->transport;
+    return transport->calls->is_free == NULL || transport->calls->is_free(transport, at, bytes);
 }
 
 /* Adds or copies what has arrived. */
@@ -195,11 +207,11 @@ static enum ar_status advance_receive(struct walk *walk, bool *progressed, struc
     struct ar_span span = walk->move.receive_span;
     while (!walk->has_received) {
         const unsigned char *slot = transport->calls->receive_slot(transport, walk->receive_port);
-        if (slot == NULL) {
-            return AR_OK;
-        }
         uint64_t count = piece(walk, span, walk->received);
         unsigned char *at = element_at(walk, span, walk->received);
+        if (slot == NULL || !may_write(walk->execution, at, count * type->bytes)) {
+            return AR_OK;
+        }
         enum ar_status status = walk->move.receive == AR_RECEIVE_REDUCE
                                     ? memory->reduce(type, at, slot, count, err)
                                     : memory->copy(at, slot, count * type->bytes, err);
@@ -231,20 +243,26 @@ static enum ar_status advance(struct walk *walk, bool *progressed, struct ar_err
     return AR_OK;
 }
 
-/* The watchdog's line: who waits for whom. */
-static enum ar_status report_stuck(const struct walk *walk, struct ar_error *err)
+/* The watchdog's line: who waits for whom. Without a walk all is done but for messages that a peer
+ * has not taken. */
+static enum ar_status report_stuck(const struct execution *execution, const struct walk *walk,
+                                   struct ar_error *err)
 {
-    const struct execution *execution = walk->execution;
     char text[MEASUREMENT_TEXT];
-    bool waits_to_receive = !walk->has_received;
-    uint32_t peer =
-        peer_rank(walk, waits_to_receive ? walk->move.receive_from : walk->move.send_to);
+    measurement_text(execution->measurement, text);
+    if (walk == NULL) {
+        return ar_error_set(err, AR_INTERNAL,
+                            "%s: rank %" PRIu32
+                            " waited %g s for others to take its last messages; expected progress",
+                            text, execution->transport->rank, execution->manner->timeout_s);
+    }
+    bool receives = !walk->has_received;
+    uint32_t peer = peer_rank(walk, receives ? walk->move.receive_from : walk->move.send_to);
     return ar_error_set(err, AR_INTERNAL,
                         "%s: rank %" PRIu32 " waited %g s for rank %" PRIu32 " to %s step %" PRIu32
                         " of %" PRIu32 " on channel %" PRIu32 "; expected progress",
-                        measurement_text(execution->measurement, text), execution->transport->rank,
-                        execution->manner->timeout_s, peer, waits_to_receive ? "send" : "take",
-                        walk->step, walk->steps, walk->channel);
+                        text, execution->transport->rank, execution->manner->timeout_s, peer,
+                        receives ? "send" : "take", walk->step, walk->steps, walk->channel);
 }
 
 static void begin(const struct execution *execution, struct walk walks[AR_CHANNELS_MOST])
@@ -274,6 +292,12 @@ static const struct walk *unfinished(const struct walk *walks, uint32_t count)
     return NULL;
 }
 
+/* Whether the buffer may be written again. */
+static bool is_all_sent(const struct execution *execution)
+{
+    return may_write(execution, execution->buffer, measurement_bytes(execution->measurement));
+}
+
 enum ar_status execution_run(const struct execution *execution, struct ar_error *err)
 {
     struct walk walks[AR_CHANNELS_MOST];
@@ -281,7 +305,7 @@ enum ar_status execution_run(const struct execution *execution, struct ar_error 
     uint32_t channels = execution->measurement->channels;
     double stuck_since_s = -1;
     begin(execution, walks);
-    while (unfinished(walks, channels) != NULL) {
+    while (unfinished(walks, channels) != NULL || !is_all_sent(execution)) {
         uint32_t ticket = transport->calls->ticket(transport);
         bool progressed = false;
         for (uint32_t channel = 0; channel < channels; channel++) {
@@ -297,7 +321,7 @@ enum ar_status execution_run(const struct execution *execution, struct ar_error 
         double now_s = clock_now_s();
         stuck_since_s = stuck_since_s < 0 ? now_s : stuck_since_s;
         if (now_s - stuck_since_s > execution->manner->timeout_s) {
-            return report_stuck(unfinished(walks, channels), err);
+            return report_stuck(execution, unfinished(walks, channels), err);
         }
         if (!transport->calls->wait(transport, ticket)) {
             return ar_error_set(err, AR_INTERRUPTED, "another rank failed");

@@ -4,9 +4,10 @@
  *
  * A step sends a span in pieces of a slot, and receives a span piece by piece, each of which is
  * added to the buffer or copied into it. The next step begins when both are done; sent means
- * written to slots, so up to `window` pieces of a port are in flight and a rank may run ahead of
- * its peers. A message of no elements is sent as one empty piece. One thread drives all channels of
- * a rank in turn and sleeps when none can go on.
+ * written to slots (or, with a transport that sends from the buffer, handed over: then a piece is
+ * not received where one is still being read), so up to `window` pieces of a port are in flight and
+ * a rank may run ahead of its peers. A message of no elements is sent as one empty piece. One
+ * thread drives all channels of a rank in turn and sleeps when none can go on.
  */
 #ifndef AR_VALIDATE_EXECUTOR_H
 #define AR_VALIDATE_EXECUTOR_H

@@ -11,7 +11,9 @@ static const double BARRIER_PATIENCE_S = 0.2;
 struct mpi_port {
     struct port port;
     unsigned char *slots;
-    MPI_Request requests[AR_WINDOW_MOST]; /* of each slot; null: free, or arrived */
+    MPI_Request requests[AR_WINDOW_MOST];      /* of each slot; null: free, or arrived */
+    const unsigned char *data[AR_WINDOW_MOST]; /* what each sends */
+    size_t bytes[AR_WINDOW_MOST];
     uint32_t next;
 };
 
@@ -50,13 +52,41 @@ static const unsigned char *receive_slot(struct transport *transport, uint32_t i
     return next_slot(transport, index);
 }
 
+static void send_from(struct transport *transport, uint32_t index, const unsigned char *data,
+                      size_t bytes)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    port->data[port->next] = data;
+    port->bytes[port->next] = bytes;
+    MPI_Isend(data, (int)bytes, MPI_BYTE, (int)port->port.peer, (int)port->port.channel, mpi->ranks,
+              &port->requests[port->next]);
+    port->next = (port->next + 1) % mpi->window;
+}
+
 static void send(struct transport *transport, uint32_t index, size_t bytes)
 {
     struct mpi_transport *mpi = owner_of(transport);
     struct mpi_port *port = &mpi->ports[index];
-    MPI_Isend(slot_at(mpi, port, port->next), (int)bytes, MPI_BYTE, (int)port->port.peer,
-              (int)port->port.channel, mpi->ranks, &port->requests[port->next]);
-    port->next = (port->next + 1) % mpi->window;
+    send_from(transport, index, slot_at(mpi, port, port->next), bytes);
+}
+
+static bool is_free(struct transport *transport, const unsigned char *memory, size_t bytes)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    for (uint32_t i = 0; i < mpi->ports_count * mpi->window; i++) {
+        struct mpi_port *port = &mpi->ports[i / mpi->window];
+        uint32_t slot = i % mpi->window;
+        int is_done = 1;
+        if (port->port.sends && port->requests[slot] != MPI_REQUEST_NULL &&
+            port->data[slot] < memory + bytes && memory < port->data[slot] + port->bytes[slot]) {
+            MPI_Test(&port->requests[slot], &is_done, MPI_STATUS_IGNORE);
+        }
+        if (!is_done) {
+            return false;
+        }
+    }
+    return true;
 }
 
 /* Posts the receive of the next slot; messages of a peer and tag find them in this order. */
@@ -129,6 +159,8 @@ static enum ar_status barrier(struct transport *transport, double timeout_s, str
 static const struct transport_calls calls = {
     .send_slot = next_slot,
     .send = send,
+    .send_from = send_from,
+    .is_free = is_free,
     .receive_slot = receive_slot,
     .release = release,
     .ticket = ticket,

@@ -36,6 +36,14 @@ struct transport_calls {
     /** Sends what was written to it, `bytes` from its start. */
     void (*send)(struct transport *transport, uint32_t port, size_t bytes);
 
+    /** NULL, or sends `bytes` bytes from where they are, in place of a slot that is free. They must
+     * not change until is_free() says so. */
+    void (*send_from)(struct transport *transport, uint32_t port, const unsigned char *data,
+                      size_t bytes);
+
+    /** Whether no message is still being read from this memory; comes with send_from(). */
+    bool (*is_free)(struct transport *transport, const unsigned char *memory, size_t bytes);
+
     /** The oldest slot that has arrived at a receiving port; NULL while there is none. */
     const unsigned char *(*receive_slot)(struct transport *transport, uint32_t port);
 
