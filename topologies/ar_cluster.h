@@ -76,6 +76,11 @@ struct ar_cluster_facts {
     double collective_setup_s; /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
+    /** Bandwidth of the rings that a communication library finds in a node and across the network,
+     * by its own account; 0 if the file does not say. */
+    double library_node_bus_Bps, library_net_bus_Bps;
+    /** Name of the fitted cost table of that library (`abci-v100-nccl2.8`), "" if there is none. */
+    const char *library_cost;
 };
 
 enum { AR_PATH_NEAR_LINKS = 8 };

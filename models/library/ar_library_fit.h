@@ -70,6 +70,10 @@ struct ar_library_error {
     double covered_frac; /**< share of measurements inside the band */
 };
 
+/** Sums up relative errors |predicted / measured - 1|, which are sorted in place; `covered` of the
+ * measurements lie inside their bands. */
+struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered);
+
 /** Errors of a library on rows; those of NCCL's own constants if `library` is NULL. */
 enum ar_status ar_library_judge(const struct ar_library *library, const struct ar_tuning *tuning,
                                 const struct ar_library_row *rows, size_t count,

@@ -43,11 +43,25 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
     enum ar_choice choice = ar_tuning_choose(&library->tuning, algorithm, run);
     double time_s = ar_library_time(library->values, choice, run);
     double own = library->residual_frac * library->residual_frac;
-    double spread = Z95 * sqrt(spread_of_time(library, choice, run) + own);
+    double spread = Z95 * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
     return (struct ar_library_prediction){.choice = choice,
                                           .time_s = time_s,
                                           .low_s = time_s * exp(-spread),
                                           .high_s = time_s * exp(spread)};
+}
+
+struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)
+{
+    struct ar_library_error error = {.count = count};
+    if (count > 0) {
+        gsl_sort(errors_frac, 1, count);
+        error.median_frac = gsl_stats_median_from_sorted_data(errors_frac, 1, count);
+        error.mean_frac = gsl_stats_mean(errors_frac, 1, count);
+        error.p95_frac = gsl_stats_quantile_from_sorted_data(errors_frac, 1, count, 0.95);
+        error.worst_frac = errors_frac[count - 1];
+        error.covered_frac = (double)covered / (double)count;
+    }
+    return error;
 }
 
 enum ar_status ar_library_judge(const struct ar_library *library, const struct ar_tuning *tuning,
@@ -72,15 +86,7 @@ enum ar_status ar_library_judge(const struct ar_library *library, const struct a
         }
         errors[i] = fabs(time_s / rows[i].time_s - 1);
     }
-    *error = (struct ar_library_error){.count = count};
-    if (count > 0) {
-        gsl_sort(errors, 1, count);
-        error->median_frac = gsl_stats_median_from_sorted_data(errors, 1, count);
-        error->mean_frac = gsl_stats_mean(errors, 1, count);
-        error->p95_frac = gsl_stats_quantile_from_sorted_data(errors, 1, count, 0.95);
-        error->worst_frac = errors[count - 1];
-        error->covered_frac = (double)covered / (double)count;
-    }
+    *error = ar_library_error_of(errors, count, covered);
     free(errors);
     return AR_OK;
 }

@@ -1,0 +1,59 @@
+/** \file ar_library_table.h
+ * The file of a fitted library: `NAME.library.csv`.
+ *
+ * Lines that begin with `#` say where the table comes from. Those of the form `# key: value` below
+ * are read back, all others are for people:
+ *
+ *     format           version of this format, 1; the first of all
+ *     tuning           NCCL's own table that makes the choice: `nccl-2.8.4`
+ *     node_bus_Bps, net_bus_Bps   its rates; net_bus_Bps is 0 where there is no network
+ *     residual_frac    spread of the measurements around the model
+ *     rows             measurements that were fitted
+ *     fitted_nodes, held_out_nodes   node counts, separated by spaces; held_out_nodes may be empty
+ *
+ * Then a CSV table with a row for each parameter of ar_library.h, in any order, and the columns
+ * parameter, value, unit, relative_standard_error, identified (yes or no), prior, prior_source, and
+ * one `covariance.PARAMETER` for each parameter: the covariance of the logarithms of the values.
+ * Numbers have all their digits, so that a table that is read predicts what was fitted.
+ */
+#ifndef AR_LIBRARY_TABLE_H
+#define AR_LIBRARY_TABLE_H
+
+#include <stdio.h>
+
+#include "ar_library_fit.h"
+
+enum { AR_LIBRARY_NODES_MOST = 64 };
+
+/** Node counts, ascending. */
+struct ar_library_nodes {
+    uint32_t counts[AR_LIBRARY_NODES_MOST];
+    size_t count;
+};
+
+/** A fitted library and what it was fitted to. */
+struct ar_library_table {
+    struct ar_library library;
+    struct ar_library_nodes fitted;
+    struct ar_library_nodes held_out;
+};
+
+/** Writes a table; `remarks` become comment lines below those that are read back. Write errors are
+ * left in `file` for ferror(). */
+void ar_library_table_write(const struct ar_library_table *table, const char *const *remarks,
+                            size_t remarks_count, FILE *file);
+
+/** Reads a table. AR_NO_INPUT for a file that cannot be read, AR_BAD_DATA for its content: a key,
+ * parameter or column that is missing or not known, a unit that is not the parameter's, values that
+ * are not above zero, and a covariance matrix that is not one. */
+enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
+                                     struct ar_error *err);
+
+/** Whether a list has a node count. */
+bool ar_library_nodes_have(const struct ar_library_nodes *nodes, uint32_t count);
+
+/** Adds a node count in its place, once; AR_BAD_DATA if there are too many. */
+enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t count,
+                                    struct ar_error *err);
+
+#endif

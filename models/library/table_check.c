@@ -1,0 +1,68 @@
+#include "table_check.h"
+
+#include <math.h>
+
+#include <gsl/gsl_eigen.h>
+#include <gsl/gsl_errno.h>
+
+enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
+
+/* Relative to the largest variance: the rounding of a fit. */
+#define ROUNDING 1e-9
+
+static enum ar_status check_symmetry(const char *path, const struct ar_library *library,
+                                     double largest, struct ar_error *err)
+{
+    for (int i = 0; i < COUNT; i++) {
+        for (int j = 0; j < i; j++) {
+            if (!(fabs(library->covariance[i][j] - library->covariance[j][i]) <=
+                  ROUNDING * largest)) {
+                return ar_error_set(
+                    err, AR_BAD_DATA,
+                    "%.200s: covariance of %s and %s: found %g and %g; expected the same both ways",
+                    path, ar_library_parameter_name((enum ar_library_parameter)i),
+                    ar_library_parameter_name((enum ar_library_parameter)j),
+                    library->covariance[i][j], library->covariance[j][i]);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* The least eigenvalue is the variance of the combination that is known best. */
+static bool has_negative_variance(const struct ar_library *library, double largest)
+{
+    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    gsl_matrix *matrix = gsl_matrix_alloc(COUNT, COUNT);
+    gsl_vector *eigenvalues = gsl_vector_alloc(COUNT);
+    gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t j = 0; j < COUNT; j++) {
+            gsl_matrix_set(matrix, i, j, library->covariance[i][j]);
+        }
+    }
+    bool is_negative = gsl_eigen_symm(matrix, eigenvalues, work) != GSL_SUCCESS ||
+                       gsl_vector_min(eigenvalues) < -ROUNDING * largest;
+    gsl_eigen_symm_free(work);
+    gsl_vector_free(eigenvalues);
+    gsl_matrix_free(matrix);
+    gsl_set_error_handler(old);
+    return is_negative;
+}
+
+enum ar_status ar_library_check_covariance(const char *path, const struct ar_library *library,
+                                           struct ar_error *err)
+{
+    double largest = 0;
+    for (int i = 0; i < COUNT; i++) {
+        largest = fmax(largest, library->covariance[i][i]);
+    }
+    enum ar_status status = check_symmetry(path, library, largest, err);
+    if (status == AR_OK && has_negative_variance(library, largest)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: found a covariance matrix with a negative variance; expected "
+                            "that of a fit",
+                            path);
+    }
+    return status;
+}

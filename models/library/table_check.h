@@ -1,0 +1,14 @@
+/** \file table_check.h
+ * Private to this folder: whether what a table says can be.
+ */
+#ifndef AR_LIBRARY_TABLE_CHECK_H
+#define AR_LIBRARY_TABLE_CHECK_H
+
+#include "ar_library_fit.h"
+
+/** Refuses, with AR_BAD_DATA, a covariance that is not symmetric or by which some combination of
+ * parameters would have a negative variance. */
+enum ar_status ar_library_check_covariance(const char *path, const struct ar_library *library,
+                                           struct ar_error *err);
+
+#endif

@@ -1,0 +1,82 @@
+/* Writing the table of a fitted library. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_library_table.h"
+#include "table_columns.h"
+
+static void write_text(FILE *file, const char *text)
+{
+    if (strpbrk(text, ",\"") == NULL) {
+        fputs(text, file);
+        return;
+    }
+    fputc('"', file);
+    for (; *text != '\0'; text++) {
+        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
+    }
+    fputc('"', file);
+}
+
+static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
+{
+    fprintf(file, "# %s:", key);
+    for (size_t i = 0; i < nodes->count; i++) {
+        fprintf(file, " %" PRIu32, nodes->counts[i]);
+    }
+    fputc('\n', file);
+}
+
+static void write_head(const struct ar_library_table *table, FILE *file)
+{
+    const struct ar_library *library = &table->library;
+    fprintf(file,
+            "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
+            "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
+            TABLE_FORMAT, library->tuning.name, library->tuning.node_bus_Bps,
+            library->tuning.net_bus_Bps, library->residual_frac, library->rows_count);
+    write_nodes(file, "fitted_nodes", &table->fitted);
+    write_nodes(file, "held_out_nodes", &table->held_out);
+}
+
+static void write_header(FILE *file)
+{
+    static const char *const lead[] = TABLE_LEAD_COLUMNS;
+    for (size_t i = 0; i < COLUMN_COVARIANCE; i++) {
+        fprintf(file, "%s%s", i > 0 ? "," : "", lead[i]);
+    }
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        fprintf(file, "," TABLE_COVARIANCE "%s",
+                ar_library_parameter_name((enum ar_library_parameter)i));
+    }
+    fputc('\n', file);
+}
+
+static void write_row(const struct ar_library *library, enum ar_library_parameter parameter,
+                      FILE *file)
+{
+    fprintf(file, "%s,%.17g,%s,%.6g,%s,%.17g,", ar_library_parameter_name(parameter),
+            library->values[parameter], ar_library_parameter_unit(parameter),
+            sqrt(library->covariance[parameter][parameter]),
+            library->is_identified[parameter] ? "yes" : "no",
+            ar_library_parameter_start(parameter));
+    write_text(file, ar_library_parameter_source(parameter));
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        fprintf(file, ",%.17g", library->covariance[parameter][i]);
+    }
+    fputc('\n', file);
+}
+
+void ar_library_table_write(const struct ar_library_table *table, const char *const *remarks,
+                            size_t remarks_count, FILE *file)
+{
+    write_head(table, file);
+    for (size_t i = 0; i < remarks_count; i++) {
+        fprintf(file, "# %s\n", remarks[i]);
+    }
+    write_header(file);
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        write_row(&table->library, (enum ar_library_parameter)i, file);
+    }
+}

@@ -1,0 +1,171 @@
+/* Tables of fitted libraries: written, read back, and refused. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_library_table.h"
+
+enum { TEXT_ROOM = 65536 };
+
+static char folder[] = "/tmp/ar_library_XXXXXX";
+static char path[64];
+
+static void enter(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/x.library.csv", folder);
+}
+
+static void leave(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+TestSuite(library_table, .init = enter, .fini = leave);
+
+/* A library with different values everywhere and a covariance that is one: a diagonal, and
+ * something that two neighbours share. */
+static struct ar_library_table make_table(void)
+{
+    struct ar_library_table table = {.fitted = {.counts = {1, 2, 4}, .count = 3},
+                                     .held_out = {.counts = {8}, .count = 1}};
+    struct ar_tuning tuning = ar_tuning_nccl_2_8_4(132e9, 24e9);
+    struct ar_library *library = &table.library;
+    ar_library_start(&tuning, library);
+    library->residual_frac = 0.1 / 3;
+    library->rows_count = 72;
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        library->values[i] *= 1 + i / 30.0;
+        library->is_identified[i] = i % 3 != 0;
+        if (i > 0) {
+            library->covariance[i][i - 1] = library->covariance[i - 1][i] = -0.1 / i;
+        }
+    }
+    return table;
+}
+
+static void write_table(const struct ar_library_table *table)
+{
+    const char *remarks[] = {"log: x.log, with a comma", "program: test"};
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    ar_library_table_write(table, remarks, 2, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+Test(library_table, read_back_predicts_the_same_to_the_last_digit)
+{
+    struct ar_library_table table = make_table();
+    struct ar_library_table read;
+    struct ar_error err = {.text = ""};
+    write_table(&table);
+    cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
+    cr_expect_arr_eq(read.library.values, table.library.values, sizeof table.library.values);
+    cr_expect_arr_eq(read.library.is_identified, table.library.is_identified,
+                     sizeof table.library.is_identified);
+    cr_expect_eq(read.library.rows_count, 72);
+    cr_expect_eq(read.fitted.count, 3);
+    cr_expect(ar_library_nodes_have(&read.fitted, 4));
+    cr_expect_not(ar_library_nodes_have(&read.fitted, 8));
+    cr_expect(ar_library_nodes_have(&read.held_out, 8));
+    for (uint32_t nodes = 1; nodes <= 16; nodes *= 2) {
+        for (double bytes = 4; bytes < 1e9; bytes *= 3) {
+            struct ar_library_run run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes};
+            struct ar_library_prediction a = ar_library_predict(&table.library, NULL, &run);
+            struct ar_library_prediction b = ar_library_predict(&read.library, NULL, &run);
+            cr_expect_eq(a.choice, b.choice);
+            cr_expect_eq(a.time_s, b.time_s);
+            cr_expect_eq(a.low_s, b.low_s);
+            cr_expect_eq(a.high_s, b.high_s);
+        }
+    }
+}
+
+/* Replaces the first `from` of the file by `to`; an empty `from` cuts the file there. */
+static void change(const char *from, const char *to)
+{
+    static char text[TEXT_ROOM];
+    FILE *file = fopen(path, "r");
+    size_t size = fread(text, 1, sizeof text - 1, file);
+    text[size] = '\0';
+    fclose(file);
+    char *at = strstr(text, from);
+    cr_assert_not_null(at, "no \"%s\"", from);
+    file = fopen(path, "w");
+    fwrite(text, 1, (size_t)(at - text), file);
+    fputs(to, file);
+    fputs(at + strlen(from), file);
+    fclose(file);
+}
+
+Test(library_table, a_wrong_file_is_refused_with_one_line)
+{
+    static const struct {
+        const char *from, *to, *fragment;
+    } rows[] = {
+        {"# format: 1", "# format: 2", ":1: found format \"2\"; expected 1"},
+        {"# format: 1\n", "", "found no line \"# format: ...\""},
+        {"nccl-2.8.4", "nccl-9", "tuning: found \"nccl-9\"; expected nccl-2.8.4"},
+        {"# node_bus_Bps: 1", "# node_bus_Bps: -1", "expected a number not below zero"},
+        {"# rows: 72", "# rows: 7.5", "rows: found \"7.5\""},
+        {"# rows: 72", "# rows: 72\n# rows: 72", "found rows a second time"},
+        {"# fitted_nodes: 1", "# fitted_nodes: x", "found \"x 2 4\"; expected node counts"},
+        {"parameter,value", "parameter,values",
+         "column 2: found \"values\"; expected \"value\", as in tables of this version"},
+        {",covariance.tree.simple.bandwidth\n", "\n", "found \"the end of the line\""},
+        {"\nll.base,", "\nll.bas,", "unknown parameter \"ll.bas\"; did you mean \"ll.base\""},
+        {"\nll.half,", "\nll.base,", "column \"parameter\": found \"ll.base\"; expected every"},
+        {"\nll.half,2", "\nll.half,-2", "column \"value\": found \"-2"},
+        {"\nll.half,2", "\nll.half,x2", "column \"value\": found \"x2"},
+        {",B/s,", ",GB/s,", "column \"unit\": found \"GB/s\"; expected B/s"},
+        {",yes,", ",maybe,", "column \"identified\": found \"maybe\"; expected yes or no"},
+        {",-0.1", ",-0.2", "covariance of ring.ll.node.latency and ll.base: found"},
+        {",-0.1", ",nan(1", "found \"nan(1"},
+        {",0.48", ",-0.48", "expected a variance, not below zero"},
+        {"identified", "\"identified", "found quotes that do not match"},
+    };
+    struct ar_library_table table = make_table();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_library_table read = {.library.rows_count = 7};
+        struct ar_error err = {.text = ""};
+        write_table(&table);
+        change(rows[i].from, rows[i].to);
+        cr_expect_eq(ar_library_table_read(path, &read, &err), AR_BAD_DATA, "%s", rows[i].fragment);
+        cr_expect_not_null(strstr(err.text, rows[i].fragment), "found \"%s\"\nwant  \"%s\"",
+                           err.text, rows[i].fragment);
+        cr_expect_eq(strncmp(err.text, path, strlen(path)), 0, "%s", err.text);
+        cr_expect_eq(read.library.rows_count, 7);
+    }
+}
+
+Test(library_table, a_covariance_with_a_negative_variance_is_refused)
+{
+    struct ar_library_table table = make_table();
+    struct ar_library_table read;
+    struct ar_error err = {.text = ""};
+    /* The sum of two parameters of variance v and covariance -2 v would have 2 v - 4 v. */
+    table.library.covariance[0][1] = table.library.covariance[1][0] =
+        -2 * table.library.covariance[0][0];
+    write_table(&table);
+    cr_expect_eq(ar_library_table_read(path, &read, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "with a negative variance"), "%s", err.text);
+}
+
+Test(library_table, a_file_that_is_cut_off_or_not_there_is_refused)
+{
+    struct ar_library_table table = make_table();
+    struct ar_library_table read;
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_library_table_read(path, &read, &err), AR_NO_INPUT);
+    write_table(&table);
+    FILE *file = fopen(path, "r+");
+    fseek(file, 0, SEEK_END);
+    long size = ftell(file);
+    cr_assert_eq(ftruncate(fileno(file), size - 40), 0);
+    fclose(file);
+    cr_expect_eq(ar_library_table_read(path, &read, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "is it cut off?"), "%s", err.text);
+}
