@@ -1,6 +1,5 @@
 #include "ar_plot.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +10,9 @@
 #include "ar_text.h"
 #include "plot_gnuplot.h"
 #include "plot_script.h"
+#include "plot_work.h"
 
-enum { PATH_ROOM = 3800, FILE_ROOM = 4096, TEXT_COLUMNS = 79, TEXT_ROWS = 28 };
+enum { PATH_ROOM = AR_PLOT_PATH_ROOM, FILE_ROOM = 4096, TEXT_COLUMNS = 79, TEXT_ROWS = 28 };
 
 static const char *const suffixes[] = {".csv", ".gp", ".svg", ".png"};
 enum { SUFFIXES = 4 };
@@ -22,7 +22,7 @@ struct job {
     const char *program;
     char steps_path[PATH_ROOM], collectives_path[PATH_ROOM]; /* the inputs */
     char output_dir[PATH_ROOM];
-    char work_dir[PATH_ROOM + 24]; /* inside output_dir; empty: not made */
+    char work_dir[AR_PLOT_WORK_ROOM]; /* inside output_dir; empty: not made */
     struct ar_plot_names algorithms, engines;
     struct ar_plot_table steps, collectives;
     struct ar_plot_report report;
@@ -95,30 +95,6 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
 
 /* --- one picture -------------------------------------------------------------------------- */
 
-static enum ar_status copy_template(const struct job *job, const char *name, FILE *target,
-                                    struct ar_error *err)
-{
-    char path[FILE_ROOM];
-    snprintf(path, sizeof path, "%s/%s.gp", job->request->template_dir, name);
-    FILE *source = fopen(path, "re");
-    if (source == NULL) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: cannot read this template of a picture: %s",
-                            path, strerror(errno));
-    }
-    char block[4096];
-    size_t size;
-    fputc('\n', target);
-    while ((size = fread(block, 1, sizeof block, source)) > 0) {
-        fwrite(block, 1, size, target);
-    }
-    bool failed = ferror(source) != 0;
-    fclose(source);
-    if (failed) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: cannot read: %s", path, strerror(errno));
-    }
-    return AR_OK;
-}
-
 static enum ar_status open_in_work_dir(const struct job *job, const char *name, const char *suffix,
                                        struct ar_output *output, struct ar_error *err)
 {
@@ -153,9 +129,9 @@ static enum ar_status write_script(const struct job *job, const struct ar_plot_d
             drawing->name, drawing->name, drawing->name, drawing->data_name);
     fprintf(output.file, "picture = '%s'\ndata = '%s.csv'\n", drawing->name, drawing->data_name);
     drawing->write_settings(output.file, scene);
-    status = copy_template(job, "style", output.file, err);
+    status = ar_plot_copy_template(job->request->template_dir, "style", output.file, err);
     if (status == AR_OK) {
-        status = copy_template(job, drawing->name, output.file, err);
+        status = ar_plot_copy_template(job->request->template_dir, drawing->name, output.file, err);
     }
     if (status != AR_OK) {
         ar_output_abort(&output);
@@ -218,36 +194,6 @@ static enum ar_status draw_picture(const struct job *job, const struct ar_plot_d
 }
 
 /* --- all or nothing ----------------------------------------------------------------------- */
-
-static enum ar_status make_work_dir(struct job *job, struct ar_error *err)
-{
-    enum ar_status status = ar_make_directory(job->output_dir, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    snprintf(job->work_dir, sizeof job->work_dir, "%s/.plot-XXXXXX", job->output_dir);
-    if (mkdtemp(job->work_dir) == NULL) {
-        job->work_dir[0] = '\0';
-        return ar_error_set(err, AR_IO, "%s: cannot write pictures there: %s", job->output_dir,
-                            strerror(errno));
-    }
-    return AR_OK;
-}
-
-static void remove_work_dir(const struct job *job)
-{
-    DIR *directory = job->work_dir[0] == '\0' ? NULL : opendir(job->work_dir);
-    if (directory == NULL) {
-        return;
-    }
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            unlinkat(dirfd(directory), entry->d_name, 0);
-        }
-    }
-    closedir(directory);
-    rmdir(job->work_dir);
-}
 
 static void target_of(const char *directory, size_t picture, size_t suffix, char path[FILE_ROOM])
 {
@@ -344,7 +290,7 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
 
 static enum ar_status draw_all(struct job *job, struct ar_error *err)
 {
-    enum ar_status status = make_work_dir(job, err);
+    enum ar_status status = ar_plot_work_make(job->output_dir, job->work_dir, err);
     for (size_t i = 0; status == AR_OK && i < AR_PLOT_PICTURES; i++) {
         status = draw_picture(job, ar_plot_drawings[i], &job->report.pictures[i], err);
     }
@@ -354,7 +300,7 @@ static enum ar_status draw_all(struct job *job, struct ar_error *err)
     if (status == AR_OK) {
         status = print_text_versions(job, err);
     }
-    remove_work_dir(job);
+    ar_plot_work_remove(job->work_dir);
     return status;
 }
 

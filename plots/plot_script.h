@@ -71,6 +71,9 @@ void ar_plot_write_quoted(FILE *file, const char *text);
 /** Writes `name = 'text'`, quoted so. */
 void ar_plot_write_text(FILE *file, const char *name, const char *text);
 
+/** Writes the array `name` and its count, `name_count`; gnuplot has no arrays of length 0. */
+void ar_plot_write_texts(FILE *file, const char *name, const char *const *texts, size_t count);
+
 /** Cuts a text to `most` bytes, at least 3, ending in `...`, between characters. */
 void ar_plot_cut_text(char *text, size_t most);
 

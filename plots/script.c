@@ -61,8 +61,7 @@ void ar_plot_write_text(FILE *file, const char *name, const char *text)
     fputc('\n', file);
 }
 
-/* gnuplot has no arrays of length 0; a list that may be empty also writes its count. */
-static void write_texts(FILE *file, const char *name, const char *const *texts, size_t count)
+void ar_plot_write_texts(FILE *file, const char *name, const char *const *texts, size_t count)
 {
     fprintf(file, "%s_count = %zu\n", name, count);
     fprintf(file, "array %s[%zu] = [", name, count == 0 ? 1 : count);
@@ -109,7 +108,7 @@ struct series {
 static void write_one_series(FILE *file, const struct series *series, const char *names,
                              const char *styles)
 {
-    write_texts(file, names, series->names, series->count);
+    ar_plot_write_texts(file, names, series->names, series->count);
     fprintf(file, "array %s[%zu] = [", styles, series->count == 0 ? 1 : series->count);
     for (size_t i = 0; i < series->count; i++) {
         fprintf(file, "%s%" PRIu32, i == 0 ? "" : ", ", series->styles[i]);
@@ -176,7 +175,7 @@ void ar_plot_write_series(FILE *file, const struct ar_plot_scene *scene, bool gr
     }
     const char *engines[AR_PLOT_NAMES_MOST];
     size_t engines_count = list_engines(scene, engines);
-    write_texts(file, "engines", engines, engines_count);
+    ar_plot_write_texts(file, "engines", engines, engines_count);
     size_t marks_count = engines_count > 1 ? engines_count : 0;
     size_t longest = longest_name(engines, marks_count, strlen("ideal"));
     longest = longest_name(curves.names, curves.count, longest);
@@ -233,7 +232,7 @@ void ar_plot_write_subtitle(FILE *file, const struct ar_plot_scene *scene,
     for (size_t i = 0; i < lines.count; i++) {
         texts[i] = lines.texts[i];
     }
-    write_texts(file, "subtitle", texts, lines.count);
+    ar_plot_write_texts(file, "subtitle", texts, lines.count);
 }
 
 const char *ar_plot_grid_note(const struct ar_plot_scene *scene)
