@@ -56,6 +56,8 @@
     X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s")                \
     X(text,   settings,        "--set values, then slow-link=, down-link= and straggler= ones")    \
     X(text,   engine_options,  "engine version and pinned options")                                \
+    X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
+    X(number, high_s,          "its upper end")                                                    \
     X(text,   status,          "ok, or why the row has no result")
 /* clang-format on */
 

@@ -45,7 +45,9 @@ struct ar_step {
     uint32_t iterations_count; /**< steps simulated, at least 1; results are their means */
     const struct ar_straggler *stragglers; /**< of the step; the baseline has none */
     uint32_t stragglers_count;
-    struct ar_timeline *timeline; /**< of the last step, marks for each bucket; NULL: none */
+    struct ar_timeline *timeline;     /**< of the last step, marks for each bucket; NULL: none */
+    const struct ar_library *library; /**< for engines that need one; else NULL */
+    enum ar_band band;                /**< of the library's times */
 
     /* Results. */
     double iteration_s;
@@ -56,6 +58,9 @@ struct ar_step {
                            stragglers also the wait for the slowest rank */
     double images_per_s;
     double efficiency_frac;
+    /** iteration_s with all all-reduces at the low and at the high end of their 95 % bands, which
+     * takes all errors to go the same way; NAN by engines without bands. */
+    double low_s, high_s;
     uint64_t payload_bytes;       /**< all buckets */
     struct ar_workload *workload; /**< owned by the step */
     struct ar_trial trial; /**< of the last step; its jobs and times, one for each bucket, its

@@ -24,6 +24,7 @@
 
 #include "ar_closed.h"
 #include "ar_collective.h"
+#include "ar_library_fit.h"
 
 /** One all-reduce of the stream. */
 struct ar_job {
@@ -55,21 +56,27 @@ struct ar_timeline {
 
 enum { AR_OPTIONS_TEXT = 160 };
 
+/** Where in its 95 % band a measured time is taken. */
+enum ar_band { AR_BAND_MIDDLE, AR_BAND_LOW, AR_BAND_HIGH };
+
 struct ar_trial {
     /* Parameters. */
     struct ar_collective collective;
     const struct ar_job *jobs;
     uint32_t jobs_count;
-    const struct ar_closed *plan; /**< of the collective, for many trials; NULL: made by
-                                       ar_trial_run() where the engine needs it */
-    const double *rank_start_s;   /**< [rank], at least 0; NULL: 0 for all */
-    const double *rank_factor;    /**< [rank], above 0: of compute time; NULL: 1 for all */
+    const struct ar_closed *plan;     /**< of the collective, for many trials; NULL: made by
+                                           ar_trial_run() where the engine needs it */
+    const double *rank_start_s;       /**< [rank], at least 0; NULL: 0 for all */
+    const double *rank_factor;        /**< [rank], above 0: of compute time; NULL: 1 for all */
+    const struct ar_library *library; /**< for engines that need one; else NULL */
+    enum ar_band band;                /**< of the library's times */
 
     /* Results. */
     struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
     double *rank_finish_s;     /**< finish of each rank's last job; room for all ranks, or NULL */
-    struct ar_timeline *timeline; /**< its marks are written; NULL: none. Not by `closed` */
-    uint64_t messages_count;
+    struct ar_timeline *timeline;  /**< its marks are written; NULL: none. Not by `closed` and
+                                        `library` */
+    uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */
     char options[AR_OPTIONS_TEXT]; /**< engine version and settings that matter to the result */
@@ -81,6 +88,7 @@ struct ar_engine {
     const char *name;
     const char *title;
     bool needs_plan;
+    bool needs_library; /**< knows the times of a fitted library, and of no messages */
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
 
@@ -108,13 +116,28 @@ static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t j
     return timeline->marks_s + (place * trial->collective.channels + channel) * AR_MARKS_COUNT;
 }
 
-/** The table of all engines. */
+/** When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
+double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
+
+/** The table of all engines; the first ar_message_engines_count of them follow messages on the
+ * cluster, the others know measured times. */
 extern const struct ar_engine *const ar_engines[];
 extern const size_t ar_engines_count;
+extern const size_t ar_message_engines_count;
+
+/** The algorithm `auto`: the choice is left to the library. It is in no table and has
+ * no moves: engines that follow messages refuse it. */
+extern const struct ar_algorithm ar_algorithm_auto;
 
 /** Finds an engine by name; the error names the nearest known one. */
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
                               struct ar_error *err);
+
+/** Refuses, with AR_USAGE, what an engine cannot run: `auto` by one that makes no choice; by one
+ * that needs a library a cluster without one (`library` is NULL) and algorithms that it has not. */
+enum ar_status ar_engine_check(const struct ar_engine *engine,
+                               const struct ar_collective *collective,
+                               const struct ar_library *library, struct ar_error *err);
 
 /** Checks the trial and runs it. A collective of one rank takes no time and no engine. */
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,

@@ -196,7 +196,10 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     if (status != AR_OK) {
         return status;
     }
-    status = plan_point(&plan, options, &point, err);
+    status = plan_check_messages(&plan, "explain", err);
+    if (status == AR_OK) {
+        status = plan_point(&plan, options, &point, err);
+    }
     if (status == AR_OK) {
         plan_begin(&plan, options, &point, 1);
         struct ar_step step = plan_step(&plan, &point);

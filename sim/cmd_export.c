@@ -195,7 +195,10 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
         return status;
     }
     plan.iterations_count = 1;
-    status = plan_point(&plan, options, &point, err);
+    status = plan_check_messages(&plan, "export", err);
+    if (status == AR_OK) {
+        status = plan_point(&plan, options, &point, err);
+    }
     if (status == AR_OK) {
         status = read_ranks(options, &plan, ar_shape_ranks(&point.shape), &ranks,
                             &timeline.ranks_count, err);

@@ -141,7 +141,10 @@ enum ar_status command_links(const struct options *options, struct ar_error *err
     if (status != AR_OK) {
         return status;
     }
-    status = plan_point(&plan, options, &point, err);
+    status = plan_check_messages(&plan, "links", err);
+    if (status == AR_OK) {
+        status = plan_point(&plan, options, &point, err);
+    }
     if (status == AR_OK) {
         status = read_payload(options, &plan, &point, err);
     }

@@ -44,10 +44,10 @@ static void list_clusters(void)
         struct ar_cluster *cluster;
         if (resource_find(RESOURCE_CLUSTER, "list", names[i], path, &err) == AR_OK &&
             ar_cluster_load(path, NULL, 0, &cluster, &err) == AR_OK) {
-            printf("%-14s %s\n", names[i], ar_cluster_facts(cluster)->description);
+            printf("%-18s %s\n", names[i], ar_cluster_facts(cluster)->description);
             ar_cluster_destroy(cluster);
         } else {
-            printf("%-14s cannot be read: %s\n", names[i], err.text);
+            printf("%-18s cannot be read: %s\n", names[i], err.text);
         }
     }
 }

@@ -60,6 +60,26 @@ const struct command commands[] = {
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 "
      "--payload 64MiB",
      command_links},
+    {"calibrate", COMMAND_CALIBRATE, "fit a cluster to measured all-reduces, with errors", "LOG...",
+     ARGUMENTS_MOST,
+     "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
+     "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
+     "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
+     "Parameters that the data cannot tell stay at NCCL's constants and are marked so. With --out\n"
+     "a cluster file for --engine library, whose predictions have a 95 % band.\n\n"
+     "example:\n"
+     "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
+     "--out mine-fitted.topo",
+     command_calibrate},
+    {"compare", COMMAND_COMPARE, "predictions beside measured all-reduces, error per row", "LOG...",
+     ARGUMENTS_MOST,
+     "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
+     "own\n"
+     "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
+     "those that were held out. With --out also pictures.\n\n"
+     "example:\n"
+     "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
+     command_compare},
     {"export", COMMAND_EXPORT | COMMAND_TIMELINE, "a SimGrid platform, or a timeline for Perfetto",
      "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"

@@ -17,7 +17,9 @@ enum {
     COMMAND_VERIFY = 128,
     COMMAND_LINKS = 256,
     COMMAND_LINKS_STEP = 512, /**< links of a training step; COMMAND_LINKS is that of both */
-    COMMAND_TIMELINE = 1024,  /**< export of a timeline; COMMAND_EXPORT is that of a platform */
+    COMMAND_CALIBRATE = 2048,
+    COMMAND_COMPARE = 4096,
+    COMMAND_TIMELINE = 1024, /**< export of a timeline; COMMAND_EXPORT is that of a platform */
 };
 
 enum ar_status command_list(const struct options *options, struct ar_error *err);
@@ -28,6 +30,8 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
 enum ar_status command_explain(const struct options *options, struct ar_error *err);
 enum ar_status command_links(const struct options *options, struct ar_error *err);
 enum ar_status command_export(const struct options *options, struct ar_error *err);
+enum ar_status command_calibrate(const struct options *options, struct ar_error *err);
+enum ar_status command_compare(const struct options *options, struct ar_error *err);
 enum ar_status command_verify(const struct options *options, struct ar_error *err);
 
 #endif

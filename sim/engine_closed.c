@@ -5,22 +5,6 @@
 #include "ar_text.h"
 #include "engines.h"
 
-/* When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
-static double ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
-{
-    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
-    double first_s = ar_trial_ready(trial, job, 0);
-    double last_s = first_s;
-    bool has_vectors = trial->rank_start_s != NULL || trial->rank_factor != NULL;
-    for (uint32_t rank = 1; has_vectors && rank < ranks; rank++) {
-        double ready_s = ar_trial_ready(trial, job, rank);
-        first_s = ready_s < first_s ? ready_s : first_s;
-        last_s = ready_s > last_s ? ready_s : last_s;
-    }
-    *is_even = first_s == last_s;
-    return last_s;
-}
-
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
     (void)err;
@@ -31,7 +15,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         struct ar_closed_time time;
         ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
         bool is_even;
-        double ready_s = ready_on_all(trial, i, &is_even);
+        double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         bool is_queued = i > 0 && free_s > ready_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
         free_s = start_s + time.time_s;

@@ -15,4 +15,11 @@ extern const struct ar_engine ar_engine_recurrence;
 /** The closed form of ar_closed.h. */
 extern const struct ar_engine ar_engine_closed;
 
+/** The times of a fitted library (ar_library_fit.h). */
+extern const struct ar_engine ar_engine_library;
+
+/** ar_engine_check() of that engine. */
+enum ar_status ar_library_engine_check(const struct ar_collective *collective,
+                                       const struct ar_library *library, struct ar_error *err);
+
 #endif

@@ -51,6 +51,15 @@ void fingerprint_add_cluster(uint64_t *hash, const struct ar_cluster *cluster)
     }
 }
 
+void fingerprint_add_library(uint64_t *hash, const struct ar_library *library)
+{
+    if (library != NULL) {
+        ADD(library->values);
+        ADD(library->covariance);
+        ADD(library->residual_frac);
+    }
+}
+
 void fingerprint_add_plan(uint64_t *hash, const struct plan *plan)
 {
     add_text(hash, plan->fusion.text);

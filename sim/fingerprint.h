@@ -16,6 +16,9 @@ void fingerprint_add(uint64_t *hash, const void *bytes, size_t size);
 void fingerprint_add_cluster(uint64_t *hash, const struct ar_cluster *cluster);
 void fingerprint_add_trace(uint64_t *hash, const struct ar_trace *trace);
 
+/** Adds a fitted library; NULL adds nothing. */
+void fingerprint_add_library(uint64_t *hash, const struct ar_library *library);
+
 /** The other parameters of a plan. */
 void fingerprint_add_plan(uint64_t *hash, const struct plan *plan);
 

@@ -24,6 +24,8 @@ struct option_row {
     const char *help;
 };
 
+#define LOGS (COMMAND_CALIBRATE | COMMAND_COMPARE)
+
 #define AT(field) offsetof(struct options, field)
 #define SETTINGS  AT(settings)
 #define SLOW      AT(slow_links)
@@ -31,9 +33,9 @@ struct option_row {
 #define LATE      AT(stragglers)
 
 static const struct option_row rows[] = {
-    {"cluster", "C", RUNS | COMMAND_EXPORT, AT(cluster), NULL,
+    {"cluster", "C", RUNS | COMMAND_EXPORT | LOGS, AT(cluster), NULL,
      "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid platform (.xml)"},
-    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT, SETTINGS, NULL,
+    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS, SETTINGS, NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
     {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, SLOW, NULL,
      "divide a link's bandwidth by F: node-3.hca-0:4, one direction node-3.hca-0.out:4; "
@@ -46,7 +48,9 @@ static const struct option_row rows[] = {
     {"gpus", "LIST", COMMAND_VERIFY, AT(gpus), "1:17:+1,24,34,48,64",
      "rank counts, as in sweep; all shapes of each"},
     {"algorithm", "A", POINTS, AT(algorithm), NULL,
-     "all-reduce algorithm, see 'allreckon list algorithms'"},
+     "all-reduce algorithm, see 'allreckon list algorithms'; auto with --engine library"},
+    {"algorithm", "A", COMMAND_COMPARE, AT(algorithm), NULL,
+     "what is predicted; default: auto with --engine library, else ring"},
     {"algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithm), "all",
      "algorithms, separated by commas, or all"},
     {"shape", "XxY", POINTS, AT(shape), NULL,
@@ -68,19 +72,32 @@ static const struct option_row rows[] = {
     {"bucket", "RULE", STEPS, AT(bucket), "ddp",
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
     {"engine", "E", RUNS, AT(engine), "recurrence",
-     "recurrence (the messages as array arithmetic), simgrid (simulates each), closed (formula)"},
+     "recurrence (the messages as array arithmetic), simgrid (simulates each), closed (formula), "
+     "library (measured, see calibrate)"},
+    {"engine", "E", COMMAND_COMPARE, AT(engine), "library",
+     "what predicts: library (the cost table of the cluster), or any other engine"},
     {"baseline", "B", STEPS & ~(unsigned)COMMAND_LINKS_STEP, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
-    {"channels", "C", RUNS, AT(channels), NULL,
+    {"channels", "C", RUNS | COMMAND_COMPARE, AT(channels), NULL,
      "rings the payload is split over; default: HCAs of a node"},
-    {"window", "W", RUNS, AT(window), "8",
+    {"window", "W", RUNS | COMMAND_COMPARE, AT(window), "8",
      "messages in flight per rank and channel; 1: each must arrive before the next"},
-    {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS, AT(format),
-     "table", "of stdout: table, csv or json"},
+    {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS | LOGS,
+     AT(format), "table", "of stdout: table, csv or json"},
     {"format", "F", COMMAND_EXPORT | COMMAND_TIMELINE, AT(format), NULL,
      "simgrid-xml or chrome-trace"},
     {"out", "DIR", COMMAND_SWEEP, AT(out), NULL,
      "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"},
+    {"out", "NAME.topo", COMMAND_CALIBRATE, AT(out), NULL,
+     "write the calibrated cluster there, and its cost table NAME.library.csv beside it"},
+    {"out", "DIR", COMMAND_COMPARE, AT(out), NULL,
+     "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them"},
+    {"hold-out", "NODES", COMMAND_CALIBRATE, AT(hold_out), NULL,
+     "node counts not to fit but to judge by, or none; default: the largest"},
+    {"folds", NULL, COMMAND_CALIBRATE, AT(folds), NULL,
+     "cross-validate: also fit without each node count in turn, and judge by it"},
+    {"time", "T", LOGS, AT(time), "out-of-place",
+     "which of the measured times: out-of-place, in-place or mean"},
     {"out", "FILE", COMMAND_EXPORT | COMMAND_TIMELINE, AT(out), NULL,
      "write to a file instead of stdout"},
     {"ranks", "LIST", COMMAND_TIMELINE, AT(ranks), NULL,
@@ -106,7 +123,7 @@ static const struct option_row rows[] = {
      "print only the fastest row of each GPU count, per cluster setting, batch and precision"},
     {"resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
      "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"},
-    {"quiet", NULL, RUNS | COMMAND_PLOT | COMMAND_VERIFY, AT(quiet), NULL,
+    {"quiet", NULL, RUNS | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,
      "no notes and no progress on stderr"},
     {"help", NULL, ~0u, AT(help), NULL, "this text"},
 };

@@ -13,7 +13,7 @@
 
 #include "ar_error.h"
 
-enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 8, GIVEN_MOST = 64 };
+enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 256, GIVEN_MOST = 64 };
 
 struct command;
 
@@ -40,6 +40,8 @@ struct options {
     const char *jobs;
     const char *ranks;
     const char *top;
+    const char *hold_out;
+    const char *time;
     const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
     size_t settings_count;
     const char *slow_links[SETTINGS_MOST]; /**< `--slow-link`, in order */
@@ -51,6 +53,7 @@ struct options {
     bool check;
     bool best;
     bool resume;
+    bool folds;
     bool quiet;
     bool ascii;
     bool help;

@@ -153,6 +153,9 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
     *plan = (struct plan){.precision = AR_FP16, .buckets_count = 1};
     enum ar_status status = plan_load_cluster(options, &plan->cluster, err);
     if (status == AR_OK) {
+        status = plan_load_library(options, plan->cluster, &plan->library, err);
+    }
+    if (status == AR_OK) {
         status = plan_join_settings(options, plan->settings, err);
     }
     if (status == AR_OK) {
@@ -183,6 +186,8 @@ void plan_destroy(struct plan *plan)
 {
     ar_trace_destroy(plan->trace);
     ar_cluster_destroy(plan->cluster);
+    free(plan->library);
+    plan->library = NULL;
     plan->trace = NULL;
     plan->cluster = NULL;
 }
@@ -234,7 +239,7 @@ enum ar_status plan_point(const struct plan *plan, const struct options *options
         status = plan_gpus(plan->cluster, options->gpus, &gpus, err);
     }
     if (status == AR_OK) {
-        status = ar_algorithm_find("--algorithm", options->algorithm, &point->algorithm, err);
+        status = plan_find_algorithm("--algorithm", options->algorithm, &point->algorithm, err);
     }
     if (status == AR_OK) {
         status = read_shape(plan, options, gpus, point, err);
@@ -242,6 +247,9 @@ enum ar_status plan_point(const struct plan *plan, const struct options *options
     if (status == AR_OK) {
         struct ar_collective collective = plan_collective(plan, point);
         status = ar_collective_check(&collective, err);
+        if (status == AR_OK) {
+            status = ar_engine_check(point->engine, &collective, plan_library(plan), err);
+        }
     }
     if (status == AR_OK) {
         status = plan_check_stragglers(plan, gpus, err);
@@ -283,6 +291,7 @@ struct ar_step plan_step(const struct plan *plan, const struct point *point)
                             .trace = plan->trace,
                             .fusion = plan->fusion,
                             .engine = point->engine,
+                            .library = point->engine->needs_library ? plan_library(plan) : NULL,
                             .baseline = plan->baseline,
                             .jitter_frac = plan->jitter_frac,
                             .seed = plan->seed,

@@ -5,6 +5,7 @@
 #ifndef AR_PLAN_H
 #define AR_PLAN_H
 
+#include "ar_library_table.h"
 #include "ar_row.h"
 #include "options.h"
 
@@ -20,7 +21,8 @@ struct point {
 
 struct plan {
     struct ar_cluster *cluster;
-    struct ar_trace *trace; /**< NULL: bare all-reduces only */
+    struct ar_trace *trace;           /**< NULL: bare all-reduces only */
+    struct ar_library_table *library; /**< NULL: the cluster has no fitted one */
     struct ar_fusion fusion;
     uint32_t buckets_count;
     const struct ar_engine *engine;
@@ -47,6 +49,29 @@ void plan_destroy(struct plan *plan);
  */
 enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
                                  struct ar_error *err);
+
+/** Reads the cost table that a cluster of the command line names; NULL if it names none. It lies
+ * beside the cluster file or is a shipped one. Owned by the caller (free). */
+enum ar_status plan_load_library(const struct options *options, const struct ar_cluster *cluster,
+                                 struct ar_library_table **library, struct ar_error *err);
+
+/** Finds an algorithm by name, `auto` among them. */
+enum ar_status plan_find_algorithm(const char *where, const char *name,
+                                   const struct ar_algorithm **algorithm, struct ar_error *err);
+
+/** Parses a list of algorithms as list_algorithms(), `auto` among them; owned by the caller. */
+enum ar_status plan_list_algorithms(const char *where, const char *text,
+                                    const struct ar_algorithm ***algorithms, size_t *count,
+                                    struct ar_error *err);
+
+/** Refuses an engine without messages, for commands that are about them. */
+enum ar_status plan_check_messages(const struct plan *plan, const char *command,
+                                   struct ar_error *err);
+
+/** Says on stderr, for the engine library, if points are beyond what was measured and if options
+ * were given that it does not react to. */
+void plan_note_library(const struct plan *plan, const struct options *options,
+                       const struct point *points, size_t count);
 
 /** Parses what makes ranks and steps differ: `--jitter`, `--seed`, `--iterations`, `--straggler`.
  */
@@ -80,6 +105,12 @@ enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t
 /** The single point of allreduce, predict and explain: `--gpus`, `--algorithm`, `--shape`. */
 enum ar_status plan_point(const struct plan *plan, const struct options *options,
                           struct point *point, struct ar_error *err);
+
+/** The fitted library of a plan, NULL if there is none. */
+static inline const struct ar_library *plan_library(const struct plan *plan)
+{
+    return plan->library != NULL ? &plan->library->library : NULL;
+}
 
 struct ar_collective plan_collective(const struct plan *plan, const struct point *point);
 

@@ -20,6 +20,7 @@ void plan_begin(const struct plan *plan, const struct options *options, const st
 {
     char text[PROGRESS_TEXT];
     double time_s = 0;
+    plan_note_library(plan, options, points, count);
     for (size_t i = 0; i < count; i++) {
         time_s += cost_s(plan, &points[i]);
     }

@@ -15,11 +15,13 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
     row->gpus = ranks;
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
     ar_copy_text(row->algorithm, sizeof row->algorithm, point->algorithm->name);
-    if (strcmp(point->algorithm->name, "ring") != 0) {
+    if (strcmp(point->algorithm->name, "ring") != 0 && point->algorithm != &ar_algorithm_auto) {
         ar_shape_format(&point->shape, row->shape);
     }
-    row->channels = plan->channels;
-    row->window = plan->window;
+    if (!point->engine->needs_library) {
+        row->channels = plan->channels;
+        row->window = plan->window;
+    }
     ar_copy_text(row->engine, sizeof row->engine, point->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, plan->settings);
@@ -45,6 +47,9 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
 /* The closed form's split of all jobs of a trial. */
 static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 {
+    if (trial->library != NULL) {
+        return; /* no closed form: the parts are not known */
+    }
     row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
     if (ar_shape_ranks(&trial->collective.shape) == 1) {
         return;
@@ -65,7 +70,7 @@ static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 
 static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
 {
-    row->messages_count = trial->messages_count;
+    row->messages_count = trial->library == NULL ? trial->messages_count : AR_ROW_NO_COUNT;
     row->wall_s = trial->wall_s;
     ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
     fill_split(trial, row);
@@ -80,6 +85,8 @@ static void fill_step(const struct ar_step *step, struct ar_row *row)
     row->exposed_s = step->exposed_s;
     row->images_per_s = step->images_per_s;
     row->efficiency_frac = step->efficiency_frac;
+    row->low_s = step->low_s;
+    row->high_s = step->high_s;
     fill_trial(&step->trial, row);
 }
 
@@ -107,33 +114,60 @@ static enum ar_status run_step(const struct plan *plan, const struct point *poin
     return status;
 }
 
+/* Times of the low and the high end of the band. */
+static enum ar_status run_band(struct ar_trial trial, const struct ar_engine *engine,
+                               struct ar_row *row, struct ar_error *err)
+{
+    struct ar_job_time time;
+    trial.times = &time;
+    trial.band = AR_BAND_LOW;
+    enum ar_status status = ar_trial_run(&trial, engine, err);
+    if (status == AR_OK) {
+        row->low_s = time.finish_s - time.start_s;
+        trial.band = AR_BAND_HIGH;
+        status = ar_trial_run(&trial, engine, err);
+    }
+    if (status == AR_OK) {
+        row->high_s = time.finish_s - time.start_s;
+    }
+    return status;
+}
+
+static void fill_allreduce(const struct ar_trial *trial, uint64_t payload_bytes, struct ar_row *row)
+{
+    double ranks = ar_shape_ranks(&trial->collective.shape);
+    row->allreduce_s = trial->times[0].finish_s - trial->times[0].start_s;
+    if (row->allreduce_s > 0) {
+        row->algbw_Bps = (double)payload_bytes / row->allreduce_s;
+        row->busbw_Bps = row->algbw_Bps * 2 * (ranks - 1) / ranks;
+    }
+    fill_trial(trial, row);
+}
+
 static enum ar_status run_allreduce(const struct plan *plan, const struct point *point,
                                     struct ar_row *row, struct ar_error *err)
 {
     struct ar_job job = {.elements = point->payload_bytes / ar_precision_bytes(plan->precision)};
     struct ar_job_time time;
-    struct ar_closed *closed;
-    struct ar_collective collective = plan_collective(plan, point);
-    enum ar_status status = ar_closed_create(&collective, &closed, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    struct ar_closed *closed = NULL;
     struct ar_trial trial = {
-        .collective = collective, .plan = closed, .jobs = &job, .jobs_count = 1, .times = &time};
-    status = ar_trial_run(&trial, point->engine, err);
-    if (status != AR_OK) {
-        ar_closed_destroy(closed);
-        return status;
+        .collective = plan_collective(plan, point), .jobs = &job, .jobs_count = 1, .times = &time};
+    enum ar_status status = AR_OK;
+    if (point->engine->needs_library) {
+        trial.library = plan_library(plan);
+        status = run_band(trial, point->engine, row, err);
+    } else {
+        status = ar_closed_create(&trial.collective, &closed, err);
+        trial.plan = closed;
     }
-    double ranks = ar_shape_ranks(&point->shape);
-    row->allreduce_s = time.finish_s - time.start_s;
-    if (row->allreduce_s > 0) {
-        row->algbw_Bps = (double)point->payload_bytes / row->allreduce_s;
-        row->busbw_Bps = row->algbw_Bps * 2 * (ranks - 1) / ranks;
+    if (status == AR_OK) {
+        status = ar_trial_run(&trial, point->engine, err);
     }
-    fill_trial(&trial, row);
+    if (status == AR_OK) {
+        fill_allreduce(&trial, point->payload_bytes, row);
+    }
     ar_closed_destroy(closed);
-    return AR_OK;
+    return status;
 }
 
 enum ar_status plan_run(const struct plan *plan, const struct point *point, struct ar_row *row,

@@ -104,15 +104,24 @@ static void write_allreduce_header(FILE *file)
 
 static void write_allreduce_row(FILE *file, const struct ar_row *row)
 {
-    fprintf(file, "%6" PRIu64 " %-12s %-11s %8" PRIu64 " %-10s %14" PRIu64, row->gpus,
-            row->algorithm, row->shape[0] != '\0' ? row->shape : "-", row->channels, row->engine,
-            row->payload_bytes);
+    char channels[24] = "-";
+    if (row->channels != AR_ROW_NO_COUNT) {
+        snprintf(channels, sizeof channels, "%" PRIu64, row->channels);
+    }
+    fprintf(file, "%6" PRIu64 " %-12s %-11s %8s %-10s %14" PRIu64, row->gpus, row->algorithm,
+            row->shape[0] != '\0' ? row->shape : "-", channels, row->engine, row->payload_bytes);
     if (strcmp(row->status, "ok") != 0) {
         fprintf(file, " %s\n", row->status);
         return;
     }
-    fprintf(file, " %12.2f %11.3f %11.3f %12" PRIu64 "\n", row->allreduce_s * 1e6,
-            row->algbw_Bps / 1e9, row->busbw_Bps / 1e9, row->messages_count);
+    fprintf(file, " %12.2f %11.3f %11.3f", row->allreduce_s * 1e6, row->algbw_Bps / 1e9,
+            row->busbw_Bps / 1e9);
+    if (row->messages_count != AR_ROW_NO_COUNT) {
+        fprintf(file, " %12" PRIu64 "\n", row->messages_count);
+    } else {
+        fprintf(file, " %12s  95 %% band %.2f to %.2f us\n", "-", row->low_s * 1e6,
+                row->high_s * 1e6);
+    }
 }
 
 static void write_step_header(FILE *file)
@@ -130,9 +139,13 @@ static void write_step_row(FILE *file, const struct ar_row *row)
         fprintf(file, " %s\n", row->status);
         return;
     }
-    fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s\n", row->iteration_s * 1e3,
+    fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s", row->iteration_s * 1e3,
             row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3, row->images_per_s,
             row->efficiency_frac * 100, row->baseline);
+    if (isfinite(row->low_s)) {
+        fprintf(file, "  95 %% band %.3f to %.3f ms", row->low_s * 1e3, row->high_s * 1e3);
+    }
+    fputc('\n', file);
 }
 
 void ar_rows_begin(FILE *file, enum ar_row_format format, bool are_bare)

@@ -138,6 +138,13 @@ static enum ar_status prepare_grid(struct space *space, struct grid *grid, const
     return status == AR_OK ? fill_grid(space, grid, plan, err) : status;
 }
 
+/* Some algorithms are of some engines only. */
+static bool has_engine(const struct plan *plan, const struct point *point, struct ar_error *err)
+{
+    struct ar_collective collective = plan_collective(plan, point);
+    return ar_engine_check(point->engine, &collective, plan_library(plan), err) == AR_OK;
+}
+
 /* The bare all-reduces of a variant: every algorithm in its standard shape at the largest GPU
  * count. */
 static enum ar_status add_payloads(struct space *space, const struct grid *grid,
@@ -160,7 +167,9 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
                                   .payload_bytes = sizes[i],
                                   .engine = plan->engine,
                                   .variant = variant};
-            status = add_point(bare, bare_count, point, err);
+            if (has_engine(plan, &point, err)) {
+                status = add_point(bare, bare_count, point, err);
+            }
         }
     }
     free(sizes);
@@ -175,11 +184,22 @@ static enum ar_status add_steps(struct space *space, const struct grid *grid,
         return ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
                             POINTS_MOST);
     }
+    size_t before = space->points_count;
     for (size_t i = 0; status == AR_OK && i < grid->count; i++) {
         struct point point = grid->points[i];
         point.variant = variant;
         point.engine = plan->engine;
-        status = add_point(&space->points, &space->points_count, point, err);
+        if (has_engine(plan, &point, err)) {
+            status = add_point(&space->points, &space->points_count, point, err);
+        }
+    }
+    size_t left_out = grid->count - (space->points_count - before);
+    if (status == AR_OK && left_out == grid->count) {
+        return err->status; /* of the last of them */
+    }
+    if (status == AR_OK && left_out > 0) {
+        plan_note(space->options, "%zu of %zu points left out: %s", left_out, grid->count,
+                  err->text);
     }
     return status;
 }
@@ -274,8 +294,8 @@ enum ar_status space_create(const struct options *options, struct space *space,
         status = variants_create(options, &space->variants, err);
     }
     if (status == AR_OK) {
-        status = list_algorithms("--algorithms", options->algorithm, &grid.algorithms,
-                                 &grid.algorithms_count, err);
+        status = plan_list_algorithms("--algorithms", options->algorithm, &grid.algorithms,
+                                      &grid.algorithms_count, err);
     }
     if (status == AR_OK) {
         status = add_variants(space, &grid, err);

@@ -43,10 +43,13 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
     struct ar_closed *plan = NULL;
-    step->trial = (struct ar_trial){.collective = step->collective, .timeline = step->timeline};
+    step->trial = (struct ar_trial){.collective = step->collective,
+                                    .timeline = step->timeline,
+                                    .library = step->library,
+                                    .band = step->band};
     step->rank_end_s = NULL;
     enum ar_status status = make_jobs(step, err);
-    if (status == AR_OK && ranks > 1) {
+    if (status == AR_OK && ranks > 1 && !step->engine->needs_library) {
         status = ar_closed_create(&step->collective, &plan, err);
         step->trial.plan = plan;
     }
@@ -222,11 +225,38 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
     return AR_OK;
 }
 
+static enum ar_status run_in_band(const struct ar_step *step, enum ar_band band,
+                                  double *iteration_s, struct ar_error *err)
+{
+    struct ar_step end = *step;
+    end.band = band;
+    end.timeline = NULL;
+    enum ar_status status = run_alone(&end, err);
+    if (status == AR_OK) {
+        *iteration_s = end.iteration_s;
+        ar_step_destroy(&end);
+    }
+    return status;
+}
+
+static enum ar_status run_band(struct ar_step *step, struct ar_error *err)
+{
+    enum ar_status status = run_in_band(step, AR_BAND_LOW, &step->low_s, err);
+    return status == AR_OK ? run_in_band(step, AR_BAND_HIGH, &step->high_s, err) : status;
+}
+
 enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 {
     double full = 0;
     assert(step->iterations_count > 0);
-    enum ar_status status = run_baseline(step, &full, err);
+    enum ar_status status = ar_engine_check(step->engine, &step->collective, step->library, err);
+    if (status == AR_OK) {
+        status = run_baseline(step, &full, err);
+    }
+    step->low_s = step->high_s = NAN;
+    if (status == AR_OK && step->engine->needs_library) {
+        status = run_band(step, err);
+    }
     if (status == AR_OK) {
         status = run_alone(step, err);
     }

@@ -76,7 +76,7 @@ Test(platform_file, a_ring_on_a_star_takes_what_a_calculation_says)
     struct ar_cluster *star = platform_text_load(HEAD CLUSTER("15", "") FOOT, NULL, path);
     struct ar_collective ring = support_collective(star, "ring", 16, 1);
     double expected_s = 30 * (10e-6 + 1000000 * 4.0 / 16 / 10e9);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         double time_s = trials_time(&ring, ar_engines[i], 1000000);
         cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
                   ar_engines[i]->name, time_s, expected_s);
@@ -210,7 +210,7 @@ Test(platform_file, a_slow_link_slows_every_engine)
     struct ar_collective ring = support_collective(star, "ring", 8, 1);
     /* The slow link never rests, as in test_link_changes.c. */
     double expected_s = 14 * (16000000 / 8 * 4.0) / (10e9 / 4) + 10e-6;
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         double time_s = trials_time(&ring, ar_engines[i], 16000000);
         cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
                   ar_engines[i]->name, time_s, expected_s);

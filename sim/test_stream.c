@@ -12,7 +12,7 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
     static const struct ar_job jobs[] = {{1e-3, 4000000}, {1.1e-3, 400}, {1.0, 400}, {1.0, 400}};
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_collective ring = support_collective(flat, "ring", 8, 1);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         trials_run(&ring, ar_engines[i], jobs, 4, &test);
         const struct ar_job_time *times = test.times;
         double small_s = trials_time(&ring, ar_engines[i], 400);
@@ -79,7 +79,7 @@ static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
 Test(stream, a_job_finishes_with_its_last_rank)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         for (uint32_t channels = 1; channels <= 2; channels++) {
             struct ar_collective collective = support_collective(abci, "ring", 14, 1);
             collective.channels = channels;
@@ -97,7 +97,7 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
     static const struct ar_job jobs[] = {{0, 4096}, {0, 4096}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective torus = support_collective(abci, "torus2d", 4, 3);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         static struct test_trial without;
         struct ar_error err;
         trials_run(&torus, ar_engines[i], jobs, 2, &test);
@@ -113,7 +113,7 @@ Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
 {
     static const struct ar_job jobs[] = {{0.5, 1000}, {0.75, 1000}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         struct ar_collective one = support_collective(abci, "torus2d", 1, 1);
         trials_run(&one, ar_engines[i], jobs, 2, &test);
         cr_expect(test.times[0].start_s == 0.5 && test.times[0].finish_s == 0.5);

@@ -6,8 +6,9 @@
 #include "engines.h"
 
 const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_recurrence,
-                                              &ar_engine_closed};
+                                              &ar_engine_closed, &ar_engine_library};
 const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
+const size_t ar_message_engines_count = sizeof ar_engines / sizeof ar_engines[0] - 1;
 
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
                               struct ar_error *err)
@@ -21,6 +22,37 @@ enum ar_status ar_engine_find(const char *where, const char *name, const struct 
         names[i] = ar_engines[i]->name;
     }
     return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
+}
+
+enum ar_status ar_engine_check(const struct ar_engine *engine,
+                               const struct ar_collective *collective,
+                               const struct ar_library *library, struct ar_error *err)
+{
+    if (engine->needs_library) {
+        return ar_library_engine_check(collective, library, err);
+    }
+    if (strcmp(collective->algorithm->name, ar_algorithm_auto.name) == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "algorithm auto: engine %s makes no choice; expected an algorithm by "
+                            "name, or --engine library",
+                            engine->name);
+    }
+    return AR_OK;
+}
+
+double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
+{
+    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
+    double first_s = ar_trial_ready(trial, job, 0);
+    double last_s = first_s;
+    bool has_vectors = trial->rank_start_s != NULL || trial->rank_factor != NULL;
+    for (uint32_t rank = 1; has_vectors && rank < ranks; rank++) {
+        double ready_s = ar_trial_ready(trial, job, rank);
+        first_s = ready_s < first_s ? ready_s : first_s;
+        last_s = ready_s > last_s ? ready_s : last_s;
+    }
+    *is_even = first_s == last_s;
+    return last_s;
 }
 
 static double monotonic_s(void)
@@ -71,6 +103,9 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
 {
     assert(trial->jobs_count > 0);
     enum ar_status status = ar_collective_check(&trial->collective, err);
+    if (status == AR_OK) {
+        status = ar_engine_check(engine, &trial->collective, trial->library, err);
+    }
     if (status != AR_OK) {
         return status;
     }

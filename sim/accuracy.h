@@ -1,0 +1,72 @@
+/** \file accuracy.h
+ * How far predictions are from measurements, summed up by what was fitted and by node count.
+ */
+#ifndef AR_ACCURACY_H
+#define AR_ACCURACY_H
+
+#include <stdio.h>
+
+#include "ar_library_table.h"
+#include "ar_row.h"
+
+/** What a row was to the fit that predicts it. */
+enum judged_set {
+    JUDGED_FITTED,   /**< fitted: says how well the model describes, not how well it predicts */
+    JUDGED_HELD_OUT, /**< not fitted */
+    JUDGED_FOLD,     /**< of cross-validation: not fitted by the fit that predicts it */
+    JUDGED_SETS
+};
+
+/** `fitted`, `held-out` or `fold`. */
+const char *judged_set_name(enum judged_set set);
+
+/** A measured all-reduce and what is predicted for it. */
+struct judged {
+    struct ar_library_row row;
+    enum judged_set set;
+    double predicted_s;
+    double low_s, high_s; /**< of the 95 % band; NAN: none */
+    double tuning_s;      /**< by NCCL's own constants; NAN: its rates are not known */
+    char choice[24];      /**< `ring/simple` */
+};
+
+/** Predicts a row with a fitted library. */
+struct judged judged_by_library(const struct ar_library *library, const struct ar_library_row *row,
+                                const char *algorithm, enum judged_set set);
+
+/** One line of a summary. */
+struct accuracy {
+    enum judged_set set;
+    uint32_t nodes; /**< 0: all node counts */
+    struct ar_library_error model;
+    struct ar_library_error tuning; /**< NCCL's own constants on the same rows; count 0: none */
+    bool has_bands;
+};
+
+enum { ACCURACY_MOST = JUDGED_SETS * (AR_LIBRARY_NODES_MOST + 1) };
+
+/** Sums up: for every set that has rows all of it, then each node count. */
+enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
+                            const struct ar_library_nodes *nodes,
+                            struct accuracy lines[ACCURACY_MOST], size_t *lines_count,
+                            struct ar_error *err);
+
+void accuracy_write_table(FILE *file, const struct accuracy *lines, size_t count);
+
+/** An array with an object per line of the summary. */
+void accuracy_write_json(FILE *file, const struct accuracy *lines, size_t count);
+
+/** Columns of accuracy_write_csv(). */
+#define ACCURACY_COLUMNS                                                                           \
+    "set,nodes,rows,median_frac,mean_frac,p95_frac,worst_frac,covered_frac,tuning_median_frac,"    \
+    "tuning_mean_frac,tuning_p95_frac,tuning_worst_frac"
+
+/** Cells of one line; no newline. */
+void accuracy_write_csv(FILE *file, const struct accuracy *line);
+
+enum { ACCURACY_TEXT = 220 };
+
+/** A line as a sentence for a comment (`8 nodes held out, 24 rows: median 4.0 %, ...`). */
+const char *accuracy_text(const struct accuracy *line, char text[ACCURACY_TEXT]);
+
+#endif

@@ -1,0 +1,375 @@
+/* compare: predictions beside measured all-reduces. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "accuracy.h"
+#include "ar_output.h"
+#include "ar_plot_compare.h"
+#include "calibration.h"
+#include "campaign.h"
+#include "cells.h"
+#include "commands.h"
+#include "plan.h"
+#include "resource.h"
+
+/* All that is printed and drawn. */
+struct comparison {
+    struct judged *rows; /* in order of nodes, GPUs and payload */
+    size_t rows_count;
+    struct accuracy lines[ACCURACY_MOST];
+    size_t lines_count;
+};
+
+/* --- predictions -------------------------------------------------------------------------- */
+
+/* What a row was to the table of the cluster; without one nothing was fitted. */
+static enum judged_set set_of(const struct plan *plan, uint32_t nodes)
+{
+    bool is_fitted =
+        plan->engine->needs_library && ar_library_nodes_have(&plan->library->fitted, nodes);
+    return is_fitted ? JUDGED_FITTED : JUDGED_HELD_OUT;
+}
+
+/* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
+static enum ar_status make_point(const struct plan *plan, const struct ar_algorithm *algorithm,
+                                 const struct ar_library_run *run, struct point *point,
+                                 struct ar_error *err)
+{
+    uint32_t gpus = ar_cluster_facts(plan->cluster)->gpus_per_node;
+    *point = (struct point){.algorithm = algorithm, .engine = plan->engine};
+    point->shape = algorithm->default_shape(run->ranks, gpus);
+    if ((run->ranks + gpus - 1) / gpus != run->nodes) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
+                            "; expected full nodes with --engine %s",
+                            run->ranks, run->nodes, gpus, plan->engine->name);
+    }
+    struct ar_collective collective = plan_collective(plan, point);
+    enum ar_status status = ar_collective_check(&collective, err);
+    return status == AR_OK ? ar_engine_check(plan->engine, &collective, plan_library(plan), err)
+                           : status;
+}
+
+/* By an engine that follows messages. */
+static enum ar_status judge_by_engine(const struct plan *plan, struct point point,
+                                      const struct ar_library_row *row, struct judged *judged,
+                                      struct ar_error *err)
+{
+    struct ar_row result;
+    struct ar_tuning tuning;
+    struct ar_error no_rates;
+    uint32_t element_bytes = ar_precision_bytes(plan->precision);
+    uint64_t bytes = (uint64_t)row->run.bytes;
+    point.payload_bytes = (bytes + element_bytes - 1) / element_bytes * element_bytes;
+    enum ar_status status = plan_run(plan, &point, &result, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    *judged = (struct judged){.row = *row,
+                              .set = JUDGED_HELD_OUT,
+                              .predicted_s = result.allreduce_s,
+                              .low_s = NAN,
+                              .high_s = NAN,
+                              .tuning_s = NAN};
+    snprintf(judged->choice, sizeof judged->choice, "%.23s", point.algorithm->name);
+    if (calibration_tuning(plan->cluster, &tuning, &no_rates) == AR_OK) {
+        judged->tuning_s =
+            ar_tuning_time(&tuning, ar_tuning_choose(&tuning, NULL, &row->run), &row->run);
+    }
+    return AR_OK;
+}
+
+static enum ar_status judge(const struct plan *plan, const struct ar_algorithm *algorithm,
+                            const struct ar_library_row *row, struct judged *judged,
+                            struct ar_error *err)
+{
+    struct point point;
+    enum ar_status status = AR_OK;
+    if (plan->engine->needs_library && algorithm == &ar_algorithm_auto) {
+        *judged = judged_by_library(plan_library(plan), row, NULL, set_of(plan, row->run.nodes));
+        return AR_OK;
+    }
+    status = make_point(plan, algorithm, &row->run, &point, err);
+    if (status == AR_OK && plan->engine->needs_library) {
+        *judged = judged_by_library(plan_library(plan), row, algorithm->name,
+                                    set_of(plan, row->run.nodes));
+        return AR_OK;
+    }
+    return status == AR_OK ? judge_by_engine(plan, point, row, judged, err) : status;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+    const struct ar_library_run *first = &((const struct judged *)a)->row.run;
+    const struct ar_library_run *second = &((const struct judged *)b)->row.run;
+    if (first->nodes != second->nodes) {
+        return first->nodes < second->nodes ? -1 : 1;
+    }
+    if (first->ranks != second->ranks) {
+        return first->ranks < second->ranks ? -1 : 1;
+    }
+    return (first->bytes > second->bytes) - (first->bytes < second->bytes);
+}
+
+static enum ar_status judge_rows(const struct plan *plan, const struct ar_algorithm *algorithm,
+                                 const struct campaign *campaign, struct comparison *comparison,
+                                 struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    comparison->rows = calloc(campaign->rows_count + 1, sizeof *comparison->rows);
+    if (comparison->rows == NULL) {
+        return ar_error_no_memory(err, "the compared rows");
+    }
+    for (size_t i = 0; status == AR_OK && i < campaign->rows_count; i++) {
+        status = judge(plan, algorithm, &campaign->rows[i], &comparison->rows[i], err);
+    }
+    if (status == AR_OK) {
+        comparison->rows_count = campaign->rows_count;
+        qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_rows);
+        status = accuracy_sum(comparison->rows, comparison->rows_count, &campaign->nodes,
+                              comparison->lines, &comparison->lines_count, err);
+    }
+    return status;
+}
+
+/* --- output ------------------------------------------------------------------------------- */
+
+static double error_of(const struct judged *judged, double predicted_s)
+{
+    return predicted_s / judged->row.time_s - 1;
+}
+
+static void write_table(const struct comparison *comparison)
+{
+    printf("%5s %6s %12s %14s %14s %12s %12s %9s %-13s %-8s %12s %9s\n", "nodes", "gpus",
+           "payload (B)", "measured (us)", "predicted (us)", "low (us)", "high (us)", "error (%)",
+           "choice", "rows", "NCCL's (us)", "error (%)");
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct judged *row = &comparison->rows[i];
+        printf("%5" PRIu32 " %6" PRIu32 " %12.0f %14.2f %14.2f", row->row.run.nodes,
+               row->row.run.ranks, row->row.run.bytes, row->row.time_s * 1e6,
+               row->predicted_s * 1e6);
+        if (isfinite(row->low_s)) {
+            printf(" %12.2f %12.2f", row->low_s * 1e6, row->high_s * 1e6);
+        } else {
+            printf(" %12s %12s", "-", "-");
+        }
+        printf(" %+9.1f %-13s %-8s", error_of(row, row->predicted_s) * 100, row->choice,
+               judged_set_name(row->set));
+        if (isfinite(row->tuning_s)) {
+            printf(" %12.2f %+9.1f\n", row->tuning_s * 1e6, error_of(row, row->tuning_s) * 100);
+        } else {
+            printf(" %12s %9s\n", "-", "-");
+        }
+    }
+    printf("\n");
+    accuracy_write_table(stdout, comparison->lines, comparison->lines_count);
+}
+
+#define NUMBERS_MOST 8
+
+static const char *const number_names[NUMBERS_MOST] = {
+    "payload_bytes", "measured_s", "predicted_s", "low_s",
+    "high_s",        "error_frac", "tuning_s",    "tuning_error_frac"};
+
+static void list_numbers(const struct judged *row, double numbers[NUMBERS_MOST])
+{
+    numbers[0] = row->row.run.bytes;
+    numbers[1] = row->row.time_s;
+    numbers[2] = row->predicted_s;
+    numbers[3] = row->low_s;
+    numbers[4] = row->high_s;
+    numbers[5] = error_of(row, row->predicted_s);
+    numbers[6] = row->tuning_s;
+    numbers[7] = error_of(row, row->tuning_s);
+}
+
+static void write_csv(FILE *file, const struct comparison *comparison)
+{
+    fprintf(file, "nodes,gpus,choice,set");
+    for (size_t i = 0; i < NUMBERS_MOST; i++) {
+        fprintf(file, ",%s", number_names[i]);
+    }
+    fputc('\n', file);
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct judged *row = &comparison->rows[i];
+        double numbers[NUMBERS_MOST];
+        list_numbers(row, numbers);
+        fprintf(file, "%" PRIu32 ",%" PRIu32 ",%s,%s", row->row.run.nodes, row->row.run.ranks,
+                row->choice, judged_set_name(row->set));
+        for (size_t j = 0; j < NUMBERS_MOST; j++) {
+            fputc(',', file);
+            cell_csv_number(file, numbers[j]);
+        }
+        fputc('\n', file);
+    }
+}
+
+static void write_json(const struct comparison *comparison)
+{
+    printf("{\n  \"rows\": [");
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct judged *row = &comparison->rows[i];
+        double numbers[NUMBERS_MOST];
+        list_numbers(row, numbers);
+        printf("%s\n    {\"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32 ", \"choice\": ",
+               i > 0 ? "," : "", row->row.run.nodes, row->row.run.ranks);
+        cell_json_text(stdout, row->choice);
+        printf(", \"set\": \"%s\"", judged_set_name(row->set));
+        for (size_t j = 0; j < NUMBERS_MOST; j++) {
+            printf(", \"%s\": ", number_names[j]);
+            cell_json_number(stdout, numbers[j]);
+        }
+        putchar('}');
+    }
+    printf("\n  ],\n  \"accuracy\": ");
+    accuracy_write_json(stdout, comparison->lines, comparison->lines_count);
+    printf("\n}\n");
+}
+
+static enum ar_status write_files(const struct comparison *comparison, const char *directory,
+                                  struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    struct ar_output rows;
+    struct ar_output summary;
+    snprintf(path, sizeof path, "%s/compare.csv", directory);
+    enum ar_status status = ar_output_open(path, &rows, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    snprintf(path, sizeof path, "%s/accuracy.csv", directory);
+    status = ar_output_open(path, &summary, err);
+    if (status != AR_OK) {
+        ar_output_abort(&rows);
+        return status;
+    }
+    write_csv(rows.file, comparison);
+    fprintf(summary.file, ACCURACY_COLUMNS "\n");
+    for (size_t i = 0; i < comparison->lines_count; i++) {
+        accuracy_write_csv(summary.file, &comparison->lines[i]);
+        fputc('\n', summary.file);
+    }
+    status = ar_output_commit(&rows, err);
+    if (status != AR_OK) {
+        ar_output_abort(&summary);
+        return status;
+    }
+    return ar_output_commit(&summary, err);
+}
+
+static enum ar_status draw(const struct options *options, const struct plan *plan,
+                           const struct comparison *comparison, struct ar_error *err)
+{
+    char templates[RESOURCE_PATH];
+    struct ar_plot_compared *rows = calloc(comparison->rows_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a picture");
+    }
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct judged *row = &comparison->rows[i];
+        rows[i] = (struct ar_plot_compared){.nodes = row->row.run.nodes,
+                                            .gpus = row->row.run.ranks,
+                                            .payload_bytes = row->row.run.bytes,
+                                            .measured_s = row->row.time_s,
+                                            .predicted_s = row->predicted_s,
+                                            .low_s = row->low_s,
+                                            .high_s = row->high_s,
+                                            .is_fitted = row->set == JUDGED_FITTED};
+    }
+    struct ar_plot_compare_request request = {.output_dir = options->out,
+                                              .template_dir = templates,
+                                              .cluster = ar_cluster_facts(plan->cluster)->name,
+                                              .engine = plan->engine->name,
+                                              .rows = rows,
+                                              .rows_count = comparison->rows_count};
+    enum ar_status status = resource_plots(templates, err);
+    if (status == AR_OK) {
+        status = ar_plot_compare(&request, err);
+    }
+    free(rows);
+    return status;
+}
+
+static enum ar_status write_out(const struct options *options, const struct plan *plan,
+                                const struct comparison *comparison, struct ar_error *err)
+{
+    if (strlen(options->out) + 64 > RESOURCE_PATH) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long", options->out);
+    }
+    enum ar_status status = ar_make_directory(options->out, err);
+    if (status == AR_OK) {
+        status = write_files(comparison, options->out, err);
+    }
+    if (status == AR_OK) {
+        status = draw(options, plan, comparison, err);
+    }
+    for (size_t i = 0; status == AR_OK && i < AR_PLOT_COMPARE_PICTURES; i++) {
+        plan_note(options, "%s/%s.svg and .png written", options->out, ar_plot_compare_names[i]);
+    }
+    return status;
+}
+
+/* --- the command -------------------------------------------------------------------------- */
+
+static enum ar_status run(const struct options *options, const struct plan *plan,
+                          enum ar_row_format format, struct ar_error *err)
+{
+    struct campaign campaign;
+    struct comparison comparison = {.rows_count = 0};
+    const struct ar_algorithm *algorithm;
+    const char *standard = plan->engine->needs_library ? "auto" : "ring";
+    const char *name = options->algorithm != NULL ? options->algorithm : standard;
+    enum ar_status status = plan_find_algorithm("--algorithm", name, &algorithm, err);
+    if (status == AR_OK) {
+        status = campaign_read(options, plan->cluster, &campaign, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    status = judge_rows(plan, algorithm, &campaign, &comparison, err);
+    if (status == AR_OK && options->out != NULL) {
+        status = write_out(options, plan, &comparison, err);
+    }
+    if (status == AR_OK) {
+        campaign_note(&campaign, options);
+        format == AR_ROW_CSV    ? write_csv(stdout, &comparison)
+        : format == AR_ROW_JSON ? write_json(&comparison)
+                                : write_table(&comparison);
+    }
+    free(comparison.rows);
+    campaign_destroy(&campaign);
+    return status;
+}
+
+/* The engine `library` needs a table before any row is asked for. */
+static enum ar_status check_table(const struct plan *plan, struct ar_error *err)
+{
+    struct point point = {
+        .algorithm = &ar_algorithm_auto, .shape = {.x = 1, .y = 1}, .engine = plan->engine};
+    struct ar_collective collective = plan_collective(plan, &point);
+    return plan->engine->needs_library
+               ? ar_engine_check(plan->engine, &collective, plan_library(plan), err)
+               : AR_OK;
+}
+
+enum ar_status command_compare(const struct options *options, struct ar_error *err)
+{
+    struct plan plan;
+    enum ar_row_format format;
+    enum ar_status status = ar_row_format_parse("--format", options->format, &format, err);
+    if (status == AR_OK) {
+        status = plan_create(options, false, &plan, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    status = check_table(&plan, err);
+    if (status == AR_OK) {
+        status = run(options, &plan, format, err);
+    }
+    plan_destroy(&plan);
+    return status;
+}

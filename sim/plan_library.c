@@ -1,0 +1,226 @@
+/* The fitted library of a cluster: its table, and what can be asked of it. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_text.h"
+#include "ar_units.h"
+#include "lists.h"
+#include "plan.h"
+#include "resource.h"
+
+/* The table beside the cluster file, else a shipped one. */
+static enum ar_status find_table(const struct options *options, const char *name,
+                                 char path[RESOURCE_PATH], struct ar_error *err)
+{
+    char cluster[RESOURCE_PATH];
+    enum ar_status status =
+        resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, cluster, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    const char *slash = strrchr(cluster, '/');
+    int folder = slash != NULL ? (int)(slash - cluster) + 1 : 0;
+    int length = snprintf(path, RESOURCE_PATH, "%.*s%s.library.csv", folder, cluster, name);
+    if (length < RESOURCE_PATH && access(path, F_OK) == 0) {
+        return AR_OK;
+    }
+    return resource_find(RESOURCE_LIBRARY, "library.cost_table", name, path, err);
+}
+
+/* A rate of the cluster that nothing reacts to is a mistake. */
+static enum ar_status check_rate(const char *key, double found_Bps, double table_Bps,
+                                 const char *name, struct ar_error *err)
+{
+    char found[AR_UNIT_TEXT];
+    char expected[AR_UNIT_TEXT];
+    double ratio = found_Bps / table_Bps;
+    if (found_Bps == 0 || (ratio > 1 - 1e-9 && ratio < 1 + 1e-9)) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found %s; expected %s, with which the table %s was fitted (see "
+                        "'allreckon calibrate --help')",
+                        key, ar_format_rate(found_Bps, found), ar_format_rate(table_Bps, expected),
+                        name);
+}
+
+static enum ar_status check_rates(const struct ar_cluster_facts *facts,
+                                  const struct ar_tuning *tuning, struct ar_error *err)
+{
+    enum ar_status status = check_rate("library.node_bus", facts->library_node_bus_Bps,
+                                       tuning->node_bus_Bps, facts->library_cost, err);
+    if (status == AR_OK && tuning->net_bus_Bps > 0) {
+        status = check_rate("library.net_bus", facts->library_net_bus_Bps, tuning->net_bus_Bps,
+                            facts->library_cost, err);
+    }
+    return status;
+}
+
+enum ar_status plan_load_library(const struct options *options, const struct ar_cluster *cluster,
+                                 struct ar_library_table **library, struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    *library = NULL;
+    if (facts->library_cost[0] == '\0') {
+        return AR_OK;
+    }
+    struct ar_library_table *table = malloc(sizeof *table);
+    if (table == NULL) {
+        return ar_error_no_memory(err, "the table of a library");
+    }
+    enum ar_status status = find_table(options, facts->library_cost, path, err);
+    if (status == AR_OK) {
+        status = ar_library_table_read(path, table, err);
+    }
+    if (status == AR_OK) {
+        status = check_rates(facts, &table->library.tuning, err);
+    }
+    if (status != AR_OK) {
+        free(table);
+        return status;
+    }
+    *library = table;
+    return AR_OK;
+}
+
+enum ar_status plan_find_algorithm(const char *where, const char *name,
+                                   const struct ar_algorithm **algorithm, struct ar_error *err)
+{
+    if (strcmp(name, ar_algorithm_auto.name) == 0) {
+        *algorithm = &ar_algorithm_auto;
+        return AR_OK;
+    }
+    return ar_algorithm_find(where, name, algorithm, err);
+}
+
+/* Takes the items `auto` out of a list; says whether there were any. */
+static bool take_auto(char *list)
+{
+    bool is_there = false;
+    const char *name = ar_algorithm_auto.name;
+    size_t length = strlen(name);
+    for (char *item = list; item != NULL;) {
+        char *comma = strchr(item, ',');
+        size_t size = comma != NULL ? (size_t)(comma - item) : strlen(item);
+        if (size != length || strncmp(item, name, size) != 0) {
+            item = comma != NULL ? comma + 1 : NULL;
+            continue;
+        }
+        is_there = true;
+        if (comma != NULL) {
+            memmove(item, comma + 1, strlen(comma + 1) + 1);
+        } else {
+            item[item > list ? -1 : 0] = '\0';
+            item = NULL;
+        }
+    }
+    return is_there;
+}
+
+enum ar_status plan_list_algorithms(const char *where, const char *text,
+                                    const struct ar_algorithm ***algorithms, size_t *count,
+                                    struct ar_error *err)
+{
+    size_t length = strlen(text);
+    if (strstr(text, ",,") != NULL || text[0] == ',' || (length > 0 && text[length - 1] == ',')) {
+        return list_algorithms(where, text, algorithms, count, err); /* which says what is wrong */
+    }
+    char *named = strdup(text);
+    const struct ar_algorithm **found = NULL;
+    size_t found_count = 0;
+    enum ar_status status = AR_OK;
+    if (named == NULL) {
+        return ar_error_no_memory(err, "a list");
+    }
+    bool has_auto = take_auto(named);
+    if (!has_auto || named[0] != '\0') {
+        status = list_algorithms(where, named, &found, &found_count, err);
+    }
+    free(named);
+    const struct ar_algorithm **all =
+        status == AR_OK ? realloc(found, (found_count + 1) * sizeof *found) : NULL;
+    if (all == NULL) {
+        free(found);
+        return status == AR_OK ? ar_error_no_memory(err, "a list") : status;
+    }
+    if (has_auto) {
+        all[found_count++] = &ar_algorithm_auto;
+    }
+    *algorithms = all;
+    *count = found_count;
+    return AR_OK;
+}
+
+enum ar_status plan_check_messages(const struct plan *plan, const char *command,
+                                   struct ar_error *err)
+{
+    if (plan->engine->needs_library) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: --engine: found %s, which knows of no messages; expected "
+                            "recurrence, simgrid or closed",
+                            command, plan->engine->name);
+    }
+    return AR_OK;
+}
+
+/* Whether an option sets what the library's times do not react to. */
+static bool is_without_effect(const struct options *options)
+{
+    static const char *const names[] = {"slow-link", "down-link", "channels", "window"};
+    static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
+    for (size_t i = 0; i < options->given_count; i++) {
+        for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
+            if (strcmp(options->given[i], names[j]) == 0) {
+                return true;
+            }
+        }
+    }
+    for (size_t i = 0; i < options->settings_count; i++) {
+        for (size_t j = 0; j < sizeof keys / sizeof keys[0]; j++) {
+            if (strncmp(options->settings[i], keys[j], strlen(keys[j])) == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The largest node count that was measured. */
+static uint32_t measured_nodes(const struct ar_library_table *table)
+{
+    uint32_t most = 0;
+    if (table->fitted.count > 0) {
+        most = table->fitted.counts[table->fitted.count - 1];
+    }
+    if (table->held_out.count > 0 && table->held_out.counts[table->held_out.count - 1] > most) {
+        most = table->held_out.counts[table->held_out.count - 1];
+    }
+    return most;
+}
+
+void plan_note_library(const struct plan *plan, const struct options *options,
+                       const struct point *points, size_t count)
+{
+    uint32_t gpus = ar_cluster_facts(plan->cluster)->gpus_per_node;
+    uint32_t most = 0;
+    if (!plan->engine->needs_library || plan->library == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t nodes = (ar_shape_ranks(&points[i].shape) + gpus - 1) / gpus;
+        most = nodes > most ? nodes : most;
+    }
+    if (most > measured_nodes(plan->library)) {
+        plan_note(options,
+                  "%" PRIu32 " nodes are beyond the %" PRIu32 " that were measured: the "
+                  "band does not know what is new there, such as a second rack",
+                  most, measured_nodes(plan->library));
+    }
+    if (is_without_effect(options)) {
+        plan_note(options, "engine library knows measured times; links, channels and window do not "
+                           "change them");
+    }
+}

@@ -1,0 +1,243 @@
+/* calibrate: what it writes, what it says of itself, and the engine that uses it. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+#define PUBLISHED  "abci.csv"
+#define BY_LIBRARY "--algorithm auto --engine library"
+
+/* The measurements of ABCI in the test's directory. */
+static void enter(void)
+{
+    char path[1024];
+    cli_enter();
+    cli_good("cp '%s' " PUBLISHED,
+             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+}
+
+TestSuite(cli_calibrate, .init = enter, .fini = cli_leave);
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    const char *cell = cli_cell(table, row, column);
+    char *end;
+    double value = strtod(cell, &end);
+    cr_assert(end != cell && *end == '\0', "row %zu, %s: \"%s\"", row, column, cell);
+    return value;
+}
+
+/* The report without the parameters, whose sources have quotes. */
+static struct cli_table *accuracy(const char *report)
+{
+    static char text[65536];
+    size_t used = 0;
+    for (const char *line = report; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t length = strcspn(line, "\n") + 1;
+        if (strncmp(line, "parameter,", 10) != 0) {
+            memcpy(text + used, line, length);
+            used += length;
+        }
+    }
+    text[used] = '\0';
+    return cli_table(text);
+}
+
+/* The row of a set and a node count ("" for all). */
+static size_t find(const struct cli_table *table, const char *set, const char *nodes)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, "set"), set) == 0 &&
+            strcmp(cli_cell(table, i, "nodes"), nodes) == 0) {
+            return i;
+        }
+    }
+    cr_assert_fail("no row of %s, nodes \"%s\"", set, nodes);
+    return 0;
+}
+
+/* The shipped cluster is what the command makes of the shipped measurements; other releases of GSL
+ * may end a fit some digits elsewhere. */
+Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements)
+{
+    cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --hold-out none --folds "
+             "--out abci-v100-nccl2.8.topo");
+    static const char *const clusters[] = {"abci-v100-nccl2.8", "./abci-v100-nccl2.8.topo"};
+    struct cli_table *tables[2];
+    for (size_t i = 0; i < 2; i++) {
+        tables[i] = cli_table(cli_good("$AR allreduce --cluster %s " BY_LIBRARY
+                                       " --gpus 256 --payload 4B:1GiB:x4 --format csv | "
+                                       "sed 's/\"[^\"]*\"//'",
+                                       clusters[i])
+                                  .out);
+    }
+    cr_assert_eq(tables[0]->rows_count, tables[1]->rows_count);
+    cr_assert_gt(tables[0]->rows_count, 14);
+    for (size_t i = 1; i < tables[0]->rows_count; i++) {
+        static const char *const columns[] = {"allreduce_s", "low_s", "high_s"};
+        for (size_t j = 0; j < 3; j++) {
+            cr_expect_float_eq(number(tables[0], i, columns[j]) / number(tables[1], i, columns[j]),
+                               1, 1e-3, "row %zu, %s", i, columns[j]);
+        }
+    }
+    cli_good("grep -v '^#' abci-v100-nccl2.8.topo > mine");
+    char path[1024];
+    cli_good("grep -v '^#' '%s' > shipped",
+             cli_source("topologies/abci-v100-nccl2.8.topo", path, sizeof path));
+    cr_expect_str_eq(cli_read("mine"), cli_read("shipped"));
+}
+
+/* What is held out has no part in the fit: other times there change nothing but their own error. */
+Test(cli_calibrate, held_out_rows_do_not_touch_the_fit)
+{
+    cli_good("awk -F, '/^8,/ {$4 *= 2; $5 *= 2} {print}' OFS=, " PUBLISHED " > slower.csv");
+    struct cli_run a = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --format csv");
+    struct cli_run b = cli_good("$AR calibrate slower.csv --cluster abci-v100 --format csv");
+    cr_expect_eq(cli_lines_with(a.out, "parameter,"), 22); /* and the header */
+    struct cli_table *as_measured = accuracy(a.out);
+    struct cli_table *slower = accuracy(b.out);
+    for (const char *x = a.out, *y = b.out; strncmp(x, "accuracy", 8) != 0; x++, y++) {
+        cr_assert_eq(*x, *y, "parameters differ at \"%.40s\" and \"%.40s\"", x, y);
+    }
+    cli_expect_same_row(as_measured, find(as_measured, "fitted", ""), slower,
+                        find(slower, "fitted", ""));
+    size_t row = find(slower, "held-out", "8");
+    cr_expect_gt(number(slower, row, "median_frac"), 0.4, "half the measured time is -50 %%");
+    cr_expect_lt(number(as_measured, find(as_measured, "held-out", "8"), "median_frac"), 0.1);
+    cr_expect_eq(number(slower, row, "rows"), 24);
+}
+
+Test(cli_calibrate, a_fold_is_the_error_of_a_fit_without_its_nodes)
+{
+    struct cli_table *folds =
+        accuracy(cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --folds --hold-out none "
+                          "--format csv")
+                     .out);
+    static const char *const nodes[] = {"1", "2", "4", "8"};
+    for (size_t i = 0; i < 4; i++) {
+        struct cli_table *held =
+            accuracy(cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --hold-out %s "
+                              "--format csv",
+                              nodes[i])
+                         .out);
+        size_t a = find(folds, "fold", nodes[i]);
+        size_t b = find(held, "held-out", nodes[i]);
+        cr_expect_str_eq(cli_cell(folds, a, "mean_frac"), cli_cell(held, b, "mean_frac"));
+        cr_expect_str_eq(cli_cell(folds, a, "tuning_p95_frac"),
+                         cli_cell(held, b, "tuning_p95_frac"));
+    }
+    cr_expect_eq(number(folds, find(folds, "fold", ""), "rows"), 96);
+}
+
+Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_were)
+{
+    cli_good("grep -v '^[248],' " PUBLISHED " > one.csv");
+    struct cli_run run = cli_good("$AR calibrate one.csv --cluster abci-v100");
+    cr_expect_not_null(strstr(run.err, "none is held out"), "%s", run.err);
+    cr_expect_eq(cli_lines_with(run.out, "held-out"), 0);
+    cli_good("$AR calibrate one.csv --cluster abci-v100 --format json > report.json");
+    cr_expect_eq(cli_lines_with(cli_read("report.json"),
+                                "\"parameter\": \"tree.simple.bandwidth\", \"value\": 5.5e+09"),
+                 1);
+    cr_expect_str_eq(cli_good("grep '\"tree' report.json | grep -c '\"identified\": false'").out,
+                     "5\n");
+}
+
+Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)
+{
+    cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --out first.topo "
+             "--set net.latency=2us --time mean");
+    cli_good("$AR calibrate " PUBLISHED " --cluster ./first.topo --out second.topo");
+    const char *text = cli_read("second.topo");
+    cr_expect_eq(cli_lines_with(text, "# --- calibrated by"), 1);
+    cr_expect_eq(cli_lines_with(text, "# --- end of"), 1);
+    cr_expect_eq(cli_lines_with(text, "# nodes held out: 8"), 1);
+    cr_expect_eq(cli_lines_with(text, "# error, 8 nodes held out, 24 rows: median"), 1);
+    cr_expect_eq(cli_lines_with(text, "# times: out-of-place; cluster: ./first.topo"), 1);
+    cr_expect_eq(cli_lines_with(text, "net.latency = 2us ; --set of"), 1);
+    cr_expect_eq(cli_lines_with(text, "name = second"), 1);
+    cr_expect_eq(cli_lines_with(text, "library.cost_table = second"), 1);
+    cr_expect_eq(cli_lines_with(text, "library.cost_table = first"), 0);
+    cr_expect_eq(cli_lines_with(cli_read("second.library.csv"), "# fitted_nodes: 1 2 4"), 1);
+    /* From another directory, too. */
+    cli_good("mkdir below && cd below && $AR allreduce --cluster ../second.topo " BY_LIBRARY
+             " --gpus 8 --payload 1MiB");
+}
+
+Test(cli_calibrate, times_are_those_that_are_asked_for)
+{
+    static const char *const times[] = {"out-of-place", "in-place", "mean"};
+    double measured_s[3];
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_table *table =
+            cli_table(cli_good("$AR compare " PUBLISHED " --cluster abci-v100-nccl2.8 --time %s "
+                               "--format csv",
+                               times[i])
+                          .out);
+        measured_s[i] = number(table, 1, "measured_s");
+    }
+    cr_expect_float_eq(measured_s[0], 8.48e-6, 1e-12);
+    cr_expect_float_eq(measured_s[1], 8.34e-6, 1e-12);
+    cr_expect_float_eq(measured_s[2], 8.41e-6, 1e-12);
+}
+
+/* --- the engine --------------------------------------------------------------------------- */
+
+Test(cli_calibrate, the_engine_predicts_in_bands)
+{
+    struct cli_table *table =
+        cli_table(cli_good("$AR allreduce --cluster abci-v100-nccl2.8 " BY_LIBRARY
+                           " --gpus 64 --payload 4B:256MiB:x8 --format csv | "
+                           "sed 's/\"[^\"]*\"//'")
+                      .out);
+    cr_assert_gt(table->rows_count, 8);
+    for (size_t i = 1; i < table->rows_count; i++) {
+        double time_s = number(table, i, "allreduce_s");
+        cr_expect_lt(number(table, i, "low_s"), time_s);
+        cr_expect_gt(number(table, i, "high_s"), time_s);
+        cr_expect_str_eq(cli_cell(table, i, "algorithm"), "auto");
+        cr_expect_str_eq(cli_cell(table, i, "messages_count"), "");
+        cr_expect_str_eq(cli_cell(table, i, "setup_s"), "");
+        cr_expect_str_eq(cli_cell(table, i, "channels"), "");
+    }
+    struct cli_table *step =
+        cli_table(cli_good("$AR predict --cluster abci-v100-nccl2.8 " BY_LIBRARY
+                           " --gpus 64 --trace resnet50-v1.5 --format csv | sed 's/\"[^\"]*\"//'")
+                      .out);
+    cr_expect_lt(number(step, 1, "low_s"), number(step, 1, "iteration_s"));
+    cr_expect_gt(number(step, 1, "high_s"), number(step, 1, "iteration_s"));
+    cr_expect_gt(number(step, 1, "low_s"), number(step, 1, "compute_s"));
+    cli_good("$AR allreduce --cluster abci-v100-nccl2.8 " BY_LIBRARY
+             " --gpus 1 --payload 4B --format csv");
+}
+
+/* A ring can only be slower than the choice by the library's own account; trees are its choice for
+ * small messages on many nodes. */
+Test(cli_calibrate, an_algorithm_limits_the_choice)
+{
+    struct cli_run ring =
+        cli_good("$AR allreduce --cluster abci-v100-nccl2.8 --algorithm ring --engine library "
+                 "--gpus 256 --payload 4B --format json");
+    struct cli_run choice = cli_good("$AR allreduce --cluster abci-v100-nccl2.8 " BY_LIBRARY
+                                     " --gpus 256 --payload 4B --format json");
+    cr_expect_not_null(strstr(ring.out, " ring/ll\""), "%s", ring.out);
+    cr_expect_not_null(strstr(choice.out, " tree/ll\""), "%s", choice.out);
+}
+
+Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
+{
+    struct cli_run run =
+        cli_good("$AR sweep --cluster abci-v100-nccl2.8 --trace trace.csv --gpus 4,64 "
+                 "--algorithms auto,ring,torus2d --shapes square --engine library,closed "
+                 "--format csv");
+    cr_expect_not_null(strstr(run.err, "2 of 6 points left out: engine library: found algorithm"),
+                       "%s", run.err);
+    cr_expect_not_null(strstr(run.err, "2 of 6 points left out: algorithm auto: engine closed"),
+                       "%s", run.err);
+    cr_expect_eq(cli_lines_with(run.out, ",auto,"), 2);
+    cr_expect_eq(cli_lines_with(run.out, ",ring,"), 4);
+    cr_expect_eq(cli_lines_with(run.out, ",torus2d,"), 2);
+    cr_expect_eq(cli_lines_with(run.out, ",ok"), 8);
+}

@@ -1,0 +1,184 @@
+/* calibrate, compare and the engine library on bad input: one line, and no file. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+static void enter(void)
+{
+    char path[1024];
+    cli_enter();
+    cli_good("cp '%s' abci.csv",
+             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+    cli_good("cp '%s'/nccl-*.txt '%s'/osu-*.txt '%s'/harness*.csv .",
+             cli_source("traces/logs/fixtures", path, sizeof path), path, path);
+    cli_good("$AR calibrate abci.csv --cluster abci-v100 "
+             "--out fitted.topo");
+    /* Damaged copies of the measurements. */
+    cli_good("sed 's/^8,32,4,41.36/8,32,4,0/' abci.csv > zero.csv");
+    cli_good("sed 's/^8,32,4,41.36/8,32,4,-41.36/' abci.csv > negative.csv");
+    cli_good("head -c 1000 abci.csv > cut.csv");
+    cli_good("grep -E '^[#n]|^1,4,4,|^1,4,8,' abci.csv > few.csv");
+    cli_good("grep -E '^[#n]|^[1248],[0-9]*,1024,' abci.csv > size.csv && "
+             "grep '^8,32,1024,' size.csv > more && for i in 1 2 3 4 5 6; do cat more; done >> "
+             "size.csv");
+    cli_good("sed 's/^8,32,/8,33,/' abci.csv > ranks.csv");
+    cli_good("sed 's/^8,32,/8,64,/' abci.csv > dense.csv");
+    cli_good("sed 's/^8,32,/2000,8000,/' abci.csv > many.csv");
+    cli_good("grep -v '^8' abci.csv | cut -d, -f1-4 > out-of-place.csv");
+    cli_good("grep -v ^library cluster.topo > bare.topo");
+    cli_good("awk -F, '/^[0-9]/ {$4 = 1e6 / (1 + $3)} {print}' OFS=, abci.csv > garbage.csv");
+    cli_good("head -14 nccl-13-root.txt > truncated.txt");
+    cli_good("sed 's/A100/H100/' nccl-13-root.txt > other-gpu.txt");
+}
+
+TestSuite(cli_calibrate_bad, .init = enter, .fini = cli_leave);
+
+struct bad {
+    const char *line; /* behind "$AR " */
+    int code;
+    const char *fragment;
+};
+
+static void expect_all(const struct bad *rows, size_t count)
+{
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < count; i++) {
+        struct cli_run run = cli_run("$AR %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].line);
+    }
+}
+
+#define EXPECT_ALL(rows) expect_all(rows, sizeof rows / sizeof rows[0])
+#define FIT              "--cluster abci-v100 --out x.topo"
+
+Test(cli_calibrate_bad, logs)
+{
+    static const struct bad rows[] = {
+        {"calibrate " FIT, 64, "calibrate: no log; expected files"},
+        {"calibrate nowhere.log " FIT, 66, "nowhere.log: No such file"},
+        {"calibrate cluster.topo " FIT, 65, "cluster.topo:"},
+        {"calibrate abci.csv abci.csv " FIT, 64, "found log \"abci.csv\" twice; expected once"},
+        {"calibrate nccl-13-all-gather.txt " FIT, 65, ":1: a run of all-gather; expected"},
+        {"calibrate abci.csv nccl-13-broadcast.txt " FIT, 65, ":1: a run of broadcast; expected"},
+        {"calibrate nccl-three-runs.txt " FIT, 65, ":32: a run of all-gather; expected"},
+        {"calibrate osu-latency-bw.txt " FIT, 65, "a run of latency; expected all-reduce"},
+        {"calibrate osu-allreduce.txt " FIT, 65, "does not say how many ranks"},
+        {"calibrate nccl-failed-then-good.txt " FIT, 65, "a run without rows"},
+        {"calibrate truncated.txt " FIT, 65, "truncated.txt"},
+        {"calibrate cut.csv " FIT, 65, "cut.csv:"},
+        {"calibrate zero.csv " FIT, 65, "\"time_out_of_place_us\" is \"0\"; expected a time"},
+        {"calibrate negative.csv " FIT, 65, "is \"-41.36\"; expected a time above zero"},
+        {"calibrate few.csv " FIT, 65, "found 2 rows; expected at least 8"},
+        {"calibrate size.csv " FIT " --hold-out none", 65, "found one size, 1024 bytes"},
+        {"calibrate ranks.csv " FIT, 65, "found 33 ranks on 8 nodes; expected equally many"},
+        {"calibrate dense.csv " FIT, 65, "found 64 ranks on 8 nodes; expected equally many"},
+        {"calibrate many.csv " FIT, 65, "found 2000 nodes; expected at most 1088"},
+        {"calibrate garbage.csv " FIT, 65, "fit: found a residual of"},
+        {"calibrate harness.csv " FIT " --quiet", 65, "found no all-reduce by NCCL's own choice"},
+        {"calibrate nccl-13-root.txt other-gpu.txt " FIT, 65, "as in the runs before"},
+        {"calibrate out-of-place.csv " FIT " --time in-place", 65,
+         "found no time for --time in-place; expected one in every row"},
+    };
+    EXPECT_ALL(rows);
+}
+
+Test(cli_calibrate_bad, options)
+{
+    static const struct bad rows[] = {
+        {"calibrate abci.csv", 64, "option --cluster is missing"},
+        {"calibrate abci.csv --cluster ./bare.topo", 65,
+         "key \"library.node_bus\": found nowhere; expected the bandwidth of the rings"},
+        {"calibrate abci.csv --cluster ./bare.topo --set library.node_bus=132GB/s", 65,
+         "key \"library.net_bus\": found nowhere"},
+        {"calibrate abci.csv --cluster flat", 65, "found 4 ranks on 1 node; expected"},
+        {"calibrate abci.csv --cluster abci-v100 --set library.node_bus=0GB/s", 64,
+         "library.node_bus"},
+        {"calibrate abci.csv " FIT " --hold-out 3", 64, "found 3 nodes, which no log has"},
+        {"calibrate abci.csv " FIT " --hold-out x", 64, "--hold-out: found \"x\""},
+        {"calibrate abci.csv " FIT " --hold-out 1,2,4,8", 64, "expected some left to fit"},
+        {"calibrate abci.csv " FIT " --time best", 64, "expected out-of-place, in-place or mean"},
+        {"calibrate abci.csv " FIT " --format xml", 64, "expected table, csv or json"},
+        {"calibrate abci.csv " FIT " --engine closed", 64, "unknown option \"--engine\""},
+        {"calibrate abci.csv --cluster abci-v100 --out x", 64, "\"x\"; expected NAME.topo"},
+        {"calibrate abci.csv --cluster abci-v100 --out .topo", 64, "expected NAME.topo"},
+        {"calibrate abci.csv --cluster abci-v100 --out 'a b.topo'", 64, "expected NAME.topo"},
+        {"calibrate abci.csv --cluster abci-v100 --out no/where.topo", 74,
+         "no/where.library.csv: cannot write"},
+        {"calibrate abci.csv --cluster ./cluster.topo --out ./cluster.topo", 64,
+         "the cluster that is calibrated; expected another file"},
+    };
+    EXPECT_ALL(rows);
+    cli_good("grep -v '^[248],' abci.csv > one.csv");
+    struct cli_run run = cli_run("$AR calibrate one.csv " FIT " --folds --quiet");
+    cli_expect_error(&run, "--folds", 64, "--folds: found logs of one node count");
+}
+
+/* Neither file is there alone. */
+Test(cli_calibrate_bad, one_of_the_two_files_cannot_be_written)
+{
+    cli_good("mkdir -p a/x.library.csv b/x.topo");
+    struct cli_run table = cli_run("$AR calibrate abci.csv --cluster abci-v100 --out a/x.topo");
+    cli_expect_error(&table, "table", 74, "a/x.library.csv: cannot write");
+    struct cli_run cluster = cli_run("$AR calibrate abci.csv --cluster abci-v100 --out b/x.topo");
+    cli_expect_error(&cluster, "cluster", 74, "b/x.topo: cannot write");
+    cr_expect_str_eq(cli_good("find a b -type f").out, "");
+}
+
+Test(cli_calibrate_bad, the_engine)
+{
+    static const struct bad rows[] = {
+        {"allreduce --cluster abci-v100 --algorithm auto --engine library --gpus 8 --payload 1MiB",
+         64, "has no library.cost_table; expected a cluster from 'allreckon calibrate"},
+        {"allreduce --cluster fitted.topo --algorithm auto --gpus 8 --payload 1MiB", 64,
+         "engine recurrence makes no choice; expected an algorithm by name, or --engine library"},
+        {"allreduce --cluster fitted.topo --algorithm auto --engine library --check --gpus 8 "
+         "--payload 1MiB",
+         64, "engine simgrid makes no choice"},
+        {"allreduce --cluster fitted.topo --algorithm torus2d --engine library --gpus 8 "
+         "--payload 1MiB",
+         64, "found algorithm torus2d, which nccl-2.8.4 does not have; expected auto, ring or"},
+        {"allreduce --cluster fitted.topo --algorithm auto --shape 2x4 --engine library --gpus 8 "
+         "--payload 1MiB",
+         64, "expected Nx1"},
+        {"explain --cluster fitted.topo --algorithm ring --engine library --gpus 8 "
+         "--trace trace.csv",
+         64, "explain: --engine: found library, which knows of no messages"},
+        {"links --cluster fitted.topo --algorithm ring --engine library --gpus 8 --payload 1MiB",
+         64, "links: --engine: found library"},
+        {"export --format chrome-trace --cluster fitted.topo --algorithm ring --engine library "
+         "--gpus 8 --trace trace.csv",
+         64, "export: --engine: found library"},
+        {"verify --algorithms auto --gpus 4", 64, "unknown algorithm \"auto\""},
+        {"allreduce --cluster fitted.topo --set library.net_bus=50GB/s --algorithm auto "
+         "--engine library --gpus 8 --payload 1MiB",
+         65, "library.net_bus: found 50 GB/s; expected 24 GB/s, with which the table fitted"},
+        {"allreduce --cluster fitted.topo --set library.cost_table=nowhere --algorithm auto "
+         "--engine library --gpus 8 --payload 1MiB",
+         66, "library.cost_table: unknown library cost table \"nowhere\""},
+    };
+    EXPECT_ALL(rows);
+    cli_good("sed -i 's/^ll.base,/ll.bass,/' fitted.library.csv");
+    struct cli_run run = cli_run("$AR allreduce --cluster fitted.topo --algorithm auto "
+                                 "--engine library --gpus 8 --payload 1MiB");
+    cli_expect_error(&run, "table", 65, "unknown parameter \"ll.bass\"; did you mean \"ll.base\"");
+}
+
+Test(cli_calibrate_bad, compare)
+{
+    static const struct bad rows[] = {
+        {"compare --cluster fitted.topo", 64, "compare: no log; expected files"},
+        {"compare abci.csv --cluster abci-v100", 64, "has no library.cost_table"},
+        {"compare zero.csv --cluster fitted.topo --out o", 65, "expected a time above zero"},
+        {"compare nccl-13-broadcast.txt --cluster fitted.topo --out o", 65, "a run of broadcast"},
+        {"compare abci.csv --cluster fitted.topo --algorithm torus2d", 64,
+         "found algorithm torus2"},
+        {"compare abci.csv --cluster fitted.topo --engine fast", 64, "unknown engine \"fast\""},
+        {"compare abci.csv --cluster fitted.topo --engine closed --algorithm auto", 64,
+         "engine closed makes no choice"},
+        {"compare abci.csv --cluster fitted.topo --out abci.csv", 74,
+         "abci.csv: found a file; expected a directory"},
+    };
+    EXPECT_ALL(rows);
+}

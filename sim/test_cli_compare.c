@@ -1,0 +1,101 @@
+/* compare: rows, summary, pictures. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+static void enter(void)
+{
+    char path[1024];
+    cli_enter();
+    cli_good("cp '%s' abci.csv",
+             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+    cli_good("$AR calibrate abci.csv --cluster abci-v100 --out fitted.topo");
+}
+
+TestSuite(cli_compare, .init = enter, .fini = cli_leave);
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return strtod(cli_cell(table, row, column), NULL);
+}
+
+Test(cli_compare, rows_are_what_the_engine_predicts_and_errors_what_they_are_called)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR compare abci.csv --cluster fitted.topo --format csv").out);
+    cr_assert_eq(rows->rows_count, 1 + 96);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        double measured_s = number(rows, i, "measured_s");
+        double predicted_s = number(rows, i, "predicted_s");
+        cr_expect_float_eq(number(rows, i, "error_frac"), predicted_s / measured_s - 1, 1e-7);
+        cr_expect_float_eq(number(rows, i, "tuning_error_frac"),
+                           number(rows, i, "tuning_s") / measured_s - 1, 1e-7);
+        cr_expect_lt(number(rows, i, "low_s"), predicted_s);
+        cr_expect_gt(number(rows, i, "high_s"), predicted_s);
+        cr_expect_str_eq(cli_cell(rows, i, "set"),
+                         number(rows, i, "nodes") == 8 ? "held-out" : "fitted");
+    }
+    struct cli_table *engine = cli_table(
+        cli_good("$AR allreduce --cluster fitted.topo --algorithm auto --engine library --gpus 32 "
+                 "--payload 4B:32MiB:x2 --format csv | sed 's/\"[^\"]*\"//'")
+            .out);
+    cr_assert_eq(engine->rows_count, 1 + 24);
+    for (size_t i = 1; i < engine->rows_count; i++) { /* 8 nodes are the last 24 rows */
+        cr_expect_str_eq(cli_cell(engine, i, "allreduce_s"), cli_cell(rows, 72 + i, "predicted_s"));
+        cr_expect_str_eq(cli_cell(engine, i, "low_s"), cli_cell(rows, 72 + i, "low_s"));
+    }
+}
+
+/* Calibrate judges by the same rows. */
+Test(cli_compare, the_summary_is_that_of_calibrate)
+{
+    const char *calibrated = cli_good("$AR calibrate abci.csv --cluster abci-v100 | "
+                                      "sed -n '/^rows/,$p'")
+                                 .out;
+    const char *compared = cli_good("$AR compare abci.csv --cluster fitted.topo | "
+                                    "sed -n '/^rows/,$p'")
+                               .out;
+    cr_expect_eq(cli_lines_with(compared, "held-out"), 2, "%s", compared);
+    cr_expect_str_eq(compared, calibrated);
+}
+
+Test(cli_compare, other_engines_are_compared_too_without_a_band)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR compare abci.csv --cluster abci-v100 --engine recurrence "
+                           "--algorithm ring --format csv")
+                      .out);
+    struct cli_table *engine =
+        cli_table(cli_good("$AR allreduce --cluster abci-v100 --algorithm ring --gpus 32 "
+                           "--payload 32MiB --format csv | sed 's/\"[^\"]*\"//'")
+                      .out);
+    cr_assert_eq(rows->rows_count, 1 + 96);
+    cr_expect_str_eq(cli_cell(rows, 96, "predicted_s"), cli_cell(engine, 1, "allreduce_s"));
+    cr_expect_str_eq(cli_cell(rows, 96, "low_s"), "");
+    cr_expect_str_eq(cli_cell(rows, 96, "choice"), "ring");
+    cr_expect_str_eq(cli_cell(rows, 96, "set"), "held-out");
+}
+
+Test(cli_compare, pictures_lie_beside_their_data)
+{
+    if (cli_run("command -v gnuplot").code != 0) {
+        cr_skip_test("gnuplot is not there");
+    }
+    struct cli_run run =
+        cli_good("$AR compare abci.csv --cluster fitted.topo --out deep/er --format json");
+    cr_expect_eq(cli_lines_with(run.out, "\"measured_s\""), 96);
+    cr_expect_str_eq(cli_good("ls -A deep/er | tr '\\n' ' '").out,
+                     "accuracy.csv compare.csv compare_error.gp compare_error.png "
+                     "compare_error.svg compare_time.gp compare_time.png compare_time.svg ");
+    const char *picture = cli_read("deep/er/compare_time.svg");
+    cr_expect_not_null(strstr(picture, "32 GPUs (8 nodes), held out"));
+    cr_expect_not_null(strstr(picture, "cluster fitted, predicted by engine library"));
+    cr_expect_not_null(strstr(picture, "time (us)"));
+    /* The script draws the same picture again by itself. */
+    cli_good("cd deep/er && cp compare_error.svg kept && gnuplot compare_error.gp && "
+             "cmp kept compare_error.svg");
+    cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
+}
