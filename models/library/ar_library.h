@@ -18,10 +18,12 @@
  *     ring simple  base + sum over hops latency + 2(p-1) c / bandwidth      (of the slowest tier)
  *     tree ll      base + sum over hops (latency + ramp(k)) + 2 log2 n (2 over(k) / bandwidth)
  *                  + 2 (s/k - 1) (ramp(k) + 2 k / bandwidth),   k = min(s, 64 KiB)
- *     tree simple  sum over hops latency + s / bandwidth
+ *     tree simple  sum over hops latency + s / (bandwidth efficiency(s))
  *
  *     ramp(x) = ramp x / (x + half)     more warps take part as the message grows
  *     over(x) = max(0, x - knee)        what does not fit the slots that are free at once
+ *     efficiency(s)                     NCCL's own correction of the bandwidth of such trees, by
+ * size: 0.9 up to 4 KiB, 0.5 from 128 KiB to 4 MiB, 0.9 at 128 MiB
  *
  * A tree's inner node hears from two children, so its ll bytes count twice; its ll chunk is the
  * data of one slot (32 KiB) on two channels: NVIDIA/nccl v2.8.4-1, NCCL_LL_BUFF_SIZE / NCCL_STEPS
@@ -80,7 +82,7 @@ const char *ar_choice_protocol(enum ar_choice choice);
     X(AR_TREE_LL_NET_LATENCY, "tree.ll.net.latency",    "s",   5.0e-6,  "NCCL 2.8.4")                              \
     X(AR_TREE_SIMPLE_NODE_LATENCY, "tree.simple.node.latency", "s", 28e-6, "NCCL 2.8.4")                           \
     X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", 28e-6, "NCCL 2.8.4")                             \
-    X(AR_TREE_SIMPLE_BANDWIDTH, "tree.simple.bandwidth", "B/s", 5.5e9,  "NCCL 2.8.4: half of the bus, halved at 1 to 4 MiB")
+    X(AR_TREE_SIMPLE_BANDWIDTH, "tree.simple.bandwidth", "B/s", 11e9,   "NCCL 2.8.4: 0.46 of the bus, 24 GB/s")
 /* clang-format on */
 
 enum ar_library_parameter {
@@ -121,6 +123,10 @@ struct ar_tuning {
 
 /** The table of release 2.8.4 with the rates of a cluster. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
+
+/** What part of its bandwidth a simple tree of NCCL 2.8.4 reaches at a size, by its own constants:
+ * between the powers of two of its table the line between them. */
+double ar_tuning_tree_efficiency(double bytes);
 
 /** Time of a choice by NCCL's own constants, in seconds. */
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,

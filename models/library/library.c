@@ -136,6 +136,7 @@ double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar
     default:
         return hops.node * values[AR_TREE_SIMPLE_NODE_LATENCY] +
                hops.net * values[AR_TREE_SIMPLE_NET_LATENCY] +
-               run->bytes / values[AR_TREE_SIMPLE_BANDWIDTH];
+               run->bytes /
+                   (values[AR_TREE_SIMPLE_BANDWIDTH] * ar_tuning_tree_efficiency(run->bytes));
     }
 }

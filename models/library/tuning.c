@@ -44,6 +44,15 @@ static double corrected(const double *correction, double bytes)
     return size < SIZES ? correction[size] : 1;
 }
 
+double ar_tuning_tree_efficiency(double bytes)
+{
+    double place = fmin(fmax(log2(bytes / 64), 0), SIZES - 1);
+    int below = (int)place;
+    int above = below + 1 < SIZES ? below + 1 : below;
+    double share = place - below;
+    return tree_simple_correction[below] * (1 - share) + tree_simple_correction[above] * share;
+}
+
 static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
                         const struct ar_library_run *run)
 {
