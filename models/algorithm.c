@@ -24,6 +24,37 @@ enum ar_status ar_algorithm_find(const char *where, const char *name,
     return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, ar_algorithms_count);
 }
 
+static bool acts(const struct ar_move *move, bool sends)
+{
+    return sends ? move->sends : move->receive != AR_RECEIVE_NONE;
+}
+
+/* A walk shows what a position does in its first or last step, a tree in one of any `parts`
+ * successive periods, since it goes on for so many. */
+uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                const struct ar_phase *phase, uint32_t first_step,
+                                uint32_t position, uint32_t place, bool sends, struct ar_move *move)
+{
+    uint32_t to_last = phase->steps > 1 ? phase->steps - 1 : 1;
+    uint32_t stride = phase->period > 0 ? phase->parts * phase->period : to_last;
+    for (uint32_t step = place; step < phase->steps; step += stride) {
+        *move = algorithm->move(shape, 0, position, first_step + step);
+        if (!acts(move, sends)) {
+            continue;
+        }
+        while (phase->period > 0 && step >= phase->period) {
+            struct ar_move before =
+                algorithm->move(shape, 0, position, first_step + step - phase->period);
+            if (!acts(&before, sends)) {
+                break;
+            }
+            step -= phase->period;
+        }
+        return step;
+    }
+    return AR_NEVER;
+}
+
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
     struct ar_phase phases[AR_PHASES_MOST];

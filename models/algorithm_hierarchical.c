@@ -12,17 +12,6 @@ static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
     return AR_OK;
 }
 
-/* Groups of one node, or of all ranks if they do not fill one; ranks that do not fill whole nodes
- * fall into groups of the largest divisor of N that fits a node. */
-static struct ar_shape default_shape(uint32_t ranks, uint32_t gpus_per_node)
-{
-    uint32_t group = gpus_per_node < ranks ? gpus_per_node : ranks;
-    while (ranks % group != 0) {
-        group--;
-    }
-    return (struct ar_shape){.x = group, .y = ranks / group};
-}
-
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
 {
     uint32_t x = shape->x;
@@ -94,8 +83,9 @@ const struct ar_algorithm ar_algorithm_hierarchical = {
         "three phases and step count after Jia et al., Highly scalable deep learning training "
         "system with mixed-precision, arXiv:1807.11205 (2018)",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
+    .lanes = 1,
     .check = check,
-    .default_shape = default_shape,
+    .default_shape = ar_shape_groups,
     .phases = phases,
     .move = move,
 };

@@ -45,6 +45,7 @@ const struct ar_algorithm ar_algorithm_ring = {
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
               "workstations, J. Parallel Distrib. Comput. 69 (2009)",
     .shape_help = "Nx1 (one ring of all ranks)",
+    .lanes = 1,
     .check = check,
     .default_shape = default_shape,
     .phases = phases,

@@ -69,6 +69,7 @@ const struct ar_algorithm ar_algorithm_torus2d = {
     .source = "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, "
               "arXiv:1811.05233 (2018)",
     .shape_help = "XxY: rows of X ranks, columns of Y ranks",
+    .lanes = 1,
     .check = check,
     .default_shape = default_shape,
     .phases = phases,

@@ -9,7 +9,8 @@
 #define AR_ALGORITHM_LIST(X)                                                                       \
     X(ring)                                                                                        \
     X(hierarchical)                                                                                \
-    X(torus2d)
+    X(torus2d)                                                                                     \
+    X(tree)
 
 #define X(name) extern const struct ar_algorithm ar_algorithm_##name;
 AR_ALGORITHM_LIST(X)

@@ -14,10 +14,16 @@
  *
  * A position may run ahead of others; the messages between two positions keep their order.
  *
- * Steps form phases: within a phase every position keeps its peers, so a phase is a fixed pattern
- * of flows that repeats, and what a position receives in a step it sends in the next, if it sends.
- * A position that sends in a phase sends in its first or last step. (The verification checks all
- * of this.) The buffer of `elements` elements is that of one channel.
+ * Steps form phases of two kinds; the verification checks what they promise:
+ *
+ * - Walks, rings or chains (`period` 0): every position keeps its peers, so a phase is a fixed
+ *   pattern of flows that repeats, and what a position receives in a step it sends in the next, if
+ *   it sends. A position that sends in the phase sends in its first or last step.
+ * - Trees (`period` above 0): peers depend on the position and on step % period. Every hop carries
+ *   the whole buffer in `parts` parts, in order, one in every period, once, and no two hops join
+ *   the same two positions in the same direction.
+ *
+ * The buffer of `elements` elements is that of one channel.
  */
 #ifndef AR_ALGORITHM_H
 #define AR_ALGORITHM_H
@@ -40,7 +46,9 @@ struct ar_move {
     struct ar_span receive_span;
 };
 
-/** A run of steps with fixed peers. */
+enum { AR_PERIOD_MOST = 4 };
+
+/** A run of steps with a fixed pattern of flows. */
 struct ar_phase {
     const char *name;     /**< "row reduce-scatter" */
     uint32_t steps;       /**< may be 0 (a row of one) */
@@ -49,7 +57,15 @@ struct ar_phase {
     uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
                                all-reduce */
+    uint32_t period;      /**< 0: walks; else trees whose peers repeat after so many steps, at most
+                               AR_PERIOD_MOST */
 };
+
+/** Steps after which the peers of a phase repeat: at least 1. */
+static inline uint32_t ar_phase_period(const struct ar_phase *phase)
+{
+    return phase->period > 0 ? phase->period : 1;
+}
 
 enum { AR_PHASES_MOST = 8 };
 
@@ -59,6 +75,11 @@ struct ar_algorithm {
     const char *formula;    /**< alpha-beta time on identical links; see ar_closed.h for symbols */
     const char *source;     /**< publication */
     const char *shape_help; /**< what X and Y mean */
+
+    /** Channels of ar_collective.h that make one channel of the command line: 1; or 2, of which one
+     * runs the mirror image of the other (ar_shape.h), so that who works hard in one rests in the
+     * other. They are channels since each follows an order of steps of its own. */
+    uint32_t lanes;
 
     /** Says whether the algorithm can run the shape; the error names the expected shape. */
     enum ar_status (*check)(const struct ar_shape *shape, struct ar_error *err);
@@ -81,6 +102,17 @@ extern const size_t ar_algorithms_count;
 /** Finds an algorithm by name; the error names the nearest known one. */
 enum ar_status ar_algorithm_find(const char *where, const char *name,
                                  const struct ar_algorithm **algorithm, struct ar_error *err);
+
+#define AR_NEVER UINT32_MAX
+
+/** Finds a step of a phase in which `position` sends (or receives), among those of which
+ * step % ar_phase_period() is `place`; in a tree, the first one. Writes its move, of a buffer
+ * without elements; returns the step, counted from `first_step`, with which the phase begins, or
+ * AR_NEVER. A few moves are looked at. */
+uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                const struct ar_phase *phase, uint32_t first_step,
+                                uint32_t position, uint32_t place, bool sends,
+                                struct ar_move *move);
 
 /** Sum of the steps of all phases. */
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape);

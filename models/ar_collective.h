@@ -7,13 +7,15 @@
 #include "ar_algorithm.h"
 #include "ar_cluster.h"
 
-enum { AR_CHANNELS_MOST = 32, AR_WINDOW_MOST = 64 };
+/** Channels of the command line, those of an algorithm that takes two for one, messages. */
+enum { AR_CHANNELS_MOST = 32, AR_LANES_MOST = 2 * AR_CHANNELS_MOST, AR_WINDOW_MOST = 64 };
 
 struct ar_collective {
     const struct ar_cluster *cluster;
     const struct ar_algorithm *algorithm;
     struct ar_shape shape;
-    uint32_t channels; /**< at least 1; the buffer is split over them */
+    uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
+                            takes two (ar_algorithm.lanes) */
     uint32_t window; /**< messages a rank may have in flight per channel, at least 1; 1 means that a
                           message must arrive before the next one starts */
     uint32_t element_bytes; /**< 2 or 4 */

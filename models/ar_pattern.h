@@ -1,9 +1,10 @@
 /** \file ar_pattern.h
  * The flows of a phase: which hops its messages take, at which rate, in which order.
  *
- * In a phase every position keeps its peers, so the messages of a step are a fixed set of flows on
- * the links of the cluster. The rate of a hop is its max-min fair share when all flows of all
- * channels are under way together (ar_maxmin.h); on a platform file, what SimGrid gives it.
+ * In a phase of walks every position keeps its peers, so the messages of a step are a fixed set of
+ * flows on the links of the cluster. In a tree the parts follow each other closely, so the messages
+ * of a whole period are under way together. The rate of a hop is its max-min fair share when all
+ * these flows of all channels are (ar_maxmin.h); on a platform file, what SimGrid gives it.
  */
 #ifndef AR_PATTERN_H
 #define AR_PATTERN_H
@@ -16,8 +17,9 @@ struct ar_hop {
     double latency_s;
     double rate_Bps;
     enum ar_tier tier;
-    uint32_t link;  /**< the link of its path with the least bandwidth per flow */
-    uint32_t flows; /**< on that link */
+    uint32_t link;       /**< the link of its path with the least bandwidth per flow */
+    uint32_t flows;      /**< on that link */
+    uint32_t first_step; /**< in a tree: step of the phase in which it carries the first part */
 };
 
 /** Hops that follow each other: around a ring, or along a chain. */
@@ -29,13 +31,16 @@ struct ar_walk {
 };
 
 struct ar_pattern {
-    struct ar_hop *hops; /**< in the order of the walks, channel after channel */
+    struct ar_hop *hops; /**< channel after channel, in the order of the walks, or of the steps in
+                              which the hops of a tree begin: none before what leads to it */
     uint32_t hops_count;
-    uint32_t channel_hops[AR_CHANNELS_MOST + 1]; /**< first hop of each channel, and the end */
+    uint32_t channel_hops[AR_LANES_MOST + 1]; /**< first hop of each channel, and the end */
     struct ar_walk *walks;
-    uint32_t walks_count;
-    bool is_uniform; /**< all hops alike */
-    bool is_shared;  /**< some hop has less than the bandwidth of its path */
+    uint32_t walks_count; /**< 0 in a tree */
+    uint32_t *step_hops;  /**< in a tree: first hop of a channel that begins in each step of the
+                               phase, and the end, counted from the channel's first; else NULL */
+    bool is_uniform;      /**< all hops alike */
+    bool is_shared;       /**< some hop has less than the bandwidth of its path */
 };
 
 /** Prepares all paths of a collective (ar_cluster_prepare_paths()): what a platform file does not

@@ -58,16 +58,24 @@ enum ar_status ar_shape_parse(const char *where, const char *text, struct ar_sha
 /** The shape nearest to a square with x * y = ranks and x <= y (a prime gives 1 x N). */
 struct ar_shape ar_shape_squarest(uint32_t ranks);
 
+/** Groups of one node, or of all ranks if they do not fill one; ranks that do not fill whole nodes
+ * fall into groups of the largest divisor of N that fits a node. */
+struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node);
+
 /** How ranks are laid over the nodes, for the rank orders of the channels. */
 struct ar_order {
     uint32_t ranks;
     uint32_t gpus_per_node; /**< the last node may be filled in part */
     uint32_t channels;
+    uint32_t mirror_group; /**< 0: none. Else the second half of the channels (the smaller one) are
+                                the mirror images of the first */
 };
 
 /** The rank that stands at a position of a channel.
  *
- * A channel never moves a rank to another node: it permutes the GPUs within each node. Channel pair
+ * A channel never moves a rank to another node: it permutes the GPUs within each node. (Its mirror
+ * image does: it permutes them in the same way, then takes groups of `mirror_group` positions in
+ * the reverse order, or, if their number is odd, moves all groups on by one.) Channel pair
  * i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2, ... shifted by i), odd
  * channels run it backwards. For an even number of GPUs the g/2 paths have no GPU pair in common
  * and each starts in one half of the node and ends in the other; so the NVLinks are used evenly,

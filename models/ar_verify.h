@@ -9,7 +9,8 @@
  * - a span reaches beyond the buffer, or a peer is out of range or the rank itself;
  * - a reduction adds a contribution that is already there (it would count twice);
  * - an element of some rank lacks a contribution at the end;
- * - a phase says something about peers, messages or receives that the moves do not do.
+ * - a phase says something about peers, messages or receives that the moves do not do, or breaks
+ *   what phases of its kind promise (ar_algorithm.h).
  *
  * Cost: N * elements * N/8 bytes, steps * N * span operations.
  */

@@ -3,12 +3,14 @@
 #include <stdlib.h>
 
 #include "ar_pattern.h"
+#include "closed_tree.h"
 
 struct ar_closed {
     struct ar_collective collective;
     struct ar_phase phases[AR_PHASES_MOST];
     struct ar_pattern patterns[AR_PHASES_MOST];
     uint32_t phases_count;
+    struct closed_room *room; /* for phases that are trees */
 };
 
 const char *ar_bound_name(enum ar_bound bound)
@@ -32,6 +34,9 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
     created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
     status = ar_pattern_resolve(collective, created->phases, created->phases_count,
                                 created->patterns, err);
+    if (status == AR_OK) {
+        status = closed_room_create(ar_shape_ranks(&collective->shape), &created->room, err);
+    }
     if (status != AR_OK) {
         ar_closed_destroy(created);
         return status;
@@ -48,6 +53,7 @@ void ar_closed_destroy(struct ar_closed *plan)
     for (uint32_t i = 0; i < plan->phases_count; i++) {
         ar_pattern_destroy(&plan->patterns[i]);
     }
+    closed_room_destroy(plan->room);
     free(plan);
 }
 
@@ -196,6 +202,10 @@ static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_
     time->message_bytes = message_elements * plan->collective.element_bytes;
     double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
     double bytes = (double)time->message_bytes;
+    if (phase->period > 0) {
+        closed_tree_time(&plan->collective, phase, &plan->patterns[index], bytes, plan->room, time);
+        return;
+    }
     find_bound(&plan->patterns[index], phase->steps, plan->collective.window, bytes,
                phase->copies_from * gamma * bytes, time);
 }
@@ -228,6 +238,9 @@ static const char *why_not_exact(const struct ar_closed *plan, uint64_t elements
     for (uint32_t i = 0; i < plan->phases_count; i++) {
         if (plan->phases[i].steps == 0) {
             continue;
+        }
+        if (plan->phases[i].period > 0) {
+            return "parts that go up a tree meet parts that come down";
         }
         if (!plan->patterns[i].is_uniform) {
             return "the hops of a phase differ";

@@ -15,9 +15,10 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             ", all that cluster %s has",
                             ranks, exist, ar_cluster_facts(collective->cluster)->name);
     }
-    if (collective->channels < 1 || collective->channels > AR_CHANNELS_MOST) {
-        return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %d",
-                            collective->channels, AR_CHANNELS_MOST);
+    uint32_t channels_most = AR_CHANNELS_MOST * collective->algorithm->lanes;
+    if (collective->channels < 1 || collective->channels > channels_most) {
+        return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %" PRIu32,
+                            collective->channels, channels_most);
     }
     if (collective->window < 1 || collective->window > AR_WINDOW_MOST) {
         return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
@@ -36,7 +37,9 @@ struct ar_order ar_collective_order(const struct ar_collective *collective)
 {
     return (struct ar_order){.ranks = ar_shape_ranks(&collective->shape),
                              .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
-                             .channels = collective->channels};
+                             .channels = collective->channels,
+                             .mirror_group =
+                                 collective->algorithm->lanes > 1 ? collective->shape.x : 0};
 }
 
 uint64_t ar_collective_messages(const struct ar_collective *collective)

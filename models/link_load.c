@@ -78,6 +78,16 @@ static void add_moves(const struct phase_load *load, const struct ar_walk *walk,
     }
 }
 
+/* Every hop of a tree carries the whole buffer. */
+static void add_tree(const struct phase_load *load, uint32_t channel, uint64_t elements)
+{
+    const uint32_t *channel_hops = load->pattern->channel_hops;
+    for (uint32_t i = channel_hops[channel]; i < channel_hops[channel + 1]; i++) {
+        load->hops[i].elements += elements;
+        load->hops[i].messages_count += load->phase->parts;
+    }
+}
+
 static struct ar_path path_of(const struct phase_load *load, uint32_t hop, uint32_t channel)
 {
     struct ar_order order = ar_collective_order(load->collective);
@@ -113,26 +123,40 @@ static void add_to_links(const struct phase_load *load)
     }
 }
 
-static void add_phase(const struct phase_load *load, const uint64_t *elements, size_t count)
+/* The phase of one all-reduce. */
+static void add_one(const struct phase_load *load, uint64_t elements)
 {
     bool are_rings = is_steady(load);
+    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
+        const struct ar_walk *walk = &load->pattern->walks[i];
+        struct ar_span part = ar_collective_part(load->collective, elements, walk->channel);
+        (are_rings ? add_ring : add_moves)(load, walk, part.count);
+    }
+    for (uint32_t i = 0; load->phase->period > 0 && i < load->collective->channels; i++) {
+        add_tree(load, i, ar_collective_part(load->collective, elements, i).count);
+    }
+}
+
+static void add_phase(const struct phase_load *load, const uint64_t *elements, size_t count)
+{
     for (uint32_t i = 0; i < load->pattern->hops_count; i++) {
         load->hops[i] = (struct hop_load){.elements = 0};
     }
-    for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
-        const struct ar_walk *walk = &load->pattern->walks[i];
-        for (size_t j = 0; j < count; j++) {
-            struct ar_span part = ar_collective_part(load->collective, elements[j], walk->channel);
-            (are_rings ? add_ring : add_moves)(load, walk, part.count);
-        }
+    for (size_t i = 0; i < count; i++) {
+        add_one(load, elements[i]);
     }
     add_to_links(load);
 }
 
-static enum ar_status allocate(struct phase_load *load, struct ar_error *err)
+static enum ar_status allocate(struct phase_load *load, const struct ar_pattern *patterns,
+                               uint32_t phases_count, struct ar_error *err)
 {
     size_t ranks = ar_shape_ranks(&load->collective->shape);
-    load->hops = calloc(ranks * load->collective->channels, sizeof *load->hops);
+    size_t hops_most = 1;
+    for (uint32_t i = 0; i < phases_count; i++) {
+        hops_most = patterns[i].hops_count > hops_most ? patterns[i].hops_count : hops_most;
+    }
+    load->hops = calloc(hops_most, sizeof *load->hops);
     load->sums = calloc(2 * ranks + 1, sizeof *load->sums);
     load->flows_on =
         calloc(ar_cluster_links_count(load->collective->cluster), sizeof *load->flows_on);
@@ -153,9 +177,9 @@ enum ar_status ar_link_load_add(const struct ar_collective *collective, const ui
         return status;
     }
     uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
-    status = allocate(&load, err);
+    status = ar_pattern_resolve(collective, phases, phases_count, patterns, err);
     if (status == AR_OK) {
-        status = ar_pattern_resolve(collective, phases, phases_count, patterns, err);
+        status = allocate(&load, patterns, phases_count, err);
     }
     for (uint32_t i = 0; i < phases_count; i++) {
         if (status == AR_OK && phases[i].steps > 0) {

@@ -9,14 +9,17 @@
 /* Room to resolve the phases of one collective, reused from phase to phase. */
 struct scratch {
     uint32_t *on_link;     /* flows per link */
-    uint32_t *peers;       /* per channel and position; NOBODY if it does not send */
-    uint32_t *flow_of;     /* per channel and position that sends */
+    uint32_t *peers;       /* per place; NOBODY if it does not send */
+    uint32_t *first_steps; /* per place that sends */
+    uint32_t *flow_of;     /* per place that sends */
     bool *has_sender;      /* per channel and position: some position sends to it */
     bool *is_visited;      /* per channel and position */
     struct ar_flow *flows; /* of all channels */
     double *rates_Bps;     /* per flow */
     size_t flows_count;
 };
+
+/* Places: [channel][step of the period][position]. In walks, the period is one step. */
 
 #define NOBODY UINT32_MAX
 
@@ -27,6 +30,7 @@ static void scratch_destroy(struct scratch *scratch)
     }
     free(scratch->on_link);
     free(scratch->peers);
+    free(scratch->first_steps);
     free(scratch->flow_of);
     free(scratch->has_sender);
     free(scratch->is_visited);
@@ -36,22 +40,28 @@ static void scratch_destroy(struct scratch *scratch)
 }
 
 static enum ar_status scratch_create(const struct ar_collective *collective,
+                                     const struct ar_phase *phases, uint32_t phases_count,
                                      struct scratch **scratch, struct ar_error *err)
 {
-    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
+    size_t period = 1;
+    for (uint32_t i = 0; i < phases_count; i++) {
+        period = ar_phase_period(&phases[i]) > period ? ar_phase_period(&phases[i]) : period;
+    }
+    size_t places = ar_shape_ranks(&collective->shape) * collective->channels * period;
     struct scratch *made = calloc(1, sizeof *made);
     if (made != NULL) {
         made->on_link = calloc(ar_cluster_links_count(collective->cluster), sizeof(uint32_t));
         made->peers = calloc(places, sizeof *made->peers);
+        made->first_steps = calloc(places, sizeof *made->first_steps);
         made->flow_of = calloc(places, sizeof *made->flow_of);
         made->has_sender = calloc(places, sizeof *made->has_sender);
         made->is_visited = calloc(places, sizeof *made->is_visited);
         made->flows = calloc(places, sizeof *made->flows);
         made->rates_Bps = calloc(places, sizeof *made->rates_Bps);
     }
-    if (made == NULL || made->on_link == NULL || made->peers == NULL || made->flow_of == NULL ||
-        made->has_sender == NULL || made->is_visited == NULL || made->flows == NULL ||
-        made->rates_Bps == NULL) {
+    if (made == NULL || made->on_link == NULL || made->peers == NULL || made->first_steps == NULL ||
+        made->flow_of == NULL || made->has_sender == NULL || made->is_visited == NULL ||
+        made->flows == NULL || made->rates_Bps == NULL) {
         scratch_destroy(made);
         return ar_error_no_memory(err, "the flows of a collective");
     }
@@ -59,32 +69,39 @@ static enum ar_status scratch_create(const struct ar_collective *collective,
     return AR_OK;
 }
 
-/* The peer a position sends to in a phase. A position that sends at all sends in the first or in
- * the last step of the phase (ar_verify() checks that). */
-static uint32_t peer_in_phase(const struct ar_collective *collective, uint32_t position,
-                              uint32_t first_step, uint32_t steps)
+/* Finds the peer a position sends to, and from which step on. All channels have the same ones. */
+static void find_peer(const struct ar_collective *collective, const struct ar_phase *phase,
+                      uint32_t first_step, size_t place, struct scratch *scratch)
 {
-    struct ar_move move = collective->algorithm->move(&collective->shape, 0, position, first_step);
-    if (!move.sends) {
-        move = collective->algorithm->move(&collective->shape, 0, position, first_step + steps - 1);
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    size_t each = (size_t)ranks * ar_phase_period(phase);
+    if (place >= each) {
+        scratch->peers[place] = scratch->peers[place - each];
+        scratch->first_steps[place] = scratch->first_steps[place - each];
+        return;
     }
-    return move.sends ? move.send_to : NOBODY;
+    struct ar_move move;
+    scratch->first_steps[place] =
+        ar_algorithm_find_step(collective->algorithm, &collective->shape, phase, first_step,
+                               (uint32_t)(place % ranks), (uint32_t)(place / ranks), true, &move);
+    scratch->peers[place] = scratch->first_steps[place] == AR_NEVER ? NOBODY : move.send_to;
 }
 
-static void find_flows(const struct ar_collective *collective, uint32_t first_step, uint32_t steps,
-                       struct scratch *scratch)
+static void find_flows(const struct ar_collective *collective, const struct ar_phase *phase,
+                       uint32_t first_step, struct scratch *scratch)
 {
     struct ar_order order = ar_collective_order(collective);
     uint32_t ranks = order.ranks;
-    size_t places = (size_t)ranks * collective->channels;
+    size_t each = (size_t)ranks * ar_phase_period(phase);
+    size_t places = each * collective->channels;
     memset(scratch->has_sender, 0, places * sizeof *scratch->has_sender);
     memset(scratch->is_visited, 0, places * sizeof *scratch->is_visited);
     scratch->flows_count = 0;
     for (size_t place = 0; place < places; place++) {
-        uint32_t channel = (uint32_t)(place / ranks);
+        uint32_t channel = (uint32_t)(place / each);
         uint32_t from = (uint32_t)(place % ranks);
-        uint32_t to = peer_in_phase(collective, from, first_step, steps);
-        scratch->peers[place] = to;
+        find_peer(collective, phase, first_step, place, scratch);
+        uint32_t to = scratch->peers[place];
         if (to != NOBODY) {
             scratch->has_sender[(size_t)channel * ranks + to] = true;
             scratch->flow_of[place] = (uint32_t)scratch->flows_count;
@@ -125,6 +142,7 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
         .latency_s = path.latency_s,
         .rate_Bps = scratch->rates_Bps[scratch->flow_of[place]],
         .tier = path.tier,
+        .first_step = scratch->first_steps[place],
     };
     double least_Bps = 0;
     for (uint32_t i = 0; i < path.links_count; i++) {
@@ -157,6 +175,43 @@ static void append_walk(const struct ar_collective *collective, uint32_t channel
     }
     walk->count = pattern->hops_count - walk->first;
     walk->is_ring = scratch->peers[place] != NOBODY;
+}
+
+/* The hops of a tree, those of each channel by the step in which they begin. */
+static enum ar_status lay_out_tree(const struct ar_collective *collective,
+                                   const struct ar_phase *phase, struct scratch *scratch,
+                                   struct ar_pattern *pattern, struct ar_error *err)
+{
+    size_t each = (size_t)ar_shape_ranks(&collective->shape) * phase->period;
+    uint32_t *next = calloc(phase->steps, sizeof *next);
+    uint32_t *begin = calloc(phase->steps + 1, sizeof *begin);
+    pattern->step_hops = begin;
+    if (next == NULL || begin == NULL) {
+        free(next);
+        return ar_error_no_memory(err, "the hops of a tree");
+    }
+    for (size_t place = 0; place < each; place++) {
+        if (scratch->peers[place] != NOBODY) {
+            begin[scratch->first_steps[place] + 1]++;
+        }
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        begin[step + 1] += begin[step];
+    }
+    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        pattern->channel_hops[channel] = pattern->hops_count;
+        memcpy(next, begin, phase->steps * sizeof *next);
+        for (size_t place = channel * each; place < (channel + 1) * each; place++) {
+            if (scratch->peers[place] != NOBODY) {
+                uint32_t index = next[scratch->first_steps[place]]++;
+                pattern->hops[pattern->hops_count + index] =
+                    hop_of(collective, scratch, place, pattern);
+            }
+        }
+        pattern->hops_count += begin[phase->steps];
+    }
+    free(next);
+    return AR_OK;
 }
 
 /* Chains begin where nobody sends to; what is left after them are rings. */
@@ -238,20 +293,24 @@ static enum ar_status find_rates(const struct ar_collective *collective, struct 
     return status;
 }
 
-static enum ar_status resolve_phase(const struct ar_collective *collective, uint32_t first_step,
-                                    uint32_t steps, struct scratch *scratch,
-                                    struct ar_pattern *pattern, struct ar_error *err)
+static enum ar_status resolve_phase(const struct ar_collective *collective,
+                                    const struct ar_phase *phase, uint32_t first_step,
+                                    struct scratch *scratch, struct ar_pattern *pattern,
+                                    struct ar_error *err)
 {
-    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
-    pattern->hops = malloc(places * sizeof *pattern->hops);
-    pattern->walks = malloc(places * sizeof *pattern->walks);
+    find_flows(collective, phase, first_step, scratch);
+    pattern->hops = malloc((scratch->flows_count + 1) * sizeof *pattern->hops);
+    pattern->walks = malloc((scratch->flows_count + 1) * sizeof *pattern->walks);
     if (pattern->hops == NULL || pattern->walks == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
-    find_flows(collective, first_step, steps, scratch);
     count_on_links(collective, scratch);
     enum ar_status status = find_rates(collective, scratch, err);
-    for (uint32_t channel = 0; status == AR_OK && channel < collective->channels; channel++) {
+    if (status == AR_OK && phase->period > 0) {
+        status = lay_out_tree(collective, phase, scratch, pattern, err);
+    }
+    for (uint32_t channel = 0;
+         status == AR_OK && phase->period == 0 && channel < collective->channels; channel++) {
         pattern->channel_hops[channel] = pattern->hops_count;
         find_walks(collective, channel, scratch, pattern);
     }
@@ -265,12 +324,11 @@ enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
                                   struct ar_pattern *patterns, struct ar_error *err)
 {
     struct scratch *scratch = NULL;
-    enum ar_status status = scratch_create(collective, &scratch, err);
+    enum ar_status status = scratch_create(collective, phases, phases_count, &scratch, err);
     uint32_t first_step = 0;
     for (uint32_t i = 0; status == AR_OK && i < phases_count; i++) {
         if (phases[i].steps > 0) {
-            status =
-                resolve_phase(collective, first_step, phases[i].steps, scratch, &patterns[i], err);
+            status = resolve_phase(collective, &phases[i], first_step, scratch, &patterns[i], err);
         }
         first_step += phases[i].steps;
     }
@@ -284,10 +342,10 @@ enum ar_status ar_pattern_prepare(const struct ar_collective *collective, struct
     struct scratch *scratch = NULL;
     uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
     uint32_t first_step = 0;
-    enum ar_status status = scratch_create(collective, &scratch, err);
+    enum ar_status status = scratch_create(collective, phases, phases_count, &scratch, err);
     for (uint32_t i = 0; status == AR_OK && i < phases_count; i++) {
         if (phases[i].steps > 0) {
-            find_flows(collective, first_step, phases[i].steps, scratch);
+            find_flows(collective, &phases[i], first_step, scratch);
             status = ar_cluster_prepare_paths(collective->cluster, scratch->flows,
                                               scratch->flows_count, err);
         }
@@ -301,4 +359,5 @@ void ar_pattern_destroy(struct ar_pattern *pattern)
 {
     free(pattern->hops);
     free(pattern->walks);
+    free(pattern->step_hops);
 }

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,6 +46,15 @@ struct ar_shape ar_shape_squarest(uint32_t ranks)
     return shape;
 }
 
+struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node)
+{
+    uint32_t group = gpus_per_node < ranks ? gpus_per_node : ranks;
+    while (ranks % group != 0) {
+        group--;
+    }
+    return (struct ar_shape){.x = group, .y = ranks / group};
+}
+
 /* Place of `index` in the zigzag 0, 1, g-1, 2, g-2, ... and back. */
 static uint32_t zigzag(uint32_t gpus, uint32_t index)
 {
@@ -70,20 +80,42 @@ static uint32_t node_of(const struct ar_order *order, uint32_t rank, uint32_t *f
     return left < order->gpus_per_node ? left : order->gpus_per_node;
 }
 
+/* The channel whose order a channel has; another one than itself if it is a mirror image. */
+static uint32_t original_of(const struct ar_order *order, uint32_t channel)
+{
+    uint32_t half = (order->channels + 1) / 2;
+    return order->mirror_group > 0 && channel >= half ? channel - half : channel;
+}
+
+/* The same member of another group: the one across, or the next or the one before if their number
+ * is odd. */
+static uint32_t reflect(const struct ar_order *order, uint32_t position, bool is_ahead)
+{
+    uint32_t groups = order->ranks / order->mirror_group;
+    uint32_t group = position / order->mirror_group;
+    uint32_t across = groups - 1 - group;
+    uint32_t on = (group + (is_ahead ? 1 : groups - 1)) % groups;
+    return (groups % 2 == 0 ? across : on) * order->mirror_group + position % order->mirror_group;
+}
+
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t position)
 {
     uint32_t first;
+    uint32_t original = original_of(order, channel);
+    position = original == channel ? position : reflect(order, position, true);
     uint32_t gpus = node_of(order, position, &first);
     uint32_t index = position - first;
-    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
-    return first + (zigzag(gpus, walk) + channel / 2) % gpus;
+    uint32_t walk = original % 2 == 0 ? index : gpus - 1 - index;
+    return first + (zigzag(gpus, walk) + original / 2) % gpus;
 }
 
 uint32_t ar_order_position(const struct ar_order *order, uint32_t channel, uint32_t rank)
 {
     uint32_t first;
+    uint32_t original = original_of(order, channel);
     uint32_t gpus = node_of(order, rank, &first);
-    uint32_t place = (rank - first + gpus - channel / 2 % gpus) % gpus;
+    uint32_t place = (rank - first + gpus - original / 2 % gpus) % gpus;
     uint32_t walk = zigzag_inverse(gpus, place);
-    return first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
+    uint32_t position = first + (original % 2 == 0 ? walk : gpus - 1 - walk);
+    return original == channel ? position : reflect(order, position, false);
 }

@@ -108,12 +108,102 @@ static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint6
     return AR_OK;
 }
 
-/* A phase keeps its peers, and it copies exactly from the step it says. */
-static enum ar_status check_phase_step(const struct sets *sets, const struct ar_phase *phase,
-                                       uint32_t first_step, uint32_t step, struct ar_error *err)
+/* A phase and where it begins. */
+struct stretch {
+    const struct ar_phase *phase;
+    uint32_t first_step;
+};
+
+/* The move of a rank a number of periods later (or earlier); none beyond the phase. */
+static struct ar_move move_after(const struct sets *sets, const struct stretch *stretch,
+                                 uint32_t step, int64_t periods, uint32_t rank)
 {
+    int64_t at = step + periods * ar_phase_period(stretch->phase);
+    int64_t end = (int64_t)stretch->first_step + stretch->phase->steps;
+    if (at < stretch->first_step || at >= end) {
+        return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
+    }
+    return sets->algorithm->move(sets->shape, sets->elements, rank, (uint32_t)at);
+}
+
+/* A walk keeps its peers and passes on what it gets. */
+static enum ar_status check_walk(const struct sets *sets, const struct stretch *stretch,
+                                 uint32_t step, uint32_t rank, const struct ar_move *move,
+                                 struct ar_error *err)
+{
+    struct ar_move before = move_after(sets, stretch, step, -1, rank);
+    if (move->sends && before.sends && move->send_to != before.send_to) {
+        return broken(sets, step, rank, "changes its peer within a phase", err);
+    }
+    if (move->sends && before.receive != AR_RECEIVE_NONE &&
+        !spans_equal(move->send_span, before.receive_span)) {
+        return broken(sets, step, rank, "does not send what it received in the step before", err);
+    }
+    uint32_t last_step = stretch->first_step + stretch->phase->steps - 1;
+    if (move->sends &&
+        !sets->algorithm->move(sets->shape, sets->elements, rank, stretch->first_step).sends &&
+        !sets->algorithm->move(sets->shape, sets->elements, rank, last_step).sends) {
+        return broken(sets, step, rank, "sends, but not in the first or last step of its phase",
+                      err);
+    }
+    return AR_OK;
+}
+
+/* The first part goes over a hop: nothing went over it in an earlier step of the phase, and it is
+ * not the way of another hop at another place of the period. */
+static enum ar_status check_first_part(const struct sets *sets, const struct stretch *stretch,
+                                       uint32_t step, uint32_t rank, const struct ar_move *move,
+                                       struct ar_error *err)
+{
+    uint32_t period = stretch->phase->period;
+    for (uint32_t other = stretch->first_step; other < stretch->first_step + stretch->phase->steps;
+         other++) {
+        struct ar_move earlier = sets->algorithm->move(sets->shape, sets->elements, rank, other);
+        bool is_same_place =
+            (step - stretch->first_step) % period == (other - stretch->first_step) % period;
+        if (earlier.sends && is_same_place && other < step) {
+            return broken(sets, step, rank, "sends the buffer twice over a hop", err);
+        }
+        if (earlier.sends && !is_same_place && earlier.send_to == move->send_to) {
+            return broken(sets, step, rank, "sends to the same rank at two places of a period",
+                          err);
+        }
+    }
+    return AR_OK;
+}
+
+/* Every hop of a tree carries all parts, in order, one in every period. */
+static enum ar_status check_tree(const struct sets *sets, const struct stretch *stretch,
+                                 uint32_t step, uint32_t rank, const struct ar_move *move,
+                                 struct ar_error *err)
+{
+    uint32_t part = 0;
+    struct ar_span whole = {.first = 0, .count = sets->elements};
+    if (!move->sends) {
+        return AR_OK;
+    }
+    for (struct ar_move before = move_after(sets, stretch, step, -1, rank); before.sends;
+         before = move_after(sets, stretch, step, -1 - (int64_t)part, rank)) {
+        if (before.send_to != move->send_to) {
+            return broken(sets, step, rank, "changes its peer within a phase", err);
+        }
+        part++;
+    }
+    bool goes_on = move_after(sets, stretch, step, 1, rank).sends;
+    if (part >= stretch->phase->parts || goes_on != (part + 1 < stretch->phase->parts) ||
+        !spans_equal(move->send_span, ar_span_part(whole, stretch->phase->parts, part))) {
+        return broken(sets, step, rank, "does not send all parts one after the other", err);
+    }
+    return part > 0 ? AR_OK : check_first_part(sets, stretch, step, rank, move, err);
+}
+
+/* What a phase promises, in one of its steps. */
+static enum ar_status check_phase_step(const struct sets *sets, const struct stretch *stretch,
+                                       uint32_t step, struct ar_error *err)
+{
+    const struct ar_phase *phase = stretch->phase;
     enum ar_receive expected =
-        step - first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+        step - stretch->first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
     uint64_t most = (sets->elements + phase->parts - 1) / phase->parts;
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
@@ -123,23 +213,10 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct ar_
         if (move.sends && move.send_span.count > most) {
             return broken(sets, step, rank, "sends more than the share its phase says", err);
         }
-        struct ar_move other =
-            step > first_step ? sets->algorithm->move(sets->shape, sets->elements, rank, step - 1)
-                              : move;
-        if (move.sends && other.sends && move.send_to != other.send_to) {
-            return broken(sets, step, rank, "changes its peer within a phase", err);
-        }
-        if (step > first_step && move.sends && other.receive != AR_RECEIVE_NONE &&
-            !spans_equal(move.send_span, other.receive_span)) {
-            return broken(sets, step, rank, "does not send what it received in the step before",
-                          err);
-        }
-        uint32_t last_step = first_step + phase->steps - 1;
-        if (move.sends &&
-            !sets->algorithm->move(sets->shape, sets->elements, rank, first_step).sends &&
-            !sets->algorithm->move(sets->shape, sets->elements, rank, last_step).sends) {
-            return broken(sets, step, rank, "sends, but not in the first or last step of its phase",
-                          err);
+        enum ar_status status =
+            (phase->period > 0 ? check_tree : check_walk)(sets, stretch, step, rank, &move, err);
+        if (status != AR_OK) {
+            return status;
         }
     }
     return AR_OK;
@@ -152,8 +229,12 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         uint64_t messages = 0;
+        struct stretch stretch = {.phase = &phases[i], .first_step = first_step};
+        if (phases[i].period > AR_PERIOD_MOST) {
+            return broken(sets, first_step, 0, "phase has a longer period than there may be", err);
+        }
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
-            enum ar_status status = check_phase_step(sets, &phases[i], first_step, step, err);
+            enum ar_status status = check_phase_step(sets, &stretch, step, err);
             if (status == AR_OK) {
                 status = execute_step(sets, step, &messages, err);
             }

@@ -7,7 +7,7 @@
 #include "ar_units.h"
 #include "cells.h"
 
-enum { NAME_ROOM = 96, TRACKS_MOST = 64 };
+enum { NAME_ROOM = 96, TRACKS_MOST = 2 * AR_LANES_MOST };
 
 uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
                              uint32_t ranks[CHROME_TRACE_RANKS])

@@ -280,7 +280,7 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
     return (struct ar_collective){.cluster = plan->cluster,
                                   .algorithm = point->algorithm,
                                   .shape = point->shape,
-                                  .channels = plan->channels,
+                                  .channels = plan->channels * point->algorithm->lanes,
                                   .window = plan->window,
                                   .element_bytes = ar_precision_bytes(plan->precision)};
 }

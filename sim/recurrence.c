@@ -230,6 +230,8 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
         recurrence_mark(recurrence, channel, AR_MARK_PHASES + i);
         if (bundle->is_regular) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
+        } else if (phase->period > 0 && phase->steps > 0) {
+            recurrence_run_tree(recurrence, phase, &recurrence->patterns[i], channel, elements);
         } else if (phase->steps > 0) {
             recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], channel, elements,
                                  first_step);
@@ -264,6 +266,19 @@ static enum ar_status create_bundles(struct recurrence *recurrence, size_t *byte
     return AR_OK;
 }
 
+/* Hops of the largest tree on a channel, at least 1. */
+static size_t tree_hops_most(const struct recurrence *recurrence)
+{
+    size_t most = 1;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        const struct ar_phase *phase = &recurrence->phases[i];
+        bool is_tree = phase->period > 0 && phase->steps > 0;
+        size_t hops = is_tree ? recurrence->patterns[i].step_hops[phase->steps] : 0;
+        most = hops > most ? hops : most;
+    }
+    return most;
+}
+
 enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err)
 {
     size_t ranks = recurrence->ranks;
@@ -286,10 +301,13 @@ enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error 
     recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
     recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
+    recurrence->connections_free_s =
+        calloc(tree_hops_most(recurrence), sizeof *recurrence->connections_free_s);
     lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_room, sizeof *lanes->now_s);
     if (recurrence->states == NULL || recurrence->flights_s == NULL ||
         recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || lanes->now_s == NULL) {
+        recurrence->moves == NULL || recurrence->connections_free_s == NULL ||
+        lanes->now_s == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
     lanes->free_s = lanes->now_s + ranks;
@@ -311,5 +329,6 @@ void recurrence_destroy(struct recurrence *recurrence)
     free(recurrence->rank_ready_s);
     free(recurrence->finish_s);
     free(recurrence->moves);
+    free(recurrence->connections_free_s);
     free(recurrence->lanes.now_s);
 }

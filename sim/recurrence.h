@@ -9,8 +9,10 @@
  *
  * and the receiver goes on at max(its own start, arrival) + gamma b.
  *
+ * A rank that sends to several others, as in a tree, has a connection to each of them.
+ *
  * Phases whose walks are alike run as array arithmetic over all of them together (bundle.h), others
- * follow the moves one by one.
+ * go message by message.
  */
 #ifndef AR_RECURRENCE_H
 #define AR_RECURRENCE_H
@@ -49,11 +51,12 @@ struct recurrence {
     uint32_t job;           /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
-    struct rank_state *states; /**< [position] */
-    double *flights_s;         /**< [position][message % window]: arrivals; 0: none yet */
-    double *rank_ready_s;      /**< [rank]: free for the next job */
-    double *finish_s;          /**< [rank]: this job, latest channel so far */
-    struct ar_move *moves;     /**< [position]: room for one step */
+    struct rank_state *states;  /**< [position] */
+    double *flights_s;          /**< [position][message % window]: arrivals; 0: none yet */
+    double *rank_ready_s;       /**< [rank]: free for the next job */
+    double *finish_s;           /**< [rank]: this job, latest channel so far */
+    struct ar_move *moves;      /**< [position]: room for one step */
+    double *connections_free_s; /**< room for the hops of a tree on one channel */
     struct lanes lanes;
 };
 
@@ -68,7 +71,11 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
 /** Writes a mark of the present job: where the observed ranks are in time. */
 void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark);
 
-/** Runs a phase move by move. */
+/** Runs a phase that is a tree. */
+void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
+                         const struct ar_pattern *pattern, uint32_t channel, uint64_t elements);
+
+/** Runs a phase of walks move by move. */
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
                           const struct ar_pattern *pattern, uint32_t channel, uint64_t elements,
                           uint32_t first_step);

@@ -1,15 +1,15 @@
-/* Phases that follow the moves one by one. */
+/* Phases that go message by message. */
 #include "recurrence.h"
 
-static void send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes)
+/* Sends over a connection that is free from `free_s` on; it is then free from state->free_s on. */
+static void send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes,
+                     double free_s)
 {
     uint32_t window = recurrence->collective->window;
     struct rank_state *state = &recurrence->states[hop->from];
     double *flight_s = &recurrence->flights_s[(size_t)hop->from * window + state->sent % window];
     double start_s = *flight_s > state->now_s ? *flight_s : state->now_s;
-    if (state->peer == hop->to && state->free_s > start_s) {
-        start_s = state->free_s;
-    }
+    start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
     state->free_s = start_s + bytes * (1 / hop->rate_Bps);
     state->peer = hop->to;
@@ -18,13 +18,19 @@ static void send_one(struct recurrence *recurrence, const struct ar_hop *hop, do
     recurrence->states[hop->to].arrival_s = *flight_s;
 }
 
-static void receive_one(struct recurrence *recurrence, uint32_t position,
-                        const struct ar_move *move)
+/* When the connection of a hop is free, if it is the one its rank used last. */
+static double free_time(const struct recurrence *recurrence, const struct ar_hop *hop)
+{
+    const struct rank_state *state = &recurrence->states[hop->from];
+    return state->peer == hop->to ? state->free_s : 0;
+}
+
+static void receive_one(struct recurrence *recurrence, uint32_t position, double bytes,
+                        bool reduces)
 {
     struct rank_state *state = &recurrence->states[position];
-    double bytes = (double)(move->receive_span.count * recurrence->collective->element_bytes);
     state->now_s = state->arrival_s > state->now_s ? state->arrival_s : state->now_s;
-    state->now_s += move->receive == AR_RECEIVE_REDUCE ? bytes * recurrence->reduce_s_per_byte : 0;
+    state->now_s += reduces ? bytes * recurrence->reduce_s_per_byte : 0;
 }
 
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
@@ -43,13 +49,76 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
             const struct ar_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
                 send_one(recurrence, hop,
-                         (double)(move->send_span.count * collective->element_bytes));
+                         (double)(move->send_span.count * collective->element_bytes),
+                         free_time(recurrence, hop));
             }
         }
         for (uint32_t position = 0; position < recurrence->ranks; position++) {
-            if (recurrence->moves[position].receive != AR_RECEIVE_NONE) {
-                receive_one(recurrence, position, &recurrence->moves[position]);
+            const struct ar_move *move = &recurrence->moves[position];
+            if (move->receive != AR_RECEIVE_NONE) {
+                receive_one(recurrence, position,
+                            (double)(move->receive_span.count * collective->element_bytes),
+                            move->receive == AR_RECEIVE_REDUCE);
             }
+        }
+    }
+}
+
+/* A tree on one channel: what stays the same from step to step. */
+struct tree_run {
+    struct recurrence *recurrence;
+    const struct ar_phase *phase;
+    const struct ar_hop *hops;
+    const uint32_t *step_hops;
+    double *free_s; /* by hop */
+    uint64_t elements;
+};
+
+static double bytes_of(const struct tree_run *run, uint32_t part)
+{
+    struct ar_span whole = {.first = 0, .count = run->elements};
+    return (double)(ar_span_part(whole, run->phase->parts, part).count *
+                    run->recurrence->collective->element_bytes);
+}
+
+/* The hops that carry a part in a step: those that began so many periods before. */
+static void send_part(const struct tree_run *run, uint32_t part, uint32_t began)
+{
+    double bytes = bytes_of(run, part);
+    for (uint32_t i = run->step_hops[began]; i < run->step_hops[began + 1]; i++) {
+        send_one(run->recurrence, &run->hops[i], bytes, run->free_s[i]);
+        run->free_s[i] = run->recurrence->states[run->hops[i].from].free_s;
+    }
+}
+
+static void receive_part(const struct tree_run *run, uint32_t part, uint32_t began, bool reduces)
+{
+    double bytes = bytes_of(run, part);
+    for (uint32_t i = run->step_hops[began]; i < run->step_hops[began + 1]; i++) {
+        receive_one(run->recurrence, run->hops[i].to, bytes, reduces);
+    }
+}
+
+void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
+                         const struct ar_pattern *pattern, uint32_t channel, uint64_t elements)
+{
+    struct tree_run run = {.recurrence = recurrence,
+                           .phase = phase,
+                           .hops = pattern->hops + pattern->channel_hops[channel],
+                           .step_hops = pattern->step_hops,
+                           .free_s = recurrence->connections_free_s,
+                           .elements = elements};
+    for (uint32_t i = 0; i < pattern->step_hops[phase->steps]; i++) {
+        run.free_s[i] = free_time(recurrence, &run.hops[i]);
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        uint32_t periods = step / phase->period + 1;
+        uint32_t parts = periods < phase->parts ? periods : phase->parts;
+        for (uint32_t part = 0; part < parts; part++) {
+            send_part(&run, part, step - part * phase->period);
+        }
+        for (uint32_t part = 0; part < parts; part++) {
+            receive_part(&run, part, step - part * phase->period, step < phase->copies_from);
         }
     }
 }

@@ -17,12 +17,19 @@
 
 enum { NAME_ROOM = 64 };
 
-/* The far end of a connection; looked up again only when the peer changes. */
+/* The far end of a connection. */
 struct link_end {
-    uint32_t peer; /* position; UINT32_MAX: none yet */
+    uint32_t peer; /* position */
     sg_mailbox_t mailbox;
     double bandwidth_Bps; /* of the route, for sends */
     double free_s;        /* when the last message has left, for sends */
+};
+
+/* The connections of a phase, looked up once; the one used last stays for the next phase. */
+struct link_ends {
+    uint32_t count;
+    uint32_t last;
+    struct link_end ends[AR_PERIOD_MOST + 1];
 };
 
 struct flight {
@@ -39,8 +46,8 @@ struct actor {
     uint32_t rank;
     int64_t observed;    /* index in the timeline; -1: not in it */
     uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
-    struct link_end out;
-    struct link_end in;
+    struct link_ends out;
+    struct link_ends in;
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     uint32_t flights_first;
     uint32_t flights_count;
@@ -84,27 +91,55 @@ static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
         ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
 }
 
-static void connect_out(struct actor *actor, uint32_t peer)
+/* Finds the connection to a peer, or a place for it; `is_new` says which. */
+static struct link_end *connection_to(struct link_ends *ends, uint32_t peer, bool *is_new)
 {
-    if (actor->out.peer == peer) {
-        return;
+    *is_new = false;
+    for (uint32_t i = 0; i < ends->count; i++, ends->last = (ends->last + 1) % ends->count) {
+        if (ends->ends[ends->last].peer == peer) {
+            return &ends->ends[ends->last];
+        }
     }
-    uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
-    actor->out = (struct link_end){
-        .peer = peer,
-        .mailbox = mailbox_between(actor->channel, actor->position, peer),
-        .bandwidth_Bps =
-            sg_host_get_route_bandwidth(sg_host_self(), host_of(actor->simulation, peer_rank)),
-    };
+    *is_new = true;
+    assert(ends->count <= AR_PERIOD_MOST);
+    ends->last = ends->count++;
+    return &ends->ends[ends->last];
 }
 
-static void connect_in(struct actor *actor, uint32_t peer)
+static void keep_last(struct link_ends *ends)
 {
-    if (actor->in.peer == peer) {
-        return;
+    if (ends->count > 1) {
+        ends->ends[0] = ends->ends[ends->last];
+        ends->count = 1;
+        ends->last = 0;
     }
-    actor->in = (struct link_end){
-        .peer = peer, .mailbox = mailbox_between(actor->channel, peer, actor->position)};
+}
+
+static struct link_end *connect_out(struct actor *actor, uint32_t peer)
+{
+    bool is_new;
+    struct link_end *end = connection_to(&actor->out, peer, &is_new);
+    if (is_new) {
+        uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
+        *end = (struct link_end){
+            .peer = peer,
+            .mailbox = mailbox_between(actor->channel, actor->position, peer),
+            .bandwidth_Bps =
+                sg_host_get_route_bandwidth(sg_host_self(), host_of(actor->simulation, peer_rank)),
+        };
+    }
+    return end;
+}
+
+static const struct link_end *connect_in(struct actor *actor, uint32_t peer)
+{
+    bool is_new;
+    struct link_end *end = connection_to(&actor->in, peer, &is_new);
+    if (is_new) {
+        *end = (struct link_end){.peer = peer,
+                                 .mailbox = mailbox_between(actor->channel, peer, actor->position)};
+    }
+    return end;
 }
 
 /* Makes messages to this actor start when they are sent, not when it asks for them: SimGrid does so
@@ -116,11 +151,12 @@ static void declare_receiver(const struct actor *actor)
     const struct ar_phase *phases = actor->simulation->phases;
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
-        uint32_t last_step = first_step + phases[i].steps - 1;
-        for (int end = 0; end < 2 && phases[i].steps > 0; end++) {
-            struct ar_move move = collective->algorithm->move(
-                &collective->shape, 0, actor->position, end == 0 ? first_step : last_step);
-            if (move.receive != AR_RECEIVE_NONE) {
+        for (uint32_t place = 0; place < ar_phase_period(&phases[i]); place++) {
+            struct ar_move move;
+            uint32_t step =
+                ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
+                                       first_step, actor->position, place, false, &move);
+            if (step != AR_NEVER) {
                 char name[NAME_ROOM];
                 sg_mailbox_set_receiver(
                     mailbox_name(actor->channel, move.receive_from, actor->position, name));
@@ -149,22 +185,22 @@ static void send_message(struct actor *actor, const struct ar_move *move)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
     const struct ar_collective *collective = &actor->simulation->trial->collective;
-    connect_out(actor, move->send_to);
+    struct link_end *out = connect_out(actor, move->send_to);
     while (actor->flights_count >= collective->window) {
         land(actor);
     }
     double now_s = simgrid_get_clock();
-    if (now_s < actor->out.free_s) {
-        sg_actor_sleep_until(actor->out.free_s);
+    if (now_s < out->free_s) {
+        sg_actor_sleep_until(out->free_s);
         now_s = simgrid_get_clock();
     }
     uint64_t bytes = move->send_span.count * collective->element_bytes;
-    actor->out.free_s = now_s + (double)bytes / actor->out.bandwidth_Bps;
+    out->free_s = now_s + (double)bytes / out->bandwidth_Bps;
     uint32_t last = (actor->flights_first + actor->flights_count++) % collective->window;
     /* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
     long simulated_bytes = bytes == 0 ? 1 : (long)bytes;
     actor->flights[last] = (struct flight){
-        .comm = sg_mailbox_put_async(actor->out.mailbox, &payload, simulated_bytes),
+        .comm = sg_mailbox_put_async(out->mailbox, &payload, simulated_bytes),
         .peer = move->send_to,
         .step = actor->steps_done,
     };
@@ -177,8 +213,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
 
 static void receive_message(struct actor *actor, const struct ar_move *move)
 {
-    connect_in(actor, move->receive_from);
-    sg_mailbox_get(actor->in.mailbox);
+    sg_mailbox_get(connect_in(actor, move->receive_from)->mailbox);
     const struct simulation *simulation = actor->simulation;
     uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
     double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
@@ -205,6 +240,8 @@ static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t eleme
         while (step == phase_end && phase < simulation->phases_count) {
             mark(actor, job, AR_MARK_PHASES + phase);
             phase_end += simulation->phases[phase++].steps;
+            keep_last(&actor->out);
+            keep_last(&actor->in);
         }
         if (step == simulation->steps) {
             break;
@@ -290,8 +327,6 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
                             .position = position,
                             .rank = rank,
                             .observed = index_in_timeline(simulation->trial->timeline, rank),
-                            .out = {.peer = UINT32_MAX},
-                            .in = {.peer = UINT32_MAX},
                             .barrier = barriers != NULL ? barriers[rank] : NULL};
     sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
     sg_actor_set_data(handle, actor);

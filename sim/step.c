@@ -213,6 +213,9 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
         status = ar_algorithm_find("baseline", "ring", &base.collective.algorithm, err);
         if (status == AR_OK) {
             base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
+            base.collective.channels =
+                (step->collective.channels + step->collective.algorithm->lanes - 1) /
+                step->collective.algorithm->lanes;
             status = run_alone(&base, err);
         }
         if (status == AR_OK) {

@@ -1,0 +1,224 @@
+/* A pipelined binary tree: the ranks of a group form a chain, the first ranks of the groups a
+ * binary tree; the buffer goes up to the root in parts, each node adding its own, and comes down
+ * again. The second half of the channels run the mirror image of the first, in which groups with
+ * children are leaves and leaves have children: the double binary tree.
+ *
+ * The steps of a period belong to the left child, the right child and the chain of a node. Seen
+ * from the root, who sends a part does so in the last step of its own before its parent does. So
+ * nobody waits for a part before it has sent the one before, and the sum of the hops is all that a
+ * small buffer pays. The way down is the way up backwards in time.
+ *
+ * The two trees are two channels, not two parts of one: a rank that takes its steps in one order
+ * would pay a latency for each part whenever it waits for one tree before it serves the other. */
+#include "algorithms.h"
+#include "rings.h"
+
+/* Up to 8 parts are in flight with the standard window, so more of them cost small buffers latency;
+ * with fewer, large ones wait longer for the first part to come through (models/README.md). */
+enum { PARTS = 8 };
+
+/* The steps of a period, by the child that sends or is sent to. */
+enum { LEFT, RIGHT, CHAIN, PERIOD };
+
+static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
+{
+    (void)shape;
+    (void)err;
+    return AR_OK;
+}
+
+/* The least power of two that is not below a number of groups. */
+static uint64_t span_of(uint32_t groups)
+{
+    uint64_t span = 1;
+    while (span < groups) {
+        span *= 2;
+    }
+    return span;
+}
+
+/* Hops from the farthest leaf to the root: X - 1 along the chain, then log2 Y rounded up. */
+static uint32_t depth_of(const struct ar_shape *shape)
+{
+    uint32_t depth = shape->x - 1;
+    for (uint64_t span = span_of(shape->y); span > 1; span /= 2) {
+        depth++;
+    }
+    return depth;
+}
+
+static uint64_t lowest_bit(uint32_t group)
+{
+    return group & (~(uint64_t)group + 1);
+}
+
+/* Group 0 is the root; others stand between their children, as far from both as their lowest bit
+ * says: 8 between 4 and 12. Where the parent would be beyond the last group, it is the one below.
+ */
+static uint32_t parent_of(uint32_t groups, uint32_t group)
+{
+    uint64_t bit = lowest_bit(group);
+    uint64_t below = group - bit;
+    uint64_t above = below | bit << 1;
+    return (uint32_t)(above < groups ? above : below);
+}
+
+static uint32_t child_of(uint32_t groups, uint32_t group, uint32_t side)
+{
+    uint64_t half = (group == 0 ? span_of(groups) : lowest_bit(group)) / 2;
+    if (half == 0 || (side == LEFT && group == 0)) {
+        return AR_NEVER;
+    }
+    if (side == LEFT) {
+        return (uint32_t)(group - half);
+    }
+    while (half > 0 && group + half >= groups) {
+        half /= 2;
+    }
+    return half > 0 ? (uint32_t)(group + half) : AR_NEVER;
+}
+
+/* By how many steps a child sends a part before its parent does. */
+static uint32_t lead_over(uint32_t side_of_parent, uint32_t side)
+{
+    uint32_t lead = (side_of_parent + PERIOD - side) % PERIOD;
+    return lead == 0 ? PERIOD : lead;
+}
+
+static uint32_t side_of(uint32_t groups, uint32_t group)
+{
+    return group > 0 && group > parent_of(groups, group) ? RIGHT : LEFT;
+}
+
+/* By how many steps the first rank of a group sends a part before the root would. */
+static uint32_t lead_of(uint32_t groups, uint32_t group)
+{
+    uint32_t lead = 0;
+    uint32_t side = side_of(groups, group);
+    while (group > 0) {
+        group = parent_of(groups, group);
+        uint32_t side_of_parent = side_of(groups, group);
+        lead += lead_over(side_of_parent, side);
+        side = side_of_parent;
+    }
+    return lead;
+}
+
+/* Where a position stands. */
+struct place {
+    uint32_t side;  /* which child of its parent it is */
+    uint32_t first; /* step in which it sends the first part, or would if it is the root */
+    uint32_t parent;
+};
+
+static struct place place_of(const struct ar_shape *shape, uint32_t position)
+{
+    uint32_t group = position / shape->x;
+    uint32_t member = position % shape->x;
+    uint32_t side = side_of(shape->y, group);
+    uint32_t root_first = PERIOD * depth_of(shape);
+    struct place place = {.side = side, .first = root_first - lead_of(shape->y, group)};
+    if (member > 0) {
+        place.first -= lead_over(side, CHAIN) + (member - 1) * PERIOD;
+        place.side = CHAIN;
+        place.parent = position - 1;
+    } else if (group > 0) {
+        place.parent = parent_of(shape->y, group) * shape->x;
+    } else {
+        place.parent = AR_NEVER;
+    }
+    return place;
+}
+
+/* The child on a side of a position, AR_NEVER if there is none. */
+static uint32_t child_at(const struct ar_shape *shape, uint32_t position, uint32_t side)
+{
+    uint32_t member = position % shape->x;
+    if (side == CHAIN) {
+        return member + 1 < shape->x ? position + 1 : AR_NEVER;
+    }
+    uint32_t child = member == 0 ? child_of(shape->y, position / shape->x, side) : AR_NEVER;
+    return child == AR_NEVER ? AR_NEVER : child * shape->x;
+}
+
+/* The part whose turn it is when one is sent in every period from `first` on; PARTS if none. */
+static uint32_t part_at(uint32_t step, uint32_t first)
+{
+    uint32_t part = step >= first && (step - first) % PERIOD == 0 ? (step - first) / PERIOD : PARTS;
+    return part < PARTS ? part : PARTS;
+}
+
+static struct part_move move_up(const struct ar_shape *shape, uint32_t position, uint32_t step)
+{
+    struct place place = place_of(shape, position);
+    uint32_t side = step % PERIOD;
+    uint32_t child = child_at(shape, position, side);
+    struct part_move move = {.sends = false, .receive = AR_RECEIVE_NONE};
+    move.send_to = place.parent;
+    move.send_part = part_at(step, place.first);
+    move.sends = place.parent != AR_NEVER && move.send_part < PARTS;
+    if (child != AR_NEVER) {
+        move.receive_from = child;
+        move.receive_part = part_at(step, place.first - lead_over(place.side, side));
+        move.receive = move.receive_part < PARTS ? AR_RECEIVE_REDUCE : AR_RECEIVE_NONE;
+    }
+    return move;
+}
+
+/* What was received is sent, what was sent is received, the last part first. */
+static struct part_move backwards(struct part_move up)
+{
+    return (struct part_move){.sends = up.receive != AR_RECEIVE_NONE,
+                              .receive = up.sends ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
+                              .send_to = up.receive_from,
+                              .receive_from = up.send_to,
+                              .send_part = PARTS - 1 - up.receive_part,
+                              .receive_part = PARTS - 1 - up.send_part};
+}
+
+/* Of each phase. */
+static uint32_t steps_of(const struct ar_shape *shape)
+{
+    uint32_t depth = depth_of(shape);
+    return depth > 0 ? PERIOD * (PARTS - 1 + depth) : 0;
+}
+
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+{
+    struct ar_phase phase = {.steps = steps_of(shape),
+                             .parts = PARTS,
+                             .messages = (uint64_t)PARTS * (ar_shape_ranks(shape) - 1),
+                             .period = PERIOD};
+    phases[0] = phase;
+    phases[0].name = "tree reduce";
+    phases[0].copies_from = phase.steps;
+    phases[1] = phase;
+    phases[1].name = "tree broadcast";
+    return 2;
+}
+
+static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                           uint32_t step)
+{
+    uint32_t steps = steps_of(shape);
+    struct ar_span whole = {.first = 0, .count = elements};
+    struct part_move parts = step < steps
+                                 ? move_up(shape, position, step)
+                                 : backwards(move_up(shape, position, 2 * steps - 1 - step));
+    return move_of_parts(parts, 0, 1, whole, PARTS);
+}
+
+const struct ar_algorithm ar_algorithm_tree = {
+    .name = "tree",
+    .title = "double binary tree of the groups, chains in the groups: reduce to the root, then "
+             "broadcast",
+    .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 4 * 7/8 n/(2 B) + gamma n (X-1 + log2 Y)/8",
+    .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, "
+              "reduction and scan, Parallel Computing 35 (2009); trees as in NCCL 2.4",
+    .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
+    .lanes = 2,
+    .check = check,
+    .default_shape = ar_shape_groups,
+    .phases = phases,
+    .move = move,
+};
