@@ -67,15 +67,15 @@ struct ar_order {
     uint32_t ranks;
     uint32_t gpus_per_node; /**< the last node may be filled in part */
     uint32_t channels;
-    uint32_t mirror_group; /**< 0: none. Else the second half of the channels (the smaller one) are
-                                the mirror images of the first */
+    uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
+                                their number is odd, see the groups mirrored */
 };
 
 /** The rank that stands at a position of a channel.
  *
- * A channel never moves a rank to another node: it permutes the GPUs within each node. (Its mirror
- * image does: it permutes them in the same way, then takes groups of `mirror_group` positions in
- * the reverse order, or, if their number is odd, moves all groups on by one.) Channel pair
+ * A channel never moves a rank to another node: it permutes the GPUs within each node. (A mirrored
+ * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
+ * groups is odd, moves all of them on by one.) Channel pair
  * i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2, ... shifted by i), odd
  * channels run it backwards. For an even number of GPUs the g/2 paths have no GPU pair in common
  * and each starts in one half of the node and ends in the other; so the NVLinks are used evenly,

@@ -6,7 +6,6 @@
 struct station {
     double reached_s; /* by the first part */
     uint32_t hop;     /* the one it came by last; NOWHERE at a leaf */
-    uint32_t fan;     /* hops that go on from here */
 };
 
 struct closed_room {
@@ -54,10 +53,9 @@ static uint32_t walk_through(const struct ar_pattern *pattern, uint32_t channel,
     }
     for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1]; i++) {
         const struct ar_hop *hop = &pattern->hops[i];
-        struct station *from = &room->stations[hop->from];
+        const struct station *from = &room->stations[hop->from];
         struct station *to = &room->stations[hop->to];
         double arrival_s = from->reached_s + hop->latency_s + transfer_s(hop, bytes) + reduce_s;
-        from->fan++;
         if (arrival_s > to->reached_s) {
             to->reached_s = arrival_s;
             to->hop = i;
@@ -90,16 +88,14 @@ struct delay {
 };
 
 /* The longest delay on a channel: of the hop that takes longest to carry the other parts, or of the
- * one whose sender, which has so many hops to serve, waits longest for a slot. */
+ * one whose sender waits longest for a slot. */
 static void find_delay(const struct ar_collective *collective, const struct ar_phase *phase,
                        const struct ar_pattern *pattern, uint32_t channel, double bytes,
-                       const struct closed_room *room, struct delay *delay)
+                       struct delay *delay)
 {
     for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1]; i++) {
         const struct ar_hop *hop = &pattern->hops[i];
-        uint32_t window = collective->window;
-        uint32_t messages = phase->parts * room->stations[hop->from].fan;
-        double waits = (messages + window - 1) / window - 1;
+        double waits = (phase->parts - 1) / collective->window;
         double parts = phase->parts - 1;
         double port_s = parts * transfer_s(hop, bytes);
         double window_s = waits * (hop->latency_s + transfer_s(hop, bytes));
@@ -135,7 +131,7 @@ void closed_tree_time(const struct ar_collective *collective, const struct ar_ph
         struct delay delay = {.hop = &pattern->hops[0], .bound = AR_BOUND_HOPS};
         uint32_t last = walk_through(pattern, channel, bytes, reduce_s, room);
         double way_s = room->stations[last].reached_s;
-        find_delay(collective, phase, pattern, channel, bytes, room, &delay);
+        find_delay(collective, phase, pattern, channel, bytes, &delay);
         if (way_s + delay.time_s <= time->time_s) {
             continue;
         }

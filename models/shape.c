@@ -80,11 +80,9 @@ static uint32_t node_of(const struct ar_order *order, uint32_t rank, uint32_t *f
     return left < order->gpus_per_node ? left : order->gpus_per_node;
 }
 
-/* The channel whose order a channel has; another one than itself if it is a mirror image. */
-static uint32_t original_of(const struct ar_order *order, uint32_t channel)
+static bool is_mirrored(const struct ar_order *order, uint32_t channel)
 {
-    uint32_t half = (order->channels + 1) / 2;
-    return order->mirror_group > 0 && channel >= half ? channel - half : channel;
+    return order->mirror_group > 0 && channel >= (order->channels + 1) / 2;
 }
 
 /* The same member of another group: the one across, or the next or the one before if their number
@@ -101,21 +99,19 @@ static uint32_t reflect(const struct ar_order *order, uint32_t position, bool is
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t position)
 {
     uint32_t first;
-    uint32_t original = original_of(order, channel);
-    position = original == channel ? position : reflect(order, position, true);
+    position = is_mirrored(order, channel) ? reflect(order, position, true) : position;
     uint32_t gpus = node_of(order, position, &first);
     uint32_t index = position - first;
-    uint32_t walk = original % 2 == 0 ? index : gpus - 1 - index;
-    return first + (zigzag(gpus, walk) + original / 2) % gpus;
+    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
+    return first + (zigzag(gpus, walk) + channel / 2) % gpus;
 }
 
 uint32_t ar_order_position(const struct ar_order *order, uint32_t channel, uint32_t rank)
 {
     uint32_t first;
-    uint32_t original = original_of(order, channel);
     uint32_t gpus = node_of(order, rank, &first);
-    uint32_t place = (rank - first + gpus - original / 2 % gpus) % gpus;
+    uint32_t place = (rank - first + gpus - channel / 2 % gpus) % gpus;
     uint32_t walk = zigzag_inverse(gpus, place);
-    uint32_t position = first + (original % 2 == 0 ? walk : gpus - 1 - walk);
-    return original == channel ? position : reflect(order, position, false);
+    uint32_t position = first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
+    return is_mirrored(order, channel) ? reflect(order, position, false) : position;
 }

@@ -301,13 +301,12 @@ enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error 
     recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
     recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
-    recurrence->connections_free_s =
-        calloc(tree_hops_most(recurrence), sizeof *recurrence->connections_free_s);
+    recurrence->connections_s =
+        calloc(tree_hops_most(recurrence) * (1 + window), sizeof *recurrence->connections_s);
     lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_room, sizeof *lanes->now_s);
     if (recurrence->states == NULL || recurrence->flights_s == NULL ||
         recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || recurrence->connections_free_s == NULL ||
-        lanes->now_s == NULL) {
+        recurrence->moves == NULL || recurrence->connections_s == NULL || lanes->now_s == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
     lanes->free_s = lanes->now_s + ranks;
@@ -329,6 +328,6 @@ void recurrence_destroy(struct recurrence *recurrence)
     free(recurrence->rank_ready_s);
     free(recurrence->finish_s);
     free(recurrence->moves);
-    free(recurrence->connections_free_s);
+    free(recurrence->connections_s);
     free(recurrence->lanes.now_s);
 }

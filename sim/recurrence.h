@@ -51,12 +51,13 @@ struct recurrence {
     uint32_t job;           /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
-    struct rank_state *states;  /**< [position] */
-    double *flights_s;          /**< [position][message % window]: arrivals; 0: none yet */
-    double *rank_ready_s;       /**< [rank]: free for the next job */
-    double *finish_s;           /**< [rank]: this job, latest channel so far */
-    struct ar_move *moves;      /**< [position]: room for one step */
-    double *connections_free_s; /**< room for the hops of a tree on one channel */
+    struct rank_state *states; /**< [position] */
+    double *flights_s;         /**< [position][message % window]: arrivals; 0: none yet */
+    double *rank_ready_s;      /**< [rank]: free for the next job */
+    double *finish_s;          /**< [rank]: this job, latest channel so far */
+    struct ar_move *moves;     /**< [position]: room for one step */
+    double *connections_s;     /**< room for a tree on one channel: when each hop is free, then
+                                    [hop][part % window]: arrivals */
     struct lanes lanes;
 };
 

@@ -1,21 +1,31 @@
 /* Phases that go message by message. */
+#include <string.h>
+
 #include "recurrence.h"
 
-/* Sends over a connection that is free from `free_s` on; it is then free from state->free_s on. */
-static void send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes,
-                     double free_s)
+/* Sends over a connection that is free from `free_s` on, once the message at `oldest_s` has
+ * arrived; it is then free from state->free_s on. Returns the arrival. */
+static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes,
+                       double free_s, double oldest_s)
 {
-    uint32_t window = recurrence->collective->window;
     struct rank_state *state = &recurrence->states[hop->from];
-    double *flight_s = &recurrence->flights_s[(size_t)hop->from * window + state->sent % window];
-    double start_s = *flight_s > state->now_s ? *flight_s : state->now_s;
+    double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
     start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
     state->free_s = start_s + bytes * (1 / hop->rate_Bps);
     state->peer = hop->to;
-    state->sent++;
-    *flight_s = state->free_s + hop->latency_s;
-    recurrence->states[hop->to].arrival_s = *flight_s;
+    double arrival_s = state->free_s + hop->latency_s;
+    recurrence->states[hop->to].arrival_s = arrival_s;
+    return arrival_s;
+}
+
+/* Where the arrival of the next message of a rank goes; there is that of the one `window` sends
+ * before. */
+static double *next_flight(const struct recurrence *recurrence, uint32_t position)
+{
+    uint32_t window = recurrence->collective->window;
+    struct rank_state *state = &recurrence->states[position];
+    return &recurrence->flights_s[(size_t)position * window + state->sent++ % window];
 }
 
 /* When the connection of a hop is free, if it is the one its rank used last. */
@@ -48,9 +58,10 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
             const struct ar_hop *hop = &pattern->hops[i];
             const struct ar_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
-                send_one(recurrence, hop,
-                         (double)(move->send_span.count * collective->element_bytes),
-                         free_time(recurrence, hop));
+                double *flight_s = next_flight(recurrence, hop->from);
+                *flight_s = send_one(recurrence, hop,
+                                     (double)(move->send_span.count * collective->element_bytes),
+                                     free_time(recurrence, hop), *flight_s);
             }
         }
         for (uint32_t position = 0; position < recurrence->ranks; position++) {
@@ -70,7 +81,8 @@ struct tree_run {
     const struct ar_phase *phase;
     const struct ar_hop *hops;
     const uint32_t *step_hops;
-    double *free_s; /* by hop */
+    double *free_s;    /* by hop */
+    double *flights_s; /* [hop][part % window]: arrivals */
     uint64_t elements;
 };
 
@@ -85,9 +97,16 @@ static double bytes_of(const struct tree_run *run, uint32_t part)
 static void send_part(const struct tree_run *run, uint32_t part, uint32_t began)
 {
     double bytes = bytes_of(run, part);
+    size_t window = run->recurrence->collective->window;
     for (uint32_t i = run->step_hops[began]; i < run->step_hops[began + 1]; i++) {
-        send_one(run->recurrence, &run->hops[i], bytes, run->free_s[i]);
-        run->free_s[i] = run->recurrence->states[run->hops[i].from].free_s;
+        const struct ar_hop *hop = &run->hops[i];
+        double *oldest_s = &run->flights_s[i * window + part % window];
+        double arrival_s = send_one(run->recurrence, hop, bytes, run->free_s[i], *oldest_s);
+        double *flight_s = next_flight(run->recurrence, hop->from);
+        run->free_s[i] = run->recurrence->states[hop->from].free_s;
+        *oldest_s = arrival_s;
+        /* Nobody waits here for it in a tree; the rank is done when the last one has arrived. */
+        *flight_s = arrival_s > *flight_s ? arrival_s : *flight_s;
     }
 }
 
@@ -102,13 +121,16 @@ static void receive_part(const struct tree_run *run, uint32_t part, uint32_t beg
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_pattern *pattern, uint32_t channel, uint64_t elements)
 {
+    size_t hops_count = pattern->step_hops[phase->steps];
     struct tree_run run = {.recurrence = recurrence,
                            .phase = phase,
                            .hops = pattern->hops + pattern->channel_hops[channel],
                            .step_hops = pattern->step_hops,
-                           .free_s = recurrence->connections_free_s,
+                           .free_s = recurrence->connections_s,
+                           .flights_s = recurrence->connections_s + hops_count,
                            .elements = elements};
-    for (uint32_t i = 0; i < pattern->step_hops[phase->steps]; i++) {
+    memset(run.flights_s, 0, hops_count * recurrence->collective->window * sizeof(double));
+    for (size_t i = 0; i < hops_count; i++) {
         run.free_s[i] = free_time(recurrence, &run.hops[i]);
     }
     for (uint32_t step = 0; step < phase->steps; step++) {

@@ -19,7 +19,8 @@ enum { NAME_ROOM = 64 };
 
 /* The far end of a connection. */
 struct link_end {
-    uint32_t peer; /* position */
+    uint32_t peer;      /* position */
+    uint32_t in_flight; /* messages sent that have not landed */
     sg_mailbox_t mailbox;
     double bandwidth_Bps; /* of the route, for sends */
     double free_s;        /* when the last message has left, for sends */
@@ -51,7 +52,8 @@ struct actor {
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     uint32_t flights_first;
     uint32_t flights_count;
-    struct flight flights[AR_WINDOW_MOST]; /* a ring buffer of `window` entries */
+    struct flight *flights; /* a ring buffer */
+    bool is_in_tree;        /* in the present phase */
 };
 
 struct simulation {
@@ -63,7 +65,9 @@ struct simulation {
     struct ar_phase phases[AR_PHASES_MOST];
     double reduce_s_per_byte;
     double setup_s;
-    struct actor *actors; /* [channel][position] */
+    struct actor *actors;   /* [channel][position] */
+    struct flight *flights; /* [actor]: room for those of a rank */
+    uint32_t flights_room;
 };
 
 static struct actor *actor_at(const struct simulation *simulation, uint32_t channel,
@@ -166,13 +170,46 @@ static void declare_receiver(const struct actor *actor)
     }
 }
 
-/* Releases the oldest message in flight; returns at once if it has arrived. */
-static void land(struct actor *actor)
+static struct flight *flight_at(struct actor *actor, uint32_t index)
+{
+    return &actor->flights[(actor->flights_first + index) % actor->simulation->flights_room];
+}
+
+/* Waits for a message in flight, 0 the oldest, and releases it; returns at once if it has arrived.
+ */
+static void land(struct actor *actor, uint32_t index)
+{
+    struct flight flight = *flight_at(actor, index);
+    sg_comm_wait(flight.comm);
+    for (uint32_t i = index; i > 0; i--) {
+        *flight_at(actor, i) = *flight_at(actor, i - 1);
+    }
+    actor->flights_first = (actor->flights_first + 1) % actor->simulation->flights_room;
+    actor->flights_count--;
+    for (uint32_t i = 0; i < actor->out.count; i++) {
+        actor->out.ends[i].in_flight -= actor->out.ends[i].peer == flight.peer;
+    }
+}
+
+/* Waits until a message may be sent: walks count all messages of the rank, trees those of the
+ * connection. */
+static void wait_for_slot(struct actor *actor, const struct link_end *out)
 {
     uint32_t window = actor->simulation->trial->collective.window;
-    sg_comm_wait(actor->flights[actor->flights_first].comm);
-    actor->flights_first = (actor->flights_first + 1) % window;
-    actor->flights_count--;
+    while (!actor->is_in_tree && actor->flights_count >= window) {
+        land(actor, 0);
+    }
+    while (actor->is_in_tree && out->in_flight >= window) {
+        uint32_t oldest = 0;
+        while (flight_at(actor, oldest)->peer != out->peer) {
+            oldest++;
+        }
+        land(actor, oldest);
+    }
+    while (actor->flights_count ==
+           actor->simulation->flights_room) { /* those of a phase before, too */
+        land(actor, 0);
+    }
 }
 
 static bool oldest_has_arrived(const struct actor *actor)
@@ -186,9 +223,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     static int payload; /* SimGrid wants an address; nothing is read through it */
     const struct ar_collective *collective = &actor->simulation->trial->collective;
     struct link_end *out = connect_out(actor, move->send_to);
-    while (actor->flights_count >= collective->window) {
-        land(actor);
-    }
+    wait_for_slot(actor, out);
     double now_s = simgrid_get_clock();
     if (now_s < out->free_s) {
         sg_actor_sleep_until(out->free_s);
@@ -196,10 +231,10 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     }
     uint64_t bytes = move->send_span.count * collective->element_bytes;
     out->free_s = now_s + (double)bytes / out->bandwidth_Bps;
-    uint32_t last = (actor->flights_first + actor->flights_count++) % collective->window;
     /* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
     long simulated_bytes = bytes == 0 ? 1 : (long)bytes;
-    actor->flights[last] = (struct flight){
+    out->in_flight++;
+    *flight_at(actor, actor->flights_count++) = (struct flight){
         .comm = sg_mailbox_put_async(out->mailbox, &payload, simulated_bytes),
         .peer = move->send_to,
         .step = actor->steps_done,
@@ -207,7 +242,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
     while (actor->flights_count > 1 && oldest_has_arrived(actor)) {
-        land(actor);
+        land(actor, 0);
     }
 }
 
@@ -239,6 +274,7 @@ static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t eleme
     for (uint32_t step = 0;; step++) {
         while (step == phase_end && phase < simulation->phases_count) {
             mark(actor, job, AR_MARK_PHASES + phase);
+            actor->is_in_tree = simulation->phases[phase].period > 0;
             phase_end += simulation->phases[phase++].steps;
             keep_last(&actor->out);
             keep_last(&actor->in);
@@ -280,7 +316,7 @@ static void run_job(struct actor *actor, uint32_t index)
         ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);
     walk_through_moves(actor, index, part.count);
     while (actor->flights_count > 0) {
-        land(actor);
+        land(actor, 0);
     }
     mark(actor, index, AR_MARK_DONE);
     if (actor->barrier != NULL) {
@@ -321,16 +357,52 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
                         sg_bar_t *barriers)
 {
     struct actor *actor = actor_at(simulation, channel, position);
+    size_t index = (size_t)(actor - simulation->actors);
     uint32_t rank = ar_order_rank(&simulation->order, channel, position);
     *actor = (struct actor){.simulation = simulation,
                             .channel = channel,
                             .position = position,
                             .rank = rank,
                             .observed = index_in_timeline(simulation->trial->timeline, rank),
+                            .flights = simulation->flights + index * simulation->flights_room,
                             .barrier = barriers != NULL ? barriers[rank] : NULL};
     sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
+}
+
+/* Room for the messages that a rank may have in flight: over one connection, or, if there are
+ * trees, over all that it has at a time. */
+static uint32_t room_of_flights(const struct simulation *simulation)
+{
+    uint32_t room = simulation->trial->collective.window;
+    for (uint32_t i = 0; i < simulation->phases_count; i++) {
+        if (simulation->phases[i].period > 0) {
+            return room * AR_PERIOD_MOST;
+        }
+    }
+    return room;
+}
+
+static void start_actors(struct simulation *simulation)
+{
+    uint32_t channels = simulation->trial->collective.channels;
+    size_t actors_count = (size_t)channels * simulation->ranks;
+    simulation->flights_room = room_of_flights(simulation);
+    simulation->actors = calloc(actors_count, sizeof(struct actor));
+    simulation->flights = calloc(actors_count * simulation->flights_room, sizeof(struct flight));
+    sg_bar_t *barriers = channels > 1 ? calloc(simulation->ranks, sizeof(sg_bar_t)) : NULL;
+    assert(simulation->actors != NULL && simulation->flights != NULL &&
+           (channels == 1 || barriers != NULL));
+    for (uint32_t rank = 0; barriers != NULL && rank < simulation->ranks; rank++) {
+        barriers[rank] = sg_barrier_init(channels);
+    }
+    for (uint32_t channel = 0; channel < channels; channel++) {
+        for (uint32_t position = 0; position < simulation->ranks; position++) {
+            start_actor(simulation, channel, position, barriers);
+        }
+    }
+    free(barriers);
 }
 
 void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
@@ -344,26 +416,14 @@ void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
         .reduce_s_per_byte = facts->reduce_s_per_byte,
         .setup_s = facts->collective_setup_s,
     };
-    uint32_t channels = trial->collective.channels;
     simulation.phases_count =
         trial->collective.algorithm->phases(&trial->collective.shape, simulation.phases);
-    simulation.actors = calloc((size_t)channels * simulation.ranks, sizeof(struct actor));
-    sg_bar_t *barriers = channels > 1 ? calloc(simulation.ranks, sizeof(sg_bar_t)) : NULL;
-    assert(simulation.actors != NULL && (channels == 1 || barriers != NULL));
-
-    platform_open(trial->collective.cluster, platform_path);
-    for (uint32_t rank = 0; barriers != NULL && rank < simulation.ranks; rank++) {
-        barriers[rank] = sg_barrier_init(channels);
-    }
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
     }
-    for (uint32_t channel = 0; channel < channels; channel++) {
-        for (uint32_t position = 0; position < simulation.ranks; position++) {
-            start_actor(&simulation, channel, position, barriers);
-        }
-    }
+    platform_open(trial->collective.cluster, platform_path);
+    start_actors(&simulation);
     simgrid_run();
     free(simulation.actors);
-    free(barriers);
+    free(simulation.flights);
 }
