@@ -55,6 +55,9 @@ Test(algorithm, a_thousand_ranks_and_more_all_reduce_a_few_elements_correctly)
     verify_one("torus2d", 1, 257, 3);
     verify_one("torus2d", 257, 1, 3);
     verify_one("hierarchical", 257, 1, 3);
+    verify_one("tree", 4, 257, 9);
+    verify_one("tree", 1, 600, 5);
+    verify_one("tree", 129, 2, 17);
     verify_one("ring", 257, 1, 3);
 }
 
@@ -141,6 +144,8 @@ Test(algorithm, sampled_elements_of_resnet50_are_summed_correctly_on_1088_and_34
     check_sums("torus2d", 34, 32, RESNET50);
     check_sums("torus2d", 48, 72, RESNET50);
     check_sums("hierarchical", 4, 272, RESNET50);
+    check_sums("tree", 4, 272, RESNET50);
+    check_sums("tree", 48, 72, RESNET50);
     check_sums("ring", 211, 1, RESNET50);
     check_sums("torus2d", 1, 211, RESNET50);
 }
@@ -306,6 +311,9 @@ Test(algorithm, default_shapes_are_one_row_one_group_per_node_and_the_squarest_g
     expect_default("hierarchical", 2, 4, 2, 1);
     expect_default("hierarchical", 7, 4, 1, 7);
     expect_default("hierarchical", 16, 1, 1, 16);
+    expect_default("tree", 1024, 4, 4, 256);
+    expect_default("tree", 6, 4, 3, 2);
+    expect_default("tree", 3, 4, 3, 1);
 }
 
 Test(algorithm, a_name_that_is_nearly_right_is_named_in_the_error)

@@ -140,7 +140,7 @@ Test(shape, the_squarest_shape_is_the_nearest_to_a_square_with_the_longer_side_l
 
 enum { CHANNELS = 9 };
 
-static void check_order(const struct ar_order *order, uint32_t channel)
+static void check_bijection(const struct ar_order *order, uint32_t channel)
 {
     bool is_taken[80] = {false};
     for (uint32_t position = 0; position < order->ranks; position++) {
@@ -150,6 +150,14 @@ static void check_order(const struct ar_order *order, uint32_t channel)
         is_taken[rank] = true;
         cr_assert_eq(ar_order_position(order, channel, rank), position, "the inverse of rank %u",
                      rank);
+    }
+}
+
+static void check_order(const struct ar_order *order, uint32_t channel)
+{
+    check_bijection(order, channel);
+    for (uint32_t position = 0; position < order->ranks; position++) {
+        uint32_t rank = ar_order_rank(order, channel, position);
         cr_assert_eq(rank / order->gpus_per_node, position / order->gpus_per_node,
                      "rank %u left its node", rank);
     }
@@ -234,5 +242,43 @@ Test(order, the_first_channel_of_a_node_of_four_is_the_zigzag_0_1_3_2)
         for (uint32_t position = 0; position < 4; position++) {
             cr_expect_eq(ar_order_rank(&order, channel, position), golden[channel][position]);
         }
+    }
+}
+
+Test(order, the_second_half_of_mirrored_channels_sees_the_groups_in_another_order)
+{
+    for (uint32_t group = 1; group <= 9; group++) {
+        for (uint32_t groups = 1; groups <= 8; groups++) {
+            struct ar_order order = {.ranks = group * groups,
+                                     .gpus_per_node = group,
+                                     .channels = CHANNELS,
+                                     .mirror_group = group};
+            struct ar_order plain = order;
+            plain.mirror_group = 0;
+            for (uint32_t channel = 0; channel < CHANNELS; channel++) {
+                check_bijection(&order, channel);
+            }
+            for (uint32_t position = 0; position < order.ranks; position++) {
+                uint32_t across = groups - 1 - position / group;
+                uint32_t on = (position / group + 1) % groups;
+                cr_expect_eq(ar_order_rank(&order, 4, position),
+                             ar_order_rank(&plain, 4, position));
+                cr_expect_eq(ar_order_rank(&order, 5, position) / group,
+                             groups % 2 == 0 ? across : on);
+            }
+        }
+    }
+}
+
+/* Two of four channels lead a group of abci by a GPU of HCA 0, and one of these is mirrored. */
+Test(order, both_trees_lead_by_each_hca_of_abci_nodes)
+{
+    struct ar_order order = {.ranks = 32, .gpus_per_node = 4, .channels = 4, .mirror_group = 4};
+    uint32_t leaders[2][2] = {{0}};
+    for (uint32_t channel = 0; channel < 4; channel++) {
+        leaders[channel / 2][ar_order_rank(&order, channel, 8) % 4 / 2]++;
+    }
+    for (int i = 0; i < 4; i++) {
+        cr_expect_eq(leaders[i / 2][i % 2], 1);
     }
 }

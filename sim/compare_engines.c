@@ -87,7 +87,7 @@ static void compare(const struct ar_cluster *cluster, const struct ar_algorithm 
             struct ar_collective collective = {.cluster = cluster,
                                                .algorithm = algorithm,
                                                .shape = {.x = x, .y = ranks / x},
-                                               .channels = 2,
+                                               .channels = 2 * algorithm->lanes,
                                                .window = 8,
                                                .element_bytes = 2};
             struct ar_error refused;

@@ -40,8 +40,9 @@ Test(cli, every_command_has_help_with_an_example)
 Test(cli, list_shows_what_the_other_commands_take)
 {
     struct cli_run run = cli_good("$AR list");
-    static const char *const names[] = {"ring", "hierarchical", "torus2d",       "abci-v100",
-                                        "flat", "simgrid",      "resnet50-v1.5", "closed"};
+    static const char *const names[] = {"ring",    "hierarchical",  "torus2d",
+                                        "tree",    "abci-v100",     "flat",
+                                        "simgrid", "resnet50-v1.5", "closed"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
     }
@@ -222,7 +223,7 @@ Test(cli, export_writes_a_platform_with_a_host_per_gpu)
 Test(cli, verify_proves_the_algorithms)
 {
     struct cli_run run = cli_good("$AR verify --gpus 1:6:+1");
-    cr_expect_eq(cli_lines_with(run.out, "every contribution reduced exactly once"), 3);
+    cr_expect_eq(cli_lines_with(run.out, "every contribution reduced exactly once"), 4);
 }
 
 Test(cli, check_prints_the_simulation_beside_the_recurrence)

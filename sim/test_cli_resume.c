@@ -8,7 +8,7 @@
 
 #define SWEEP                                                                                      \
     "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --gpus 8:32:x2 --engine closed "       \
-    "--payload 1MB,2MB --format csv "
+    "--algorithms ring,hierarchical,torus2d --payload 1MB,2MB --format csv "
 
 /* Runs a sweep into `o` until a limit on files stops it, as a full disk would. */
 static void stop_sweep(void)

@@ -16,7 +16,7 @@ Test(cli_sweep, rows_equal_those_of_predict)
 {
     cli_good("$AR sweep " STEP " --gpus 4:32:x2 --shapes square --out new/dir --jobs 3");
     struct cli_table *sweep = cli_table(cli_read("new/dir/sweep.csv"));
-    cr_assert_eq(sweep->rows_count, 13, "four GPU counts, three algorithms");
+    cr_assert_eq(sweep->rows_count, 17, "four GPU counts, four algorithms");
     for (size_t i = 1; i < sweep->rows_count; i++) {
         const char *shape = cli_cell(sweep, i, "shape");
         struct cli_run one =
@@ -35,7 +35,7 @@ Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
                       .out);
     struct cli_table *all = cli_table(cli_read("all/sweep.csv"));
     cr_assert_eq(best->rows_count, 3);
-    cr_assert_eq(all->rows_count, 1 + 2 + 4 + 2 + 7, "rings, hierarchies and all grids");
+    cr_assert_eq(all->rows_count, 1 + 2 + 2 + 2 + 4 + 7, "rings, groups twice, all grids");
     for (size_t i = 1; i < all->rows_count; i++) {
         size_t row = strcmp(cli_cell(all, i, "gpus"), "8") == 0 ? 1 : 2;
         cr_expect_leq(atof(cli_cell(best, row, "iteration_s")),

@@ -159,6 +159,7 @@ Test(link_traffic, is_what_simgrid_counts_on_every_link)
         {"torus2d", 4, 4, 100003},     {"torus2d", 8, 4, 77777},
         {"torus2d", 2, 9, 54321},      {"hierarchical", 4, 4, 100003},
         {"hierarchical", 4, 8, 33333}, {"hierarchical", 8, 3, 12347},
+        {"tree", 4, 8, 54321},         {"tree", 3, 5, 33333},
     };
     struct ar_cluster *abci = load();
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

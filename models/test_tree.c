@@ -1,0 +1,206 @@
+/* What the double binary tree promises besides a right sum. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_link_load.h"
+#include "test_support.h"
+
+enum { PARTS = 8 };
+
+/* --- the trees ------------------------------------------------------------------------------- */
+
+/* Hops from a position to the root, followed through the moves of the first phase. */
+static uint32_t depth_of(const struct ar_shape *shape, uint32_t position)
+{
+    const struct ar_algorithm *tree = support_algorithm("tree");
+    struct ar_phase phases[AR_PHASES_MOST];
+    tree->phases(shape, phases);
+    uint32_t depth = 0;
+    for (uint32_t place = 0; place < phases[0].period; place++) {
+        struct ar_move move;
+        if (ar_algorithm_find_step(tree, shape, &phases[0], 0, position, place, true, &move) !=
+            AR_NEVER) {
+            cr_assert_eq(depth, 0, "position %u has two parents", position);
+            depth = 1 + depth_of(shape, move.send_to);
+        }
+    }
+    return depth;
+}
+
+/* NCCL counts 2 (GPUs of a node - 1) hops within nodes and 2 log2(nodes) between them. */
+Test(tree, is_as_deep_as_the_chain_of_a_group_and_the_logarithm_of_the_groups)
+{
+    for (uint32_t x = 1; x <= 5; x++) {
+        for (uint32_t y = 1; y <= 70; y++) {
+            struct ar_shape shape = {.x = x, .y = y};
+            uint32_t deepest = 0;
+            uint32_t logarithm = 0;
+            while (1u << logarithm < y) {
+                logarithm++;
+            }
+            for (uint32_t position = 0; position < x * y; position++) {
+                uint32_t depth = depth_of(&shape, position);
+                cr_assert_eq(depth == 0, position == 0, "one root");
+                deepest = depth > deepest ? depth : deepest;
+            }
+            cr_assert_leq(deepest, x - 1 + logarithm, "%ux%u", x, y);
+            if ((y & (y - 1)) == 0) {
+                cr_assert_eq(deepest, x - 1 + logarithm, "%ux%u", x, y);
+            }
+        }
+    }
+}
+
+/* Groups that the first rank of a group hears from on a channel, by rank. */
+static void count_children(const struct ar_collective *collective, uint32_t channel,
+                           uint32_t *children)
+{
+    struct ar_order order = ar_collective_order(collective);
+    struct ar_phase phases[AR_PHASES_MOST];
+    collective->algorithm->phases(&collective->shape, phases);
+    memset(children, 0, collective->shape.y * sizeof *children);
+    for (uint32_t position = 0; position < order.ranks; position++) {
+        for (uint32_t place = 0; place < 2; place++) { /* the third is that of the chain */
+            struct ar_move move;
+            uint32_t step = ar_algorithm_find_step(collective->algorithm, &collective->shape,
+                                                   &phases[0], 0, position, place, false, &move);
+            uint32_t group = ar_order_rank(&order, channel, position) / collective->shape.x;
+            children[group] += step != AR_NEVER;
+        }
+    }
+}
+
+Test(tree, of_one_channel_has_its_leaves_where_the_tree_of_the_other_has_children)
+{
+    enum { GROUPS_MOST = 64 };
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t groups = 2; groups <= GROUPS_MOST; groups++) {
+        struct ar_collective tree = support_collective(abci, "tree", 4, groups);
+        uint32_t first[GROUPS_MOST];
+        uint32_t second[GROUPS_MOST];
+        tree.channels = 2;
+        count_children(&tree, 0, first);
+        count_children(&tree, 1, second);
+        for (uint32_t group = 0; group < groups; group++) {
+            cr_expect_leq(first[group], 2);
+            /* Shifted by one, group 0 is the root of one and the last of the other. */
+            cr_expect(first[group] == 0 || second[group] == 0 || (groups % 2 == 1 && group == 0),
+                      "%u groups: group %u has children in both trees", groups, group);
+        }
+    }
+    ar_cluster_destroy(abci);
+}
+
+/* --- what is sent ---------------------------------------------------------------------------- */
+
+Test(tree, sends_the_buffer_up_and_down_every_hop_in_eight_parts)
+{
+    struct ar_shape shape = {.x = 3, .y = 7};
+    const struct ar_algorithm *tree = support_algorithm("tree");
+    cr_expect_eq(ar_algorithm_messages(tree, &shape), 2 * PARTS * 20);
+    for (uint64_t elements = 0; elements < 40; elements += 13) {
+        uint64_t sent = 0;
+        for (uint32_t step = 0; step < ar_algorithm_steps(tree, &shape); step++) {
+            for (uint32_t position = 0; position < 21; position++) {
+                struct ar_move move = tree->move(&shape, elements, position, step);
+                sent += move.sends ? move.send_span.count : 0;
+            }
+        }
+        cr_expect_eq(sent, 2 * 20 * elements);
+    }
+}
+
+/* With n/2 on each tree, who has two children receives n from them and n/2 from its parent, and n/2
+ * as a leaf of the other tree; a ring has 2n (N-1)/N on every port. */
+Test(tree, loads_no_port_with_more_than_twice_the_buffer)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    for (uint32_t ranks = 2; ranks <= 40; ranks++) {
+        uint64_t elements = 2 * PARTS * 100;
+        struct ar_error err = {.text = ""};
+        struct ar_collective tree = support_collective(flat, "tree", 1, ranks);
+        struct ar_link_load *loads = calloc(ar_cluster_links_count(flat), sizeof *loads);
+        cr_assert_not_null(loads);
+        tree.channels = 2;
+        cr_assert(ar_link_load_add(&tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
+        for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
+            uint64_t most = 2 * elements * tree.element_bytes;
+            /* The root of one of an odd number of trees rests in none. */
+            most += ranks % 2 == 1 ? elements * tree.element_bytes / 2 : 0;
+            cr_expect_leq(loads[i].bytes, most, "%u ranks", ranks);
+        }
+        free(loads);
+    }
+    ar_cluster_destroy(flat);
+}
+
+/* --- the closed form ------------------------------------------------------------------------- */
+
+static struct ar_cluster *load_flat(void)
+{
+    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
+                              "collective.setup=7us", NULL};
+    return support_cluster("flat", settings);
+}
+
+/* Two children share a port, and so do the ways up of a rank in both trees: all hops have half the
+ * bandwidth, for 1/16 of the buffer each time. */
+Test(tree, takes_the_time_of_the_textbook_on_identical_links)
+{
+    struct ar_cluster *flat = load_flat();
+    for (uint32_t depth = 2; depth <= 10; depth++) {
+        for (uint64_t elements = 1600; elements < 2000000; elements *= 11) {
+            struct ar_collective tree = support_collective(flat, "tree", 1, 1u << depth);
+            tree.channels = 2;
+            double bytes = 4 * (double)elements;
+            double hop_s = 5e-6 + bytes / 8 / 25e9;
+            double expected_s =
+                7e-6 + 2 * depth * hop_s + 2 * 7 * bytes / 8 / 25e9 + depth * 4e-12 * bytes / 16;
+            struct ar_closed_time time = support_closed(&tree, elements);
+            cr_expect(support_near(time.time_s, expected_s, 1e-12), "%.9g s, by hand %.9g s",
+                      time.time_s, expected_s);
+            cr_expect_not(time.exact);
+            cr_expect_neq(time.why[0], '\0');
+        }
+    }
+    ar_cluster_destroy(flat);
+}
+
+Test(tree, has_terms_of_the_closed_form_that_add_up_to_the_time_of_each_phase)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t window = 1; window <= 8; window++) {
+        for (uint64_t elements = 1; elements < 30000000; elements *= 31) {
+            struct ar_collective tree = support_collective(abci, "tree", 4, 40);
+            tree.channels = 4;
+            tree.window = window;
+            struct ar_closed_time time = support_closed(&tree, elements);
+            cr_assert_eq(time.phases_count, 2);
+            for (uint32_t i = 0; i < 2; i++) {
+                double sum_s = time.phases[i].reduction_s;
+                for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
+                    sum_s += time.phases[i].latency_s[tier] + time.phases[i].bandwidth_s[tier];
+                }
+                cr_expect(support_near(sum_s, time.phases[i].time_s, 1e-12));
+                cr_expect_eq(time.phases[i].reduction_s > 0, i == 0);
+            }
+        }
+    }
+    ar_cluster_destroy(abci);
+}
+
+/* With a window of W, part W waits until the first one has arrived. */
+Test(tree, pays_a_latency_more_for_every_window_that_is_full)
+{
+    struct ar_cluster *flat = load_flat();
+    struct ar_collective tree = support_collective(flat, "tree", 1, 16);
+    double free_s = support_closed(&tree, 0).time_s;
+    for (tree.window = 1; tree.window <= 8; tree.window++) {
+        double waits = (PARTS - 1) / tree.window;
+        double time_s = support_closed(&tree, 0).time_s;
+        cr_expect(support_near(time_s, free_s + 2 * waits * 5e-6, 1e-12), "window %u: %.9g s",
+                  tree.window, time_s);
+    }
+    ar_cluster_destroy(flat);
+}

@@ -1,0 +1,121 @@
+/* Engines beside each other on trees: several connections at a time, each with a window. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "test_trials.h"
+
+/* Every part has an element on every channel: the simulation gives an empty message one byte. */
+static const uint64_t counts[] = {100, 25557, 1048576, 25557032, 2049};
+
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+/* Runs both engines on the counts, one right after the other, on ranks that start at different
+ * times if there is a spread; all finishes are the same. */
+static void expect_equal(const struct ar_collective *collective, double spread_s)
+{
+    static struct test_trial tests[2];
+    const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
+    struct ar_error err = {.text = ""};
+    struct ar_job jobs[COUNTS];
+    for (uint32_t i = 0; i < COUNTS; i++) {
+        jobs[i] = (struct ar_job){.ready_s = 0.0002 * i, .elements = counts[i]};
+    }
+    for (int i = 0; i < 2; i++) {
+        trials_prepare(collective, jobs, COUNTS, &tests[i]);
+        if (spread_s > 0) {
+            trials_scatter(spread_s, &tests[i]);
+        }
+        cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
+    }
+    cr_expect_not(tests[1].trial.exact, "never claimed for a tree");
+    for (uint32_t rank = 0; rank < ar_shape_ranks(&collective->shape); rank++) {
+        cr_assert(support_near(tests[1].rank_finish_s[rank], tests[0].rank_finish_s[rank], 1e-6),
+                  "%ux%u, %u channels, window %u, rank %u: %.9g s, simulated %.9g s",
+                  collective->shape.x, collective->shape.y, collective->channels,
+                  collective->window, rank, tests[1].rank_finish_s[rank],
+                  tests[0].rank_finish_s[rank]);
+    }
+}
+
+static void expect_equal_windows(const struct ar_cluster *cluster, uint32_t x, uint32_t y,
+                                 uint32_t channels)
+{
+    static const uint32_t windows[] = {1, 2, 8};
+    struct ar_collective tree = support_collective(cluster, "tree", x, y);
+    tree.channels = channels;
+    for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+        tree.window = windows[i];
+        expect_equal(&tree, 0);
+        expect_equal(&tree, 0.002);
+    }
+}
+
+/* The root sends to its chain and to the other group in turn, each message for as long as its
+ * connection takes: a rank with but one connection would not wait for it, or wait for both. */
+Test(tree_engines, agree_where_no_link_is_shared)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    expect_equal_windows(abci, 3, 1, 1);
+    expect_equal_windows(abci, 4, 1, 1);
+    expect_equal_windows(abci, 4, 2, 1);
+    expect_equal_windows(abci, 8, 2, 1);
+    for (uint32_t ranks = 2; ranks <= 9; ranks++) {
+        expect_equal_windows(flat, ranks, 1, 1);
+    }
+    ar_cluster_destroy(flat);
+    ar_cluster_destroy(abci);
+}
+
+/* Links so fast that nobody shares them: what is left is who waits for whom. */
+Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
+{
+    const char *settings[] = {"hca.bandwidth=1e9GB/s", "net.latency=5us", "gpu.reduce_cost=40ps/B",
+                              "collective.setup=7us", NULL};
+    struct ar_cluster *flat = support_cluster("flat", settings);
+    for (uint32_t y = 2; y <= 13; y++) {
+        expect_equal_windows(flat, 1, y, 1);
+        expect_equal_windows(flat, 1, y, 2);
+    }
+    expect_equal_windows(flat, 3, 11, 2);
+    expect_equal_windows(flat, 13, 3, 2);
+    expect_equal_windows(flat, 2, 32, 3);
+    ar_cluster_destroy(flat);
+}
+
+/* 8.4 us of setup, then 3 hops of 3.4 us and log2 Y of 9.6 us, up and down. */
+Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t logarithm = 0; logarithm <= 5; logarithm++) {
+        struct ar_collective tree = support_collective(abci, "tree", 4, 1u << logarithm);
+        double expected_s = 8.4e-6 + 2 * (3 * 3.4e-6 + logarithm * 9.6e-6);
+        tree.channels = 4;
+        for (size_t i = 0; i < ar_engines_count; i++) {
+            double time_s = trials_time(&tree, ar_engines[i], 32);
+            cr_expect(support_near(time_s, expected_s, 1e-3), "%s, %u nodes: %.9g s, by hand %.9g",
+                      ar_engines[i]->name, 1u << logarithm, time_s, expected_s);
+        }
+    }
+    ar_cluster_destroy(abci);
+}
+
+/* Where children share the port of their parent, the simulation lets parts overlap, and the first
+ * one comes later. */
+Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t nodes = 3; nodes <= 24; nodes += 7) {
+        for (uint64_t elements = 1000; elements < 30000000; elements *= 30) {
+            struct ar_collective tree = support_collective(abci, "tree", 4, nodes);
+            tree.channels = 4;
+            double simulated_s = trials_simulate(&tree, elements);
+            for (size_t i = 0; i < ar_engines_count; i++) {
+                double off = trials_time(&tree, ar_engines[i], elements) / simulated_s - 1;
+                cr_expect(off > -0.35 && off < 0.1, "%s, %u nodes, %lu elements: off by %g",
+                          ar_engines[i]->name, nodes, (unsigned long)elements, off);
+            }
+        }
+    }
+    ar_cluster_destroy(abci);
+}
