@@ -14,6 +14,16 @@
  * - **port**: S D + L of the slowest hop: a link that is never idle, reductions hide behind it;
  * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
  *
+ * In a phase that is a tree, the first part takes the way to its last receiver along which the sum
+ * of L + D (and gamma b, if it reduces) is longest; the P - 1 other parts then add the longer of
+ *
+ * - **port**: (P - 1) D of the hop with the largest D: where they arrive last;
+ * - **window**: (L + D) for every W parts that fill its window, ceil(P/W) - 1 times.
+ *
+ * The bound is **hops** where the first part takes longer than the others add. A tree is never
+ * exact: it neglects that parts on their way up and down share links, and what is not sent yet does
+ * not.
+ *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.

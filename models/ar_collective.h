@@ -16,8 +16,9 @@ struct ar_collective {
     struct ar_shape shape;
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
                             takes two (ar_algorithm.lanes) */
-    uint32_t window; /**< messages a rank may have in flight per channel, at least 1; 1 means that a
-                          message must arrive before the next one starts */
+    uint32_t window;   /**< messages a rank may have in flight per channel, in trees per connection,
+                            at least 1; 1 means that a message must arrive before the next one
+                            starts */
     uint32_t element_bytes; /**< 2 or 4 */
 };
 

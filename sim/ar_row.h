@@ -24,7 +24,7 @@
     X(count,  nodes,           "nodes that hold them")                                             \
     X(text,   algorithm,       "all-reduce algorithm")                                             \
     X(text,   shape,           "XxY, what X and Y mean is the algorithm's matter; empty for the ring") \
-    X(count,  channels,        "rings over which the payload is split")                            \
+    X(count,  channels,        "rings, or pairs of trees, over which the payload is split")                            \
     X(text,   engine,          "engine that produced the row")                                     \
     X(count,  payload_bytes,   "bytes reduced per rank and step, all buckets")                     \
     X(number, iteration_s,     "time of one training step")                                        \

@@ -12,8 +12,8 @@
  *   pipelined: the next message starts when the one before has left, not when it has arrived.
  *   (Where links are shared a message leaves later than that; `simgrid` lets the next one overlap
  *   it, `recurrence` lets it wait.)
- * - A rank has at most `window` messages in flight per channel; with 1 it waits for each message
- *   to arrive.
+ * - A rank has at most `window` messages in flight per channel, in a phase that is a tree per
+ *   connection; with 1 it waits for each message to arrive.
  * - A message takes the latency of its path once and then shares the bandwidth of every link of the
  *   path with the other messages on it.
  *
