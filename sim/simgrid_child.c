@@ -8,21 +8,21 @@
 
 #include <simgrid/actor.h>
 #include <simgrid/barrier.h>
-#include <simgrid/comm.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
 #include "platform_child.h"
+#include "simgrid_flights.h"
 
 enum { NAME_ROOM = 64 };
 
 /* The far end of a connection. */
 struct link_end {
-    uint32_t peer;      /* position */
-    uint32_t in_flight; /* messages sent that have not landed */
+    uint32_t peer; /* position */
     sg_mailbox_t mailbox;
     double bandwidth_Bps; /* of the route, for sends */
+    double latency_s;     /* the same */
     double free_s;        /* when the last message has left, for sends */
 };
 
@@ -31,12 +31,6 @@ struct link_ends {
     uint32_t count;
     uint32_t last;
     struct link_end ends[AR_PERIOD_MOST + 1];
-};
-
-struct flight {
-    sg_comm_t comm;
-    uint32_t peer;
-    uint64_t step; /* counted over all jobs */
 };
 
 /* One rank on one channel: one actor. */
@@ -50,10 +44,8 @@ struct actor {
     struct link_ends out;
     struct link_ends in;
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
-    uint32_t flights_first;
-    uint32_t flights_count;
-    struct flight *flights; /* a ring buffer */
-    bool is_in_tree;        /* in the present phase */
+    struct flights flights;
+    bool is_in_tree; /* in the present phase */
 };
 
 struct simulation {
@@ -125,11 +117,12 @@ static struct link_end *connect_out(struct actor *actor, uint32_t peer)
     struct link_end *end = connection_to(&actor->out, peer, &is_new);
     if (is_new) {
         uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
+        sg_host_t host = host_of(actor->simulation, peer_rank);
         *end = (struct link_end){
             .peer = peer,
             .mailbox = mailbox_between(actor->channel, actor->position, peer),
-            .bandwidth_Bps =
-                sg_host_get_route_bandwidth(sg_host_self(), host_of(actor->simulation, peer_rank)),
+            .bandwidth_Bps = sg_host_get_route_bandwidth(sg_host_self(), host),
+            .latency_s = sg_host_get_route_latency(sg_host_self(), host),
         };
     }
     return end;
@@ -170,51 +163,33 @@ static void declare_receiver(const struct actor *actor)
     }
 }
 
-static struct flight *flight_at(struct actor *actor, uint32_t index)
+/* How many messages are in flight over a connection, the one that is leaving included, when it is
+ * busy all the time. More of them would not make it faster; where it shares a link, they would take
+ * bandwidth from each other, and the first one would arrive late. */
+static uint32_t messages_to_fill(const struct link_end *out, uint64_t bytes, uint32_t most)
 {
-    return &actor->flights[(actor->flights_first + index) % actor->simulation->flights_room];
-}
-
-/* Waits for a message in flight, 0 the oldest, and releases it; returns at once if it has arrived.
- */
-static void land(struct actor *actor, uint32_t index)
-{
-    struct flight flight = *flight_at(actor, index);
-    sg_comm_wait(flight.comm);
-    for (uint32_t i = index; i > 0; i--) {
-        *flight_at(actor, i) = *flight_at(actor, i - 1);
-    }
-    actor->flights_first = (actor->flights_first + 1) % actor->simulation->flights_room;
-    actor->flights_count--;
-    for (uint32_t i = 0; i < actor->out.count; i++) {
-        actor->out.ends[i].in_flight -= actor->out.ends[i].peer == flight.peer;
-    }
+    double leaving_s = (double)bytes / out->bandwidth_Bps;
+    return out->latency_s < leaving_s * (most - 1) ? (uint32_t)(out->latency_s / leaving_s) + 2
+                                                   : most;
 }
 
 /* Waits until a message may be sent: walks count all messages of the rank, trees those of the
  * connection. */
-static void wait_for_slot(struct actor *actor, const struct link_end *out)
+static void wait_for_slot(struct actor *actor, const struct link_end *out, uint64_t bytes)
 {
     uint32_t window = actor->simulation->trial->collective.window;
-    while (!actor->is_in_tree && actor->flights_count >= window) {
-        land(actor, 0);
+    if (!actor->is_in_tree) {
+        flights_await(&actor->flights, window);
+        return;
     }
-    while (actor->is_in_tree && out->in_flight >= window) {
-        uint32_t oldest = 0;
-        while (flight_at(actor, oldest)->peer != out->peer) {
-            oldest++;
-        }
-        land(actor, oldest);
-    }
-    while (actor->flights_count ==
-           actor->simulation->flights_room) { /* those of a phase before, too */
-        land(actor, 0);
-    }
+    uint32_t most = messages_to_fill(out, bytes, window);
+    flights_await_peer(&actor->flights, out->peer, most < window ? most : window);
+    flights_await(&actor->flights, actor->flights.room); /* those of a phase before count, too */
 }
 
 static bool oldest_has_arrived(const struct actor *actor)
 {
-    const struct flight *flight = &actor->flights[actor->flights_first];
+    const struct flight *flight = flights_oldest(&actor->flights);
     return actor_at(actor->simulation, actor->channel, flight->peer)->steps_done > flight->step;
 }
 
@@ -223,26 +198,24 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     static int payload; /* SimGrid wants an address; nothing is read through it */
     const struct ar_collective *collective = &actor->simulation->trial->collective;
     struct link_end *out = connect_out(actor, move->send_to);
-    wait_for_slot(actor, out);
+    uint64_t bytes = move->send_span.count * collective->element_bytes;
+    wait_for_slot(actor, out, bytes);
     double now_s = simgrid_get_clock();
     if (now_s < out->free_s) {
         sg_actor_sleep_until(out->free_s);
         now_s = simgrid_get_clock();
     }
-    uint64_t bytes = move->send_span.count * collective->element_bytes;
     out->free_s = now_s + (double)bytes / out->bandwidth_Bps;
     /* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
     long simulated_bytes = bytes == 0 ? 1 : (long)bytes;
-    out->in_flight++;
-    *flight_at(actor, actor->flights_count++) = (struct flight){
-        .comm = sg_mailbox_put_async(out->mailbox, &payload, simulated_bytes),
-        .peer = move->send_to,
-        .step = actor->steps_done,
-    };
+    struct flight flight = {.comm = sg_mailbox_put_async(out->mailbox, &payload, simulated_bytes),
+                            .peer = move->send_to,
+                            .step = actor->steps_done};
+    flights_add(&actor->flights, flight);
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
-    while (actor->flights_count > 1 && oldest_has_arrived(actor)) {
-        land(actor, 0);
+    while (actor->flights.count > 1 && oldest_has_arrived(actor)) {
+        flights_land(&actor->flights);
     }
 }
 
@@ -315,8 +288,8 @@ static void run_job(struct actor *actor, uint32_t index)
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);
     walk_through_moves(actor, index, part.count);
-    while (actor->flights_count > 0) {
-        land(actor, 0);
+    while (actor->flights.count > 0) {
+        flights_land(&actor->flights);
     }
     mark(actor, index, AR_MARK_DONE);
     if (actor->barrier != NULL) {
@@ -359,13 +332,15 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
     struct actor *actor = actor_at(simulation, channel, position);
     size_t index = (size_t)(actor - simulation->actors);
     uint32_t rank = ar_order_rank(&simulation->order, channel, position);
-    *actor = (struct actor){.simulation = simulation,
-                            .channel = channel,
-                            .position = position,
-                            .rank = rank,
-                            .observed = index_in_timeline(simulation->trial->timeline, rank),
-                            .flights = simulation->flights + index * simulation->flights_room,
-                            .barrier = barriers != NULL ? barriers[rank] : NULL};
+    *actor =
+        (struct actor){.simulation = simulation,
+                       .channel = channel,
+                       .position = position,
+                       .rank = rank,
+                       .observed = index_in_timeline(simulation->trial->timeline, rank),
+                       .flights = {.room = simulation->flights_room,
+                                   .ring = simulation->flights + index * simulation->flights_room},
+                       .barrier = barriers != NULL ? barriers[rank] : NULL};
     sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
