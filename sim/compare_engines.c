@@ -2,7 +2,8 @@
  *
  *     build/release/sim/compare_engines topologies/abci-v100.topo [RANKS_MOST]
  *
- * Cases: all grids of 16, 32, ... RANKS_MOST ranks (256), fp16, two channels, window 8. */
+ * Cases: all grids of 16, 32, ... RANKS_MOST ranks (256), fp16, two channels, window 8; trees once
+ * more in the shape that they have if none is given. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,11 +42,10 @@ static void add(struct errors *errors, double error, bool exact)
     }
 }
 
-static void print(const char *algorithm, const char *payload, const char *engine,
-                  struct errors *errors)
+static void print(const char *name, const char *payload, const char *engine, struct errors *errors)
 {
-    printf("| %s | %s | %s | %zu, within %.0e | %zu |", algorithm, payload, engine,
-           errors->exact_count, errors->exact_worst, errors->count);
+    printf("| %s | %s | %s | %zu, within %.0e | %zu |", name, payload, engine, errors->exact_count,
+           errors->exact_worst, errors->count);
     if (errors->count == 0) {
         puts(" | | |");
         return;
@@ -77,22 +77,38 @@ static double run(struct ar_collective collective, const struct ar_engine *engin
     return time.finish_s;
 }
 
-static void compare(const struct ar_cluster *cluster, const struct ar_algorithm *algorithm,
-                    uint64_t elements, const char *payload, uint32_t ranks_most)
+/* The cases of the table. */
+struct cases {
+    const struct ar_cluster *cluster;
+    const struct ar_algorithm *algorithm;
+    const char *name;
+    uint32_t ranks_most;
+    bool are_default; /* only the default shapes */
+};
+
+static bool has_case(const struct cases *cases, const struct ar_collective *collective)
+{
+    struct ar_error refused;
+    struct ar_shape shape = cases->algorithm->default_shape(
+        ar_shape_ranks(&collective->shape), ar_cluster_facts(cases->cluster)->gpus_per_node);
+    return ar_collective_check(collective, &refused) == AR_OK &&
+           (!cases->are_default || shape.x == collective->shape.x);
+}
+
+static void compare(const struct cases *cases, uint64_t elements, const char *payload)
 {
     struct errors recurrence = {.count = 0};
     struct errors closed = {.count = 0};
-    for (uint32_t ranks = 16; ranks <= ranks_most; ranks *= 2) {
+    for (uint32_t ranks = 16; ranks <= cases->ranks_most; ranks *= 2) {
         for (uint32_t x = 1; x <= ranks; x *= 2) {
-            struct ar_collective collective = {.cluster = cluster,
-                                               .algorithm = algorithm,
+            struct ar_collective collective = {.cluster = cases->cluster,
+                                               .algorithm = cases->algorithm,
                                                .shape = {.x = x, .y = ranks / x},
-                                               .channels = 2 * algorithm->lanes,
+                                               .channels = 2 * cases->algorithm->lanes,
                                                .window = 8,
                                                .element_bytes = 2};
-            struct ar_error refused;
             bool exact;
-            if (ar_collective_check(&collective, &refused) != AR_OK) {
+            if (!has_case(cases, &collective)) {
                 continue;
             }
             double simulated_s = run(collective, &ar_engine_simgrid, elements, &exact);
@@ -102,8 +118,8 @@ static void compare(const struct ar_cluster *cluster, const struct ar_algorithm 
             add(&closed, time_s / simulated_s - 1, exact);
         }
     }
-    print(algorithm->name, payload, "recurrence", &recurrence);
-    print(algorithm->name, payload, "closed", &closed);
+    print(cases->name, payload, "recurrence", &recurrence);
+    print(cases->name, payload, "closed", &closed);
 }
 
 int main(int argc, char **argv)
@@ -123,8 +139,16 @@ int main(int argc, char **argv)
     puts("| algorithm | payload | engine | called exact | estimates | median | lowest | highest |");
     puts("|---|---|---|---|--:|--:|--:|--:|");
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        compare(cluster, ar_algorithms[i], 500000, "1 MB", ranks_most);
-        compare(cluster, ar_algorithms[i], 25557032, "51.1 MB", ranks_most);
+        struct cases cases = {.cluster = cluster,
+                              .algorithm = ar_algorithms[i],
+                              .name = ar_algorithms[i]->name,
+                              .ranks_most = ranks_most};
+        for (uint32_t round = 0; round < ar_algorithms[i]->lanes; round++) {
+            compare(&cases, 500000, "1 MB");
+            compare(&cases, 25557032, "51.1 MB");
+            cases.are_default = true;
+            cases.name = "tree of nodes";
+        }
     }
     ar_cluster_destroy(cluster);
     return 0;

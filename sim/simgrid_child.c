@@ -13,25 +13,9 @@
 #include <simgrid/mailbox.h>
 
 #include "platform_child.h"
-#include "simgrid_flights.h"
+#include "simgrid_connections.h"
 
 enum { NAME_ROOM = 64 };
-
-/* The far end of a connection. */
-struct link_end {
-    uint32_t peer; /* position */
-    sg_mailbox_t mailbox;
-    double bandwidth_Bps; /* of the route, for sends */
-    double latency_s;     /* the same */
-    double free_s;        /* when the last message has left, for sends */
-};
-
-/* The connections of a phase, looked up once; the one used last stays for the next phase. */
-struct link_ends {
-    uint32_t count;
-    uint32_t last;
-    struct link_end ends[AR_PERIOD_MOST + 1];
-};
 
 /* One rank on one channel: one actor. */
 struct actor {
@@ -87,34 +71,10 @@ static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
         ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
 }
 
-/* Finds the connection to a peer, or a place for it; `is_new` says which. */
-static struct link_end *connection_to(struct link_ends *ends, uint32_t peer, bool *is_new)
-{
-    *is_new = false;
-    for (uint32_t i = 0; i < ends->count; i++, ends->last = (ends->last + 1) % ends->count) {
-        if (ends->ends[ends->last].peer == peer) {
-            return &ends->ends[ends->last];
-        }
-    }
-    *is_new = true;
-    assert(ends->count <= AR_PERIOD_MOST);
-    ends->last = ends->count++;
-    return &ends->ends[ends->last];
-}
-
-static void keep_last(struct link_ends *ends)
-{
-    if (ends->count > 1) {
-        ends->ends[0] = ends->ends[ends->last];
-        ends->count = 1;
-        ends->last = 0;
-    }
-}
-
 static struct link_end *connect_out(struct actor *actor, uint32_t peer)
 {
     bool is_new;
-    struct link_end *end = connection_to(&actor->out, peer, &is_new);
+    struct link_end *end = link_ends_find(&actor->out, peer, &is_new);
     if (is_new) {
         uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
         sg_host_t host = host_of(actor->simulation, peer_rank);
@@ -131,7 +91,7 @@ static struct link_end *connect_out(struct actor *actor, uint32_t peer)
 static const struct link_end *connect_in(struct actor *actor, uint32_t peer)
 {
     bool is_new;
-    struct link_end *end = connection_to(&actor->in, peer, &is_new);
+    struct link_end *end = link_ends_find(&actor->in, peer, &is_new);
     if (is_new) {
         *end = (struct link_end){.peer = peer,
                                  .mailbox = mailbox_between(actor->channel, peer, actor->position)};
@@ -163,16 +123,6 @@ static void declare_receiver(const struct actor *actor)
     }
 }
 
-/* How many messages are in flight over a connection, the one that is leaving included, when it is
- * busy all the time. More of them would not make it faster; where it shares a link, they would take
- * bandwidth from each other, and the first one would arrive late. */
-static uint32_t messages_to_fill(const struct link_end *out, uint64_t bytes, uint32_t most)
-{
-    double leaving_s = (double)bytes / out->bandwidth_Bps;
-    return out->latency_s < leaving_s * (most - 1) ? (uint32_t)(out->latency_s / leaving_s) + 2
-                                                   : most;
-}
-
 /* Waits until a message may be sent: walks count all messages of the rank, trees those of the
  * connection. */
 static void wait_for_slot(struct actor *actor, const struct link_end *out, uint64_t bytes)
@@ -182,8 +132,7 @@ static void wait_for_slot(struct actor *actor, const struct link_end *out, uint6
         flights_await(&actor->flights, window);
         return;
     }
-    uint32_t most = messages_to_fill(out, bytes, window);
-    flights_await_peer(&actor->flights, out->peer, most < window ? most : window);
+    flights_await_peer(&actor->flights, out->peer, link_end_fill(out, bytes, window));
     flights_await(&actor->flights, actor->flights.room); /* those of a phase before count, too */
 }
 
@@ -249,8 +198,8 @@ static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t eleme
             mark(actor, job, AR_MARK_PHASES + phase);
             actor->is_in_tree = simulation->phases[phase].period > 0;
             phase_end += simulation->phases[phase++].steps;
-            keep_last(&actor->out);
-            keep_last(&actor->in);
+            link_ends_keep_last(&actor->out);
+            link_ends_keep_last(&actor->in);
         }
         if (step == simulation->steps) {
             break;

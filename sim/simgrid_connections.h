@@ -1,0 +1,73 @@
+/** \file simgrid_connections.h
+ * The connections of an actor of a simulation, and its messages in flight.
+ */
+#ifndef AR_SIMGRID_CONNECTIONS_H
+#define AR_SIMGRID_CONNECTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <simgrid/comm.h>
+#include <simgrid/mailbox.h>
+
+#include "ar_algorithm.h"
+
+/** The far end of a connection. */
+struct link_end {
+    uint32_t peer; /**< position */
+    sg_mailbox_t mailbox;
+    double bandwidth_Bps; /**< of the route, for sends */
+    double latency_s;     /**< the same */
+    double free_s;        /**< when the last message has left, for sends */
+};
+
+/** The connections of a phase, looked up once; the one used last stays for the next phase. */
+struct link_ends {
+    uint32_t count;
+    uint32_t last;
+    struct link_end ends[AR_PERIOD_MOST + 1];
+};
+
+/** Finds the connection to a peer, or a place for it; `is_new` says which. */
+struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_new);
+
+/** At the end of a phase: forgets all connections but the one used last. */
+void link_ends_keep_last(struct link_ends *ends);
+
+/** How many messages are in flight over a connection, the one that is leaving included, when it is
+ * busy all the time; at most `most`. More of them would not make it faster; where it shares a link,
+ * they would take bandwidth from each other, and the first one would arrive late. */
+uint32_t link_end_fill(const struct link_end *end, uint64_t bytes, uint32_t most);
+
+struct flight {
+    sg_comm_t comm;
+    uint32_t peer; /**< position that it is for */
+    uint64_t step; /**< of its sender, counted over all jobs */
+};
+
+/** Messages in flight, oldest first: a ring buffer; `ring` is the simulation's. */
+struct flights {
+    uint32_t first;
+    uint32_t count;
+    uint32_t room;
+    struct flight *ring;
+};
+
+static inline const struct flight *flights_oldest(const struct flights *flights)
+{
+    return &flights->ring[flights->first];
+}
+
+/** Waits for the oldest message and releases it; returns at once if it has arrived. */
+void flights_land(struct flights *flights);
+
+/** Waits until fewer than `most` messages are in flight, at least 1. */
+void flights_await(struct flights *flights, uint32_t most);
+
+/** The same for messages to one peer; there may be others. */
+void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t most);
+
+/** Adds a message; there must be room. */
+void flights_add(struct flights *flights, struct flight flight);
+
+#endif
