@@ -220,6 +220,24 @@ Test(cli, export_writes_a_platform_with_a_host_per_gpu)
                      platform);
 }
 
+/* Eight parts go up and down the 7 hops of two trees; what 100 % is does not depend on them. */
+Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone)
+{
+    double full[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_table *table =
+            cli_table(cli_good("$AR predict " STEP " --gpus 8 --channels 1 --bucket one "
+                               "--algorithm %s --format csv",
+                               i == 0 ? "ring" : "tree")
+                          .out);
+        full[i] =
+            atof(cli_cell(table, 1, "images_per_s")) / atof(cli_cell(table, 1, "efficiency_frac"));
+        cr_expect_str_eq(cli_cell(table, 1, "channels"), "1");
+        cr_expect_eq(atoi(cli_cell(table, 1, "messages_count")), i == 0 ? 8 * 14 : 2 * 2 * 8 * 7);
+    }
+    cr_expect_float_eq(full[0], full[1], 1e-6 * full[0]);
+}
+
 Test(cli, verify_proves_the_algorithms)
 {
     struct cli_run run = cli_good("$AR verify --gpus 1:6:+1");
