@@ -24,9 +24,12 @@ void measurement_destroy(struct measurement *measurement)
 
 struct ar_order measurement_order(const struct measurement *measurement)
 {
+    const struct ar_algorithm *algorithm = measurement->algorithm;
+    bool is_mirrored = algorithm != NULL && algorithm->lanes > 1;
     return (struct ar_order){.ranks = measurement->ranks,
                              .gpus_per_node = measurement->ranks_per_node,
-                             .channels = measurement->channels};
+                             .channels = measurement->channels,
+                             .mirror_group = is_mirrored ? measurement->shape.x : 0};
 }
 
 struct ar_span measurement_part(const struct measurement *measurement, uint32_t channel)
