@@ -46,6 +46,7 @@ static struct ar_move no_move(const struct ar_shape *shape, uint64_t elements, u
 
 const struct ar_algorithm ar_algorithm_auto = {
     .name = "auto",
+    .lanes = 1,
     .title = "the choice of the communication library, engine 'library' only",
     .formula = "see models/README.md",
     .source = "NVIDIA/nccl, src/graph/tuning.cc",

@@ -91,7 +91,7 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
         struct ar_collective tree = support_collective(abci, "tree", 4, 1u << logarithm);
         double expected_s = 8.4e-6 + 2 * (3 * 3.4e-6 + logarithm * 9.6e-6);
         tree.channels = 4;
-        for (size_t i = 0; i < ar_engines_count; i++) {
+        for (size_t i = 0; i < ar_message_engines_count; i++) {
             double time_s = trials_time(&tree, ar_engines[i], 32);
             cr_expect(support_near(time_s, expected_s, 1e-3), "%s, %u nodes: %.9g s, by hand %.9g",
                       ar_engines[i]->name, 1u << logarithm, time_s, expected_s);
@@ -110,7 +110,7 @@ Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
             struct ar_collective tree = support_collective(abci, "tree", 4, nodes);
             tree.channels = 4;
             double simulated_s = trials_simulate(&tree, elements);
-            for (size_t i = 0; i < ar_engines_count; i++) {
+            for (size_t i = 0; i < ar_message_engines_count; i++) {
                 double off = trials_time(&tree, ar_engines[i], elements) / simulated_s - 1;
                 cr_expect(off > -0.15 && off < 0.15, "%s, %u nodes, %lu elements: off by %g",
                           ar_engines[i]->name, nodes, (unsigned long)elements, off);
@@ -124,7 +124,7 @@ Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
 Test(tree_engines, do_not_slow_down_with_the_window)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (size_t i = 0; i < ar_engines_count; i++) {
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
         for (uint64_t elements = 250; elements < 30000000; elements *= 40) {
             struct ar_collective tree = support_collective(abci, "tree", 4, 17);
             tree.channels = 4;
