@@ -1,19 +1,13 @@
 /** \file ar_library_fit.h
  * Fits the cost model of a library (ar_library.h) to measured all-reduces, with its uncertainty.
  *
- * Least squares on the logarithm of predicted over measured time, which is the relative error. The
- * parameters are fitted as logarithms, so they stay positive, and each has a prior: the value it
- * starts from, within a factor of two (one standard deviation; NCCL's constants are no better). A
- * parameter that the data say nothing about stays at its prior and is reported as not identified.
- * Rows that do not fit the others count less (Huber's weights, bounds of 1.345 standard
- * deviations). The fit starts several times from points around the priors and the best is taken;
- * one that does not converge is an error.
+ * The fit is that of ar_fit.h, the priors are NCCL's constants, within a factor of two (one standard
+ * deviation; they are no better), and a parameter whose standard error is below half of that is
+ * identified. A fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
  * the spread of the residuals, so it holds for a new measurement, model error included, as far as
  * the new run is like those that were fitted.
- *
- * Sources: P. J. Huber, Robust Statistics (1981); GSL reference, nonlinear least squares.
  */
 #ifndef AR_LIBRARY_FIT_H
 #define AR_LIBRARY_FIT_H

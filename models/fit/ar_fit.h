@@ -1,0 +1,57 @@
+/** \file ar_fit.h
+ * Robust fit of positive parameters to measured times, with their uncertainty.
+ *
+ * Least squares on the logarithm of predicted over measured time, which is the relative error. The
+ * parameters are fitted as logarithms, so they stay positive, and each has a prior: the value it
+ * starts from, within a factor (one standard deviation of its logarithm). A parameter that the data
+ * say nothing about stays at its prior and is reported as not identified. Rows that do not fit the
+ * others count less (Huber's weights, bounds of 1.345 standard deviations). The fit starts several
+ * times from points around the priors and the best is taken.
+ *
+ * The covariance of the parameters is that of the linearised problem, priors included.
+ *
+ * Sources: P. J. Huber, Robust Statistics (1981); GSL reference, nonlinear least squares.
+ */
+#ifndef AR_FIT_H
+#define AR_FIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "ar_error.h"
+
+enum { AR_FIT_PARAMETERS_MOST = 32, AR_FIT_ROWS_LEAST = 8 };
+
+struct ar_fit_problem {
+    size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MOST */
+    const double *priors;    /**< values above zero, where the first attempt starts */
+    double prior_spread;     /**< standard deviation of the logarithm of a value around its prior */
+    double start_spread;     /**< the same, of the points where the other attempts start */
+    double identified_most;  /**< a parameter is identified if its standard error is below this */
+    /** The predicted time is a maximum of smooth functions: an attempt that ends on an edge of two
+     * of them, where no step leads down, has converged. */
+    bool has_kinks;
+    size_t rows_count;
+    const double *times_s; /**< measured, above zero */
+    const double *bytes;   /**< sizes of the rows, for the check that there are several */
+    /** Writes the times of all rows with these values of the parameters; false: they cannot be had,
+     * and the attempt fails. */
+    bool (*predict)(const double *values, double *times_s, void *data);
+    void *data;
+    const char *expected; /**< ends the error line of a fit that does not converge */
+};
+
+struct ar_fit {
+    double values[AR_FIT_PARAMETERS_MOST];
+    /** Of the logarithms of the values. */
+    double covariance[AR_FIT_PARAMETERS_MOST][AR_FIT_PARAMETERS_MOST];
+    bool is_identified[AR_FIT_PARAMETERS_MOST]; /**< the data say more than the prior */
+    double residual_frac; /**< robust standard deviation of the relative errors of the rows */
+};
+
+/** Solves a problem. AR_BAD_DATA, and `fit` left as it was: fewer than 8 rows, less than two sizes,
+ * or no attempt converged. The same problem gives the same fit. */
+enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
+                            struct ar_error *err);
+
+#endif
