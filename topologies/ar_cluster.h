@@ -32,6 +32,7 @@
 #ifndef AR_CLUSTER_H
 #define AR_CLUSTER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -76,6 +77,9 @@ struct ar_cluster_facts {
     double collective_setup_s; /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
+    /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
+     * does not say. */
+    const char *links_fitted;
     /** Bandwidth of the rings that a communication library finds in a node and across the network,
      * by its own account; 0 if the file does not say. */
     double library_node_bus_Bps, library_net_bus_Bps;
@@ -146,6 +150,35 @@ const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster
  * changed links (their source is "--slow-link" or "--down-link"). */
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
+
+/** The numbers of a cluster file that say how long messages take, and that measured all-reduces can
+ * tell. */
+enum ar_link_cost {
+    AR_LINK_SETUP,            /**< `collective.setup` */
+    AR_LINK_NVLINK_LATENCY,   /**< `nvlink.latency` */
+    AR_LINK_NVLINK_BANDWIDTH, /**< `nvlink.bandwidth` */
+    AR_LINK_PCIE_LATENCY,     /**< `pcie.latency` */
+    AR_LINK_PCIE_BANDWIDTH,   /**< `pcie.bandwidth` */
+    AR_LINK_NET_LATENCY,      /**< `net.latency` */
+    AR_LINK_HCA_BANDWIDTH,    /**< `hca.bandwidth` */
+    AR_LINK_REDUCE_COST,      /**< `gpu.reduce_cost` */
+    AR_LINK_COSTS_COUNT
+};
+
+enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
+
+/** The key of the file; static storage. */
+const char *ar_link_cost_key(enum ar_link_cost cost);
+
+enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
+
+/** Whether the file or a setting gives the number, and the number in SI units, 0 if not. */
+bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
+double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
+
+/** Changes a number, which must be above zero, of a cluster that is not a platform file. Paths
+ * asked for from now on have it; the text of its parameter stays that of the file. */
+void ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost, double value);
 
 /** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);

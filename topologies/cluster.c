@@ -33,6 +33,7 @@ void ar_topo_fill_facts(struct ar_cluster *cluster)
         .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(&cluster->topo, TOPO_GPU_COST_TABLE),
+        .links_fitted = text_of(&cluster->topo, TOPO_LINKS_FITTED),
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
         .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
         .library_cost = text_of(&cluster->topo, TOPO_LIBRARY_COST_TABLE),
