@@ -1,0 +1,58 @@
+/** \file ar_link_fit.h
+ * Fits the numbers of a cluster file that say how long messages take to measured all-reduces of our
+ * own algorithms, with their uncertainty.
+ *
+ * A row is predicted by the closed form (ar_closed.h) on the cluster; what is fitted are the
+ * numbers of ar_link_cost that the rows depend on. The fit is that of ar_fit.h: the priors are the
+ * values that the cluster has, within a factor of three (one standard deviation), and a number is
+ * identified if its standard error is below 25 %. A number of the file that is zero stays zero, and
+ * one that no row depends on (the network, if all rows are of one node) stays as it is.
+ *
+ * Rings tell the sum of `gpu.reduce_cost` and the time per byte of a link, not the two apart: where
+ * every byte that is received is also summed up, only their priors divide them.
+ */
+#ifndef AR_LINK_FIT_H
+#define AR_LINK_FIT_H
+
+#include "ar_collective.h"
+
+/** A measured all-reduce. */
+struct ar_link_row {
+    struct ar_collective collective; /**< of any cluster: it is that of the fit that counts */
+    uint64_t elements;
+    double time_s;
+};
+
+/** What became of a number. */
+enum ar_link_state {
+    AR_LINK_ABSENT,       /**< the file does not have it */
+    AR_LINK_ZERO,         /**< it is zero and stays so */
+    AR_LINK_UNUSED,       /**< no row depends on it; not fitted */
+    AR_LINK_UNIDENTIFIED, /**< fitted, but the data say little more than the prior */
+    AR_LINK_IDENTIFIED
+};
+
+struct ar_link_number {
+    enum ar_link_state state;
+    double prior;
+    double value;      /**< the prior, if it is not fitted */
+    double error_frac; /**< standard error of the logarithm of the value; NAN if it is not fitted */
+};
+
+struct ar_link_fit {
+    struct ar_link_number numbers[AR_LINK_COSTS_COUNT];
+    double residual_frac; /**< robust standard deviation of the relative errors of the rows */
+    size_t rows_count;
+};
+
+/** Fits to `count` rows and leaves the cluster with the fitted numbers. AR_BAD_DATA, with the
+ * cluster and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on
+ * nothing, no convergence; other errors are those of ar_closed_create(). */
+enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
+                           struct ar_link_fit *fit, struct ar_error *err);
+
+/** Writes the times of rows on a cluster as it is. */
+enum ar_status ar_link_predict(const struct ar_cluster *cluster, const struct ar_link_row *rows,
+                               size_t count, double *times_s, struct ar_error *err);
+
+#endif
