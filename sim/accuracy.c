@@ -34,16 +34,22 @@ static bool is_inside(const struct judged *judged)
     return judged->row.time_s >= judged->low_s && judged->row.time_s <= judged->high_s;
 }
 
-/* Sums up the rows of a set on so many nodes, or on any if that is 0. `errors` is room. */
-static struct accuracy sum_one(const struct judged *rows, size_t rows_count, enum judged_set set,
-                               uint32_t nodes, double *errors)
+static bool is_of(const struct judged *judged, const struct accuracy *line)
 {
-    struct accuracy line = {.set = set, .nodes = nodes, .has_bands = true};
+    uint32_t count = line->by_gpus ? judged->row.run.ranks : judged->row.run.nodes;
+    return judged->set == line->set && (line->nodes == 0 || count == line->nodes);
+}
+
+/* Sums up the rows of a line. `errors` is room. */
+static struct accuracy sum_one(const struct judged *rows, size_t rows_count, struct accuracy line,
+                               double *errors)
+{
     size_t covered = 0;
     size_t count = 0;
+    line.has_bands = true;
     for (size_t i = 0; i < rows_count; i++) {
         const struct judged *judged = &rows[i];
-        if (judged->set == set && (nodes == 0 || judged->row.run.nodes == nodes)) {
+        if (is_of(judged, &line)) {
             errors[count++] = fabs(judged->predicted_s / judged->row.time_s - 1);
             covered += is_inside(judged);
             line.has_bands = line.has_bands && isfinite(judged->low_s);
@@ -53,8 +59,7 @@ static struct accuracy sum_one(const struct judged *rows, size_t rows_count, enu
     count = 0;
     for (size_t i = 0; i < rows_count; i++) {
         const struct judged *judged = &rows[i];
-        if (judged->set == set && (nodes == 0 || judged->row.run.nodes == nodes) &&
-            isfinite(judged->tuning_s)) {
+        if (is_of(judged, &line) && isfinite(judged->tuning_s)) {
             errors[count++] = fabs(judged->tuning_s / judged->row.time_s - 1);
         }
     }
@@ -63,7 +68,7 @@ static struct accuracy sum_one(const struct judged *rows, size_t rows_count, enu
 }
 
 enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
-                            const struct ar_library_nodes *nodes,
+                            const struct ar_library_nodes *counts, bool by_gpus,
                             struct accuracy lines[ACCURACY_MOST], size_t *lines_count,
                             struct ar_error *err)
 {
@@ -73,9 +78,11 @@ enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
         return ar_error_no_memory(err, "the errors of predictions");
     }
     for (int set = 0; set < JUDGED_SETS; set++) {
-        for (size_t i = 0; i <= nodes->count; i++) {
-            uint32_t count = i == 0 ? 0 : nodes->counts[i - 1];
-            struct accuracy line = sum_one(rows, rows_count, (enum judged_set)set, count, errors);
+        for (size_t i = 0; i <= counts->count; i++) {
+            struct accuracy line = {.set = (enum judged_set)set,
+                                    .by_gpus = by_gpus,
+                                    .nodes = i == 0 ? 0 : counts->counts[i - 1]};
+            line = sum_one(rows, rows_count, line, errors);
             if (line.model.count > 0) {
                 lines[(*lines_count)++] = line;
             }
@@ -99,9 +106,9 @@ void accuracy_write_table(FILE *file, const struct accuracy *lines, size_t count
 {
     fprintf(file, "%-28s %-35s   %6s   %s\n", "|predicted / measured - 1| in %", "  model",
             "inside", "NCCL's own constants");
-    fprintf(file, "%-10s %6s %6s  %8s %8s %8s %8s   %6s  %8s %8s %8s %8s\n", "rows", "nodes",
-            "count", "median", "mean", "95th %", "worst", "band", "median", "mean", "95th %",
-            "worst");
+    fprintf(file, "%-10s %6s %6s  %8s %8s %8s %8s   %6s  %8s %8s %8s %8s\n", "rows",
+            count > 0 && lines[0].by_gpus ? "gpus" : "nodes", "count", "median", "mean", "95th %",
+            "worst", "band", "median", "mean", "95th %", "worst");
     for (size_t i = 0; i < count; i++) {
         const struct accuracy *line = &lines[i];
         char nodes[16] = "all";
@@ -140,6 +147,15 @@ static void list_numbers(const struct accuracy *line, double numbers[NUMBERS_COU
     numbers[8] = has_tuning ? tuning->worst_frac : NAN;
 }
 
+#define ACCURACY_COLUMNS_AFTER                                                                     \
+    ",rows,median_frac,mean_frac,p95_frac,worst_frac,covered_frac,tuning_median_frac,"             \
+    "tuning_mean_frac,tuning_p95_frac,tuning_worst_frac"
+
+const char *accuracy_columns(bool by_gpus)
+{
+    return by_gpus ? "set,gpus" ACCURACY_COLUMNS_AFTER : "set,nodes" ACCURACY_COLUMNS_AFTER;
+}
+
 void accuracy_write_csv(FILE *file, const struct accuracy *line)
 {
     double numbers[NUMBERS_COUNT];
@@ -162,8 +178,8 @@ void accuracy_write_json(FILE *file, const struct accuracy *lines, size_t count)
     for (size_t i = 0; i < count; i++) {
         double numbers[NUMBERS_COUNT];
         list_numbers(&lines[i], numbers);
-        fprintf(file, "%s\n    {\"set\": \"%s\", \"nodes\": ", i > 0 ? "," : "",
-                judged_set_name(lines[i].set));
+        fprintf(file, "%s\n    {\"set\": \"%s\", \"%s\": ", i > 0 ? "," : "",
+                judged_set_name(lines[i].set), lines[i].by_gpus ? "gpus" : "nodes");
         cell_json_count(file, lines[i].nodes > 0 ? lines[i].nodes : CELL_NO_COUNT);
         fprintf(file, ", \"rows\": %zu", lines[i].model.count);
         for (int j = 0; j < NUMBERS_COUNT; j++) {
@@ -180,9 +196,11 @@ const char *accuracy_text(const struct accuracy *line, char text[ACCURACY_TEXT])
     static const char *const verbs[] = {[JUDGED_FITTED] = "fitted",
                                         [JUDGED_HELD_OUT] = "held out",
                                         [JUDGED_FOLD] = "held out in turn"};
-    char nodes[32] = "all node counts";
+    char nodes[32];
+    const char *unit = line->by_gpus ? "GPU" : "node";
+    snprintf(nodes, sizeof nodes, "all %s counts", unit);
     if (line->nodes > 0) {
-        snprintf(nodes, sizeof nodes, "%" PRIu32 " node%s", line->nodes,
+        snprintf(nodes, sizeof nodes, "%" PRIu32 " %s%s", line->nodes, unit,
                  line->nodes == 1 ? "" : "s");
     }
     int used = snprintf(text, ACCURACY_TEXT,

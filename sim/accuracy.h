@@ -37,7 +37,8 @@ struct judged judged_by_library(const struct ar_library *library, const struct a
 /** One line of a summary. */
 struct accuracy {
     enum judged_set set;
-    uint32_t nodes; /**< 0: all node counts */
+    bool by_gpus;   /**< the count below is of GPUs, not of nodes */
+    uint32_t nodes; /**< 0: all counts */
     struct ar_library_error model;
     struct ar_library_error tuning; /**< NCCL's own constants on the same rows; count 0: none */
     bool has_bands;
@@ -45,9 +46,10 @@ struct accuracy {
 
 enum { ACCURACY_MOST = JUDGED_SETS * (AR_LIBRARY_NODES_MOST + 1) };
 
-/** Sums up: for every set that has rows all of it, then each node count. */
+/** Sums up: for every set that has rows all of it, then each node count, or GPU count if `by_gpus`.
+ */
 enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
-                            const struct ar_library_nodes *nodes,
+                            const struct ar_library_nodes *counts, bool by_gpus,
                             struct accuracy lines[ACCURACY_MOST], size_t *lines_count,
                             struct ar_error *err);
 
@@ -56,10 +58,8 @@ void accuracy_write_table(FILE *file, const struct accuracy *lines, size_t count
 /** An array with an object per line of the summary. */
 void accuracy_write_json(FILE *file, const struct accuracy *lines, size_t count);
 
-/** Columns of accuracy_write_csv(). */
-#define ACCURACY_COLUMNS                                                                           \
-    "set,nodes,rows,median_frac,mean_frac,p95_frac,worst_frac,covered_frac,tuning_median_frac,"    \
-    "tuning_mean_frac,tuning_p95_frac,tuning_worst_frac"
+/** Columns of accuracy_write_csv(); the first one is `set`, the second `nodes` or `gpus`. */
+const char *accuracy_columns(bool by_gpus);
 
 /** Cells of one line; no newline. */
 void accuracy_write_csv(FILE *file, const struct accuracy *line);

@@ -37,17 +37,18 @@ static enum ar_status parse_held_out(const struct options *options, const struct
 {
     uint64_t *counts;
     size_t count;
+    const char *unit = campaign_is_by_gpus(campaign) ? "GPU" : "node";
     enum ar_status status =
         list_counts("--hold-out", options->hold_out, UINT32_MAX, &counts, &count, err);
     if (status != AR_OK) {
         return status;
     }
     for (size_t i = 0; status == AR_OK && i < count; i++) {
-        if (!ar_library_nodes_have(&campaign->nodes, (uint32_t)counts[i])) {
+        if (!ar_library_nodes_have(campaign_groups(campaign), (uint32_t)counts[i])) {
             status = ar_error_set(err, AR_USAGE,
-                                  "--hold-out: found %" PRIu64 " nodes, which no log has; expected "
-                                  "node counts of the logs, or none",
-                                  counts[i]);
+                                  "--hold-out: found %" PRIu64 " %ss, which no log has; expected "
+                                  "%s counts of the logs, or none",
+                                  counts[i], unit, unit);
         } else {
             status = ar_library_nodes_add(held_out, (uint32_t)counts[i], err);
         }
@@ -56,29 +57,34 @@ static enum ar_status parse_held_out(const struct options *options, const struct
     return status;
 }
 
-/* By default the largest node count is held out; with one node count there is nothing to hold. */
-static enum ar_status split(const struct options *options, const struct campaign *campaign,
-                            struct ar_library_table *table, struct ar_error *err)
+/* By default the largest count is held out; with one count there is nothing to hold. */
+enum ar_status calibration_split(const struct options *options, const struct campaign *campaign,
+                                 struct ar_library_nodes *fitted, struct ar_library_nodes *held_out,
+                                 struct ar_error *err)
 {
-    const struct ar_library_nodes *nodes = &campaign->nodes;
+    const struct ar_library_nodes *groups = campaign_groups(campaign);
+    const char *unit = campaign_is_by_gpus(campaign) ? "GPU" : "node";
     enum ar_status status = AR_OK;
-    if (options->hold_out == NULL && nodes->count > 1) {
-        status = ar_library_nodes_add(&table->held_out, nodes->counts[nodes->count - 1], err);
+    if (options->hold_out == NULL && groups->count > 1) {
+        status = ar_library_nodes_add(held_out, groups->counts[groups->count - 1], err);
     } else if (options->hold_out == NULL) {
-        plan_note(options, "all rows are of one node count: none is held out, and how well other "
-                           "counts are predicted cannot be said");
+        plan_note(options,
+                  "all rows are of one %s count: none is held out, and how well other "
+                  "counts are predicted cannot be said",
+                  unit);
     } else if (strcmp(options->hold_out, "none") != 0) {
-        status = parse_held_out(options, campaign, &table->held_out, err);
+        status = parse_held_out(options, campaign, held_out, err);
     }
-    for (size_t i = 0; status == AR_OK && i < nodes->count; i++) {
-        if (!ar_library_nodes_have(&table->held_out, nodes->counts[i])) {
-            status = ar_library_nodes_add(&table->fitted, nodes->counts[i], err);
+    for (size_t i = 0; status == AR_OK && i < groups->count; i++) {
+        if (!ar_library_nodes_have(held_out, groups->counts[i])) {
+            status = ar_library_nodes_add(fitted, groups->counts[i], err);
         }
     }
-    if (status == AR_OK && table->fitted.count == 0) {
+    if (status == AR_OK && fitted->count == 0) {
         return ar_error_set(err, AR_USAGE,
-                            "--hold-out: found all node counts of the logs; expected some left to "
-                            "fit");
+                            "--hold-out: found all %s counts of the logs; expected some left to "
+                            "fit",
+                            unit);
     }
     return status;
 }
@@ -172,7 +178,8 @@ enum ar_status calibration_run(const struct options *options, const struct ar_cl
     *calibration = (struct calibration){.judged_count = 0};
     enum ar_status status = calibration_tuning(cluster, &tuning, err);
     if (status == AR_OK) {
-        status = split(options, campaign, &calibration->table, err);
+        status = calibration_split(options, campaign, &calibration->table.fitted,
+                                   &calibration->table.held_out, err);
     }
     if (status == AR_OK) {
         status = fit_rows(&tuning, campaign, &calibration->table.held_out,
@@ -194,7 +201,7 @@ enum ar_status calibration_run(const struct options *options, const struct ar_cl
     }
     if (status == AR_OK) {
         status = accuracy_sum(calibration->judged, calibration->judged_count, &campaign->nodes,
-                              calibration->lines, &calibration->lines_count, err);
+                              false, calibration->lines, &calibration->lines_count, err);
     }
     if (status != AR_OK) {
         calibration_destroy(calibration);

@@ -23,6 +23,12 @@ enum ar_status calibration_run(const struct options *options, const struct ar_cl
                                const struct campaign *campaign, struct calibration *calibration,
                                struct ar_error *err);
 
+/** Which counts of a campaign (campaign_groups()) are fitted and which held out, as `--hold-out`
+ * says. AR_USAGE for counts that nobody measured or that leave nothing to fit. */
+enum ar_status calibration_split(const struct options *options, const struct campaign *campaign,
+                                 struct ar_library_nodes *fitted, struct ar_library_nodes *held_out,
+                                 struct ar_error *err);
+
 /** Says on stderr what a reader of the fit should be wary of, unless `--quiet`. */
 void calibration_note(const struct calibration *calibration, const struct options *options);
 

@@ -48,8 +48,8 @@ static enum ar_status check_places(const struct ar_log *run, const struct ar_clu
     return AR_OK;
 }
 
-/* Files of the harness also have other algorithms, and probes of links; only what the library chose
- * by itself can be fitted to its choice. */
+/* The backend nccl also runs algorithms composed of its calls, and probes of links; only what the
+ * library chose by itself can be fitted to its choice. */
 static bool is_of_library(const struct ar_log *run)
 {
     return run->format != AR_LOG_HARNESS ||
@@ -104,18 +104,33 @@ static enum ar_status pick_time(const struct campaign *campaign, const struct ar
     return AR_OK;
 }
 
-static enum ar_status add_rows(struct campaign *campaign, const struct ar_log *run,
-                               struct ar_error *err)
+static enum ar_status make_room(struct campaign *campaign, size_t more, struct ar_error *err)
 {
-    size_t room = campaign->rows_count + run->rows_count;
-    struct ar_library_row *rows = realloc(campaign->rows, (room + 1) * sizeof *rows);
+    size_t room = campaign->rows_count + more + 1;
+    struct ar_library_row *rows = realloc(campaign->rows, room * sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the measured rows");
     }
     campaign->rows = rows;
+    struct ar_link_row *own = campaign->is_own ? realloc(campaign->own, room * sizeof *own) : NULL;
+    if (campaign->is_own && own == NULL) {
+        return ar_error_no_memory(err, "the measured rows");
+    }
+    campaign->own = own;
+    return AR_OK;
+}
+
+/* `collective` is what a run of our own algorithms ran, NULL for one of a library. */
+static enum ar_status add_rows(struct campaign *campaign, const struct ar_log *run,
+                               const struct ar_collective *collective, struct ar_error *err)
+{
+    enum ar_status room = make_room(campaign, run->rows_count, err);
+    if (room != AR_OK) {
+        return room;
+    }
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
-        struct ar_library_row *target = &rows[campaign->rows_count];
+        struct ar_library_row *target = &campaign->rows[campaign->rows_count];
         if (row->payload_bytes == 0) {
             continue; /* nothing to reduce: only the cost of a call */
         }
@@ -125,40 +140,93 @@ static enum ar_status add_rows(struct campaign *campaign, const struct ar_log *r
         }
         target->run = (struct ar_library_run){
             .nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes};
+        if (collective != NULL) {
+            campaign->own[campaign->rows_count] = (struct ar_link_row){
+                .collective = *collective, .elements = row->count, .time_s = target->time_s};
+        }
         campaign->rows_count++;
     }
-    return ar_library_nodes_add(&campaign->nodes, run->nodes, err);
+    enum ar_status status = ar_library_nodes_add(&campaign->nodes, run->nodes, err);
+    return status == AR_OK && collective != NULL
+               ? ar_library_nodes_add(&campaign->gpus, run->ranks, err)
+               : status;
 }
 
-static enum ar_status add_run(struct campaign *campaign, const struct ar_log *run, const char *path,
-                              const struct ar_cluster *cluster, struct ar_error *err)
+/* A campaign is of one kind: what is fitted to it differs. */
+static enum ar_status check_kind(struct campaign *campaign, const struct ar_log *run,
+                                 struct ar_error *err)
+{
+    bool is_own = campaign_run_is_own(run);
+    if (campaign->runs_count > 0 && is_own != campaign->is_own) {
+        return refuse(run, err,
+                      "found all-reduces of %s beside some of %s (%.80s:%" PRIu64
+                      "); expected one kind: a library is fitted to the one, links to the other",
+                      is_own ? "our own algorithms" : "NCCL",
+                      is_own ? "NCCL" : "our own algorithms", campaign->runs[0].path,
+                      campaign->runs[0].line);
+    }
+    campaign->is_own = is_own;
+    return is_own ? check_same(run, "backend", run->tool, campaign->backend, err) : AR_OK;
+}
+
+/* Runs of one file on the same GPUs that follow each other count as one. */
+static enum ar_status note_run(struct campaign *campaign, const struct ar_log *run,
+                               const char *path, size_t rows_count, struct ar_error *err)
+{
+    struct campaign_run *last =
+        campaign->runs_count > 0 ? &campaign->runs[campaign->runs_count - 1] : NULL;
+    if (campaign->is_own && last != NULL && last->path == path && last->ranks == run->ranks &&
+        last->nodes == run->nodes) {
+        last->rows_count += rows_count;
+        return AR_OK;
+    }
+    struct campaign_run *runs =
+        realloc(campaign->runs, (campaign->runs_count + 1) * sizeof *campaign->runs);
+    if (runs == NULL) {
+        return ar_error_no_memory(err, "the measured runs");
+    }
+    campaign->runs = runs;
+    runs[campaign->runs_count++] = (struct campaign_run){.path = path,
+                                                         .line = run->first_line,
+                                                         .nodes = run->nodes,
+                                                         .ranks = run->ranks,
+                                                         .rows_count = rows_count};
+    return AR_OK;
+}
+
+/* Where a run comes from, and what it is compared with. */
+struct origin {
+    const char *path;
+    const struct options *options;
+    const struct ar_cluster *cluster;
+    uint32_t window; /* of the head of the file; 0: not said */
+};
+
+static enum ar_status add_run(struct campaign *campaign, const struct ar_log *run,
+                              const struct origin *origin, struct ar_error *err)
 {
     size_t before = campaign->rows_count;
-    enum ar_status status = check_run(run, ar_cluster_facts(cluster), err);
+    struct ar_collective collective;
+    enum ar_status status = check_kind(campaign, run, err);
+    if (status == AR_OK) {
+        status = check_run(run, ar_cluster_facts(origin->cluster), err);
+    }
     if (status == AR_OK) {
         status = check_same(run, "library", run->library, campaign->library, err);
     }
     if (status == AR_OK) {
         status = check_same(run, "GPU", run->gpu, campaign->gpu, err);
     }
+    if (status == AR_OK && campaign->is_own) {
+        status = campaign_own_collective(run, origin->window, origin->options, origin->cluster,
+                                         &collective, err);
+    }
     if (status == AR_OK) {
-        status = add_rows(campaign, run, err);
+        status = add_rows(campaign, run, campaign->is_own ? &collective : NULL, err);
     }
-    struct campaign_run *runs =
-        status == AR_OK
-            ? realloc(campaign->runs, (campaign->runs_count + 1) * sizeof *campaign->runs)
-            : NULL;
-    if (runs == NULL) {
-        return status == AR_OK ? ar_error_no_memory(err, "the measured runs") : status;
-    }
-    campaign->runs = runs;
-    runs[campaign->runs_count++] =
-        (struct campaign_run){.path = path,
-                              .line = run->first_line,
-                              .nodes = run->nodes,
-                              .ranks = run->ranks,
-                              .rows_count = campaign->rows_count - before};
-    return AR_OK;
+    return status == AR_OK
+               ? note_run(campaign, run, origin->path, campaign->rows_count - before, err)
+               : status;
 }
 
 static enum ar_status add_log(struct campaign *campaign, const struct options *options,
@@ -170,10 +238,12 @@ static enum ar_status add_log(struct campaign *campaign, const struct options *o
     if (status != AR_OK) {
         return status;
     }
+    struct origin origin = {
+        .path = path, .options = options, .cluster = cluster, .window = campaign_own_window(logs)};
     for (size_t i = 0; status == AR_OK && i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
-        if (is_of_library(run)) {
-            status = add_run(campaign, run, path, cluster, err);
+        if (is_of_library(run) || campaign_run_is_own(run)) {
+            status = add_run(campaign, run, &origin, err);
         } else {
             plan_note(options, "%s:%" PRIu64 ": %s of backend %s not used", path, run->first_line,
                       run->algorithm, run->tool);
@@ -211,6 +281,21 @@ static enum ar_status check_options(const struct options *options, struct ar_err
                         options->time);
 }
 
+bool campaign_is_by_gpus(const struct campaign *campaign)
+{
+    return campaign->is_own && campaign->nodes.count == 1;
+}
+
+const struct ar_library_nodes *campaign_groups(const struct campaign *campaign)
+{
+    return campaign_is_by_gpus(campaign) ? &campaign->gpus : &campaign->nodes;
+}
+
+uint32_t campaign_group(const struct campaign *campaign, const struct ar_library_run *run)
+{
+    return campaign_is_by_gpus(campaign) ? run->ranks : run->nodes;
+}
+
 enum ar_status campaign_read(const struct options *options, const struct ar_cluster *cluster,
                              struct campaign *campaign, struct ar_error *err)
 {
@@ -220,10 +305,12 @@ enum ar_status campaign_read(const struct options *options, const struct ar_clus
         status = add_log(&read, options, options->arguments[i], cluster, err);
     }
     if (status == AR_OK && read.rows_count == 0) {
-        status = ar_error_set(err, AR_BAD_DATA,
-                              "%s: found no all-reduce by NCCL's own choice in the logs; expected "
-                              "some (of the harness: backend nccl, algorithm nccl-allreduce)",
-                              options->command->name);
+        status =
+            ar_error_set(err, AR_BAD_DATA,
+                         "%s: found no all-reduce by NCCL's own choice in the logs; expected "
+                         "some (of the harness: backend nccl, algorithm nccl-allreduce), or our "
+                         "own algorithms by another backend of the harness",
+                         options->command->name);
     }
     if (status != AR_OK) {
         campaign_destroy(&read);
@@ -237,6 +324,8 @@ void campaign_destroy(struct campaign *campaign)
 {
     free(campaign->rows);
     free(campaign->runs);
+    free(campaign->own);
+    campaign->own = NULL;
     campaign->rows = NULL;
     campaign->runs = NULL;
 }

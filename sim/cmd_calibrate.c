@@ -1,4 +1,5 @@
-/* calibrate: fits the library of a cluster to measured all-reduces. */
+/* calibrate: fits a cluster to measured all-reduces, the library to those of NCCL, the links to
+ * those of our own algorithms. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "calibration.h"
 #include "cells.h"
 #include "commands.h"
+#include "link_calibration.h"
 #include "plan.h"
 #include "resource.h"
 
@@ -61,8 +63,8 @@ static void write_table(const struct calibration *calibration)
 static void write_csv(const struct calibration *calibration)
 {
     const struct ar_library *library = &calibration->table.library;
-    printf("kind,parameter,value,unit,relative_standard_error,identified,prior,prior_"
-           "source," ACCURACY_COLUMNS "\n");
+    printf("kind,parameter,value,unit,relative_standard_error,identified,prior,prior_source,%s\n",
+           accuracy_columns(false));
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
         printf("parameter,%s,", ar_library_parameter_name(parameter));
@@ -162,6 +164,33 @@ static enum ar_status report(const struct options *options, enum ar_row_format f
     return status;
 }
 
+/* The links of the cluster are changed to those that were fitted. */
+static enum ar_status report_links(const struct options *options, enum ar_row_format format,
+                                   struct ar_cluster *cluster, const struct campaign *campaign,
+                                   struct ar_error *err)
+{
+    struct link_calibration calibration;
+    char source[RESOURCE_PATH];
+    enum ar_status status = link_calibration_run(options, cluster, campaign, &calibration, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    if (options->out != NULL) {
+        status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, source, err);
+        if (status == AR_OK) {
+            status = link_calibration_save(&calibration, campaign, options, cluster, source,
+                                           options->out, err);
+        }
+    }
+    if (status == AR_OK) {
+        campaign_note(campaign, options);
+        link_calibration_note(&calibration, options);
+        link_calibration_print(&calibration, campaign, format);
+    }
+    link_calibration_destroy(&calibration);
+    return status;
+}
+
 static enum ar_status load_cluster(const struct options *options, struct ar_cluster **cluster,
                                    struct ar_error *err)
 {
@@ -190,7 +219,8 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     }
     status = campaign_read(options, cluster, &campaign, err);
     if (status == AR_OK) {
-        status = report(options, format, cluster, &campaign, err);
+        status = campaign.is_own ? report_links(options, format, cluster, &campaign, err)
+                                 : report(options, format, cluster, &campaign, err);
         campaign_destroy(&campaign);
     }
     ar_cluster_destroy(cluster);

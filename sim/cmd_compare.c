@@ -11,6 +11,7 @@
 #include "campaign.h"
 #include "cells.h"
 #include "commands.h"
+#include "link_calibration.h"
 #include "plan.h"
 #include "resource.h"
 
@@ -20,6 +21,7 @@ struct comparison {
     size_t rows_count;
     struct accuracy lines[ACCURACY_MOST];
     size_t lines_count;
+    bool is_by_gpus;
 };
 
 /* --- predictions -------------------------------------------------------------------------- */
@@ -100,6 +102,30 @@ static enum ar_status judge(const struct plan *plan, const struct ar_algorithm *
     return status == AR_OK ? judge_by_engine(plan, point, row, judged, err) : status;
 }
 
+/* A row of our own algorithms, as it was run. */
+static enum ar_status judge_own(const struct plan *plan, const struct ar_link_row *own,
+                                const struct ar_library_row *row, struct judged *judged,
+                                struct ar_error *err)
+{
+    struct ar_job job = {.elements = own->elements};
+    struct ar_job_time time;
+    struct ar_trial trial = {
+        .collective = own->collective, .jobs = &job, .jobs_count = 1, .times = &time};
+    enum ar_status status = ar_trial_run(&trial, plan->engine, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    bool is_fitted = links_fitted_have(ar_cluster_facts(plan->cluster)->links_fitted, &row->run);
+    *judged = (struct judged){.row = *row,
+                              .set = is_fitted ? JUDGED_FITTED : JUDGED_HELD_OUT,
+                              .predicted_s = time.finish_s,
+                              .low_s = NAN,
+                              .high_s = NAN,
+                              .tuning_s = NAN};
+    link_choice(&own->collective, judged->choice);
+    return AR_OK;
+}
+
 static int compare_rows(const void *a, const void *b)
 {
     const struct ar_library_run *first = &((const struct judged *)a)->row.run;
@@ -123,13 +149,18 @@ static enum ar_status judge_rows(const struct plan *plan, const struct ar_algori
         return ar_error_no_memory(err, "the compared rows");
     }
     for (size_t i = 0; status == AR_OK && i < campaign->rows_count; i++) {
-        status = judge(plan, algorithm, &campaign->rows[i], &comparison->rows[i], err);
+        const struct ar_library_row *row = &campaign->rows[i];
+        status = campaign->is_own
+                     ? judge_own(plan, &campaign->own[i], row, &comparison->rows[i], err)
+                     : judge(plan, algorithm, row, &comparison->rows[i], err);
     }
     if (status == AR_OK) {
         comparison->rows_count = campaign->rows_count;
         qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_rows);
-        status = accuracy_sum(comparison->rows, comparison->rows_count, &campaign->nodes,
-                              comparison->lines, &comparison->lines_count, err);
+        comparison->is_by_gpus = campaign_is_by_gpus(campaign);
+        status =
+            accuracy_sum(comparison->rows, comparison->rows_count, campaign_groups(campaign),
+                         comparison->is_by_gpus, comparison->lines, &comparison->lines_count, err);
     }
     return status;
 }
@@ -247,7 +278,7 @@ static enum ar_status write_files(const struct comparison *comparison, const cha
         return status;
     }
     write_csv(rows.file, comparison);
-    fprintf(summary.file, ACCURACY_COLUMNS "\n");
+    fprintf(summary.file, "%s\n", accuracy_columns(comparison->is_by_gpus));
     for (size_t i = 0; i < comparison->lines_count; i++) {
         accuracy_write_csv(summary.file, &comparison->lines[i]);
         fputc('\n', summary.file);
@@ -314,10 +345,39 @@ static enum ar_status write_out(const struct options *options, const struct plan
 
 /* --- the command -------------------------------------------------------------------------- */
 
+/* The engine `library` needs a table before any row is asked for. */
+static enum ar_status check_table(const struct plan *plan, struct ar_error *err)
+{
+    struct point point = {
+        .algorithm = &ar_algorithm_auto, .shape = {.x = 1, .y = 1}, .engine = plan->engine};
+    struct ar_collective collective = plan_collective(plan, &point);
+    return plan->engine->needs_library
+               ? ar_engine_check(plan->engine, &collective, plan_library(plan), err)
+               : AR_OK;
+}
+
+/* Rows of our own algorithms say what they ran, and no library has them. */
+static enum ar_status check_own(const struct options *options, const struct plan *plan,
+                                struct ar_error *err)
+{
+    if (plan->engine->needs_library) {
+        return ar_error_set(err, AR_USAGE,
+                            "compare: found rows of our own algorithms with --engine library; "
+                            "expected --engine closed, recurrence or simgrid");
+    }
+    if (options->algorithm != NULL || options->channels != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "compare: found --%s with rows of our own algorithms; expected none, "
+                            "since each row says its own",
+                            options->algorithm != NULL ? "algorithm" : "channels");
+    }
+    return AR_OK;
+}
+
 static enum ar_status run(const struct options *options, const struct plan *plan,
                           enum ar_row_format format, struct ar_error *err)
 {
-    struct campaign campaign;
+    struct campaign campaign = {.rows_count = 0};
     struct comparison comparison = {.rows_count = 0};
     const struct ar_algorithm *algorithm;
     const char *standard = plan->engine->needs_library ? "auto" : "ring";
@@ -326,10 +386,12 @@ static enum ar_status run(const struct options *options, const struct plan *plan
     if (status == AR_OK) {
         status = campaign_read(options, plan->cluster, &campaign, err);
     }
-    if (status != AR_OK) {
-        return status;
+    if (status == AR_OK) {
+        status = campaign.is_own ? check_own(options, plan, err) : check_table(plan, err);
     }
-    status = judge_rows(plan, algorithm, &campaign, &comparison, err);
+    if (status == AR_OK) {
+        status = judge_rows(plan, algorithm, &campaign, &comparison, err);
+    }
     if (status == AR_OK && options->out != NULL) {
         status = write_out(options, plan, &comparison, err);
     }
@@ -344,17 +406,6 @@ static enum ar_status run(const struct options *options, const struct plan *plan
     return status;
 }
 
-/* The engine `library` needs a table before any row is asked for. */
-static enum ar_status check_table(const struct plan *plan, struct ar_error *err)
-{
-    struct point point = {
-        .algorithm = &ar_algorithm_auto, .shape = {.x = 1, .y = 1}, .engine = plan->engine};
-    struct ar_collective collective = plan_collective(plan, &point);
-    return plan->engine->needs_library
-               ? ar_engine_check(plan->engine, &collective, plan_library(plan), err)
-               : AR_OK;
-}
-
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
     struct plan plan;
@@ -366,10 +417,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     if (status != AR_OK) {
         return status;
     }
-    status = check_table(&plan, err);
-    if (status == AR_OK) {
-        status = run(options, &plan, format, err);
-    }
+    status = run(options, &plan, format, err);
     plan_destroy(&plan);
     return status;
 }

@@ -67,7 +67,11 @@ const struct command commands[] = {
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
      "Parameters that the data cannot tell stay at NCCL's constants and are marked so. With --out\n"
      "a cluster file for --engine library, whose predictions have a 95 % band.\n\n"
-     "example:\n"
+     "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and\n"
+     "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all\n"
+     "other engines. If all rows are of one node count, GPU counts are held out.\n\n"
+     "examples:\n"
+     "  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
      "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
      "--out mine-fitted.topo",
      command_calibrate},
@@ -76,8 +80,11 @@ const struct command commands[] = {
      "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
      "own\n"
      "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
-     "those that were held out. With --out also pictures.\n\n"
-     "example:\n"
+     "those that were held out. With --out also pictures. Rows of our own algorithms are "
+     "predicted\n"
+     "as they ran; --engine is then closed, recurrence or simgrid.\n\n"
+     "examples:\n"
+     "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
      command_compare},
     {"export", COMMAND_EXPORT | COMMAND_TIMELINE, "a SimGrid platform, or a timeline for Perfetto",

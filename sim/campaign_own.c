@@ -1,0 +1,146 @@
+/* Runs of our own algorithms in files of the harness. */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "ar_units.h"
+#include "campaign.h"
+
+enum { WINDOW_STANDARD = 8, WHERE_ROOM = 240 };
+
+static const struct ar_algorithm *find_algorithm(const char *name)
+{
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        if (strcmp(ar_algorithms[i]->name, name) == 0) {
+            return ar_algorithms[i];
+        }
+    }
+    return NULL;
+}
+
+bool campaign_run_is_own(const struct ar_log *run)
+{
+    return run->format == AR_LOG_HARNESS && strcmp(run->tool, "nccl") != 0 &&
+           find_algorithm(run->algorithm) != NULL;
+}
+
+/* `window: 8 slots of at most 262144 bytes` */
+uint32_t campaign_own_window(const struct ar_logs *logs)
+{
+    for (size_t i = 0; i < logs->facts_count; i++) {
+        const char *value = logs->facts[i].value;
+        if (strcmp(logs->facts[i].key, "window") == 0 && isdigit((unsigned char)value[0])) {
+            unsigned long window = strtoul(value, NULL, 10);
+            return window <= AR_WINDOW_MOST ? (uint32_t)window : 0;
+        }
+    }
+    return 0;
+}
+
+static bool is_given(const struct options *options, const char *name)
+{
+    for (size_t i = 0; i < options->given_count; i++) {
+        if (strcmp(options->given[i], name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What is asked for comes before what the log says. */
+static enum ar_status find_window(uint32_t said, const struct options *options, uint32_t *window,
+                                  struct ar_error *err)
+{
+    uint64_t asked = WINDOW_STANDARD;
+    if (options->window != NULL && (said == 0 || is_given(options, "window"))) {
+        enum ar_status status =
+            ar_parse_count("--window", options->window, 1, AR_WINDOW_MOST, &asked, err);
+        *window = (uint32_t)asked;
+        return option_status(status, err);
+    }
+    *window = said > 0 ? said : WINDOW_STANDARD;
+    return AR_OK;
+}
+
+static enum ar_status find_shape(const char *where, const struct ar_log *run, uint32_t gpus,
+                                 const struct ar_algorithm *algorithm, struct ar_shape *shape,
+                                 struct ar_error *err)
+{
+    if (run->shape[0] == '\0') {
+        *shape = algorithm->default_shape(run->ranks, gpus);
+        return AR_OK;
+    }
+    if (ar_shape_parse(where, run->shape, shape, err) != AR_OK) {
+        return err->status = AR_BAD_DATA;
+    }
+    if (ar_shape_ranks(shape) != run->ranks) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32,
+                            where, run->shape, run->ranks, run->ranks);
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_elements(const char *where, const struct ar_log *run,
+                                     uint32_t *element_bytes, struct ar_error *err)
+{
+    *element_bytes = 4;
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        uint64_t bytes = row->count > 0 ? row->payload_bytes / row->count : *element_bytes;
+        if ((bytes != 2 && bytes != 4) || (i > 0 && bytes != *element_bytes)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found elements of %" PRIu64 " bytes; expected 2 or 4, the "
+                                "same in all rows of a run",
+                                where, bytes);
+        }
+        *element_bytes = (uint32_t)bytes;
+    }
+    return AR_OK;
+}
+
+/* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
+static enum ar_status check_nodes(const char *where, const struct ar_log *run, uint32_t gpus,
+                                  struct ar_error *err)
+{
+    if (run->nodes == 1 || run->ranks / run->nodes == gpus) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
+                        " GPUs; expected full nodes (--set gpus_per_node=%" PRIu32 "?)",
+                        where, run->ranks, run->nodes, gpus, run->ranks / run->nodes);
+}
+
+enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window,
+                                       const struct options *options,
+                                       const struct ar_cluster *cluster,
+                                       struct ar_collective *collective, struct ar_error *err)
+{
+    char where[WHERE_ROOM];
+    struct ar_error why;
+    uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+    struct ar_collective made = {
+        .cluster = cluster, .algorithm = find_algorithm(run->algorithm), .channels = run->channels};
+    snprintf(where, sizeof where, "%.200s:%" PRIu64, run->path, run->first_line);
+    enum ar_status status = find_window(window, options, &made.window, err);
+    if (status == AR_OK) {
+        status = check_nodes(where, run, gpus, err);
+    }
+    if (status == AR_OK) {
+        status = find_shape(where, run, gpus, made.algorithm, &made.shape, err);
+    }
+    if (status == AR_OK) {
+        status = check_elements(where, run, &made.element_bytes, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    if (ar_collective_check(&made, &why) != AR_OK) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: %.300s", where, why.text);
+    }
+    *collective = made;
+    return AR_OK;
+}

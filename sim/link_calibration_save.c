@@ -1,0 +1,121 @@
+/* The file of a cluster whose links are calibrated. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ar_output.h"
+#include "ar_units.h"
+#include "cluster_copy.h"
+#include "link_calibration.h"
+
+static void remark_numbers(struct remarks *remarks, const struct ar_link_fit *fit)
+{
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        const struct ar_link_number *number = &fit->numbers[i];
+        if (number->state != AR_LINK_ABSENT && number->state != AR_LINK_IDENTIFIED) {
+            remark(remarks, "%s: %s", ar_link_cost_key((enum ar_link_cost)i),
+                   link_state_name(number->state));
+        }
+    }
+}
+
+static void remark_fit(const struct link_calibration *calibration, const struct campaign *campaign,
+                       const struct options *options, struct remarks *remarks)
+{
+    char text[ACCURACY_TEXT];
+    const char *const *what =
+        calibration->is_by_gpus ? (const char *const[]){"GPU counts fitted", "GPU counts held out"}
+                                : (const char *const[]){"nodes fitted", "nodes held out"};
+    remark_program(remarks);
+    remark_measured(campaign, remarks);
+    remark(remarks, "times: %s; cluster: %.200s; model: closed form of our own algorithms",
+           campaign->time, options->cluster);
+    remark_counts(remarks, what[0], &calibration->fitted);
+    remark_counts(remarks, what[1], &calibration->held_out);
+    remark(remarks, "residual of the fitted rows: %.1f %%", calibration->fit.residual_frac * 100);
+    for (size_t i = 0; i < calibration->lines_count; i++) {
+        remark(remarks, "error, %s", accuracy_text(&calibration->lines[i], text));
+    }
+    remark_numbers(remarks, &calibration->fit);
+}
+
+static void set_numbers(struct cluster_copy *copy, const struct ar_link_fit *fit)
+{
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        const struct ar_link_number *number = &fit->numbers[i];
+        char value[AR_UNIT_TEXT];
+        char prior[AR_UNIT_TEXT];
+        char source[200];
+        if (!isfinite(number->error_frac)) {
+            continue;
+        }
+        snprintf(source, sizeof source, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
+                 number->error_frac * 100,
+                 number->state == AR_LINK_IDENTIFIED ? "" : ", not identified by the rows",
+                 link_number_text(cost, number->prior, prior));
+        copy_set(copy, ar_link_cost_key(cost), link_number_text(cost, number->value, value),
+                 source);
+    }
+}
+
+static enum ar_status write_copy(const struct link_calibration *calibration,
+                                 const struct remarks *remarks, const struct options *options,
+                                 const struct ar_cluster *cluster, const char *source,
+                                 const char *name, FILE *target, struct ar_error *err)
+{
+    char fitted[LINKS_FITTED_TEXT];
+    struct cluster_copy *copy = calloc(1, sizeof *copy);
+    if (copy == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
+    copy_settings(copy, options);
+    copy_set(copy, "name", name, "name of this file");
+    copy_describe(copy, ar_cluster_facts(cluster)->description, "links",
+                  calibration->fit.rows_count);
+    copy_set(copy, "links.fitted",
+             links_fitted_text(calibration->is_by_gpus, &calibration->fitted, fitted),
+             "'allreckon calibrate', see the head of the file");
+    set_numbers(copy, &calibration->fit);
+    enum ar_status status = copy_write(copy, remarks, source, target, err);
+    free(copy);
+    return status;
+}
+
+static enum ar_status save(const struct link_calibration *calibration,
+                           const struct remarks *remarks, const struct options *options,
+                           const struct ar_cluster *cluster, const char *source, const char *path,
+                           struct ar_error *err)
+{
+    char name[COPY_NAME_ROOM];
+    struct ar_output output;
+    enum ar_status status = copy_check_path(source, path, name, err);
+    if (status == AR_OK) {
+        status = ar_output_open(path, &output, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    status = write_copy(calibration, remarks, options, cluster, source, name, output.file, err);
+    if (status != AR_OK) {
+        ar_output_abort(&output);
+        return status;
+    }
+    return ar_output_commit(&output, err);
+}
+
+enum ar_status link_calibration_save(const struct link_calibration *calibration,
+                                     const struct campaign *campaign, const struct options *options,
+                                     const struct ar_cluster *cluster, const char *source,
+                                     const char *path, struct ar_error *err)
+{
+    struct remarks *remarks = calloc(1, sizeof *remarks);
+    if (remarks == NULL) {
+        return ar_error_no_memory(err, "the comments of a cluster");
+    }
+    remark_fit(calibration, campaign, options, remarks);
+    enum ar_status status = remarks->is_short_of_memory
+                                ? ar_error_no_memory(err, "the comments of a cluster")
+                                : save(calibration, remarks, options, cluster, source, path, err);
+    remarks_free(remarks);
+    return status;
+}
