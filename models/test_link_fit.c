@@ -59,9 +59,8 @@ static void expect_truth(const struct ar_link_fit *found, const struct ar_cluste
                   ar_link_cost_key(cost), error, number->error_frac);
 }
 
-/* Rings in a node and across nodes: all but the two of PCIe are told; no pair of this cluster takes
- * PCIe, and its switches are never the narrowest link even if they are slower or faster by three...
- * which the fit finds by trying. */
+/* Rings in a node and across nodes tell everything that they use; PCIe they do not use: all GPUs
+ * have NVLinks, and its switches, wide as they are here, are never the narrowest link. */
 Test(link_fit, known_numbers_come_back_from_noisy_rows)
 {
     static const char *const settings[] = {"collective.setup=20us",   "nvlink.latency=2us",

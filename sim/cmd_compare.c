@@ -4,25 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accuracy.h"
 #include "ar_output.h"
 #include "ar_plot_compare.h"
 #include "calibration.h"
 #include "campaign.h"
-#include "cells.h"
 #include "commands.h"
+#include "comparison.h"
 #include "link_calibration.h"
 #include "plan.h"
 #include "resource.h"
-
-/* All that is printed and drawn. */
-struct comparison {
-    struct judged *rows; /* in order of nodes, GPUs and payload */
-    size_t rows_count;
-    struct accuracy lines[ACCURACY_MOST];
-    size_t lines_count;
-    bool is_by_gpus;
-};
 
 /* --- predictions -------------------------------------------------------------------------- */
 
@@ -167,99 +157,6 @@ static enum ar_status judge_rows(const struct plan *plan, const struct ar_algori
 
 /* --- output ------------------------------------------------------------------------------- */
 
-static double error_of(const struct judged *judged, double predicted_s)
-{
-    return predicted_s / judged->row.time_s - 1;
-}
-
-static void write_table(const struct comparison *comparison)
-{
-    printf("%5s %6s %12s %14s %14s %12s %12s %9s %-13s %-8s %12s %9s\n", "nodes", "gpus",
-           "payload (B)", "measured (us)", "predicted (us)", "low (us)", "high (us)", "error (%)",
-           "choice", "rows", "NCCL's (us)", "error (%)");
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct judged *row = &comparison->rows[i];
-        printf("%5" PRIu32 " %6" PRIu32 " %12.0f %14.2f %14.2f", row->row.run.nodes,
-               row->row.run.ranks, row->row.run.bytes, row->row.time_s * 1e6,
-               row->predicted_s * 1e6);
-        if (isfinite(row->low_s)) {
-            printf(" %12.2f %12.2f", row->low_s * 1e6, row->high_s * 1e6);
-        } else {
-            printf(" %12s %12s", "-", "-");
-        }
-        printf(" %+9.1f %-13s %-8s", error_of(row, row->predicted_s) * 100, row->choice,
-               judged_set_name(row->set));
-        if (isfinite(row->tuning_s)) {
-            printf(" %12.2f %+9.1f\n", row->tuning_s * 1e6, error_of(row, row->tuning_s) * 100);
-        } else {
-            printf(" %12s %9s\n", "-", "-");
-        }
-    }
-    printf("\n");
-    accuracy_write_table(stdout, comparison->lines, comparison->lines_count);
-}
-
-#define NUMBERS_MOST 8
-
-static const char *const number_names[NUMBERS_MOST] = {
-    "payload_bytes", "measured_s", "predicted_s", "low_s",
-    "high_s",        "error_frac", "tuning_s",    "tuning_error_frac"};
-
-static void list_numbers(const struct judged *row, double numbers[NUMBERS_MOST])
-{
-    numbers[0] = row->row.run.bytes;
-    numbers[1] = row->row.time_s;
-    numbers[2] = row->predicted_s;
-    numbers[3] = row->low_s;
-    numbers[4] = row->high_s;
-    numbers[5] = error_of(row, row->predicted_s);
-    numbers[6] = row->tuning_s;
-    numbers[7] = error_of(row, row->tuning_s);
-}
-
-static void write_csv(FILE *file, const struct comparison *comparison)
-{
-    fprintf(file, "nodes,gpus,choice,set");
-    for (size_t i = 0; i < NUMBERS_MOST; i++) {
-        fprintf(file, ",%s", number_names[i]);
-    }
-    fputc('\n', file);
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct judged *row = &comparison->rows[i];
-        double numbers[NUMBERS_MOST];
-        list_numbers(row, numbers);
-        fprintf(file, "%" PRIu32 ",%" PRIu32 ",%s,%s", row->row.run.nodes, row->row.run.ranks,
-                row->choice, judged_set_name(row->set));
-        for (size_t j = 0; j < NUMBERS_MOST; j++) {
-            fputc(',', file);
-            cell_csv_number(file, numbers[j]);
-        }
-        fputc('\n', file);
-    }
-}
-
-static void write_json(const struct comparison *comparison)
-{
-    printf("{\n  \"rows\": [");
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct judged *row = &comparison->rows[i];
-        double numbers[NUMBERS_MOST];
-        list_numbers(row, numbers);
-        printf("%s\n    {\"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32 ", \"choice\": ",
-               i > 0 ? "," : "", row->row.run.nodes, row->row.run.ranks);
-        cell_json_text(stdout, row->choice);
-        printf(", \"set\": \"%s\"", judged_set_name(row->set));
-        for (size_t j = 0; j < NUMBERS_MOST; j++) {
-            printf(", \"%s\": ", number_names[j]);
-            cell_json_number(stdout, numbers[j]);
-        }
-        putchar('}');
-    }
-    printf("\n  ],\n  \"accuracy\": ");
-    accuracy_write_json(stdout, comparison->lines, comparison->lines_count);
-    printf("\n}\n");
-}
-
 static enum ar_status write_files(const struct comparison *comparison, const char *directory,
                                   struct ar_error *err)
 {
@@ -277,7 +174,7 @@ static enum ar_status write_files(const struct comparison *comparison, const cha
         ar_output_abort(&rows);
         return status;
     }
-    write_csv(rows.file, comparison);
+    comparison_write_csv(rows.file, comparison);
     fprintf(summary.file, "%s\n", accuracy_columns(comparison->is_by_gpus));
     for (size_t i = 0; i < comparison->lines_count; i++) {
         accuracy_write_csv(summary.file, &comparison->lines[i]);
@@ -397,9 +294,9 @@ static enum ar_status run(const struct options *options, const struct plan *plan
     }
     if (status == AR_OK) {
         campaign_note(&campaign, options);
-        format == AR_ROW_CSV    ? write_csv(stdout, &comparison)
-        : format == AR_ROW_JSON ? write_json(&comparison)
-                                : write_table(&comparison);
+        format == AR_ROW_CSV    ? comparison_write_csv(stdout, &comparison)
+        : format == AR_ROW_JSON ? comparison_write_json(&comparison)
+                                : comparison_write_table(&comparison);
     }
     free(comparison.rows);
     campaign_destroy(&campaign);

@@ -8,8 +8,9 @@
 #include "calibration.h"
 #include "plan.h"
 
-#define ERROR_NOTED  0.15 /* median, of rows that were not fitted */
-#define FACTOR_NOTED 30   /* of a number and its prior */
+#define ERROR_NOTED    0.15 /* median, of rows that were not fitted */
+#define FACTOR_NOTED   30   /* of a number and its prior */
+#define RESIDUAL_NOTED 0.5
 
 void link_choice(const struct ar_collective *collective, char text[24])
 {
@@ -140,6 +141,12 @@ void link_calibration_note(const struct link_calibration *calibration,
                            const struct options *options)
 {
     const char *unit = calibration->is_by_gpus ? "GPU" : "node";
+    if (calibration->fit.residual_frac > RESIDUAL_NOTED) {
+        plan_note(options,
+                  "the fitted rows scatter by %.0f %% around the model: they do not resemble it on "
+                  "this cluster",
+                  calibration->fit.residual_frac * 100);
+    }
     for (size_t i = 0; i < calibration->lines_count; i++) {
         const struct accuracy *line = &calibration->lines[i];
         if (line->set == JUDGED_HELD_OUT && line->nodes == 0 &&

@@ -1,0 +1,142 @@
+/* The loop closed on this machine: measured with the backend host, fitted on some rank counts,
+ * judged on another. Times are whatever they are: what is checked is that each step works and
+ * reports. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../sim/test_cli.h"
+
+#define MEASURE                                                                                    \
+    "'" AR_TEST_VALIDATE "' --backend host --algorithms ring,torus2d --repetitions 3 --quiet "
+
+static void enter(void)
+{
+    cli_enter();
+    cli_good(MEASURE "--ranks 2,3,4 --payload 4KiB:4MiB:x8 --out host.csv");
+}
+
+TestSuite(loop, .init = enter, .fini = cli_leave);
+
+/* Shapes: 2 ranks are a ring, 1x2 and 2x1; 3 likewise; 4 also 2x2. Sizes: 4, 32, 256 KiB, 2 MiB. */
+enum { ROWS_FITTED = 2 * 3 * 4, ROWS_HELD_OUT = 4 * 4 };
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return strtod(cli_cell(table, row, column), NULL);
+}
+
+static void expect_compared(const char *engine)
+{
+    struct cli_table *rows = cli_table(
+        cli_good("$AR compare host.csv --cluster ./mine.topo --engine %s --format csv", engine)
+            .out);
+    size_t held_out = 0;
+    cr_assert_eq(rows->rows_count, 1 + ROWS_FITTED + ROWS_HELD_OUT);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        bool is_held_out = number(rows, i, "gpus") == 4;
+        held_out += is_held_out;
+        cr_expect_gt(number(rows, i, "predicted_s"), 0);
+        cr_expect_str_eq(cli_cell(rows, i, "set"), is_held_out ? "held-out" : "fitted", "%s, %zu",
+                         engine, i);
+    }
+    cr_expect_eq(held_out, ROWS_HELD_OUT);
+}
+
+Test(loop, measure_calibrate_and_compare)
+{
+    struct cli_run run = cli_good("$AR calibrate host.csv --cluster host --out mine.topo");
+    static const char *const named[] = {"collective.setup", "nvlink.latency", "nvlink.bandwidth",
+                                        "gpu.reduce_cost", "residual"};
+    for (size_t i = 0; i < sizeof named / sizeof named[0]; i++) {
+        cr_expect_eq(cli_lines_with(run.out, named[i]), 1, "%s:\n%s", named[i], run.out);
+    }
+    cr_expect_eq(cli_lines_with(run.out, "held-out"), 2, "all, and 4 GPUs:\n%s", run.out);
+    const char *file = cli_read("mine.topo");
+    cr_expect_not_null(strstr(file, "\n# GPU counts fitted: 2, 3\n# GPU counts held out: 4\n"));
+    cr_expect_not_null(strstr(file, "\n# measured: host.csv, line "));
+    cr_expect_eq(cli_lines_with(file, "; fitted, +-"), 4, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "# error, 4 GPUs held out, 16 rows: median "), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "links.fitted = gpus 2 3 ; "), 1, "%s", file);
+    expect_compared("closed");
+    expect_compared("recurrence");
+    expect_compared("simgrid");
+    cli_good("$AR allreduce --cluster ./mine.topo --gpus 8 --algorithm ring --payload 1MiB");
+}
+
+/* Compare predicts a row as it ran: the summary of the closed form is that of calibrate, but for
+ * the digits that the file keeps. */
+Test(loop, the_file_predicts_what_was_fitted)
+{
+    cli_good("$AR calibrate host.csv --cluster host --out mine.topo --format json > report.json");
+    struct cli_table *table =
+        cli_table(cli_good("$AR calibrate host.csv --cluster ./mine.topo --hold-out none "
+                           "--format csv | sed 's/^accuracy,*//;s/^kind.*source,//;/^parameter/d'")
+                      .out);
+    cr_expect_str_eq(cli_cell(table, 1, "set"), "fitted");
+    cr_expect_eq(number(table, 1, "rows"), ROWS_FITTED + ROWS_HELD_OUT);
+    cli_good("$AR compare host.csv --cluster ./mine.topo --engine closed --format json > c.json");
+    const char *found = strstr(cli_read("c.json"), "\"accuracy\":");
+    const char *fitted = strstr(cli_read("report.json"), "\"accuracy\":");
+    cr_assert(found != NULL && fitted != NULL);
+    static const char key[] = "\"set\": \"held-out\", \"gpus\": 4, \"rows\": 16, \"median_frac\": ";
+    const char *a = strstr(found, key);
+    const char *b = strstr(fitted, key);
+    cr_assert(a != NULL && b != NULL, "%s\n%s", found, fitted);
+    cr_expect_float_eq(strtod(a + sizeof key - 1, NULL), strtod(b + sizeof key - 1, NULL), 1e-4);
+}
+
+Test(loop, calibrating_again_replaces_what_was_said)
+{
+    cli_good("$AR calibrate host.csv --cluster host --out first.topo");
+    cli_good("$AR calibrate host.csv --cluster ./first.topo --hold-out 2,3 --set nodes=1 "
+             "--set gpu.reduce_cost=0s/B --out second.topo");
+    const char *file = cli_read("second.topo");
+    cr_expect_eq(cli_lines_with(file, "# program: "), 1);
+    cr_expect_eq(cli_lines_with(file, "# GPU counts fitted: 4"), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "# gpu.reduce_cost: zero, stays"), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "gpu.reduce_cost = 0s/B ; --set"), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "links.fitted = gpus 4 ;"), 1, "%s", file);
+    cr_expect_eq(cli_lines_with(file, "links fitted to 16 rows ;"), 1, "%s", file);
+}
+
+Test(loop, bad_input_is_one_line)
+{
+    cli_good("sed 's/^host,ring,/nccl,nccl-allreduce,/' host.csv > mixed.csv");
+    cli_good("grep -e '^#' -e ^backend -e '^host,ring,[23]x1' host.csv | head -17 > few.csv");
+    cli_good("grep -e '^#' -e ^backend -e ',4096,3,' host.csv > size.csv");
+    cli_good("sed 's/^host,ring,2x1,/host,ring,5x1,/' host.csv > shape.csv");
+    cli_good("sed 's/^host,ring,2x1,1,/host,ring,2x1,0,/' host.csv > channels.csv");
+    cli_good("sed 's/^host,ring/mpi,ring/' host.csv > backends.csv");
+    cli_good("sed 's/,fp32,4,/,fp64,8,/' host.csv > elements.csv");
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } bad[] = {
+        {"calibrate mixed.csv --cluster host", 65, "beside some of NCCL"},
+        {"calibrate few.csv --cluster host --hold-out none", 65, "expected at least 8"},
+        {"calibrate size.csv --cluster host --hold-out none", 65, "found one size, 4096 bytes"},
+        {"calibrate host.csv --cluster host --set gpus_per_node=2", 65,
+         "found 3 ranks on 1 node; expected"},
+        {"calibrate host.csv --cluster flat", 65, "ranks on 1 node; expected equally many"},
+        {"calibrate shape.csv --cluster host", 65, "found shape 5x1 of 2 ranks; expected X*Y = 2"},
+        {"calibrate channels.csv --cluster host", 65, "0 channels; expected 1 to 32"},
+        {"calibrate backends.csv --cluster host", 65, "as in the runs before"},
+        {"calibrate elements.csv --cluster host", 65, "found elements of 8 bytes"},
+        {"calibrate host.csv --cluster host --hold-out 5", 64, "found 5 GPUs, which no log has"},
+        {"calibrate host.csv --cluster host --hold-out 2,3,4", 64, "found all GPU counts"},
+        {"calibrate host.csv --cluster host --folds", 64, "--folds: found rows of our own"},
+        {"calibrate host.csv --cluster host --out x", 64, "expected NAME.topo"},
+        {"calibrate host.csv --cluster host --out no/x.topo", 74, "no/x.topo: cannot write"},
+        {"compare host.csv --cluster host", 64, "with --engine library; expected --engine closed"},
+        {"compare host.csv --cluster host --engine closed --algorithm ring", 64, "--algorithm"},
+        {"compare host.csv --cluster host --engine closed --channels 2", 64, "--channels"},
+    };
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct cli_run run = cli_run("$AR %s --quiet", bad[i].line);
+        cli_expect_error(&run, bad[i].line, bad[i].code, bad[i].fragment);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", bad[i].line);
+    }
+}
