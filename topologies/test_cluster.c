@@ -122,6 +122,59 @@ Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
     ar_cluster_destroy(cluster);
 }
 
+/* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
+static void expect_set_as_loaded(const char *pairs)
+{
+    static const char *const values[AR_LINK_COSTS_COUNT] = {"7s",    "7s", "7GB/s", "7s",
+                                                            "7GB/s", "7s", "7GB/s", "1ns/B"};
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        char text[64];
+        snprintf(text, sizeof text, "%s=%s", ar_link_cost_key(cost), values[i]);
+        const char *settings[] = {pairs, text, NULL};
+        const char *before[] = {pairs, NULL};
+        struct ar_cluster *loaded = load_shipped("abci-v100", settings);
+        struct ar_cluster *changed = load_shipped("abci-v100", before);
+        cr_assert(ar_cluster_has_link_cost(changed, cost));
+        cr_assert_neq(ar_cluster_link_cost(changed, cost), ar_cluster_link_cost(loaded, cost));
+        ar_cluster_set_link_cost(changed, cost, ar_cluster_link_cost(loaded, cost));
+        for (uint32_t to = 1; to < 200; to++) {
+            struct ar_path a = ar_cluster_path(loaded, 0, to);
+            struct ar_path b = ar_cluster_path(changed, 0, to);
+            cr_expect(a.latency_s == b.latency_s && a.bandwidth_Bps == b.bandwidth_Bps,
+                      "%s, %s, to GPU %u", pairs, text, to);
+        }
+        for (uint32_t link = 0; link < ar_cluster_links_count(loaded); link++) {
+            cr_assert_eq(ar_cluster_link_bandwidth(loaded, link),
+                         ar_cluster_link_bandwidth(changed, link));
+        }
+        cr_expect_eq(ar_cluster_facts(loaded)->collective_setup_s,
+                     ar_cluster_facts(changed)->collective_setup_s);
+        cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
+                     ar_cluster_facts(changed)->reduce_s_per_byte);
+        ar_cluster_destroy(loaded);
+        ar_cluster_destroy(changed);
+    }
+}
+
+Test(cluster, a_number_that_is_set_is_as_if_the_file_had_it)
+{
+    expect_set_as_loaded("nvlink.pairs=all");
+    expect_set_as_loaded("nvlink.pairs=0-1");
+    expect_set_as_loaded("nvlink.pairs=switch");
+}
+
+Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
+{
+    struct ar_cluster *cluster = load_shipped("host", NULL);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 64);
+    for (uint32_t to = 1; to < 64; to++) {
+        cr_expect_eq(ar_cluster_path(cluster, 0, to).tier, AR_TIER_NVLINK);
+    }
+    cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
+    ar_cluster_destroy(cluster);
+}
+
 Test(cluster, destroying_nothing_is_allowed)
 {
     ar_cluster_destroy(NULL);
