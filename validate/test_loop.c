@@ -100,6 +100,58 @@ Test(loop, calibrating_again_replaces_what_was_said)
     cr_expect_eq(cli_lines_with(file, "links fitted to 16 rows ;"), 1, "%s", file);
 }
 
+/* Rows of the harness made of what a known cluster predicts, on 1, 2 and 4 full nodes. */
+static void make_known(const char *path)
+{
+    cli_good("echo backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,"
+             "payload_bytes,time_median_s > %s",
+             path);
+    for (int nodes = 1; nodes <= 4; nodes *= 2) {
+        cli_good(
+            "$AR allreduce --cluster abci-v100 --set net.latency=20us "
+            "--set hca.bandwidth=5GB/s --set nvlink.latency=2us --gpus %d --algorithm ring "
+            "--channels 2 --precision fp32 --payload 4KiB:64MiB:x4 --engine closed "
+            "--format csv | sed 's/\"[^\"]*\"//' | awk -F, 'NR == 1 {for (i = 1; i <= NF; i++) "
+            "at[$i] = i; next} {print \"mpi,ring,,2,%d,%d,fp32,4,\" $at[\"payload_bytes\"] "
+            "\",\" $at[\"allreduce_s\"]}' >> %s",
+            4 * nodes, 4 * nodes, nodes, path);
+    }
+}
+
+static size_t find(const struct cli_table *table, const char *column, const char *text)
+{
+    for (size_t i = 1; i < table->rows_count; i++) {
+        if (strcmp(cli_cell(table, i, column), text) == 0) {
+            return i;
+        }
+    }
+    cr_assert_fail("no \"%s\" in column %s", text, column);
+    return 0;
+}
+
+Test(loop, several_nodes_give_back_the_network_they_were_made_with)
+{
+    make_known("known.csv");
+    struct cli_table *table = cli_table(cli_good("$AR calibrate known.csv --cluster abci-v100 "
+                                                 "--out found.topo --format csv")
+                                            .out);
+    static const struct {
+        const char *key;
+        double value;
+    } known[] = {{"net.latency", 20e-6}, {"hca.bandwidth", 5e9}, {"nvlink.latency", 2e-6}};
+    for (size_t i = 0; i < 3; i++) {
+        size_t row = find(table, "parameter", known[i].key);
+        cr_expect_str_eq(cli_cell(table, row, "identified"), "yes", "%s", known[i].key);
+        cr_expect_float_eq(number(table, row, "value") / known[i].value, 1, 0.01, "%s: %s",
+                           known[i].key, cli_cell(table, row, "value"));
+    }
+    size_t held_out = find(table, "set", "held-out");
+    cr_expect_str_eq(cli_cell(table, held_out + 1, "nodes"), "4");
+    cr_expect_lt(number(table, held_out, "worst_frac"), 0.01);
+    cr_expect_eq(cli_lines_with(cli_read("found.topo"), "links.fitted = nodes 1 2 ;"), 1);
+    cli_good("$AR compare known.csv --cluster ./found.topo --engine recurrence");
+}
+
 Test(loop, bad_input_is_one_line)
 {
     cli_good("sed 's/^host,ring,/nccl,nccl-allreduce,/' host.csv > mixed.csv");
