@@ -47,7 +47,8 @@ struct ar_link_fit {
 
 /** Fits to `count` rows and leaves the cluster with the fitted numbers. AR_BAD_DATA, with the
  * cluster and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on
- * nothing, no convergence; other errors are those of ar_closed_create(). */
+ * nothing, no convergence, a residual beyond 1000 %; other errors are those of ar_closed_create().
+ */
 enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
                            struct ar_link_fit *fit, struct ar_error *err);
 

@@ -9,7 +9,8 @@
 #define PRIOR_SPREAD    1.0986122886681098 /* ln 3: a factor of three */
 #define START_SPREAD    0.5
 #define IDENTIFIED_MOST 0.25
-#define USED_FACTOR     3.0 /* a number is used if this factor up or down changes a row */
+#define RESIDUAL_MOST   10.0 /* beyond this the best fit is no fit */
+#define USED_FACTOR     3.0  /* a number is used if this factor up or down changes a row */
 
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
@@ -165,6 +166,13 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
                                      .data = data,
                                      .expected = "all-reduces that resemble the closed form"};
     status = ar_fit_solve(&problem, &found, err);
+    if (status == AR_OK && found.residual_frac > RESIDUAL_MOST) {
+        status = ar_error_set(err, AR_BAD_DATA,
+                              "fit: found a residual of %.0f %% over %zu rows; expected less than "
+                              "%.0f %%, %s, and values in the file that are not far off",
+                              found.residual_frac * 100, data->count, RESIDUAL_MOST * 100,
+                              problem.expected);
+    }
     if (status != AR_OK) {
         restore(data);
         return status;

@@ -156,6 +156,11 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     add_sizes(&data, support_collective(cluster, "ring", 2, 1));
     measure(&data, cluster, 0);
     size_t all = data.count;
+    for (size_t i = 0; i < all; i++) {
+        data.rows[i].elements = 1024 << i / 2;
+        data.rows[i].time_s = i % 2 == 0 ? 1e-9 : 1e6;
+    }
+    expect_refused(cluster, &data, "found a residual of");
     data.count = 7;
     expect_refused(cluster, &data, "found 7 rows; expected at least 8");
     data.count = all;
