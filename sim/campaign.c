@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ar_text.h"
+#include "cells.h"
 #include "plan.h"
 
 static enum ar_status refuse(const struct ar_log *run, struct ar_error *err, const char *format,
@@ -343,4 +344,18 @@ void campaign_note(const struct campaign *campaign, const struct options *option
         plan_note(options, "the logs are of %s; choices and priors are those of NCCL 2.8.4",
                   campaign->library);
     }
+}
+
+void campaign_write_json(const struct campaign *campaign)
+{
+    printf(",\n  \"runs\": [");
+    for (size_t i = 0; i < campaign->runs_count; i++) {
+        const struct campaign_run *run = &campaign->runs[i];
+        printf("%s\n    {\"path\": ", i > 0 ? "," : "");
+        cell_json_text(stdout, run->path);
+        printf(", \"line\": %" PRIu64 ", \"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32
+               ", \"rows\": %zu}",
+               run->line, run->nodes, run->ranks, run->rows_count);
+    }
+    printf("\n  ]");
 }

@@ -69,6 +69,10 @@ enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window
 /** The window that a file of the harness says in its head; 0 if it does not. */
 uint32_t campaign_own_window(const struct ar_logs *logs);
 
+/** Writes to stdout which runs are used, as the member `runs` of a JSON object: a comma, the name,
+ * an array. */
+void campaign_write_json(const struct campaign *campaign);
+
 /** Says on stderr which runs are used, unless `--quiet`. */
 void campaign_note(const struct campaign *campaign, const struct options *options);
 

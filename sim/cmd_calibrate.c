@@ -101,20 +101,6 @@ static void write_json_parameter(const struct ar_library *library,
     putchar('}');
 }
 
-static void write_json_runs(const struct campaign *campaign)
-{
-    printf(",\n  \"runs\": [");
-    for (size_t i = 0; i < campaign->runs_count; i++) {
-        const struct campaign_run *run = &campaign->runs[i];
-        printf("%s\n    {\"path\": ", i > 0 ? "," : "");
-        cell_json_text(stdout, run->path);
-        printf(", \"line\": %" PRIu64 ", \"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32
-               ", \"rows\": %zu}",
-               run->line, run->nodes, run->ranks, run->rows_count);
-    }
-    printf("\n  ]");
-}
-
 static void write_json(const struct calibration *calibration, const struct campaign *campaign)
 {
     const struct ar_library *library = &calibration->table.library;
@@ -124,7 +110,7 @@ static void write_json(const struct calibration *calibration, const struct campa
     cell_json_number(stdout, library->tuning.net_bus_Bps);
     printf(",\n  \"rows\": %" PRIu32 ",\n  \"residual_frac\": ", library->rows_count);
     cell_json_number(stdout, library->residual_frac);
-    write_json_runs(campaign);
+    campaign_write_json(campaign);
     printf(",\n  \"parameters\": [");
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         write_json_parameter(library, (enum ar_library_parameter)i);

@@ -120,16 +120,8 @@ static void write_json(const struct link_calibration *calibration, const struct 
 {
     printf("{\n  \"rows\": %zu,\n  \"residual_frac\": ", calibration->fit.rows_count);
     cell_json_number(stdout, calibration->fit.residual_frac);
-    printf(",\n  \"runs\": [");
-    for (size_t i = 0; i < campaign->runs_count; i++) {
-        const struct campaign_run *run = &campaign->runs[i];
-        printf("%s\n    {\"path\": ", i > 0 ? "," : "");
-        cell_json_text(stdout, run->path);
-        printf(", \"line\": %" PRIu64 ", \"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32
-               ", \"rows\": %zu}",
-               run->line, run->nodes, run->ranks, run->rows_count);
-    }
-    printf("\n  ],\n  \"parameters\": [");
+    campaign_write_json(campaign);
+    printf(",\n  \"parameters\": [");
     write_json_numbers(&calibration->fit);
     printf("\n  ],\n  \"accuracy\": ");
     accuracy_write_json(stdout, calibration->lines, calibration->lines_count);
