@@ -155,14 +155,14 @@ static bool is_one_value(const struct options *options, size_t index)
     char path[RESOURCE_PATH];
     struct ar_error ignored;
     struct ar_cluster *cluster;
-    if (strchr(options->settings[index], ',') == NULL || options->cluster == NULL ||
+    if (strchr(options->settings.texts[index], ',') == NULL || options->cluster == NULL ||
         resource_find(RESOURCE_CLUSTER, "", options->cluster, path, &ignored) != AR_OK) {
         return true;
     }
-    for (size_t i = 0; i < options->settings_count; i++) {
-        const char *setting = options->settings[i];
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *setting = options->settings.texts[i];
         bool is_other =
-            strchr(setting, ',') == NULL && !has_same_key(setting, options->settings[index]);
+            strchr(setting, ',') == NULL && !has_same_key(setting, options->settings.texts[index]);
         if (i == index || is_other) {
             settings[count++] = setting;
         }
@@ -178,12 +178,12 @@ static bool is_one_value(const struct options *options, size_t index)
 static enum ar_status refuse_second(const struct options *options, size_t index,
                                     struct ar_error *err)
 {
-    for (size_t i = 0; i < options->settings_count; i++) {
-        const char *other = options->settings[i];
-        if (i != index && has_same_key(other, options->settings[index])) {
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *other = options->settings.texts[i];
+        if (i != index && has_same_key(other, options->settings.texts[index])) {
             return ar_error_set(err, AR_USAGE,
                                 "--set: found \"%.60s\" and \"%.60s\"; expected one list",
-                                options->settings[index], other);
+                                options->settings.texts[index], other);
         }
     }
     return AR_OK;
@@ -192,7 +192,7 @@ static enum ar_status refuse_second(const struct options *options, size_t index,
 static enum ar_status add_setting(struct axes *axes, const struct options *options, size_t index,
                                   struct ar_error *err)
 {
-    const char *text = options->settings[index];
+    const char *text = options->settings.texts[index];
     struct axis *axis;
     if (is_one_value(options, index)) {
         return AR_OK;
@@ -291,7 +291,7 @@ enum ar_status axes_create(const struct options *options, struct axes *axes, str
     enum { ROWS_COUNT = sizeof option_axes / sizeof option_axes[0] };
     enum ar_status status = AR_OK;
     *axes = (struct axes){.per_cluster = 1, .per_files = 1};
-    for (size_t i = 0; status == AR_OK && i < options->settings_count; i++) {
+    for (size_t i = 0; status == AR_OK && i < options->settings.count; i++) {
         status = add_setting(axes, options, i, err);
     }
     for (size_t i = 0; status == AR_OK && i < ROWS_COUNT; i++) {

@@ -110,10 +110,10 @@ void copy_set(struct cluster_copy *copy, const char *key, const char *value, con
 
 void copy_settings(struct cluster_copy *copy, const struct options *options)
 {
-    for (size_t i = 0; i < options->settings_count; i++) {
-        const char *equals = strchr(options->settings[i], '=');
+    for (size_t i = 0; i < options->settings.count; i++) {
+        const char *equals = strchr(options->settings.texts[i], '=');
         char key[COPY_NAME_ROOM];
-        take_key(options->settings[i], (size_t)(equals - options->settings[i]), key);
+        take_key(options->settings.texts[i], (size_t)(equals - options->settings.texts[i]), key);
         copy_set(copy, key, equals + 1 + strspn(equals + 1, " \t"),
                  "--set of 'allreckon calibrate'");
     }

@@ -20,27 +20,26 @@ struct option_row {
     const char *placeholder;
     unsigned commands;
     size_t offset;
+    bool repeats;         /* `offset` leads to its struct option_values */
     const char *standard; /* default; NULL: none */
     const char *help;
 };
 
 #define LOGS (COMMAND_CALIBRATE | COMMAND_COMPARE)
 
-#define AT(field) offsetof(struct options, field)
-#define SETTINGS  AT(settings)
-#define SLOW      AT(slow_links)
-#define DOWN      AT(down_links)
-#define LATE      AT(stragglers)
+/* Where the value goes; all values, of an option that may be repeated. */
+#define AT(field)  offsetof(struct options, field), false
+#define ALL(field) offsetof(struct options, field), true
 
 static const struct option_row rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT | LOGS, AT(cluster), NULL,
      "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid platform (.xml)"},
-    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS, SETTINGS, NULL,
+    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS, ALL(settings), NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
-    {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, SLOW, NULL,
+    {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, ALL(slow_links), NULL,
      "divide a link's bandwidth by F: node-3.hca-0:4, one direction node-3.hca-0.out:4; "
      "repeatable"},
-    {"down-link", "LINK", RUNS | COMMAND_EXPORT, DOWN, NULL,
+    {"down-link", "LINK", RUNS | COMMAND_EXPORT, ALL(down_links), NULL,
      "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one direction); repeatable"},
     {"gpus", "N", POINTS | COMMAND_EXPORT, AT(gpus), NULL, "number of GPUs, one rank each"},
     {"gpus", "LIST", COMMAND_SWEEP, AT(gpus), NULL,
@@ -114,7 +113,7 @@ static const struct option_row rows[] = {
     {"iterations", "K", STEPS & ~(unsigned)COMMAND_TIMELINE, AT(iterations), NULL,
      "steps run back to back and averaged over; default: 1, with jitter 20"},
     {"seed", "S", STEPS, AT(seed), "1", "of the jitter; the same seed gives the same result"},
-    {"straggler", "RANK:F", STEPS, LATE, NULL,
+    {"straggler", "RANK:F", STEPS, ALL(stragglers), NULL,
      "a GPU that takes F times as long to compute, such as 17:1.5; repeatable"},
     {"check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
      "also run the other engine, simgrid beside recurrence or closed, and print both rows"},
@@ -185,14 +184,14 @@ static enum ar_status report_option(const struct command *command, const char *t
 }
 
 /* Appends a value to those of an option that may be repeated. */
-static enum ar_status append(const struct option_row *row, const char *value, const char **values,
-                             size_t *count, struct ar_error *err)
+static enum ar_status append(const struct option_row *row, const char *value,
+                             struct option_values *values, struct ar_error *err)
 {
-    if (*count == SETTINGS_MOST) {
+    if (values->count == SETTINGS_MOST) {
         return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
                             row->name, SETTINGS_MOST, SETTINGS_MOST);
     }
-    values[(*count)++] = value;
+    values->texts[values->count++] = value;
     return AR_OK;
 }
 
@@ -204,17 +203,8 @@ static enum ar_status store(const struct option_row *row, const char *value, boo
         *(bool *)((char *)options + row->offset) = true;
         return AR_OK;
     }
-    if (row->offset == SETTINGS) {
-        return append(row, value, options->settings, &options->settings_count, err);
-    }
-    if (row->offset == SLOW) {
-        return append(row, value, options->slow_links, &options->slow_links_count, err);
-    }
-    if (row->offset == DOWN) {
-        return append(row, value, options->down_links, &options->down_links_count, err);
-    }
-    if (row->offset == LATE) {
-        return append(row, value, options->stragglers, &options->stragglers_count, err);
+    if (row->repeats) {
+        return append(row, value, (struct option_values *)((char *)options + row->offset), err);
     }
     const char **place = (const char **)((char *)options + row->offset);
     if (is_again) {

@@ -17,6 +17,12 @@ enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 256, GIVEN_MOST = 64 };
 
 struct command;
 
+/** The values of an option that may be repeated, in order. */
+struct option_values {
+    const char *texts[SETTINGS_MOST];
+    size_t count;
+};
+
 struct options {
     const struct command *command; /**< that they are of */
     const char *cluster;
@@ -42,14 +48,10 @@ struct options {
     const char *top;
     const char *hold_out;
     const char *time;
-    const char *settings[SETTINGS_MOST]; /**< `--set`, in order */
-    size_t settings_count;
-    const char *slow_links[SETTINGS_MOST]; /**< `--slow-link`, in order */
-    size_t slow_links_count;
-    const char *down_links[SETTINGS_MOST]; /**< `--down-link`, in order */
-    size_t down_links_count;
-    const char *stragglers[SETTINGS_MOST]; /**< `--straggler`, in order */
-    size_t stragglers_count;
+    struct option_values settings;   /**< `--set` */
+    struct option_values slow_links; /**< `--slow-link` */
+    struct option_values down_links; /**< `--down-link` */
+    struct option_values stragglers; /**< `--straggler` */
     bool check;
     bool best;
     bool resume;

@@ -30,15 +30,19 @@ enum ar_status plan_join_settings(const struct options *options, char settings[A
                                   struct ar_error *err)
 {
     settings[0] = '\0';
-    enum ar_status status = join("", options->settings, options->settings_count, settings, err);
+    enum ar_status status =
+        join("", options->settings.texts, options->settings.count, settings, err);
     if (status == AR_OK) {
-        status = join("slow-link=", options->slow_links, options->slow_links_count, settings, err);
+        status =
+            join("slow-link=", options->slow_links.texts, options->slow_links.count, settings, err);
     }
     if (status == AR_OK) {
-        status = join("down-link=", options->down_links, options->down_links_count, settings, err);
+        status =
+            join("down-link=", options->down_links.texts, options->down_links.count, settings, err);
     }
     if (status == AR_OK) {
-        status = join("straggler=", options->stragglers, options->stragglers_count, settings, err);
+        status =
+            join("straggler=", options->stragglers.texts, options->stragglers.count, settings, err);
     }
     return status;
 }
@@ -70,24 +74,24 @@ static enum ar_status load_file(const struct options *options, struct ar_cluster
 {
     char path[RESOURCE_PATH];
     if (platform_is_named(options->cluster)) {
-        return platform_load(options->cluster, options->settings, options->settings_count, cluster,
-                             err);
+        return platform_load(options->cluster, options->settings.texts, options->settings.count,
+                             cluster, err);
     }
     enum ar_status status =
         resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err);
-    return status == AR_OK
-               ? ar_cluster_load(path, options->settings, options->settings_count, cluster, err)
-               : status;
+    return status == AR_OK ? ar_cluster_load(path, options->settings.texts, options->settings.count,
+                                             cluster, err)
+                           : status;
 }
 
 enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
                                  struct ar_error *err)
 {
     struct ar_cluster *loaded = NULL;
-    const struct ar_link_settings links = {.slow = options->slow_links,
-                                           .slow_count = options->slow_links_count,
-                                           .down = options->down_links,
-                                           .down_count = options->down_links_count};
+    const struct ar_link_settings links = {.slow = options->slow_links.texts,
+                                           .slow_count = options->slow_links.count,
+                                           .down = options->down_links.texts,
+                                           .down_count = options->down_links.count};
     enum ar_status status = option_required(options, "cluster", options->cluster, err);
     if (status == AR_OK) {
         status = load_file(options, &loaded, err);

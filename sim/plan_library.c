@@ -178,9 +178,9 @@ static bool is_without_effect(const struct options *options)
             }
         }
     }
-    for (size_t i = 0; i < options->settings_count; i++) {
+    for (size_t i = 0; i < options->settings.count; i++) {
         for (size_t j = 0; j < sizeof keys / sizeof keys[0]; j++) {
-            if (strncmp(options->settings[i], keys[j], strlen(keys[j])) == 0) {
+            if (strncmp(options->settings.texts[i], keys[j], strlen(keys[j])) == 0) {
                 return true;
             }
         }

@@ -61,8 +61,8 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
     }
     plan->iterations_count = (uint32_t)iterations;
     plan->stragglers_count = 0;
-    for (size_t i = 0; status == AR_OK && i < options->stragglers_count; i++) {
-        status = parse_straggler(options->stragglers[i], plan, err);
+    for (size_t i = 0; status == AR_OK && i < options->stragglers.count; i++) {
+        status = parse_straggler(options->stragglers.texts[i], plan, err);
     }
     return option_status(status, err);
 }
