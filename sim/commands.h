@@ -19,6 +19,8 @@ enum {
     COMMAND_LINKS_STEP = 512, /**< links of a training step; COMMAND_LINKS is that of both */
     COMMAND_CALIBRATE = 2048,
     COMMAND_COMPARE = 4096,
+    COMMAND_TRAIN = 8192,
+    COMMAND_REPRODUCE = 16384,
     COMMAND_TIMELINE = 1024, /**< export of a timeline; COMMAND_EXPORT is that of a platform */
 };
 

@@ -12,6 +12,7 @@
 #define RUNS (POINTS | COMMAND_SWEEP)
 #define STEPS                                                                                      \
     (COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN | COMMAND_LINKS_STEP | COMMAND_TIMELINE)
+#define RUN_FILES (COMMAND_TRAIN | COMMAND_REPRODUCE)
 
 /* One option; `offset` leads to its `const char *` in struct options, or to its bool if it has no
  * placeholder. */
@@ -70,6 +71,16 @@ static const struct option_row rows[] = {
      "fp16 or fp32, of compute and gradients; default: the trace's own, or fp16"},
     {"bucket", "RULE", STEPS, AT(bucket), "ddp",
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
+    {"framework", "F", STEPS | COMMAND_TRAIN, AT(framework), NULL,
+     "what happens between the layers: a shipped framework (see 'allreckon list frameworks'), or a "
+     "CSV file of terms; default: none"},
+    {"term", "KEY=VALUE", STEPS | RUN_FILES, ALL(terms), NULL,
+     "change a term of the framework, such as cycle.time=1ms; may be repeated"},
+    {"images-per-s-at", "B=V", STEPS | COMMAND_TRAIN, AT(images_per_s_at), NULL,
+     "scale compute to the rate V that one GPU was measured to have at batch B; also a list 32=950,"
+     "64=1100"},
+    {"gradient-scale", "F", STEPS, AT(gradient_scale), NULL,
+     "gradients F times as large, compute unchanged; default: 1"},
     {"engine", "E", RUNS, AT(engine), "recurrence",
      "recurrence (the messages as array arithmetic), simgrid (simulates each), closed (formula), "
      "library (measured, see calibrate)"},

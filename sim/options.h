@@ -34,6 +34,9 @@ struct options {
     const char *batch;
     const char *precision;
     const char *bucket;
+    const char *framework;
+    const char *images_per_s_at;
+    const char *gradient_scale;
     const char *engine;
     const char *baseline;
     const char *channels;
@@ -49,6 +52,7 @@ struct options {
     const char *hold_out;
     const char *time;
     struct option_values settings;   /**< `--set` */
+    struct option_values terms;      /**< `--term` */
     struct option_values slow_links; /**< `--slow-link` */
     struct option_values down_links; /**< `--down-link` */
     struct option_values stragglers; /**< `--straggler` */
