@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "accuracy.h"
+#include "gpu_spread.h"
 
 static void print_training(const struct ar_accuracy_row *rows, size_t rows_count, int one_gpu)
 {
@@ -28,6 +28,24 @@ static void print_forward_only(const struct ar_accuracy_row *rows, size_t rows_c
     }
 }
 
+static enum ar_status print_spread(const struct ar_accuracy_row *rows, size_t rows_count,
+                                   struct ar_error *err)
+{
+    static const enum ar_precision precisions[] = {AR_FP16, AR_FP32};
+    printf("| precision | rows | coefficient of variation | quartiles |\n|---|--:|--:|--:|\n");
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_gpu_spread spread;
+        enum ar_status status =
+            ar_gpu_spread_estimate(rows, rows_count, precisions[i], &spread, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        printf("| %s | %zu | %.4f | %.4f to %.4f |\n", ar_precision_name(precisions[i]),
+               spread.rows_count, spread.median, spread.low, spread.high);
+    }
+    return AR_OK;
+}
+
 static enum ar_status print_all(const char *folder, struct ar_error *err)
 {
     struct ar_accuracy_row *rows;
@@ -40,7 +58,12 @@ static enum ar_status print_all(const char *folder, struct ar_error *err)
     print_training(rows, rows_count, 1);
     printf("\nTraining on several GPUs of a node, images/s; the model has no communication\n\n");
     print_training(rows, rows_count, 0);
+    printf("\nSpread of the GPUs of a node (gpu_spread.h)\n\n");
+    status = print_spread(rows, rows_count, err);
     free(rows);
+    if (status != AR_OK) {
+        return status;
+    }
     status = ar_accuracy_forward_only(folder, &rows, &rows_count, err);
     if (status != AR_OK) {
         return status;
