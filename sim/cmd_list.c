@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "lists.h"
 #include "resource.h"
+#include "training_file.h"
 
 static void list_all_algorithms(void)
 {
@@ -61,6 +62,22 @@ static void list_traces(void)
     }
 }
 
+static void list_runs(void)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    size_t count = shipped_names(RESOURCE_RUN, "runs", names);
+    for (size_t i = 0; i < count; i++) {
+        struct ar_error err;
+        struct training_file *file;
+        if (training_file_load(names[i], &file, &err) == AR_OK) {
+            printf("%-18s %s\n", names[i], ar_csv_directive_text(file->csv, "title", ""));
+            training_file_destroy(file);
+        } else {
+            printf("%-18s cannot be read: %s\n", names[i], err.text);
+        }
+    }
+}
+
 static void list_engines(void)
 {
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -77,8 +94,12 @@ static const struct {
     const char *name;
     void (*write)(void);
 } topics[] = {
-    {"algorithms", list_all_algorithms}, {"clusters", list_clusters}, {"traces", list_traces},
-    {"engines", list_engines},           {"columns", list_columns},
+    {"algorithms", list_all_algorithms},
+    {"clusters", list_clusters},
+    {"traces", list_traces},
+    {"runs", list_runs},
+    {"engines", list_engines},
+    {"columns", list_columns},
 };
 
 enum ar_status command_list(const struct options *options, struct ar_error *err)
@@ -92,8 +113,8 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
             }
         }
         return ar_error_set(err, AR_USAGE,
-                            "list: found \"%s\"; expected algorithms, clusters, traces, engines or "
-                            "columns",
+                            "list: found \"%s\"; expected algorithms, clusters, traces, runs, "
+                            "engines or columns",
                             options->arguments[0]);
     }
     for (size_t i = 0; i < count - 1; i++) { /* columns only when asked for */

@@ -2,8 +2,8 @@
 #include "commands.h"
 
 const struct command commands[] = {
-    {"list", COMMAND_LIST, "algorithms, clusters, traces, engines, columns",
-     "[algorithms|clusters|traces|engines|columns]", 1,
+    {"list", COMMAND_LIST, "algorithms, clusters, traces, runs, engines, columns",
+     "[algorithms|clusters|traces|runs|engines|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
      "  allreckon list algorithms",
@@ -20,6 +20,16 @@ const struct command commands[] = {
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace resnet50-v1.5",
      command_predict},
+    {"train", COMMAND_TRAIN, "time to train of a whole run", "RUN.csv...", ARGUMENTS_MOST,
+     "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the\n"
+     "batch of each phase of epochs. Every phase is one predicted step times its number of steps,\n"
+     "and evaluations if the file has them. Options win over the file; --gpus takes a list, with\n"
+     "the batch per GPU of the file. Start-up and checkpoints are left out; accuracy, and what is\n"
+     "done for it such as label smoothing, is no matter of time. traces/README.md has the form.\n\n"
+     "examples: a shipped run, and on other numbers of GPUs\n"
+     "  allreckon train sony-v2-3456\n"
+     "  allreckon train example --gpus 64:1024:x2 --format csv",
+     command_train},
     {"sweep", COMMAND_SWEEP, "many GPU counts, algorithms and grid shapes at once", "", 0,
      "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
      "a table; with --out also the files that 'allreckon plot' draws.\n\n"

@@ -27,6 +27,7 @@ enum {
 enum ar_status command_list(const struct options *options, struct ar_error *err);
 enum ar_status command_allreduce(const struct options *options, struct ar_error *err);
 enum ar_status command_predict(const struct options *options, struct ar_error *err);
+enum ar_status command_train(const struct options *options, struct ar_error *err);
 enum ar_status command_sweep(const struct options *options, struct ar_error *err);
 enum ar_status command_plot(const struct options *options, struct ar_error *err);
 enum ar_status command_explain(const struct options *options, struct ar_error *err);

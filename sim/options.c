@@ -6,6 +6,7 @@
 
 #include "ar_text.h"
 #include "commands.h"
+#include "option_rows.h"
 
 #define POINTS                                                                                     \
     (COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_EXPLAIN | COMMAND_LINKS | COMMAND_TIMELINE)
@@ -14,28 +15,16 @@
     (COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_EXPLAIN | COMMAND_LINKS_STEP | COMMAND_TIMELINE)
 #define RUN_FILES (COMMAND_TRAIN | COMMAND_REPRODUCE)
 
-/* One option; `offset` leads to its `const char *` in struct options, or to its bool if it has no
- * placeholder. */
-struct option_row {
-    const char *name;
-    const char *placeholder;
-    unsigned commands;
-    size_t offset;
-    bool repeats;         /* `offset` leads to its struct option_values */
-    const char *standard; /* default; NULL: none */
-    const char *help;
-};
-
 #define LOGS (COMMAND_CALIBRATE | COMMAND_COMPARE)
 
 /* Where the value goes; all values, of an option that may be repeated. */
 #define AT(field)  offsetof(struct options, field), false
 #define ALL(field) offsetof(struct options, field), true
 
-static const struct option_row rows[] = {
-    {"cluster", "C", RUNS | COMMAND_EXPORT | LOGS, AT(cluster), NULL,
+const struct option_row option_rows[] = {
+    {"cluster", "C", RUNS | COMMAND_EXPORT | LOGS | COMMAND_TRAIN, AT(cluster), NULL,
      "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid platform (.xml)"},
-    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS, ALL(settings), NULL,
+    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS | COMMAND_TRAIN, ALL(settings), NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
     {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, ALL(slow_links), NULL,
      "divide a link's bandwidth by F: node-3.hca-0:4, one direction node-3.hca-0.out:4; "
@@ -43,17 +32,17 @@ static const struct option_row rows[] = {
     {"down-link", "LINK", RUNS | COMMAND_EXPORT, ALL(down_links), NULL,
      "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one direction); repeatable"},
     {"gpus", "N", POINTS | COMMAND_EXPORT, AT(gpus), NULL, "number of GPUs, one rank each"},
-    {"gpus", "LIST", COMMAND_SWEEP, AT(gpus), NULL,
+    {"gpus", "LIST", COMMAND_SWEEP | COMMAND_TRAIN, AT(gpus), NULL,
      "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"},
     {"gpus", "LIST", COMMAND_VERIFY, AT(gpus), "1:17:+1,24,34,48,64",
      "rank counts, as in sweep; all shapes of each"},
-    {"algorithm", "A", POINTS, AT(algorithm), NULL,
+    {"algorithm", "A", POINTS | COMMAND_TRAIN, AT(algorithm), NULL,
      "all-reduce algorithm, see 'allreckon list algorithms'; auto with --engine library"},
     {"algorithm", "A", COMMAND_COMPARE, AT(algorithm), NULL,
      "what is predicted; default: auto with --engine library, else ring"},
     {"algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithm), "all",
      "algorithms, separated by commas, or all"},
-    {"shape", "XxY", POINTS, AT(shape), NULL,
+    {"shape", "XxY", POINTS | COMMAND_TRAIN, AT(shape), NULL,
      "logical grid with X*Y = N; default: squarest grid, groups of one node"},
     {"shapes", "LIST", COMMAND_SWEEP, AT(shape), "all",
      "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."},
@@ -63,13 +52,13 @@ static const struct option_row rows[] = {
      "load of one all-reduce of this size; --trace is that of a training step"},
     {"payload", "LIST", COMMAND_SWEEP, AT(payload), NULL,
      "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"},
-    {"trace", "T", STEPS, AT(trace), NULL,
+    {"trace", "T", STEPS | COMMAND_TRAIN, AT(trace), NULL,
      "a shipped trace (see 'allreckon list'), or the path of a CSV file"},
     {"batch", "B", STEPS, AT(batch), NULL,
      "images per GPU and step; default: the trace's own, or 32"},
-    {"precision", "P", RUNS, AT(precision), NULL,
+    {"precision", "P", RUNS | COMMAND_TRAIN, AT(precision), NULL,
      "fp16 or fp32, of compute and gradients; default: the trace's own, or fp16"},
-    {"bucket", "RULE", STEPS, AT(bucket), "ddp",
+    {"bucket", "RULE", STEPS | COMMAND_TRAIN, AT(bucket), "ddp",
      "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
     {"framework", "F", STEPS | COMMAND_TRAIN, AT(framework), NULL,
      "what happens between the layers: a shipped framework (see 'allreckon list frameworks'), or a "
@@ -81,23 +70,25 @@ static const struct option_row rows[] = {
      "64=1100"},
     {"gradient-scale", "F", STEPS, AT(gradient_scale), NULL,
      "gradients F times as large, compute unchanged; default: 1"},
-    {"engine", "E", RUNS, AT(engine), "recurrence",
+    {"engine", "E", RUNS | COMMAND_TRAIN, AT(engine), "recurrence",
      "recurrence (the messages as array arithmetic), simgrid (simulates each), closed (formula), "
      "library (measured, see calibrate)"},
     {"engine", "E", COMMAND_COMPARE, AT(engine), "library",
      "what predicts: library (the cost table of the cluster), or any other engine"},
-    {"baseline", "B", STEPS & ~(unsigned)COMMAND_LINKS_STEP, AT(baseline), "node",
+    {"baseline", "B", (STEPS & ~(unsigned)COMMAND_LINKS_STEP) | COMMAND_TRAIN, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
-    {"channels", "C", RUNS | COMMAND_COMPARE, AT(channels), NULL,
+    {"channels", "C", RUNS | COMMAND_COMPARE | COMMAND_TRAIN, AT(channels), NULL,
      "rings, or pairs of trees, the payload is split over; default: HCAs of a node"},
-    {"window", "W", RUNS | COMMAND_COMPARE, AT(window), "8",
+    {"window", "W", RUNS | COMMAND_COMPARE | COMMAND_TRAIN, AT(window), "8",
      "messages in flight per connection; 1: each must arrive before the next"},
     {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS | LOGS,
      AT(format), "table", "of stdout: table, csv or json"},
+    {"format", "F", COMMAND_TRAIN, AT(format), "table", "of stdout: table, csv or json"},
     {"format", "F", COMMAND_EXPORT | COMMAND_TIMELINE, AT(format), NULL,
      "simgrid-xml or chrome-trace"},
     {"out", "DIR", COMMAND_SWEEP, AT(out), NULL,
      "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"},
+    {"out", "DIR", COMMAND_TRAIN, AT(out), NULL, "also write DIR/train.csv"},
     {"out", "NAME.topo", COMMAND_CALIBRATE, AT(out), NULL,
      "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside it"},
     {"out", "DIR", COMMAND_COMPARE, AT(out), NULL,
@@ -119,11 +110,12 @@ static const struct option_row rows[] = {
      "worker processes; default: processors; of each rank under mpirun, 1 if they share a machine"},
     {"ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
      "also print text pictures; default on a terminal"},
-    {"jitter", "FRAC", STEPS, AT(jitter), "0",
+    {"jitter", "FRAC", STEPS | COMMAND_TRAIN, AT(jitter), "0",
      "compute times vary by this coefficient of variation per rank and step, such as 0.05"},
-    {"iterations", "K", STEPS & ~(unsigned)COMMAND_TIMELINE, AT(iterations), NULL,
+    {"iterations", "K", (STEPS & ~(unsigned)COMMAND_TIMELINE) | COMMAND_TRAIN, AT(iterations), NULL,
      "steps run back to back and averaged over; default: 1, with jitter 20"},
-    {"seed", "S", STEPS, AT(seed), "1", "of the jitter; the same seed gives the same result"},
+    {"seed", "S", STEPS | COMMAND_TRAIN, AT(seed), "1",
+     "of the jitter; the same seed gives the same result"},
     {"straggler", "RANK:F", STEPS, ALL(stragglers), NULL,
      "a GPU that takes F times as long to compute, such as 17:1.5; repeatable"},
     {"check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
@@ -135,12 +127,14 @@ static const struct option_row rows[] = {
      "print only the fastest row of each GPU count, per cluster setting, batch and precision"},
     {"resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
      "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"},
-    {"quiet", NULL, RUNS | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,
+    {"quiet", NULL, RUNS | COMMAND_TRAIN | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,
      "no notes and no progress on stderr"},
     {"help", NULL, ~0u, AT(help), NULL, "this text"},
 };
 
-enum { ROWS_COUNT = sizeof rows / sizeof rows[0], LONG_OPTION = 1000 };
+enum { ROWS_COUNT = sizeof option_rows / sizeof option_rows[0], LONG_OPTION = 1000 };
+
+const size_t option_rows_count = ROWS_COUNT;
 
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
 {
@@ -162,8 +156,9 @@ enum ar_status command_find(const char *name, const struct command **command, st
 static const struct option_row *find_row(const struct command *command, const char *name)
 {
     for (size_t i = 0; i < ROWS_COUNT; i++) {
-        if ((rows[i].commands & command->bit) != 0 && strcmp(rows[i].name, name) == 0) {
-            return &rows[i];
+        if ((option_rows[i].commands & command->bit) != 0 &&
+            strcmp(option_rows[i].name, name) == 0) {
+            return &option_rows[i];
         }
     }
     return NULL;
@@ -176,8 +171,8 @@ static enum ar_status report_option(const struct command *command, const char *t
     const char *names[ROWS_COUNT];
     size_t count = 0;
     for (size_t i = 0; i < ROWS_COUNT; i++) {
-        if ((rows[i].commands & command->bit) != 0) {
-            names[count++] = rows[i].name;
+        if ((option_rows[i].commands & command->bit) != 0) {
+            names[count++] = option_rows[i].name;
         }
     }
     char name[64];
@@ -262,17 +257,29 @@ static void take_rows(const struct command *command, struct options *options, st
 {
     int count = 0;
     for (size_t i = 0; i < ROWS_COUNT; i++) {
-        if ((rows[i].commands & command->bit) == 0) {
+        if ((option_rows[i].commands & command->bit) == 0) {
             continue;
         }
-        if (rows[i].standard != NULL) {
-            *(const char **)((char *)options + rows[i].offset) = rows[i].standard;
+        if (option_rows[i].standard != NULL && !option_is_of_file(command, &option_rows[i])) {
+            *(const char **)((char *)options + option_rows[i].offset) = option_rows[i].standard;
         }
-        taken->rows[count] = &rows[i];
-        taken->longs[count] = (struct option){
-            rows[i].name, rows[i].placeholder != NULL ? required_argument : no_argument, NULL,
-            LONG_OPTION};
+        taken->rows[count] = &option_rows[i];
+        taken->longs[count] =
+            (struct option){option_rows[i].name,
+                            option_rows[i].placeholder != NULL ? required_argument : no_argument,
+                            NULL, LONG_OPTION};
         count++;
+    }
+}
+
+void options_complete(unsigned command, struct options *options)
+{
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        const char **place = (const char **)((char *)options + option_rows[i].offset);
+        if ((option_rows[i].commands & command) != 0 && option_rows[i].standard != NULL &&
+            *place == NULL) {
+            *place = option_rows[i].standard;
+        }
     }
 }
 
@@ -312,48 +319,6 @@ enum ar_status options_parse(const struct command *command, int argc, char **arg
             return status;
         }
     }
-}
-
-static void command_help(FILE *file, const struct command *command)
-{
-    fprintf(file, "usage: allreckon %s %s%s[options]\n\n%s\n\noptions:\n", command->name,
-            command->arguments, command->arguments[0] != '\0' ? " " : "", command->text);
-    for (size_t i = 0; i < ROWS_COUNT; i++) {
-        if ((rows[i].commands & command->bit) == 0) {
-            continue;
-        }
-        char left[40];
-        snprintf(left, sizeof left, "--%s%s%s", rows[i].name,
-                 rows[i].placeholder != NULL ? " " : "",
-                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
-        fprintf(file, "  %-18s %s", left, rows[i].help);
-        if (rows[i].standard != NULL) {
-            fprintf(file, " [%s]", rows[i].standard);
-        }
-        fputc('\n', file);
-    }
-    fputs(
-        "\nUnits: sizes B, kB, MB, GB (powers of 1000), KiB, MiB, GiB (powers of 1024); rates\n"
-        "GB/s, Gbps (bits); times s, ms, us, ns; costs ps/B. A number without a unit is an error\n"
-        "where one is expected. Exit codes follow sysexits: 0, 64 usage, 65 bad data, 66 no such\n"
-        "input, 70 internal, 71 no memory or processes, 74 I/O, 130 interrupted.\n",
-        file);
-}
-
-void help_write(FILE *file, const struct command *command)
-{
-    if (command != NULL) {
-        command_help(file, command);
-        return;
-    }
-    fputs("usage: allreckon COMMAND [options]\n\n"
-          "Predicts how well data-parallel training scales on a GPU cluster, and which all-reduce\n"
-          "to use.\n\ncommands:\n",
-          file);
-    for (const struct command *row = commands; row->name != NULL; row++) {
-        fprintf(file, "  %-11s %s\n", row->name, row->summary);
-    }
-    fputs("\n'allreckon COMMAND --help' shows the options of a command with an example.\n", file);
 }
 
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

@@ -92,6 +92,10 @@ enum ar_status command_find(const char *name, const struct command **command, st
 enum ar_status options_parse(const struct command *command, int argc, char **argv,
                              struct options *options, struct ar_error *err);
 
+/** Fills what is NULL with the defaults of a command (its bit), such as for `train`, whose options
+ * have theirs only behind the run file. */
+void options_complete(unsigned command, struct options *options);
+
 /** Writes the help of a command, or of the program if `command` is NULL. */
 void help_write(FILE *file, const struct command *command);
 

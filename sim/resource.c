@@ -21,6 +21,7 @@ static const struct kind kinds[] = {
     [RESOURCE_TRACE] = {"trace", "traces", ".csv", {".cost.csv", ".convolutions.csv"}},
     [RESOURCE_COST] = {"device cost table", "traces", ".cost.csv", {NULL, NULL}},
     [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", {NULL, NULL}},
+    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", {NULL, NULL}},
 };
 
 static bool ends_with(const char *text, const char *ending)

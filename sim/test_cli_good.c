@@ -16,7 +16,7 @@ TestSuite(cli, .init = cli_enter, .fini = cli_leave);
 
 Test(cli, every_command_has_help_with_an_example)
 {
-    static const char *const commands[] = {"list", "allreduce", "predict", "sweep",
+    static const char *const commands[] = {"list", "allreduce", "predict", "train", "sweep",
                                            "plot", "explain",   "export",  "verify"};
     struct cli_run all = cli_good("$AR --help");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {

@@ -115,6 +115,7 @@ Test(cli_sweep, stdout_that_cannot_be_written_is_an_error)
                                         "predict " STEP " --gpus 4 --algorithm ring",
                                         "explain " STEP " --gpus 4 --algorithm ring",
                                         "sweep " STEP " --gpus 4 --engine closed --out o",
+                                        "train example --engine closed",
                                         "export --cluster flat --gpus 4 --format simgrid-xml",
                                         "verify --gpus 4"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {

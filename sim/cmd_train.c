@@ -1,0 +1,203 @@
+/* train: time to train of run files, on their own and on other numbers of GPUs. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_output.h"
+#include "commands.h"
+#include "lists.h"
+#include "plan.h"
+#include "sweep_files.h"
+#include "training_file.h"
+
+/* Output is kept until all runs are there: a run that fails leaves nothing behind. */
+struct text {
+    FILE *file;
+    char *bytes;
+    size_t size;
+};
+
+struct output {
+    const struct options *options;
+    enum ar_row_format format;
+    struct text shown; /* for stdout */
+    struct text kept;  /* for DIR/train.csv */
+    struct training training;
+    size_t runs_count;
+    size_t rows_count;
+    size_t estimates_count;
+};
+
+static enum ar_status open_text(struct text *text, struct ar_error *err)
+{
+    text->file = open_memstream(&text->bytes, &text->size);
+    return text->file == NULL ? ar_error_no_memory(err, "the output") : AR_OK;
+}
+
+/* Ends a text; it is whole only if this succeeds. */
+static enum ar_status finish_text(struct text *text, struct ar_error *err)
+{
+    bool is_whole = ferror(text->file) == 0;
+    is_whole = fclose(text->file) == 0 && is_whole;
+    text->file = NULL;
+    return is_whole ? AR_OK : ar_error_no_memory(err, "the output");
+}
+
+static void drop_text(struct text *text)
+{
+    if (text->file != NULL) {
+        fclose(text->file);
+    }
+    free(text->bytes);
+}
+
+static void add_training(struct output *output)
+{
+    const struct training *training = &output->training;
+    training_write(output->shown.file, output->format, training, output->runs_count == 0);
+    training_write(output->kept.file, AR_ROW_CSV, training, output->runs_count == 0);
+    output->runs_count++;
+    output->rows_count += training->phases_count;
+    for (size_t i = 0; i < training->phases_count; i++) {
+        output->estimates_count += strstr(training->rows[i].engine_options, " approximate") != NULL;
+    }
+    if (training->is_shape_dropped) {
+        plan_note(output->options,
+                  "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
+                  training->name, training->gpus,
+                  training->rows[0].shape[0] != '\0' ? training->rows[0].shape : "of the ring");
+    }
+}
+
+static enum ar_status predict_on(const struct training_file *file, uint64_t gpus,
+                                 struct output *output, struct ar_error *err)
+{
+    char text[24];
+    struct options options = *output->options;
+    snprintf(text, sizeof text, "%" PRIu64, gpus);
+    options.gpus = text;
+    enum ar_status status = training_predict_file(file, &options, &output->training, err);
+    if (status == AR_OK) {
+        add_training(output);
+    }
+    return status;
+}
+
+/* All counts of `--gpus`; of several, those whose total batch is no more than an epoch. */
+static enum ar_status predict_list(const struct training_file *file, struct output *output,
+                                   struct ar_error *err)
+{
+    uint64_t *gpus = NULL;
+    size_t count = 0;
+    size_t before = output->runs_count;
+    enum ar_status status =
+        list_counts("--gpus", output->options->gpus, UINT32_MAX, &gpus, &count, err);
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        if (count > 1 && !training_file_fits(file, (uint32_t)gpus[i])) {
+            plan_note(output->options,
+                      "%s on %" PRIu64 " GPUs is left out: a total batch of more than the %" PRIu64
+                      " images of an epoch",
+                      file->name, gpus[i], file->images);
+        } else {
+            status = predict_on(file, gpus[i], output, err);
+        }
+    }
+    free(gpus);
+    if (status == AR_OK && output->runs_count == before) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
+                            "at most the %" PRIu64 " images of an epoch",
+                            output->options->gpus, file->csv->path, file->images);
+    }
+    return status;
+}
+
+static enum ar_status predict_file(const char *name, struct output *output, struct ar_error *err)
+{
+    struct training_file *file = NULL;
+    enum ar_status status = training_file_load(name, &file, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    if (output->options->gpus != NULL) {
+        status = predict_list(file, output, err);
+    } else {
+        status = training_predict_file(file, output->options, &output->training, err);
+        if (status == AR_OK) {
+            add_training(output);
+        }
+    }
+    training_file_destroy(file);
+    return status;
+}
+
+static enum ar_status predict_all(struct output *output, struct ar_error *err)
+{
+    const struct options *options = output->options;
+    enum ar_status status = open_text(&output->shown, err);
+    if (status == AR_OK) {
+        status = open_text(&output->kept, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    training_write_begin(output->shown.file, output->format);
+    training_write_begin(output->kept.file, AR_ROW_CSV);
+    for (size_t i = 0; status == AR_OK && i < options->arguments_count; i++) {
+        status = predict_file(options->arguments[i], output, err);
+    }
+    if (status == AR_OK) {
+        training_write_end(output->shown.file, output->format, output->runs_count == 0);
+        status = finish_text(&output->shown, err);
+    }
+    return status == AR_OK ? finish_text(&output->kept, err) : status;
+}
+
+/* Writes DIR/train.csv, whole or not at all. */
+static enum ar_status write_file(const struct output *output, struct ar_error *err)
+{
+    struct ar_output file;
+    char path[sizeof file.path];
+    const char *directory = output->options->out;
+    enum ar_status status = ar_make_directory(directory, err);
+    if (status == AR_OK) {
+        snprintf(path, sizeof path, "%s/train.csv", directory);
+        status = ar_output_open(path, &file, err);
+    }
+    if (status == AR_OK) {
+        fwrite(output->kept.bytes, 1, output->kept.size, file.file);
+        status = ar_output_commit(&file, err);
+    }
+    return status;
+}
+
+static enum ar_status check_options(struct output *output, struct ar_error *err)
+{
+    const struct options *options = output->options;
+    if (options->arguments_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "train: no run; expected the name of a shipped run (see 'allreckon "
+                            "list runs') or run files");
+    }
+    enum ar_status status = ar_row_format_parse("--format", options->format, &output->format, err);
+    return status == AR_OK && options->out != NULL ? sweep_files_check(options->out, err) : status;
+}
+
+enum ar_status command_train(const struct options *options, struct ar_error *err)
+{
+    struct output output = {.options = options};
+    enum ar_status status = check_options(&output, err);
+    if (status == AR_OK) {
+        status = predict_all(&output, err);
+    }
+    if (status == AR_OK && options->out != NULL) {
+        status = write_file(&output, err);
+    }
+    if (status == AR_OK) {
+        plan_note_estimates_count(options, output.estimates_count, output.rows_count);
+        fwrite(output.shown.bytes, 1, output.shown.size, stdout);
+    }
+    drop_text(&output.shown);
+    drop_text(&output.kept);
+    return status;
+}

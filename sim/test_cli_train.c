@@ -1,0 +1,278 @@
+/* train: its output, its file, and what it refuses. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_train, .init = cli_enter, .fini = cli_leave);
+
+#define PHASES  "first_epoch,last_epoch,batch_per_gpu\n"
+#define OPTIONS "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n"
+#define GOOD    "# run = 1\n" OPTIONS "# images = 50000\n"
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+struct bad {
+    const char *text;
+    int code;
+    const char *fragment;
+};
+
+/* Every text is refused by one line that names the file, and nothing is left. */
+static void expect_all(const struct bad *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        write_text("bad.run.csv", rows[i].text);
+        size_t files = cli_files_count();
+        struct cli_run run = cli_run("$AR train bad.run.csv --out o");
+        cli_expect_error(&run, rows[i].text, rows[i].code, rows[i].fragment);
+        cr_expect_not_null(strstr(run.err, "bad.run.csv:"), "%s", run.err);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].text);
+    }
+}
+
+#define EXPECT_ALL(rows) expect_all(rows, sizeof rows / sizeof rows[0])
+
+Test(cli_train, phases_that_do_not_fit_are_refused)
+{
+    static const struct bad rows[] = {
+        {GOOD PHASES "0,3,16\n4,9,16\n", 65,
+         ":9: column \"first_epoch\" is \"4\"; expected 3, where the phase of line 8 ends: phases "
+         "in order, no gaps"},
+        {GOOD PHASES "0,3,16\n2,9,16\n", 65, ":9: column \"first_epoch\" is \"2\"; expected 3,"},
+        {GOOD PHASES "0,3,16\n2,9,16\n", 65, "no overlaps"},
+        {GOOD PHASES "3,9,16\n0,3,16\n", 65, ":8: column \"first_epoch\" is \"3\"; expected 0,"},
+        {GOOD PHASES "1,3,16\n", 65, ":8: column \"first_epoch\" is \"1\"; expected 0, where"},
+        {GOOD PHASES "0,0,16\n", 65, ":8: column \"last_epoch\" is \"0\"; expected a number above"},
+        {GOOD PHASES "0,-1,16\n", 65, ":8: column \"last_epoch\" is \"-1\"; expected"},
+        {GOOD PHASES "0,x,16\n", 65, ":8: column \"last_epoch\" is \"x\"; expected a number of"},
+        {GOOD PHASES "0,nan,16\n", 65, ":8: column \"last_epoch\" is \"nan\"; expected"},
+        {GOOD PHASES "0,9,0\n", 65, ":8: column \"batch_per_gpu\" is \"0\"; expected a whole"},
+        {GOOD PHASES "0,9,1.5\n", 65, ":8: column \"batch_per_gpu\" is \"1.5\"; expected a whole"},
+        {GOOD PHASES "0,9,12501\n", 65,
+         ":8: column \"batch_per_gpu\" is \"12501\"; expected a total batch of at most the 50000 "
+         "images of an epoch, not 12501 on each of 4 GPUs"},
+        {GOOD PHASES "0,9,1000000000000000\n", 65, ":8: column \"batch_per_gpu\""},
+        {GOOD PHASES "0,9,16\n9,10,12501\n", 65, ":9: column \"batch_per_gpu\" is \"12501\""},
+        {GOOD PHASES, 65, ":7: found 0 phases; expected 1 to 16"},
+        {GOOD "first_epoch,last_epoch,batch_total\n0,9,66\n", 65,
+         ":8: column \"batch_total\" is \"66\"; expected a multiple of 4, the number of GPUs"},
+        {GOOD "first_epoch,last_epoch,batch_total\n0,9,50004\n", 65, "expected a total batch of"},
+        {GOOD "first_epoch,last_epoch,batch_per_gpu,batch_total\n0,9,16,64\n", 65,
+         ":7: found columns \"batch_per_gpu\" and \"batch_total\"; expected one of them"},
+        {GOOD "first_epoch,last_epoch,batch_per_gpus\n0,9,16\n", 65,
+         ":7: unknown column \"batch_per_gpus\"; did you mean \"batch_per_gpu\"?"},
+        {GOOD "first_epoch,batch_per_gpu\n0,16\n", 65, ":7: column \"last_epoch\" is missing"},
+        {GOOD PHASES "0,9\n", 65, ":8:"},
+    };
+    EXPECT_ALL(rows);
+}
+
+Test(cli_train, directives_that_are_wrong_are_refused)
+{
+    static const struct bad rows[] = {
+        {"", 65, "bad.run.csv:"},
+        {OPTIONS PHASES "0,9,16\n", 65, ":1: the version of the run file is missing; expected"},
+        {"\n# run = 1\n" PHASES "0,9,16\n", 65, ":1: the version of the run file is missing"},
+        {"# run = 2\n# new = x\n" PHASES "0,9,16\n", 65,
+         ":1: directive \"run\" is \"2\"; expected 1, the version of run files"},
+        {GOOD "# imges = 3\n" PHASES "0,9,16\n", 65,
+         ":7: unknown directive \"imges\"; did you mean \"images\"?"},
+        {GOOD "# images = 3\n" PHASES "0,9,16\n", 65, ":7: directive \"images\" is given again"},
+        {"# run = 1\n" OPTIONS PHASES "0,9,16\n", 65, "directive \"images\" is missing; expected"},
+        {"# run = 1\n# images = 9\n" PHASES "0,9,1\n", 65,
+         "directive \"cluster\" is missing; expected it or the option --cluster"},
+        {"# run = 1\n# images = 9\n# cluster = flat\n# gpus = 2\n# algorithm = ring\n" PHASES
+         "0,9,1\n",
+         65, "directive \"trace\" is missing; expected it or the option --trace"},
+        {"# run = 1\n" OPTIONS "# images = 0\n" PHASES "0,9,16\n", 65,
+         ":6: directive \"images\" is \"0\"; expected a whole number from 1"},
+        {"# run = 1\n" OPTIONS "# images = 1e6\n" PHASES "0,9,16\n", 65, "\"images\" is \"1e6\""},
+        {GOOD "# lastpartial = pad\n" PHASES "0,9,16\n", 65,
+         ":7: directive \"lastpartial\" is \"pad\"; expected drop or keep"},
+        {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", 65, ":7: directive \"evalimages\" is"},
+        {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", 65, ":8: directive \"eval"},
+        {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", 65, "directive \"evalevery\" is missing"},
+        {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", 65, "directive \"evalimages\" is missing"},
+        {GOOD "# set = ;\n" PHASES "0,9,16\n", 65, ":7: set: found nothing; expected KEY=VALUE"},
+    };
+    EXPECT_ALL(rows);
+}
+
+/* What predict refuses as an option is an error of the line that it stands in. */
+Test(cli_train, values_of_options_are_refused_where_they_stand)
+{
+    static const struct bad rows[] = {
+        {GOOD "# set = nodes=2\n" PHASES "0,9,16\n", 65,
+         ":3: gpus: found \"4\"; expected a whole number from 1 to 2, the GPUs of cluster flat"},
+        {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", 65, ":7: set: "},
+        {GOOD "# window = 0\n" PHASES "0,9,16\n", 65, ":7: window: found \"0\"; expected"},
+        {GOOD "# bucket = 25\n" PHASES "0,9,16\n", 65, ":7: bucket: found \"25\" without a unit"},
+        {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", 65, ":7: shape: 3x3 has 9 places; expected"},
+        {GOOD "# baseline = rack\n" PHASES "0,9,16\n", 65, ":7: baseline: found \"rack\""},
+        {"# run = 1\n# cluster = flt\n# gpus = 4\n# algorithm = ring\n# images = 9\n"
+         "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",
+         66, ":2: cluster: unknown cluster \"flt\"; did you mean \"flat\"?"},
+        {"# run = 1\n# cluster = flat\n# gpus = 0\n# algorithm = ring\n# images = 9\n" PHASES
+         "0,9,1\n",
+         65, ":3: directive \"gpus\" is \"0\"; expected a whole number from 1 to"},
+        {"# run = 1\n# cluster = flat\n# gpus = 4\n# algorithm = rng\n# images = 9\n"
+         "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",
+         65, ":4: algorithm: unknown algorithm \"rng\""},
+        {GOOD "# images = 9\n", 65, "bad.run.csv:"},
+    };
+    EXPECT_ALL(rows);
+}
+
+Test(cli_train, options_that_are_wrong_are_refused)
+{
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"", 64, "train: no run; expected the name of a shipped run"},
+        {"exampel", 66, "unknown run \"exampel\"; did you mean \"example\"?"},
+        {"gone.run.csv", 66, "gone.run.csv"},
+        {"example --gpus 0", 64, "--gpus: found \"0\""},
+        {"example --gpus 4353", 64,
+         "--gpus: found \"4353\"; expected a whole number from 1 to 4352"},
+        {"example --gpus 40000,60000 --cluster flat", 64,
+         "--gpus: found \"40000,60000\", too many"},
+        {"example --engine quick", 64, "--engine: "},
+        {"example --set net.latency=3", 64, "without a unit"},
+        {"example --batch 3", 64, "unknown option \"--batch\""},
+        {"example --format xml", 64, "--format: found \"xml\""},
+        {"example --out trace.csv", 74, "trace.csv: found a file; expected a directory"},
+        {"example --out ''", 64, "--out: found \"\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        size_t files = cli_files_count();
+        struct cli_run run = cli_run("$AR train %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+        cr_expect_eq(cli_files_count(), files, "%s: left a file", rows[i].line);
+    }
+}
+
+Test(cli_train, a_row_for_each_phase_and_their_total)
+{
+    write_text("mine.run.csv",
+               GOOD "# evalimages = 500\n# evalevery = 1\n" PHASES "0,3.5,16\n3.5,9,32\n");
+    struct cli_table *csv = cli_table(cli_good("$AR train mine.run.csv --format csv").out);
+    struct cli_table *step = cli_table(
+        cli_good("$AR predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 "
+                 "--batch 32 --format csv")
+            .out);
+    cr_assert_eq(csv->rows_count, 4);
+    cr_expect_str_eq(cli_cell(csv, 2, "run"), "mine");
+    cr_expect_str_eq(cli_cell(csv, 2, "phase"), "2");
+    cr_expect_str_eq(cli_cell(csv, 2, "steps_count"), "2145"); /* 5.5 epochs of 390 */
+    cr_expect_str_eq(cli_cell(csv, 2, "batch_total"), "128");
+    static const char *const same[] = {"iteration_s", "images_per_s", "efficiency_frac", "shape",
+                                       "cluster",     "engine",       "baseline"};
+    for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
+        cr_expect_str_eq(cli_cell(csv, 2, same[i]), cli_cell(step, 1, same[i]), "%s", same[i]);
+    }
+    cr_expect_str_eq(cli_cell(csv, 3, "phase"), "total");
+    cr_expect_str_empty(cli_cell(csv, 3, "batch_per_gpu"));
+    double sum_s = atof(cli_cell(csv, 1, "time_s")) + atof(cli_cell(csv, 2, "time_s"));
+    cr_expect_float_eq(atof(cli_cell(csv, 3, "time_s")), sum_s, 1e-7 * sum_s);
+}
+
+Test(cli_train, formats_have_the_same_values)
+{
+    const char *csv = cli_good("$AR train example --format csv").out;
+    const char *json = cli_good("$AR train example --format json").out;
+    const char *text = cli_good("$AR train example").out;
+    struct cli_table *table = cli_table(csv);
+    for (size_t i = 1; i < table->rows_count; i++) {
+        char found[64];
+        snprintf(found, sizeof found, "\"time_s\": %s,", cli_cell(table, i, "time_s"));
+        cr_expect_not_null(strstr(json, found), "%s", found);
+        snprintf(found, sizeof found, " %.3f ", atof(cli_cell(table, i, "time_s")));
+        cr_expect_not_null(strstr(text, found), "%s", found);
+    }
+    double time_s = atof(cli_cell(table, 3, "time_s"));
+    char clock[32];
+    snprintf(clock, sizeof clock, " %d:%04.1f ", (int)(time_s / 60), fmod(time_s, 60));
+    cr_expect_not_null(strstr(text, clock), "%s is not in %s", clock, text);
+    cr_expect_eq(cli_lines_with(text, "(ms)"), 1);
+    cr_expect_eq(cli_lines_with(json, "\"phase\": \"total\""), 1);
+}
+
+Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
+{
+    struct cli_run run = cli_good("$AR train example sony-v2-3456 --engine closed --cluster flat "
+                                  "--gpus 64,128,1048576,30000 --format csv --set nodes=1048576");
+    struct cli_table *table = cli_table(run.out);
+    static const char *const names[] = {"example", "sony-v2-3456"};
+    static const char *const gpus[] = {"64", "128", "30000"};
+    size_t row = 1;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t j = 0; j < (i == 0 ? 2 : 3); j++) {
+            for (size_t line = 0; line < (i == 0 ? 3 : 2); line++, row++) {
+                cr_assert_str_eq(cli_cell(table, row, "run"), names[i]);
+                cr_assert_str_eq(cli_cell(table, row, "gpus"), gpus[j]);
+            }
+        }
+    }
+    cr_expect_eq(row, table->rows_count);
+    cr_expect_eq(cli_lines_with(run.err, "1048576 GPUs is left out"), 2);
+    cr_expect_eq(cli_lines_with(run.err, "example on 30000 GPUs is left out"), 1);
+    cr_expect_lt(atof(cli_cell(table, 6, "time_s")), atof(cli_cell(table, 3, "time_s")));
+}
+
+Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
+{
+    write_text("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
+    struct cli_run run = cli_good("$AR train grid.run.csv --gpus 8");
+    cr_expect_not_null(strstr(run.err, "the shape of the file is for another number"));
+    cr_expect_str_empty(cli_good("$AR train grid.run.csv --gpus 8 --quiet").err);
+}
+
+/* Files that a run file names lie beside it, wherever it is called from. */
+Test(cli_train, files_beside_the_run_file_are_found)
+{
+    cr_assert_eq(system("mkdir d && cp cluster.topo trace.csv d && rm cluster.topo trace.csv"), 0);
+    write_text("d/a.run.csv",
+               "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
+               "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
+    struct cli_table *table = cli_table(cli_good("$AR train d/a.run.csv --format csv").out);
+    cr_expect_str_eq(cli_cell(table, 1, "trace"), "trace");
+    struct cli_run other =
+        cli_run("sed s/,32/,16/ d/a.run.csv >d/b.run.csv; $AR train d/b.run.csv");
+    cli_expect_error(&other, "another batch than that of a timed trace", 65,
+                     "d/b.run.csv:8: d/trace.csv: measured at batch 32, batch 16 was asked for");
+}
+
+Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
+{
+    const char *csv = cli_good("$AR train example --format csv --out o/deep").out;
+    cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
+    size_t files = cli_files_count();
+    write_text("bad.run.csv", "# run = 7\n" PHASES);
+    struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep");
+    cli_expect_error(&bad, "the second run is bad", 65, "bad.run.csv:1:");
+    cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
+    struct cli_run full = cli_run("trap '' XFSZ; (ulimit -f 1; $AR train example --gpus 8:32:x2 "
+                                  "--out o/deep --quiet 2>&1 | cat >&2; exit 74)");
+    cli_expect_error(&full, "a full disk", 74, "train.csv");
+    cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
+    cr_expect_eq(cli_files_count(), files + 1); /* bad.run.csv */
+}
+
+Test(cli_train, list_runs_shows_titles)
+{
+    const char *out = cli_good("$AR list runs").out;
+    cr_expect_not_null(strstr(out, "sony-v1-2176 "));
+    cr_expect_not_null(strstr(out, "3456 V100"));
+    cr_expect_eq(cli_lines_with(out, "cannot be read"), 0);
+}

@@ -1,0 +1,286 @@
+/* Time to train: a run is steps of its phases, and nothing else. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "plan.h"
+#include "training.h"
+
+enum { PATH_ROOM = 1024, TEXT_ROOM = 2048 };
+
+static char trace_path[PATH_ROOM];
+static char run_path[PATH_ROOM];
+
+/* 1 ms forward, 2 ms backward, 0.5 ms optimizer; 4 MB of gradients on the wire. */
+static const char trace_text[] = "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
+                                 "layer,forward_s,backward_s,gradient_elements\n"
+                                 "a,0.001,0.002,1000000\n";
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Tests run in processes of their own, hence the process number. */
+static void enter(void)
+{
+    snprintf(trace_path, sizeof trace_path, "%s/%d-train.csv", AR_TEST_BINARY_DIR, (int)getpid());
+    snprintf(run_path, sizeof run_path, "%s/%d.run.csv", AR_TEST_BINARY_DIR, (int)getpid());
+    write_text(trace_path, trace_text);
+}
+
+static void leave(void)
+{
+    remove(trace_path);
+    remove(run_path);
+}
+
+TestSuite(training, .init = enter, .fini = leave);
+
+#define PHASES "first_epoch,last_epoch,batch_per_gpu\n"
+/* Two GPUs on one switch, one bucket: the all-reduce is 2 (10 us + 2 MB / 10 GB/s) = 0.42 ms. */
+#define PAIR                                                                                       \
+    "# cluster = flat\n# gpus = 2\n# algorithm = ring\n# bucket = one\n# baseline = gpu\n"         \
+    "# trace = %d-train.csv\n"
+#define RESNET                                                                                     \
+    "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n# engine = "       \
+    "closed\n"
+
+__attribute__((format(printf, 2, 3))) static struct training predict(const struct options *options,
+                                                                     const char *format, ...)
+{
+    char text[TEXT_ROOM] = "# run = 1\n";
+    struct training training;
+    struct ar_error err = {.status = AR_OK};
+    va_list arguments;
+    va_start(arguments, format);
+    size_t used = strlen(text);
+    vsnprintf(text + used, sizeof text - used, format, arguments);
+    va_end(arguments);
+    write_text(run_path, text);
+    enum ar_status status = training_predict(run_path, options, &training, &err);
+    cr_assert_eq(status, AR_OK, "%s", err.text);
+    return training;
+}
+
+static const struct options none;
+
+static void expect_near(double found, double expected, const char *what)
+{
+    cr_expect(fabs(found - expected) <= 1e-12 * fabs(expected), "%s: found %.17g, expected %.17g",
+              what, found, expected);
+}
+
+/* 1010 images are 50 batches of 20 and one of 10. */
+Test(training, totals_are_those_by_hand)
+{
+    struct training training = predict(&none,
+                                       PAIR "# images = 1010\n# evalimages = 45\n"
+                                            "# evalevery = 1\n" PHASES "0,3,10\n",
+                                       (int)getpid());
+    double iteration_s = 3.5e-3 + 2 * (10e-6 + 2e6 / 10e9);
+    double evaluation_s = 3 * ceil(45.0 / 20) * 1e-3;
+    expect_near(training.total.steps_count, 150, "steps");
+    expect_near(training.phases[0].iteration_s, iteration_s, "iteration");
+    expect_near(training.total.compute_s, 150 * 3.5e-3, "compute");
+    cr_expect_float_eq(training.total.exposed_s, 150 * 0.42e-3, 1e-12);
+    expect_near(training.total.evaluation_s, evaluation_s, "evaluation");
+    expect_near(training.total.evaluation_images_per_s, 45 / 3e-3, "evaluation rate");
+    expect_near(training.train_s, 150 * iteration_s + evaluation_s, "time to train");
+    expect_near(training.images_per_s, 3000 / training.train_s, "images per second");
+    expect_near(training.total.efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
+    cr_expect_eq(training.total.batch_total, 20);
+}
+
+Test(training, a_last_partial_batch_that_is_kept_is_a_step)
+{
+    struct training kept = predict(
+        &none, PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
+    struct training even = predict(
+        &none, PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
+    expect_near(kept.total.steps_count, 102, "steps");
+    expect_near(kept.total.images_count, 2020, "images");
+    expect_near(even.total.steps_count, 100, "steps of whole batches");
+}
+
+Test(training, evaluations_fall_on_multiples_within_their_phase)
+{
+    struct training training =
+        predict(&none,
+                PAIR "# images = 1000\n# evalimages = 20\n# evalevery = 2.5\n" PHASES
+                     "0,2.4,10\n2.4,5,10\n5,5.5,10\n5.5,8,10\n",
+                (int)getpid());
+    static const double counts[] = {0, 2, 0, 1};
+    for (size_t i = 0; i < 4; i++) {
+        expect_near(training.phases[i].evaluations_count, counts[i], "evaluations");
+    }
+    cr_expect(isnan(training.phases[0].evaluation_images_per_s));
+    expect_near(training.total.evaluation_s, 3e-3, "time of evaluations");
+}
+
+Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
+{
+    struct training training = predict(&none, RESNET "# images = 1281167\n" PHASES "0,90,32\n");
+    struct options options = {.cluster = "flat",
+                              .gpus = "4",
+                              .algorithm = "ring",
+                              .trace = "resnet50-v1.5",
+                              .engine = "closed",
+                              .batch = "32"};
+    struct plan plan;
+    struct point point;
+    struct ar_row row;
+    struct ar_error err;
+    options_complete(COMMAND_PREDICT, &options);
+    cr_assert_eq(plan_create(&options, true, &plan, &err), AR_OK);
+    cr_assert_eq(plan_point(&plan, &options, &point, &err), AR_OK);
+    cr_assert_eq(plan_run(&plan, &point, &row, &err), AR_OK);
+    plan_destroy(&plan);
+    cr_expect_eq(training.train_s, 90 * 10009 * row.iteration_s);
+    cr_expect_eq(training.phases[0].efficiency_frac, row.efficiency_frac);
+    cr_expect_eq(training.rows[0].exposed_s, row.exposed_s);
+}
+
+static void expect_parts_add_up(const struct training_phase *phase)
+{
+    expect_near(phase->compute_s + phase->exposed_s + phase->other_s + phase->evaluation_s,
+                phase->time_s, "sum of the parts");
+}
+
+Test(training, parts_and_phases_add_up)
+{
+    static const char *const unevens[] = {"", "# jitter = 0.05\n# seed = 3\n"};
+    for (size_t i = 0; i < 2; i++) {
+        struct training training =
+            predict(&none,
+                    RESNET "%s# images = 50000\n# evalimages = 999\n# evalevery = 1\n" PHASES
+                           "0,3.5,16\n3.5,8,32\n8,9,64\n",
+                    unevens[i]);
+        double time_s = 0, steps_count = 0;
+        for (size_t j = 0; j < training.phases_count; j++) {
+            expect_parts_add_up(&training.phases[j]);
+            time_s += training.phases[j].time_s;
+            steps_count += training.phases[j].steps_count;
+        }
+        expect_parts_add_up(&training.total);
+        cr_expect_eq(training.train_s, time_s);
+        cr_expect_eq(training.total.steps_count, steps_count);
+        cr_expect_eq(training.total.batch_per_gpu, AR_ROW_NO_COUNT);
+        cr_expect_eq(training.total.last_epoch, 9);
+    }
+}
+
+Test(training, a_phase_cut_in_two_changes_nothing)
+{
+    static const char head[] = RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n";
+    struct training whole = predict(&none, "%s" PHASES "0,9,16\n", head);
+    struct training parts = predict(&none, "%s" PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n", head);
+    expect_near(parts.train_s, whole.train_s, "time");
+    expect_near(parts.total.steps_count, whole.total.steps_count, "steps");
+    expect_near(parts.total.evaluation_s, whole.total.evaluation_s, "evaluations");
+    expect_near(parts.total.efficiency_frac, whole.total.efficiency_frac, "efficiency");
+    cr_expect_eq(parts.total.batch_per_gpu, 16);
+}
+
+Test(training, twice_the_images_take_twice_as_long)
+{
+    static const char *const rules[] = {"drop", "keep"};
+    for (size_t i = 0; i < 2; i++) {
+        struct training once = predict(
+            &none, RESNET "# images = 50001\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
+        struct training twice = predict(
+            &none, RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
+        double step_s = once.phases[0].iteration_s;
+        cr_expect(fabs(twice.train_s - 2 * once.train_s) <= 9 * step_s * (1 + 1e-9));
+        cr_expect_eq(twice.phases[0].iteration_s, step_s);
+    }
+}
+
+Test(training, a_total_batch_is_that_of_its_parts)
+{
+    struct training parts = predict(&none, RESNET "# images = 50000\n" PHASES "0,9,16\n");
+    struct training total =
+        predict(&none, RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
+    cr_expect_eq(total.train_s, parts.train_s);
+    const struct options eight = {.gpus = "8"}; /* the batch per GPU stays */
+    struct training more =
+        predict(&eight, RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
+    cr_expect_eq(more.phases[0].batch_per_gpu, 16);
+    cr_expect_eq(more.total.batch_total, 128);
+}
+
+Test(training, options_that_are_given_win_over_the_file)
+{
+#define FILE_ALL                                                                                   \
+    RESNET                                                                                         \
+    "# window = 1\n# set = net.latency=50us; hca.bandwidth=5GB/s\n# images = 50000\n" PHASES       \
+    "0,9,16\n"
+    const struct options options = {.gpus = "8",
+                                    .engine = "recurrence",
+                                    .window = "8",
+                                    .baseline = "gpu",
+                                    .precision = "fp32",
+                                    .settings = {.texts = {"net.latency=20us"}, .count = 1}};
+    struct training file = predict(&none, FILE_ALL);
+    struct training given = predict(&options, FILE_ALL);
+    const struct ar_row *row = &given.rows[0];
+    cr_expect_str_eq(file.rows[0].settings, "net.latency=50us hca.bandwidth=5GB/s");
+    cr_expect_str_eq(row->settings, "net.latency=20us hca.bandwidth=5GB/s");
+    cr_expect_str_eq(file.rows[0].engine, "closed");
+    cr_expect_str_eq(row->engine, "recurrence");
+    cr_expect_str_eq(row->precision, "fp32");
+    cr_expect_str_eq(row->baseline, "gpu");
+    cr_expect_eq(row->window, 8);
+    cr_expect_eq(row->gpus, 8);
+    cr_expect_eq(row->batch_per_gpu, 16);
+    cr_expect_eq(given.gpus, 8);
+}
+
+Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
+{
+    static const char text[] = "# cluster = flat\n# gpus = 16\n# algorithm = torus2d\n"
+                               "# shape = 2x8\n# trace = resnet50-v1.5\n# engine = closed\n"
+                               "# images = 50000\n" PHASES "0,9,16\n";
+    const struct options more = {.gpus = "64"};
+    const struct options shaped = {.gpus = "64", .shape = "4x16"};
+    struct training own = predict(&none, "%s", text);
+    struct training other = predict(&more, "%s", text);
+    struct training given = predict(&shaped, "%s", text);
+    cr_expect_str_eq(own.rows[0].shape, "2x8");
+    cr_expect_str_eq(other.rows[0].shape, "8x8");
+    cr_expect_str_eq(given.rows[0].shape, "4x16");
+    cr_expect(!own.is_shape_dropped && other.is_shape_dropped && !given.is_shape_dropped);
+}
+
+Test(training, the_same_run_many_times_is_the_same)
+{
+    static struct training first, again;
+    struct ar_error err;
+    const struct options options = {.jitter = "0.1", .seed = "5", .engine = "closed"};
+    cr_assert_eq(training_predict("example", &options, &first, &err), AR_OK);
+    for (int i = 0; i < 50; i++) {
+        cr_assert_eq(training_predict("example", &options, &again, &err), AR_OK);
+        cr_assert_eq(again.train_s, first.train_s);
+    }
+}
+
+Test(training, shipped_runs_can_be_predicted)
+{
+    static const char *const names[] = {"example", "sony-v1-2176", "sony-v2-3456"};
+    const struct options options = {.engine = "closed"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct training training;
+        struct ar_error err = {.status = AR_OK};
+        enum ar_status status = training_predict(names[i], &options, &training, &err);
+        cr_assert_eq(status, AR_OK, "%s", err.text);
+        cr_expect_str_eq(training.name, names[i]);
+        cr_expect_eq(training.total.last_epoch, 90);
+        cr_expect_gt(training.train_s, 0);
+    }
+}
