@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
+#include "ar_walks.h"
 
 /** A run of elements of a buffer. */
 struct ar_span {
@@ -69,6 +70,7 @@ struct ar_order {
     uint32_t channels;
     uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
                                 their number is odd, see the groups mirrored */
+    const struct ar_walks *walks; /**< of full nodes of `gpus_per_node`; NULL: the plain zigzags */
 };
 
 /** The rank that stands at a position of a channel.

@@ -35,11 +35,12 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)
 {
-    return (struct ar_order){.ranks = ar_shape_ranks(&collective->shape),
-                             .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
-                             .channels = collective->channels,
-                             .mirror_group =
-                                 collective->algorithm->lanes > 1 ? collective->shape.x : 0};
+    return (struct ar_order){
+        .ranks = ar_shape_ranks(&collective->shape),
+        .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
+        .channels = collective->channels,
+        .mirror_group = collective->algorithm->lanes > 1 ? collective->shape.x : 0,
+        .walks = collective->has_plain_orders ? NULL : ar_cluster_walks(collective->cluster)};
 }
 
 uint64_t ar_collective_messages(const struct ar_collective *collective)

@@ -55,23 +55,6 @@ struct ar_shape ar_shape_groups(uint32_t ranks, uint32_t gpus_per_node)
     return (struct ar_shape){.x = group, .y = ranks / group};
 }
 
-/* Place of `index` in the zigzag 0, 1, g-1, 2, g-2, ... and back. */
-static uint32_t zigzag(uint32_t gpus, uint32_t index)
-{
-    if (index == 0) {
-        return 0;
-    }
-    return index % 2 == 1 ? (index + 1) / 2 : gpus - index / 2;
-}
-
-static uint32_t zigzag_inverse(uint32_t gpus, uint32_t place)
-{
-    if (place == 0) {
-        return 0;
-    }
-    return place <= gpus / 2 ? 2 * place - 1 : 2 * (gpus - place);
-}
-
 /* GPUs of the node that holds `rank`, and its first rank. */
 static uint32_t node_of(const struct ar_order *order, uint32_t rank, uint32_t *first)
 {
@@ -102,16 +85,28 @@ uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t 
     position = is_mirrored(order, channel) ? reflect(order, position, true) : position;
     uint32_t gpus = node_of(order, position, &first);
     uint32_t index = position - first;
+    if (order->walks != NULL) {
+        return first + ar_walks_gpu(order->walks, channel, gpus, index);
+    }
     uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
-    return first + (zigzag(gpus, walk) + channel / 2) % gpus;
+    return first + (ar_zigzag(gpus, walk) + channel / 2) % gpus;
+}
+
+/* As ar_order_position(), but for mirroring. */
+static uint32_t plain_position(const struct ar_order *order, uint32_t channel, uint32_t rank)
+{
+    uint32_t first;
+    uint32_t gpus = node_of(order, rank, &first);
+    if (order->walks != NULL) {
+        return first + ar_walks_place(order->walks, channel, gpus, rank - first);
+    }
+    uint32_t place = (rank - first + gpus - channel / 2 % gpus) % gpus;
+    uint32_t walk = ar_zigzag_inverse(gpus, place);
+    return first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
 }
 
 uint32_t ar_order_position(const struct ar_order *order, uint32_t channel, uint32_t rank)
 {
-    uint32_t first;
-    uint32_t gpus = node_of(order, rank, &first);
-    uint32_t place = (rank - first + gpus - channel / 2 % gpus) % gpus;
-    uint32_t walk = zigzag_inverse(gpus, place);
-    uint32_t position = first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
+    uint32_t position = plain_position(order, channel, rank);
     return is_mirrored(order, channel) ? reflect(order, position, false) : position;
 }

@@ -122,8 +122,10 @@ enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window
     char where[WHERE_ROOM];
     struct ar_error why;
     uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
-    struct ar_collective made = {
-        .cluster = cluster, .algorithm = find_algorithm(run->algorithm), .channels = run->channels};
+    struct ar_collective made = {.cluster = cluster,
+                                 .algorithm = find_algorithm(run->algorithm),
+                                 .channels = run->channels,
+                                 .has_plain_orders = true}; /* the harness knows no cluster */
     snprintf(where, sizeof where, "%.200s:%" PRIu64, run->path, run->first_line);
     enum ar_status status = find_window(window, options, &made.window, err);
     if (status == AR_OK) {

@@ -183,7 +183,8 @@ Test(cli_bad, names_and_paths_of_inputs)
     static const struct bad rows[] = {
         {"--trace trace.csv --cluster abci", 66, "did you mean \"abci-v100\"?"},
         {"--trace trace.csv --cluster zzzz", 66,
-         "known are abci-v100, abci-v100-nccl2.8, flat and host"},
+         "known are abci-v100, abci-v100-nccl2.8, dgx1-v100, dgx2-v100, flat, host and "
+         "v100-8gpu-1edr"},
         {"--trace trace.csv --cluster ''", 66, "--cluster: unknown cluster \"\""},
         {"--trace trace.csv --cluster ./no.topo", 66, "./no.topo: cannot read: No such file"},
         {"--trace trace.csv --cluster /", 66, "found a directory; expected a cluster file"},

@@ -3,6 +3,7 @@
 
 #include "platform_cluster.h"
 #include "topo.h"
+#include "walks.h"
 
 const char *ar_tier_name(enum ar_tier tier)
 {
@@ -79,6 +80,9 @@ static void number_node_links(struct ar_cluster *cluster)
     number_nvlinks(values, node);
     node->first_port = number_groups(has_ports ? gpus : 0, gpus, node, node->port);
     node->first_uplink = number_groups(values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
+    for (uint32_t g = 0; g < gpus; g++) {
+        node->net_uplink[g] = values->has_hcas_on_switches ? AR_TOPO_NO_LINK : node->uplink[g];
+    }
     node->first_hca = number_groups(values->count[TOPO_HCAS], gpus, node, node->hca);
 }
 
@@ -128,6 +132,7 @@ enum ar_status ar_cluster_load(const char *path, const char *const *settings, si
         return status;
     }
     ar_topo_fill_facts(loaded);
+    ar_topo_find_walks(&loaded->values, &loaded->walks);
     *cluster = loaded;
     return AR_OK;
 }

@@ -58,8 +58,8 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
     struct ar_path path = {.tier = AR_TIER_RACK,
                            .latency_s = cluster->values.number[TOPO_NET_LATENCY],
                            .bandwidth_Bps = cluster->hca_Bps};
-    if (node->uplink[a] != AR_TOPO_NO_LINK) {
-        add_link(&path, source_first + node->uplink[a], cluster->uplink_Bps);
+    if (node->net_uplink[a] != AR_TOPO_NO_LINK) {
+        add_link(&path, source_first + node->net_uplink[a], cluster->uplink_Bps);
     }
     add_link(&path, source_first + node->hca[a], cluster->hca_Bps);
     if (cluster->racks_count > 0) {
@@ -73,8 +73,8 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
         }
     }
     add_link(&path, destination_first + node->hca[b] + 1, cluster->hca_Bps);
-    if (node->uplink[b] != AR_TOPO_NO_LINK) {
-        add_link(&path, destination_first + node->uplink[b] + 1, cluster->uplink_Bps);
+    if (node->net_uplink[b] != AR_TOPO_NO_LINK) {
+        add_link(&path, destination_first + node->net_uplink[b] + 1, cluster->uplink_Bps);
     }
     return path;
 }

@@ -142,10 +142,10 @@ static void write_gate_route(const struct writer *writer, uint32_t node, uint32_
     const struct ar_node_links *links = &cluster->node;
     uint32_t first = node * links->count + (is_out ? 0 : 1);
     uint32_t rank = node * cluster->facts.gpus_per_node + gpu;
-    bool has_uplink = links->uplink[gpu] != AR_TOPO_NO_LINK;
+    bool has_uplink = links->net_uplink[gpu] != AR_TOPO_NO_LINK;
     uint32_t hca = ar_topo_hca_in_use(cluster, first + links->hca[gpu]);
     if (ar_topo_is_down(cluster, hca) ||
-        (has_uplink && ar_topo_is_down(cluster, first + links->uplink[gpu]))) {
+        (has_uplink && ar_topo_is_down(cluster, first + links->net_uplink[gpu]))) {
         return;
     }
     char host[NAME_ROOM], gate[NAME_ROOM];
@@ -154,11 +154,11 @@ static void write_gate_route(const struct writer *writer, uint32_t node, uint32_
     fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", is_out ? host : gate,
             is_out ? gate : host);
     if (has_uplink && is_out) {
-        write_hop(writer, first + links->uplink[gpu]);
+        write_hop(writer, first + links->net_uplink[gpu]);
     }
     write_hop(writer, hca);
     if (has_uplink && !is_out) {
-        write_hop(writer, first + links->uplink[gpu]);
+        write_hop(writer, first + links->net_uplink[gpu]);
     }
     fprintf(writer->file, "</route>\n");
 }

@@ -63,8 +63,8 @@ Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
 
 Test(cluster, every_value_of_a_shipped_file_has_a_source)
 {
-    const char *names[] = {"abci-v100", "flat"};
-    for (size_t i = 0; i < 2; i++) {
+    const char *names[] = {"abci-v100", "flat", "dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct ar_cluster *cluster = load_shipped(names[i], NULL);
         cr_assert(ar_cluster_parameters_count(cluster) > 8);
         for (size_t p = 0; p < ar_cluster_parameters_count(cluster); p++) {

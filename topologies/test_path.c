@@ -15,6 +15,8 @@ static const char *const wirings[][6] = {
     {"pcie.switches=0", "rack.nodes=0"},
     {"pcie.switches=4", "hcas=1", "nvlink.pairs=none"},
     {"pcie.switches=1", "hcas=4", "rack.nodes=4"},
+    {"hca.attached=switch"},
+    {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1 2-3", "rack.nodes=0"},
     {"gpus_per_node=8", "hcas=4", "pcie.switches=4", "nvlink.pairs=0-1 0-2:2 1-3:2 4-5 3-7"},
     {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
     {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
@@ -120,6 +122,19 @@ Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in "
                      "node-5.pcie-0.down");
     cr_assert_str_eq(name_links(cluster, 7, 5, text), "node-1.nvlink-3-1");
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink)
+{
+    const char *settings[] = {"hca.attached=switch", "nvlink.pairs=0-1", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_assert_str_eq(name_links(cluster, 1, 4, text), "node-0.hca-0.out node-1.hca-0.in");
+    cr_assert_str_eq(name_links(cluster, 2, 21, text),
+                     "node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in");
+    cr_assert_str_eq(name_links(cluster, 0, 2, text),
+                     "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
     ar_cluster_destroy(cluster);
 }
 

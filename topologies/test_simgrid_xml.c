@@ -55,6 +55,18 @@ Test(simgrid_xml, the_whole_of_abci_v100_loads)
     ar_cluster_destroy(cluster);
 }
 
+Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
+{
+    static const char *const names[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[TEST_PATH_ROOM];
+        struct ar_cluster *cluster = test_load(test_shipped_path(names[i], path), NULL);
+        check_routes(cluster, 1);
+        check_routes(cluster, 5);
+        ar_cluster_destroy(cluster);
+    }
+}
+
 Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
 {
     char path[TEST_PATH_ROOM];
@@ -74,6 +86,7 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
         {"nvlink.pairs=0-1 2-3:2", "rack.nodes=0"},
         {"pcie.switches=0", "net.latency=0us"},
         {"pcie.switches=1", "hcas=4", "rack.nodes=5"},
+        {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1"},
         {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
         {"gpus_per_node=1", "pcie.switches=1", "hcas=1"},
         {"nodes=1", "hcas=0"},
@@ -168,6 +181,24 @@ Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
     expect_time(cluster, &flows[1], 10.227e9);
     expect_time(cluster, &flows[2], 48.48e9);
     expect_time(cluster, &flows[3], 48.48e9);
+    ar_cluster_destroy(cluster);
+}
+
+/* Its neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
+Test(simgrid_xml, a_dgx1_sends_and_receives_at_full_rate_by_all_four_hcas_at_once)
+{
+    char path[TEST_PATH_ROOM];
+    struct ar_cluster *cluster = test_load(test_shipped_path("dgx1-v100", path), NULL);
+    struct test_flow flows[] = {
+        {0, 8, message_bytes, 0},  {2, 10, message_bytes, 0}, {4, 12, message_bytes, 0},
+        {6, 14, message_bytes, 0}, {9, 1, message_bytes, 0},  {11, 3, message_bytes, 0},
+        {13, 5, message_bytes, 0}, {15, 7, message_bytes, 0}, {0, 7, message_bytes, 0},
+    };
+    test_platform_transfer(cluster, 2, flows, 9);
+    for (size_t i = 0; i < 8; i++) {
+        expect_time(cluster, &flows[i], 10.227e9);
+    }
+    expect_time(cluster, &flows[8], 15.754e9);
     ar_cluster_destroy(cluster);
 }
 

@@ -45,6 +45,13 @@ static const struct bad_case bad_cases[] = {
     {"rack.uplink_bandwidth", NULL, NULL, AR_BAD_DATA, "key \"rack.uplink_bandwidth\""},
     {"hcas", "hcas = 0 ; x\n", NULL, AR_BAD_DATA, ":17: key \"hcas\": found \"0\"; expected"},
     {"hcas", "hcas = 3 ; x\n", NULL, AR_BAD_DATA, "expected a divisor of gpus_per_node (4)"},
+    {NULL, "hca.attached = cpu ; x\n", NULL, AR_BAD_DATA,
+     ":18: key \"hca.attached\": found \"cpu\"; expected switch (the PCIe switch of its GPUs) or "
+     "host"},
+    {NULL, NULL, "hca.attached=Switch", AR_USAGE, "found \"Switch\"; expected switch"},
+    {"pcie.switches", NULL, "hca.attached=switch", AR_USAGE, "expected host, since the nodes have"},
+    {"hcas", "hcas = 1 ; x\n", "hca.attached=switch", AR_USAGE,
+     "expected host, since hcas is no multiple of pcie.switches"},
     {NULL, NULL, "pcie.switches=3", AR_USAGE, "expected a divisor of gpus_per_node (4)"},
     {NULL, NULL, "gpus_per_node=5", AR_BAD_DATA, "expected a divisor of gpus_per_node (5)"},
     {NULL, NULL, "gpus_per_node=65", AR_USAGE, "expected a whole number from 1 to 64"},

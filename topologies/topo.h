@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "ar_cluster.h"
+#include "ar_walks.h"
 
 struct ar_platform;
 
@@ -43,6 +44,7 @@ enum {
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS)                                             \
     X(TOPO_HCAS, "hcas", KIND_COUNT)                                                               \
     X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE)                                              \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED)                                            \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS)                                               \
     X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT)                                                   \
     X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT)                                               \
@@ -80,6 +82,7 @@ struct ar_topo_values {
     double number[AR_TOPO_KEYS_COUNT];  /**< SI value of a rate, time or cost; default 0 */
     uint32_t count[AR_TOPO_KEYS_COUNT]; /**< value of a count; default 0 */
     bool is_switched;                   /**< `nvlink.pairs = switch` */
+    bool has_hcas_on_switches;          /**< `hca.attached = switch` */
     /** NVLink weight of each directed pair, 0: none. */
     uint8_t weight[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST];
 };
@@ -92,7 +95,9 @@ struct ar_node_links {
     uint16_t nvlink[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST]; /**< or AR_TOPO_NO_LINK */
     uint16_t port[AR_TOPO_GPUS_MOST];   /**< out of GPU g (into it: + 1), or AR_TOPO_NO_LINK */
     uint16_t uplink[AR_TOPO_GPUS_MOST]; /**< up from its PCIe switch (down: + 1), or none */
-    uint16_t hca[AR_TOPO_GPUS_MOST];    /**< out of its HCA (into it: + 1), or none */
+    uint16_t
+        net_uplink[AR_TOPO_GPUS_MOST]; /**< the same, if it is on the way to the HCA; or none */
+    uint16_t hca[AR_TOPO_GPUS_MOST];   /**< out of its HCA (into it: + 1), or none */
     uint16_t first_port, first_uplink, first_hca;
 };
 
@@ -114,6 +119,7 @@ struct ar_cluster {
     struct ar_topo_values values;
     struct ar_cluster_facts facts;
     struct ar_node_links node;
+    struct ar_walks walks;    /**< count 0: the plain zigzags */
     uint32_t racks_count;     /**< 0 if all nodes share one rack */
     uint32_t first_rack_link; /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
     double rack_uplink_Bps;   /**< all uplinks of a rack together, one direction */

@@ -27,12 +27,35 @@ static enum ar_status check_division(const struct ar_topo *topo,
     return ar_topo_refuse(topo, key, expected, err);
 }
 
+/* An HCA hangs on one switch, that of its GPUs. */
+static enum ar_status check_attached(const struct ar_topo *topo,
+                                     const struct ar_topo_values *values, struct ar_error *err)
+{
+    uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
+    uint32_t hcas = values->count[TOPO_HCAS];
+    if (!values->has_hcas_on_switches) {
+        return AR_OK;
+    }
+    if (switches == 0 || hcas == 0) {
+        return ar_topo_refuse(topo, TOPO_HCA_ATTACHED,
+                              "host, since the nodes have no PCIe switches or no HCAs", err);
+    }
+    if (hcas % switches != 0) {
+        return ar_topo_refuse(topo, TOPO_HCA_ATTACHED,
+                              "host, since hcas is no multiple of pcie.switches", err);
+    }
+    return AR_OK;
+}
+
 static enum ar_status check_node(const struct ar_topo *topo, const struct ar_topo_values *values,
                                  struct ar_error *err)
 {
     enum ar_status status = check_division(topo, values, TOPO_PCIE_SWITCHES, err);
     if (status == AR_OK) {
         status = check_division(topo, values, TOPO_HCAS, err);
+    }
+    if (status == AR_OK) {
+        status = check_attached(topo, values, err);
     }
     if (status != AR_OK) {
         return status;

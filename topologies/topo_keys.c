@@ -4,7 +4,16 @@
 #include "ar_units.h"
 #include "topo.h"
 
-enum kind { KIND_NAME, KIND_TEXT, KIND_COUNT, KIND_RATE, KIND_SECONDS, KIND_COST, KIND_PAIRS };
+enum kind {
+    KIND_NAME,
+    KIND_TEXT,
+    KIND_COUNT,
+    KIND_RATE,
+    KIND_SECONDS,
+    KIND_COST,
+    KIND_PAIRS,
+    KIND_ATTACHED
+};
 
 static const char *const key_names[] = {
 #define X(symbol, name, kind) name,
@@ -118,6 +127,19 @@ static enum ar_status parse_count(const char *where, const char *text, struct ra
     return status;
 }
 
+static enum ar_status parse_attached(const char *where, const char *text, bool *is_on_switch,
+                                     struct ar_error *err)
+{
+    if (strcmp(text, "switch") != 0 && strcmp(text, "host") != 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%s\"; expected switch (the PCIe switch of its GPUs) or "
+                            "host (behind the uplinks of the switches)",
+                            where, text);
+    }
+    *is_on_switch = strcmp(text, "switch") == 0;
+    return AR_OK;
+}
+
 /* Parses one entry; pairs wait until the number of GPUs is known. */
 static enum ar_status parse_entry(const struct ar_topo *topo, const struct ar_topo_entry *entry,
                                   struct ar_topo_values *values, struct ar_error *err)
@@ -138,6 +160,9 @@ static enum ar_status parse_entry(const struct ar_topo *topo, const struct ar_to
     case KIND_COST:
         status = parse_number(where, entry->text, key_kinds[entry->key],
                               &values->number[entry->key], err);
+        break;
+    case KIND_ATTACHED:
+        status = parse_attached(where, entry->text, &values->has_hcas_on_switches, err);
         break;
     case KIND_TEXT:
     case KIND_PAIRS:
