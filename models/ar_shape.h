@@ -77,15 +77,22 @@ struct ar_order {
  *
  * A channel never moves a rank to another node: it permutes the GPUs within each node. (A mirrored
  * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
- * groups is odd, moves all of them on by one.) Channel pair
- * i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2, ... shifted by i), odd
- * channels run it backwards. For an even number of GPUs the g/2 paths have no GPU pair in common
- * and each starts in one half of the node and ends in the other; so the NVLinks are used evenly,
- * and the HCA a channel leaves a node by is not the one it enters by.
- * Source: E. Lucas, Recreations mathematiques II (1883), Walecki's decomposition. */
+ * groups is odd, moves all of them on by one.)
+ *
+ * With `walks`, a channel takes the GPUs of a node as its walk does (ar_walks.h): along NVLinks,
+ * and so that every HCA is the first and the last one of equally many channels. A node that is
+ * filled in part is walked in the same order without the GPUs that are not there, so neighbours may
+ * then have no NVLink.
+ *
+ * Without, channel pair i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2,
+ * ... shifted by i), odd channels run it backwards. For an even number of GPUs the g/2 paths have
+ * no GPU pair in common and each starts in one half of the node and ends in the other; so, where
+ * all pairs have an NVLink and two HCAs serve a half each, the NVLinks are used evenly, and the HCA
+ * a channel leaves a node by is not the one it enters by. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t position);
 
-/** The inverse of ar_order_rank(). */
+/** The inverse of ar_order_rank(), and as fast: with walks, a look into a table, or one pass over
+ * the walk for a rank of a node that is filled in part. */
 uint32_t ar_order_position(const struct ar_order *order, uint32_t channel, uint32_t rank);
 
 #endif

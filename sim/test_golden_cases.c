@@ -33,6 +33,13 @@ static const struct golden_case cases[] = {
     {"abci-v100", "tree", {4, 32}, 4, 8, 2, 25557032},
     {"abci-v100", "hierarchical", {4, 16}, 2, 8, 2, 25557032},
     {"abci-v100", "hierarchical", {8, 5}, 1, 2, 4, 123457},
+    {"dgx1-v100", "ring", {8, 1}, 6, 8, 2, 25557032},
+    {"dgx1-v100", "ring", {64, 1}, 4, 8, 2, 25557032},
+    {"dgx1-v100", "torus2d", {8, 4}, 4, 8, 2, 25557032},
+    {"dgx1-v100", "tree", {8, 8}, 8, 8, 2, 25557032},
+    {"dgx2-v100", "ring", {64, 1}, 8, 8, 2, 25557032},
+    {"dgx2-v100", "hierarchical", {16, 4}, 8, 8, 2, 25557032},
+    {"v100-8gpu-1edr", "ring", {32, 1}, 1, 8, 4, 25557032},
 };
 
 static const char *const engines[] = {"simgrid", "closed"};

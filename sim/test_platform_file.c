@@ -56,6 +56,29 @@ Test(platform_file, an_exported_cluster_gives_the_results_of_the_cluster)
     platform_text_unload(platform, path);
 }
 
+/* The platform does not say which pairs have NVLinks, so its channels go in plain zigzags. */
+Test(platform_file, an_exported_dgx1_gives_the_results_of_the_cluster_in_plain_orders)
+{
+    const char *settings[] = {"gpus_per_node=8", "gpu.reduce_cost=3.846ps/B",
+                              "collective.setup=8.4us", "hcas=4", NULL};
+    char path[PATH_ROOM];
+    struct ar_cluster *topo = support_cluster("dgx1-v100", NULL);
+    FILE *file = platform_text_make(path);
+    ar_cluster_write_simgrid(topo, 2, file);
+    cr_assert_eq(fclose(file), 0);
+    struct ar_cluster *platform = platform_text_open(path, settings);
+    struct ar_collective ring = support_collective(topo, "ring", 16, 1);
+    ring.channels = 4;
+    double walks_s = trials_simulate(&ring, 1000003);
+    ring.has_plain_orders = true;
+    double plain_s = trials_simulate(&ring, 1000003);
+    cr_expect_lt(walks_s, plain_s, "NVLinks are faster than PCIe");
+    ring.cluster = platform;
+    cr_expect_eq(trials_simulate(&ring, 1000003), plain_s);
+    ar_cluster_destroy(topo);
+    platform_text_unload(platform, path);
+}
+
 /* --- platforms of a user --------------------------------------------------------------------- */
 
 static void expect_engines_agree(const struct ar_cluster *cluster, uint32_t ranks)

@@ -19,7 +19,8 @@
  *     spine   PCIe switch up, HCA out, rack up, rack down, HCA in, PCIe switch down
  *
  * where the part in brackets is absent on one switch, and PCIe switches are if the cluster has
- * none.
+ * none. On rack and spine paths they are absent, too, if the HCAs hang on the switches (key
+ * `hca.attached`): the message then never goes up to the host.
  *
  * The latency is a property of the tier, and rack and spine have the same one, so that messages
  * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is

@@ -1,12 +1,13 @@
 /** \file topo.h
  * Private to this folder: the inside of a cluster.
  *
- * Loading has four stages, one source file each: lines of the file and settings become entries
+ * Loading has five stages, one source file each: lines of the file and settings become entries
  * (topo_file.c), texts of entries become values (topo_keys.c, topo_pairs.c), values are checked
- * against each other (topo_check.c), and the links of a node are numbered (cluster.c). Links may
- * then be changed (link_names.c finds them, link_changes.c changes them). Paths (path.c,
- * changed_path.c) and the SimGrid platform (simgrid_xml.c) read the result. A cluster of a platform
- * file (platform_cluster.c) has entries from settings only, and none of a node's links.
+ * against each other (topo_check.c), the links of a node are numbered (cluster.c), and the walks
+ * through it are found (walks.c, walks_search.c). Links may then be changed (link_names.c finds
+ * them, link_changes.c changes them). Paths (path.c, changed_path.c) and the SimGrid platform
+ * (simgrid_xml.c) read the result. A cluster of a platform file (platform_cluster.c) has entries
+ * from settings only, and none of a node's links.
  */
 #ifndef AR_TOPO_H
 #define AR_TOPO_H

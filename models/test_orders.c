@@ -1,0 +1,232 @@
+/* The rank orders of channels on clusters, and collectives that run in them. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_link_load.h"
+#include "test_support.h"
+
+static const char *const machines[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+
+enum { MACHINES = sizeof machines / sizeof machines[0], RANKS_MOST = 48 };
+
+static struct ar_collective ring_of(const struct ar_cluster *cluster, uint32_t ranks,
+                                    uint32_t channels)
+{
+    struct ar_collective ring = support_collective(cluster, "ring", ranks, 1);
+    ring.channels = channels;
+    return ring;
+}
+
+/* --- orders ---------------------------------------------------------------------------------- */
+
+/* Ranks are permuted, within their nodes if no groups are mirrored. */
+static void check_order(const struct ar_order *order, uint32_t channel)
+{
+    uint64_t seen = 0;
+    for (uint32_t position = 0; position < order->ranks; position++) {
+        uint32_t rank = ar_order_rank(order, channel, position);
+        cr_assert_lt(rank, order->ranks);
+        cr_assert(order->mirror_group > 0 ||
+                  rank / order->gpus_per_node == position / order->gpus_per_node);
+        cr_assert_eq(ar_order_position(order, channel, rank), position);
+        seen |= 1ull << rank;
+    }
+    cr_assert_eq(seen, (1ull << order->ranks) - 1);
+}
+
+Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be_inverted)
+{
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct ar_cluster *cluster = support_cluster(machines[i], NULL);
+        for (uint32_t ranks = 2; ranks <= RANKS_MOST; ranks++) {
+            struct ar_collective ring = ring_of(cluster, ranks, AR_CHANNELS_MOST);
+            struct ar_order order = ar_collective_order(&ring);
+            cr_assert_not_null(order.walks);
+            for (uint32_t channel = 0; channel < ring.channels; channel++) {
+                check_order(&order, channel);
+            }
+            order.mirror_group = ranks % 8 == 0 ? 8 : ranks;
+            check_order(&order, ring.channels - 1);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* Four GPUs, two HCAs and NVLinks between all: what they were before there were walks. */
+Test(orders, clusters_of_like_pairs_and_two_hcas_have_the_plain_zigzags)
+{
+    static const char *const names[] = {"abci-v100", "flat", "host"};
+    static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(names[i], NULL);
+        struct ar_collective ring = ring_of(cluster, 18, 8);
+        struct ar_order order = ar_collective_order(&ring);
+        cr_expect_null(order.walks, "%s", names[i]);
+        for (uint32_t at = 0; strcmp(names[i], "abci-v100") == 0 && at < 16; at++) {
+            cr_expect_eq(ar_order_rank(&order, at / 4, 4 + at % 4), 4 + golden[at / 4][at % 4]);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
+{
+    struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
+    struct ar_collective ring = ring_of(cluster, 16, 4);
+    ring.has_plain_orders = true;
+    struct ar_order order = ar_collective_order(&ring);
+    struct ar_order plain = {.ranks = 16, .gpus_per_node = 8, .channels = 4};
+    for (uint32_t at = 0; at < 64; at++) {
+        cr_expect_eq(ar_order_rank(&order, at / 16, at % 16),
+                     ar_order_rank(&plain, at / 16, at % 16));
+    }
+    ar_cluster_destroy(cluster);
+}
+
+/* --- links ----------------------------------------------------------------------------------- */
+
+/* Bytes of the busiest and of the idlest link whose name has `part` in it; fails if there is none.
+ */
+static void find_extremes(const struct ar_cluster *cluster, const struct ar_link_load *loads,
+                          uint32_t links, const char *part, uint64_t extremes[2])
+{
+    extremes[0] = UINT64_MAX;
+    extremes[1] = 0;
+    for (uint32_t link = 0; link < links; link++) {
+        char name[64];
+        ar_cluster_link_name(cluster, link, name, sizeof name);
+        if (strstr(name, part) != NULL) {
+            uint64_t bytes = loads[link].bytes;
+            extremes[0] = bytes < extremes[0] ? bytes : extremes[0];
+            extremes[1] = bytes > extremes[1] ? bytes : extremes[1];
+        }
+    }
+    cr_assert(extremes[0] != UINT64_MAX, "no link is named %s", part);
+}
+
+static struct ar_link_load *loads_of(const struct ar_collective *collective, uint64_t elements)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_link_load *loads = calloc(ar_cluster_links_count(collective->cluster), sizeof *loads);
+    cr_assert_not_null(loads);
+    cr_assert(ar_link_load_add(collective, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
+    return loads;
+}
+
+Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
+{
+    static const char *const settings[] = {"nodes=3", NULL};
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct ar_cluster *cluster = support_cluster(machines[i], settings);
+        const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+        uint32_t ranks = 3 * facts->gpus_per_node;
+        for (uint32_t turn = 1; turn <= 3; turn++) {
+            uint64_t extremes[2];
+            struct ar_collective ring = ring_of(cluster, ranks, turn * facts->hcas_per_node);
+            uint64_t elements = (uint64_t)ranks * ring.channels * 10;
+            struct ar_link_load *loads = loads_of(&ring, elements);
+            uint64_t expected = 2 * elements * 4 * (ranks - 1) / ranks / facts->hcas_per_node;
+            find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".hca-", extremes);
+            cr_expect_eq(extremes[0], expected, "%s, %u channels", machines[i], ring.channels);
+            cr_expect_eq(extremes[1], expected, "%s, %u channels", machines[i], ring.channels);
+            free(loads);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* Rings of one node and of several, and rows of a grid, which are rings of one node. */
+Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
+{
+    static const char *const settings[] = {"nodes=3", NULL};
+    static const struct ar_shape shapes[] = {{8, 1}, {24, 1}, {8, 3}};
+    struct ar_cluster *cluster = support_cluster("dgx1-v100", settings);
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t extremes[2];
+        struct ar_collective collective = support_collective(
+            cluster, shapes[i].y > 1 ? "torus2d" : "ring", shapes[i].x, shapes[i].y);
+        collective.channels = 12;
+        struct ar_link_load *loads = loads_of(&collective, 48000);
+        find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".port-", extremes);
+        cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
+        find_extremes(cluster, loads, ar_cluster_links_count(cluster), ".pcie-", extremes);
+        cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
+        free(loads);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+/* --- collectives ----------------------------------------------------------------------------- */
+
+enum { ELEMENTS = 101 };
+
+/* Contributions that an element of a rank has, a bit each. */
+static uint64_t buffers[RANKS_MOST][ELEMENTS];
+
+/* One step of a channel: all messages leave, then all arrive. A contribution comes once. */
+static void execute_step(const struct ar_collective *collective, const struct ar_order *order,
+                         uint32_t channel, uint32_t step)
+{
+    static uint64_t before[RANKS_MOST][ELEMENTS];
+    struct ar_span part = ar_collective_part(collective, ELEMENTS, channel);
+    memcpy(before, buffers, sizeof before);
+    for (uint32_t position = 0; position < order->ranks; position++) {
+        struct ar_move move =
+            collective->algorithm->move(&collective->shape, part.count, position, step);
+        if (move.receive == AR_RECEIVE_NONE) {
+            continue;
+        }
+        uint32_t rank = ar_order_rank(order, channel, position);
+        uint32_t peer = ar_order_rank(order, channel, move.receive_from);
+        for (uint64_t i = 0; i < move.receive_span.count; i++) {
+            uint64_t at = part.first + move.receive_span.first + i;
+            bool reduces = move.receive == AR_RECEIVE_REDUCE;
+            cr_assert(!reduces || (before[rank][at] & before[peer][at]) == 0);
+            buffers[rank][at] = before[peer][at] | (reduces ? before[rank][at] : 0);
+        }
+    }
+}
+
+static void execute(const struct ar_collective *collective)
+{
+    struct ar_order order = ar_collective_order(collective);
+    uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
+    for (uint32_t rank = 0; rank < order.ranks; rank++) {
+        for (uint32_t i = 0; i < ELEMENTS; i++) {
+            buffers[rank][i] = 1ull << rank;
+        }
+    }
+    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        for (uint32_t step = 0; step < steps; step++) {
+            execute_step(collective, &order, channel, step);
+        }
+    }
+    for (uint32_t rank = 0; rank < order.ranks; rank++) {
+        for (uint32_t i = 0; i < ELEMENTS; i++) {
+            cr_assert_eq(buffers[rank][i], (1ull << order.ranks) - 1, "%s %ux%u, %u channels",
+                         collective->algorithm->name, collective->shape.x, collective->shape.y,
+                         collective->channels);
+        }
+    }
+}
+
+/* 24 ranks are three nodes of eight GPUs, or one and a half of sixteen. */
+Test(orders, every_algorithm_sums_every_rank_once_on_every_channel)
+{
+    static const uint32_t channels[] = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24};
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct ar_cluster *cluster = support_cluster(machines[i], NULL);
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+        for (size_t a = 0; a < ar_algorithms_count; a++) {
+            struct ar_shape shape = ar_algorithms[a]->default_shape(24, gpus);
+            for (size_t c = 0; c < sizeof channels / sizeof channels[0]; c++) {
+                struct ar_collective collective =
+                    support_collective(cluster, ar_algorithms[a]->name, shape.x, shape.y);
+                collective.channels = channels[c] * ar_algorithms[a]->lanes;
+                execute(&collective);
+            }
+        }
+        ar_cluster_destroy(cluster);
+    }
+}

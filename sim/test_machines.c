@@ -1,0 +1,74 @@
+/* Engines beside each other, and beside a calculation, on machines of eight and sixteen GPUs. */
+#include <criterion/criterion.h>
+
+#include "test_trials.h"
+
+static const uint64_t elements = 25557032; /* of 2 bytes */
+
+static struct ar_collective make(const struct ar_cluster *cluster, const char *algorithm,
+                                 uint32_t x, uint32_t y)
+{
+    struct ar_collective collective = support_collective(cluster, algorithm, x, y);
+    collective.channels = ar_cluster_facts(cluster)->hcas_per_node * collective.algorithm->lanes;
+    collective.element_bytes = 2;
+    return collective;
+}
+
+/* One channel for each HCA, so that a buffer of n bytes leaves a node by all of them: the slowest
+ * link needs 2 n (N - 1) / N / (hcas * rate), which is most of the time. */
+Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
+{
+    static const char *const names[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(names[i], NULL);
+        const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+        uint32_t ranks = 2 * facts->gpus_per_node;
+        struct ar_collective ring = make(cluster, "ring", ranks, 1);
+        double simulated_s = trials_simulate(&ring, elements);
+        double least_s =
+            2.0 * (double)elements * 2 * (ranks - 1) / ranks / (facts->hcas_per_node * 10.227e9);
+        cr_expect(simulated_s > least_s && simulated_s < 1.05 * least_s,
+                  "%s: simulated %.9g s, at least %.9g s", names[i], simulated_s, least_s);
+        cr_expect(
+            support_near(trials_time(&ring, &ar_engine_recurrence, elements), simulated_s, 1e-3),
+            "%s", names[i]);
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* Six rings of one brick each. */
+Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
+{
+    struct ar_cluster *cluster = support_cluster("dgx1-v100", NULL);
+    struct ar_collective ring = make(cluster, "ring", 8, 1);
+    ring.channels = 6;
+    double bricks_s = 2.0 * (double)elements * 2 * 7 / 8 / (6 * 24.24e9);
+    double reduction_s = (double)elements * 2 * 7 / 8 / 6 * 3.846e-12;
+    double expected_s = 8.4e-6 + 14 * 3.4e-6 + bricks_s + reduction_s;
+    double simulated_s = trials_simulate(&ring, elements);
+    cr_expect(support_near(simulated_s, expected_s, 1e-3), "simulated %.9g s, expected %.9g s",
+              simulated_s, expected_s);
+    ar_cluster_destroy(cluster);
+}
+
+/* What sim/README.md says of rings, grids and groups; trees are another matter. */
+Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
+{
+    static const char *const names[] = {"dgx1-v100", "dgx2-v100"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(names[i], NULL);
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+        const struct ar_collective cases[] = {
+            make(cluster, "ring", 2 * gpus, 1),
+            make(cluster, "torus2d", gpus, 2),
+            make(cluster, "hierarchical", gpus, 2),
+        };
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+            double simulated_s = trials_simulate(&cases[c], elements);
+            double time_s = trials_time(&cases[c], &ar_engine_recurrence, elements);
+            cr_expect(support_near(time_s, simulated_s, 0.15), "%s, %s: %.9g s, simulated %.9g s",
+                      names[i], cases[c].algorithm->name, time_s, simulated_s);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
