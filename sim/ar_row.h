@@ -58,6 +58,7 @@
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
     X(number, high_s,          "its upper end")                                                    \
+    X(number, gradient_scale,  "what gradient elements were multiplied by; empty for a bare all-reduce") \
     X(text,   status,          "ok, or why the row has no result")
 /* clang-format on */
 

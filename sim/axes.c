@@ -24,6 +24,7 @@ static const struct option_axis {
 } option_axes[] = {
     {"precision", offsetof(struct options, precision), KIND_TEXT, true, false, false},
     {"batch", offsetof(struct options, batch), KIND_COUNTS, true, false, true},
+    {"gradient-scale", offsetof(struct options, gradient_scale), KIND_TEXT, true, false, true},
     {"jitter", offsetof(struct options, jitter), KIND_TEXT, false, false, true},
     {"seed", offsetof(struct options, seed), KIND_COUNTS, false, false, true},
     {"engine", offsetof(struct options, engine), KIND_TEXT, false, false, false},

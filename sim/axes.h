@@ -2,10 +2,10 @@
  * The axes of a sweep besides GPU counts, algorithms, shapes and payloads: options with several
  * values.
  *
- * `--batch`, `--precision`, `--bucket`, `--channels`, `--window`, `--engine`, `--jitter`, `--seed`
- * and `--set KEY=` take a list (lists.h; ranges where the values are counts or sizes). Every
- * combination is a variant: a number that says which value of which axis. The last axis varies
- * fastest; those that decide what is read from files come first.
+ * `--batch`, `--precision`, `--gradient-scale`, `--bucket`, `--channels`, `--window`, `--engine`,
+ * `--jitter`, `--seed` and `--set KEY=` take a list (lists.h; ranges where the values are counts or
+ * sizes). Every combination is a variant: a number that says which value of which axis. The last
+ * axis varies fastest; those that decide what is read from files come first.
  *
  * A value of `--set` is split at its commas unless the cluster takes it as it is: a description may
  * hold commas, a rate may not.
@@ -17,7 +17,7 @@
 
 #include "options.h"
 
-enum { AXES_MOST = SETTINGS_MOST + 8 };
+enum { AXES_MOST = SETTINGS_MOST + 9 };
 
 struct axis {
     char *name; /**< `batch`, `hca.bandwidth` */

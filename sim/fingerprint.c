@@ -68,6 +68,7 @@ void fingerprint_add_plan(uint64_t *hash, const struct plan *plan)
     ADD(plan->fusion.closes_when_reached);
     ADD(plan->baseline);
     ADD(plan->precision);
+    ADD(plan->gradient_scale);
     ADD(plan->channels);
     ADD(plan->window);
     ADD(plan->jitter_frac);

@@ -69,7 +69,7 @@ const struct option_row option_rows[] = {
      "scale compute to the rate V that one GPU was measured to have at batch B; also a list 32=950,"
      "64=1100"},
     {"gradient-scale", "F", STEPS, AT(gradient_scale), NULL,
-     "gradients F times as large, compute unchanged; default: 1"},
+     "gradients F times as large, compute unchanged (what if the model were larger?); default: 1"},
     {"engine", "E", RUNS | COMMAND_TRAIN, AT(engine), "recurrence",
      "recurrence (the messages as array arithmetic), simgrid (simulates each), closed (formula), "
      "library (measured, see calibrate)"},
@@ -124,7 +124,8 @@ const struct option_row option_rows[] = {
      "also run the other engine, simgrid beside recurrence or closed, and print both fractions"},
     {"top", "K", COMMAND_LINKS, AT(top), "20", "links in the table; csv and json have all"},
     {"best", NULL, COMMAND_SWEEP, AT(best), NULL,
-     "print only the fastest row of each GPU count, per cluster setting, batch and precision"},
+     "print only the fastest row of each GPU count, per cluster setting, batch, precision and "
+     "gradient scale"},
     {"resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
      "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"},
     {"quiet", NULL, RUNS | COMMAND_TRAIN | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,

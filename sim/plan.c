@@ -10,6 +10,8 @@
 #include "lists.h"
 #include "resource.h"
 
+#define GRADIENT_SCALE_MOST 1000.0
+
 enum { BATCH_STANDARD = 32, BATCH_MOST = 1000000 };
 
 void plan_note(const struct options *options, const char *format, ...)
@@ -27,11 +29,15 @@ void plan_note(const struct options *options, const char *format, ...)
 
 void plan_describe(const struct plan *plan, const struct options *options, size_t points_count)
 {
+    char scale[48] = "";
+    if (plan->gradient_scale != 1) {
+        snprintf(scale, sizeof scale, " gradients %g times as large,", plan->gradient_scale);
+    }
     plan_note(options,
-              "%zu point%s: batch %" PRIu32 " per GPU, %s, buckets %s, %" PRIu32
+              "%zu point%s: batch %" PRIu32 " per GPU, %s,%s buckets %s, %" PRIu32
               " channel%s; efficiency: 100 %% is one %s",
               points_count, points_count == 1 ? "" : "s", plan->trace->batch,
-              ar_precision_name(plan->precision), plan->fusion.text, plan->channels,
+              ar_precision_name(plan->precision), scale, plan->fusion.text, plan->channels,
               plan->channels == 1 ? "" : "s",
               plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
                                                 : "node (--baseline node)");
@@ -85,8 +91,27 @@ enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
     }
     if (status == AR_OK) {
         plan->precision = plan->trace->precision;
+        status = ar_trace_scale_gradients(plan->trace, plan->gradient_scale, err);
     }
     return status;
+}
+
+/* Without the option, also in commands that have none, gradients are as the trace says. */
+static enum ar_status parse_gradient_scale(const struct options *options, double *scale,
+                                           struct ar_error *err)
+{
+    const char *text = options->gradient_scale;
+    struct ar_error cause;
+    *scale = 1;
+    if (text != NULL && (ar_parse_number("--gradient-scale", text, 0, GRADIENT_SCALE_MOST, scale,
+                                         &cause) != AR_OK ||
+                         *scale <= 0)) {
+        return ar_error_set(err, AR_USAGE,
+                            "--gradient-scale: found \"%.60s\"; expected a number above 0, at "
+                            "most %g",
+                            text, GRADIENT_SCALE_MOST);
+    }
+    return AR_OK;
 }
 
 static enum ar_status parse_baseline(const char *text, enum ar_baseline *baseline,
@@ -116,6 +141,9 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     }
     if (status == AR_OK) {
         status = ar_engine_find("--engine", options->engine, &plan->engine, err);
+    }
+    if (status == AR_OK) {
+        status = parse_gradient_scale(options, &plan->gradient_scale, err);
     }
     if (status == AR_OK) {
         plan->channels = (uint32_t)channels;

@@ -23,6 +23,7 @@ struct plan {
     struct ar_cluster *cluster;
     struct ar_trace *trace;           /**< NULL: bare all-reduces only */
     struct ar_library_table *library; /**< NULL: the cluster has no fitted one */
+    double gradient_scale;            /**< of the trace, see ar_trace_scale_gradients() */
     struct ar_fusion fusion;
     uint32_t buckets_count;
     const struct ar_engine *engine;
@@ -85,8 +86,8 @@ enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
                                struct ar_error *err);
 
 /** Makes a plan with the files of `base`, which it does not outlive, and the other options parsed
- * anew: all but `--cluster`, `--set`, `--trace`, `--batch` and `--precision` may differ. It has
- * nothing to free. */
+ * anew: all but `--cluster`, `--set`, `--trace`, `--batch`, `--precision` and `--gradient-scale`
+ * may differ. It has nothing to free. */
 enum ar_status plan_vary(const struct options *options, const struct plan *base, struct plan *plan,
                          struct ar_error *err);
 /** Writes `--set`, `--slow-link` and `--down-link` as one text, for the rows; it is refused if it

@@ -31,6 +31,7 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
     }
     ar_copy_text(row->trace, sizeof row->trace, plan->trace->name);
     row->batch_per_gpu = plan->trace->batch;
+    row->gradient_scale = plan->gradient_scale;
     ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(plan->baseline));
     ar_copy_text(row->bucket, sizeof row->bucket, plan->fusion.text);
     row->buckets_count = plan->buckets_count;

@@ -62,6 +62,33 @@ Test(cli_axes, ranges_give_the_values_a_user_would_write)
     }
 }
 
+Test(cli_axes, gradient_scales_change_the_payload_and_not_the_compute)
+{
+    struct cli_table *sweep =
+        cli_table(cli_good(SWEEP "--algorithms ring --gradient-scale 0.5,1,2 --batch 16,32 "
+                                 "--payload 1MB --out o")
+                      .out);
+    struct cli_run two =
+        cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --engine closed --batch 16 "
+                 "--gradient-scale 2 --format csv");
+    cr_assert_eq(sweep->rows_count, 1 + 2 * 3 + 1, "one bare all-reduce for all of them");
+    cr_expect_str_eq(cli_cell(sweep, 1, "gradient_scale"), "0.5");
+    cr_expect_str_eq(cli_cell(sweep, 2, "payload_bytes"), "51114064");
+    cr_expect_str_eq(cli_cell(sweep, 3, "payload_bytes"), "102228128");
+    cr_expect_str_eq(cli_cell(sweep, 1, "compute_s"), cli_cell(sweep, 3, "compute_s"));
+    cr_expect_str_eq(cli_cell(sweep, 7, "gradient_scale"), "");
+    cli_expect_same_row(sweep, 3, cli_table(two.out), 1);
+    cr_expect_not_null(strstr(two.err, "fp16, gradients 2 times as large, buckets ddp"), "%s",
+                       two.err);
+}
+
+Test(cli_axes, a_gradient_scale_is_a_condition_and_no_choice)
+{
+    struct cli_table *best =
+        cli_table(cli_good(SWEEP "--gradient-scale 1,2 --bucket ddp,one --best").out);
+    cr_expect_eq(best->rows_count, 1 + 2);
+}
+
 Test(cli_axes, a_value_that_may_hold_commas_is_one_value)
 {
     struct cli_run run =
@@ -122,6 +149,7 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--engine closed,fast", 64, "--engine: unknown engine \"fast\""},
         {"--engine closed --bucket ddp,big", 64, "--bucket: "},
         {"--precision fp16,fp8", 64, "--precision: "},
+        {"--gradient-scale 1,0", 64, "--gradient-scale: found \"0\"; expected a number above 0"},
         {"--seed 1,2", 64, "--seed: found 2 seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2", 64, "--set: key \"hca.bandwidth\": found \"2\""},
         {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", 64, "expected one list"},

@@ -106,6 +106,7 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
     } rows[] = {
         {"true", "--quiet", 64, "expected --resume to go on with it, or the file removed"},
         {"true", "--resume --batch 64", 65, "found a journal of another sweep"},
+        {"true", "--resume --gradient-scale 2", 65, "found a journal of another sweep"},
         {"true", "--resume --window 4", 65, "found a journal of another sweep"},
         {"true", "--resume --set hca.bandwidth=9GB/s", 65, "found a journal of another sweep"},
         {"sed -i 's/^net.latency *= 9.6us/net.latency = 9us/' cluster.topo", "--resume", 65,

@@ -78,6 +78,11 @@ struct ar_trace_request {
 enum ar_status ar_trace_load(const struct ar_trace_request *request, struct ar_trace **trace,
                              struct ar_error *err);
 
+/** Multiplies the gradient elements of every tensor, rounded to whole elements, at least 1; times
+ * stay as they are: a model that is larger by this factor for the same compute. `scale` is above 0.
+ * More than 2^50 elements in all are AR_USAGE and leave the trace as it was. */
+enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err);
+
 /** Frees a trace; NULL is allowed. */
 void ar_trace_destroy(struct ar_trace *trace);
 

@@ -259,3 +259,29 @@ Test(trace, bad_work_rows_are_refused)
     expect_work_refused("a,conv,1e9,1,1,1,1,1,1,1,5\n", ":2: column \"macs\" is \"1e9\"");
     expect_work_refused("a,conv,1,1,1,1,1,1,9999999,1,5\n", ":2: column \"kernel\" is \"9999999\"");
 }
+
+Test(trace, scaled_gradients_are_whole_elements_and_times_stay)
+{
+    struct ar_trace *trace = load_text(DIRECTIVES HEADER "a,0.001,0.002,10+3+1\nb,0.003,0.004,\n");
+    struct ar_error err;
+    cr_expect_eq(ar_trace_scale_gradients(trace, 1, &err), AR_OK);
+    cr_expect_eq(ar_trace_gradient_elements(trace), 14);
+    cr_expect_eq(ar_trace_scale_gradients(trace, 0.25, &err), AR_OK);
+    cr_expect_eq(trace->tensor_elements[0], 3, "2.5 is rounded");
+    cr_expect_eq(trace->tensor_elements[1], 1);
+    cr_expect_eq(trace->tensor_elements[2], 1, "no tensor vanishes");
+    cr_expect_eq(ar_trace_scale_gradients(trace, 1000, &err), AR_OK);
+    cr_expect_eq(ar_trace_gradient_elements(trace), 5000);
+    cr_expect_float_eq(ar_trace_compute_s(trace), 0.010, 1e-15);
+    ar_trace_destroy(trace);
+}
+
+Test(trace, gradients_that_scaling_makes_too_many_are_refused)
+{
+    struct ar_trace *trace = load_text(DIRECTIVES HEADER "a,1,2,1125899906842000\n");
+    struct ar_error err;
+    cr_expect_eq(ar_trace_scale_gradients(trace, 2, &err), AR_USAGE);
+    cr_expect_not_null(strstr(err.text, "2 times as large; expected at most 2^50"), "%s", err.text);
+    cr_expect_eq(trace->tensor_elements[0], 1125899906842000);
+    ar_trace_destroy(trace);
+}
