@@ -11,14 +11,16 @@
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
- * Pictures: `efficiency`, `throughput`, `shapes`, `breakdown`, `payload`. A picture without data
- * is left out and the report says why.
+ * Pictures: `efficiency`, `throughput`, `shapes`, `breakdown`, `payload`, `shapes_counts`,
+ * `crossover`. A picture without data is left out and the report says why.
  *
  * Selection. Rows whose `status` is not `ok` are skipped and counted. The curve of an algorithm is,
  * at each GPU count, its row with the least iteration_s; with the same times the engine simgrid
  * goes before recurrence and recurrence before closed. Shapes and payloads take the least
- * allreduce_s instead. All rows must agree on cluster, trace, batch, precision and baseline, since
- * a picture that mixes them would compare what cannot be compared.
+ * allreduce_s instead. All rows must agree on cluster, trace and baseline, since a picture that
+ * mixes them would compare what cannot be compared. If there are several batches, precisions or
+ * gradient scales, all pictures but `crossover` show the first combination of the file, by
+ * preference one of gradient scale 1, and the report says which.
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
  * a temporary directory inside the output directory and renamed. Existing files of these names
@@ -43,7 +45,7 @@ struct ar_plot_request {
     const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
 };
 
-enum { AR_PLOT_PICTURES = 5, AR_PLOT_REASON = 160 };
+enum { AR_PLOT_PICTURES = 7, AR_PLOT_REASON = 160 };
 
 /** What became of one picture. */
 struct ar_plot_picture {
@@ -59,6 +61,7 @@ struct ar_plot_report {
     uint64_t rows_used;        /**< rows with status ok, of both files */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
+    char remark[256];          /**< which condition was chosen; empty when there is one */
     struct ar_plot_picture pictures[AR_PLOT_PICTURES];
 };
 

@@ -12,6 +12,7 @@ enum content {
     NAME,     /* index of a name met before or new */
     SHAPE,    /* text */
     COUNT,    /* whole number of at least 1 */
+    TEXT,     /* plain text */
     BYTES,    /* whole number */
     DURATION, /* seconds >= 0 */
     POSITIVE, /* number > 0 */
@@ -23,6 +24,7 @@ struct column {
     enum content content;
     unsigned kinds; /* tables that need it */
     size_t offset;  /* in ar_plot_row, or in ar_plot_subject */
+    bool is_optional;
 };
 
 #define ROW(field)  offsetof(struct ar_plot_row, field)
@@ -30,33 +32,34 @@ struct column {
 #define BOTH        (AR_PLOT_STEPS | AR_PLOT_COLLECTIVES)
 
 static const struct column columns[AR_PLOT_COLUMNS] = {
-    {"status", STATUS, BOTH, 0},
-    {"cluster", SUBJECT, BOTH, SAME(cluster)},
-    {"trace", SUBJECT, AR_PLOT_STEPS, SAME(trace)},
-    {"batch_per_gpu", SUBJECT, AR_PLOT_STEPS, SAME(batch_per_gpu)},
-    {"precision", SUBJECT, AR_PLOT_STEPS, SAME(precision)},
-    {"baseline", SUBJECT, AR_PLOT_STEPS, SAME(baseline)},
-    {"algorithm", NAME, BOTH, ROW(algorithm)},
-    {"engine", NAME, BOTH, ROW(engine)},
-    {"shape", SHAPE, BOTH, ROW(shape)},
-    {"gpus", COUNT, BOTH, ROW(gpus)},
-    {"payload_bytes", BYTES, AR_PLOT_COLLECTIVES, ROW(payload_bytes)},
-    {"iteration_s", POSITIVE, AR_PLOT_STEPS, ROW(iteration_s)},
-    {"allreduce_s", DURATION, BOTH, ROW(allreduce_s)},
-    {"exposed_s", DURATION, AR_PLOT_STEPS, ROW(exposed_s)},
-    {"forward_s", DURATION, AR_PLOT_STEPS, ROW(forward_s)},
-    {"backward_s", DURATION, AR_PLOT_STEPS, ROW(backward_s)},
-    {"optimizer_s", DURATION, AR_PLOT_STEPS, ROW(optimizer_s)},
-    {"overhead_s", DURATION, AR_PLOT_STEPS, ROW(overhead_s)},
-    {"images_per_s", POSITIVE, AR_PLOT_STEPS, ROW(images_per_s)},
-    {"efficiency_frac", FRACTION, AR_PLOT_STEPS, ROW(efficiency_frac)},
+    {"status", STATUS, BOTH, 0, false},
+    {"cluster", SUBJECT, BOTH, SAME(cluster), false},
+    {"trace", SUBJECT, AR_PLOT_STEPS, SAME(trace), false},
+    {"batch_per_gpu", COUNT, AR_PLOT_STEPS, ROW(batch_per_gpu), false},
+    {"precision", TEXT, AR_PLOT_STEPS, ROW(precision), false},
+    {"gradient_scale", POSITIVE, AR_PLOT_STEPS, ROW(gradient_scale), true},
+    {"baseline", SUBJECT, AR_PLOT_STEPS, SAME(baseline), false},
+    {"algorithm", NAME, BOTH, ROW(algorithm), false},
+    {"engine", NAME, BOTH, ROW(engine), false},
+    {"shape", SHAPE, BOTH, ROW(shape), false},
+    {"gpus", COUNT, BOTH, ROW(gpus), false},
+    {"payload_bytes", BYTES, BOTH, ROW(payload_bytes), false},
+    {"iteration_s", POSITIVE, AR_PLOT_STEPS, ROW(iteration_s), false},
+    {"allreduce_s", DURATION, BOTH, ROW(allreduce_s), false},
+    {"exposed_s", DURATION, AR_PLOT_STEPS, ROW(exposed_s), false},
+    {"forward_s", DURATION, AR_PLOT_STEPS, ROW(forward_s), false},
+    {"backward_s", DURATION, AR_PLOT_STEPS, ROW(backward_s), false},
+    {"optimizer_s", DURATION, AR_PLOT_STEPS, ROW(optimizer_s), false},
+    {"overhead_s", DURATION, AR_PLOT_STEPS, ROW(overhead_s), false},
+    {"images_per_s", POSITIVE, AR_PLOT_STEPS, ROW(images_per_s), false},
+    {"efficiency_frac", FRACTION, AR_PLOT_STEPS, ROW(efficiency_frac), false},
 };
 
-/* Room of every text of ar_plot_subject but the first two. */
+/* Room of a text of ar_plot_subject. */
 static size_t subject_room(const struct column *column)
 {
-    return column->offset < SAME(batch_per_gpu) ? sizeof((struct ar_plot_subject *)0)->cluster
-                                                : AR_PLOT_NAME;
+    return column->offset < SAME(baseline) ? sizeof((struct ar_plot_subject *)0)->cluster
+                                           : AR_PLOT_NAME;
 }
 
 enum ar_status ar_plot_header_read(const char *path, uint64_t line, enum ar_plot_kind kind,
@@ -78,7 +81,7 @@ enum ar_status ar_plot_header_read(const char *path, uint64_t line, enum ar_plot
             }
             result.places[i] = place;
         }
-        if (result.places[i] == SIZE_MAX && (column->kinds & kind) != 0) {
+        if (result.places[i] == SIZE_MAX && (column->kinds & kind) != 0 && !column->is_optional) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%llu: column \"%s\" is missing in the header; expected the "
                                 "columns of a sweep",
@@ -160,6 +163,18 @@ static enum ar_status read_name(const struct ar_plot_cells *cells, const struct 
     return AR_OK;
 }
 
+static enum ar_status read_text(const struct ar_plot_cells *cells, const struct ar_plot_row *row,
+                                const struct column *column, const char *text, char *field,
+                                struct ar_error *err)
+{
+    if (!is_plain_name(text)) {
+        return cell_error(cells, row, column, text, "a name in ASCII without quotes and commas",
+                          err);
+    }
+    snprintf(field, AR_PLOT_NAME, "%s", text);
+    return AR_OK;
+}
+
 static enum ar_status read_shape(const struct ar_plot_cells *cells, struct ar_plot_row *row,
                                  const struct column *column, const char *text,
                                  struct ar_error *err)
@@ -224,6 +239,8 @@ static enum ar_status read_cell(const struct ar_plot_cells *cells, const struct 
         return read_subject(cells, row, column, text, subject, err);
     case NAME:
         return read_name(cells, row, column, text, (uint32_t *)(void *)field, err);
+    case TEXT:
+        return read_text(cells, row, column, text, field, err);
     case SHAPE:
         return read_shape(cells, row, column, text, err);
     case COUNT:
@@ -240,11 +257,13 @@ static enum ar_status read_cell(const struct ar_plot_cells *cells, const struct 
 enum ar_status ar_plot_row_read(const struct ar_plot_cells *cells, struct ar_plot_row *row,
                                 struct ar_plot_subject *subject, struct ar_error *err)
 {
+    row->gradient_scale = 1; /* in files from before there was a choice */
     for (size_t i = 0; i < AR_PLOT_COLUMNS; i++) {
-        if ((columns[i].kinds & cells->kind) == 0) {
+        size_t place = cells->header->places[i];
+        if ((columns[i].kinds & cells->kind) == 0 || place == SIZE_MAX) {
             continue;
         }
-        const char *text = cells->texts[cells->header->places[i]];
+        const char *text = cells->texts[place];
         enum ar_status status = read_cell(cells, &columns[i], text, row, subject, err);
         if (status != AR_OK) {
             return status;

@@ -174,6 +174,93 @@ const struct ar_plot_row *ar_plot_pick_best_grid(const struct ar_plot_pick *pick
     return best;
 }
 
+/* Whether group `group` of `groups` is one of `wanted` that are spread evenly, ends included. */
+static bool is_spread(size_t group, size_t groups, size_t wanted)
+{
+    if (groups <= wanted) {
+        return true;
+    }
+    for (size_t i = 0; i < wanted; i++) {
+        size_t place =
+            wanted == 1 ? groups - 1 : (2 * i * (groups - 1) + wanted - 1) / (2 * (wanted - 1));
+        if (place == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keeps so many GPU counts of a pick that is in order of them, spread evenly. */
+static void spread_groups(struct ar_plot_pick *pick, size_t groups, size_t wanted)
+{
+    size_t group = 0;
+    size_t kept = 0;
+    uint64_t gpus = pick->rows_count == 0 ? 0 : pick->rows[0]->gpus;
+    for (size_t i = 0; i < pick->rows_count; i++) {
+        group += pick->rows[i]->gpus != gpus;
+        gpus = pick->rows[i]->gpus;
+        if (is_spread(group, groups, wanted)) {
+            pick->rows[kept++] = pick->rows[i];
+        }
+    }
+    pick->rows_count = kept;
+}
+
+/* --- shapes of several counts ------------------------------------------------------------- */
+
+static int compare_gpus_grids(const struct ar_plot_row *a, const struct ar_plot_row *b)
+{
+    int gpus = compare_counts(a->gpus, b->gpus);
+    return gpus != 0 ? gpus : compare_grids(a, b);
+}
+
+static const struct rule shapes_counts_rule = {admits_timed, compare_gpus_grids, allreduce_s};
+
+/* Whether an algorithm has several grids among the rows of one count, which `pick` has in order of
+ * algorithm. */
+static bool has_grids(const struct ar_plot_row *const *rows, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (rows[i - 1]->grid_x > 0 && rows[i]->grid_x > 0 &&
+            rows[i - 1]->algorithm == rows[i]->algorithm) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Keeps the counts with several grids; returns how many there are. */
+static size_t keep_counts_with_grids(struct ar_plot_pick *pick)
+{
+    size_t kept = 0;
+    size_t groups = 0;
+    for (size_t i = 0, end; i < pick->rows_count; i = end) {
+        for (end = i; end < pick->rows_count && pick->rows[end]->gpus == pick->rows[i]->gpus;) {
+            end++;
+        }
+        if (has_grids(pick->rows + i, end - i)) {
+            memmove(pick->rows + kept, pick->rows + i, (end - i) * sizeof(*pick->rows));
+            kept += end - i;
+            groups++;
+        }
+    }
+    pick->rows_count = kept;
+    return groups;
+}
+
+enum ar_status ar_plot_pick_shapes_counts(const struct ar_plot_table *table,
+                                          const struct ar_plot_names *engines,
+                                          struct ar_plot_pick *pick, struct ar_error *err)
+{
+    enum ar_status status = apply(&shapes_counts_rule, 0, table, engines, pick, err);
+    if (status == AR_OK) {
+        size_t groups = keep_counts_with_grids(pick);
+        spread_groups(pick, groups, AR_PLOT_PANELS_MOST);
+        pick->rows_count = groups < 2 ? 0 : pick->rows_count;
+    }
+    return status;
+}
+
 /* --- breakdown ---------------------------------------------------------------------------- */
 
 static int compare_gpus_algorithm(const struct ar_plot_row *a, const struct ar_plot_row *b)
@@ -201,22 +288,6 @@ static size_t count_groups(const struct ar_plot_pick *pick, size_t *bars_most)
     return groups;
 }
 
-/* Whether group `group` of `groups` is one of `wanted` that are spread evenly, ends included. */
-static bool is_spread(size_t group, size_t groups, size_t wanted)
-{
-    if (groups <= wanted) {
-        return true;
-    }
-    for (size_t i = 0; i < wanted; i++) {
-        size_t place =
-            wanted == 1 ? groups - 1 : (2 * i * (groups - 1) + wanted - 1) / (2 * (wanted - 1));
-        if (place == group) {
-            return true;
-        }
-    }
-    return false;
-}
-
 enum ar_status ar_plot_pick_breakdown(const struct ar_plot_table *table,
                                       const struct ar_plot_names *engines,
                                       struct ar_plot_pick *pick, struct ar_error *err)
@@ -229,18 +300,27 @@ enum ar_status ar_plot_pick_breakdown(const struct ar_plot_table *table,
     size_t groups = count_groups(pick, &bars);
     size_t wanted = BARS_MOST / bars;
     wanted = wanted < 1 ? 1 : wanted > GROUPS_MOST ? GROUPS_MOST : wanted;
-    size_t group = 0;
-    size_t kept = 0;
-    uint64_t gpus = pick->rows[0]->gpus;
-    for (size_t i = 0; i < pick->rows_count; i++) {
-        group += pick->rows[i]->gpus != gpus;
-        gpus = pick->rows[i]->gpus;
-        if (is_spread(group, groups, wanted)) {
-            pick->rows[kept++] = pick->rows[i];
-        }
-    }
-    pick->rows_count = kept;
+    spread_groups(pick, groups, wanted);
     return AR_OK;
+}
+
+/* --- crossover ---------------------------------------------------------------------------- */
+
+static int compare_crossing(const struct ar_plot_row *a, const struct ar_plot_row *b)
+{
+    int keys = strcmp(a->precision, b->precision);
+    keys = keys != 0 ? keys : compare_counts(a->payload_bytes, b->payload_bytes);
+    keys = keys != 0 ? keys : compare_counts(a->batch_per_gpu, b->batch_per_gpu);
+    return keys != 0 ? keys : compare_gpus_algorithm(a, b);
+}
+
+static const struct rule crossing_rule = {admits_any, compare_crossing, iteration_s};
+
+enum ar_status ar_plot_pick_crossing(const struct ar_plot_table *table,
+                                     const struct ar_plot_names *engines, struct ar_plot_pick *pick,
+                                     struct ar_error *err)
+{
+    return apply(&crossing_rule, 0, table, engines, pick, err);
 }
 
 /* --- payloads ----------------------------------------------------------------------------- */

@@ -6,7 +6,8 @@
 #include <string.h>
 
 const struct ar_plot_drawing *const ar_plot_drawings[AR_PLOT_PICTURES] = {
-    &ar_plot_efficiency, &ar_plot_throughput, &ar_plot_shapes, &ar_plot_breakdown, &ar_plot_payload,
+    &ar_plot_efficiency, &ar_plot_throughput,    &ar_plot_shapes,    &ar_plot_breakdown,
+    &ar_plot_payload,    &ar_plot_shapes_counts, &ar_plot_crossover,
 };
 
 static void write_gpu_axis(FILE *file, const struct ar_plot_scene *scene)

@@ -1,6 +1,7 @@
 #include "ar_plot.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 
 #include "ar_output.h"
 #include "ar_text.h"
+#include "plot_condition.h"
 #include "plot_gnuplot.h"
 #include "plot_script.h"
 #include "plot_work.h"
@@ -25,6 +27,7 @@ struct job {
     char work_dir[AR_PLOT_WORK_ROOM]; /* inside output_dir; empty: not made */
     struct ar_plot_names algorithms, engines;
     struct ar_plot_table steps, collectives;
+    struct ar_plot_table condition; /* those of the steps that may be compared */
     struct ar_plot_report report;
 };
 
@@ -74,6 +77,21 @@ static void count_rows(struct job *job, const struct ar_plot_table *table)
     }
 }
 
+/* Most pictures show one condition; which one is said in the report. */
+static enum ar_status choose_condition(struct job *job, struct ar_error *err)
+{
+    size_t count;
+    enum ar_status status = ar_plot_condition_choose(&job->steps, &job->condition, &count, err);
+    if (status == AR_OK && count > 1) {
+        const struct ar_plot_row *row = &job->condition.rows[0];
+        snprintf(job->report.remark, sizeof job->report.remark,
+                 "all pictures but crossover are of a batch of %" PRIu64
+                 " per GPU, %s, gradient scale %g, one of %zu combinations",
+                 row->batch_per_gpu, row->precision, row->gradient_scale, count);
+    }
+    return status;
+}
+
 static enum ar_status read_tables(struct job *job, struct ar_error *err)
 {
     enum ar_status status = ar_plot_table_read(job->steps_path, AR_PLOT_STEPS, &job->algorithms,
@@ -82,8 +100,9 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
         return status;
     }
     count_rows(job, &job->steps);
-    if (access(job->collectives_path, F_OK) != 0) {
-        return AR_OK;
+    status = choose_condition(job, err);
+    if (status != AR_OK || access(job->collectives_path, F_OK) != 0) {
+        return status;
     }
     status = ar_plot_table_read(job->collectives_path, AR_PLOT_COLLECTIVES, &job->algorithms,
                                 &job->engines, &job->collectives, err);
@@ -173,8 +192,9 @@ static void explain_absence(const struct job *job, const struct ar_plot_drawing 
 static enum ar_status draw_picture(const struct job *job, const struct ar_plot_drawing *drawing,
                                    struct ar_plot_picture *picture, struct ar_error *err)
 {
-    const struct ar_plot_table *table =
-        drawing->kind == AR_PLOT_STEPS ? &job->steps : &job->collectives;
+    const struct ar_plot_table *table = drawing->kind == AR_PLOT_COLLECTIVES ? &job->collectives
+                                        : drawing->has_all_conditions        ? &job->steps
+                                                                             : &job->condition;
     struct ar_plot_pick pick = {NULL, 0};
     enum ar_status status = AR_OK;
     picture->name = drawing->name;
@@ -328,6 +348,7 @@ enum ar_status ar_plot_sweep(const struct ar_plot_request *request, struct ar_pl
         *report = job->report;
     }
     ar_plot_table_clear(&job->steps);
+    ar_plot_table_clear(&job->condition);
     ar_plot_table_clear(&job->collectives);
     free(job);
     return status;

@@ -8,7 +8,7 @@
 
 #include "plot_table.h"
 
-enum { AR_PLOT_COLUMNS = 20 };
+enum { AR_PLOT_COLUMNS = 21 };
 
 /** Place of every used column in the file; SIZE_MAX for one the kind of table does not need. */
 struct ar_plot_header {

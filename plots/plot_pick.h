@@ -25,6 +25,20 @@ enum ar_status ar_plot_pick_shapes(const struct ar_plot_table *table,
                                    const struct ar_plot_names *engines, struct ar_plot_pick *pick,
                                    struct ar_error *err);
 
+enum { AR_PLOT_PANELS_MOST = 6 };
+
+/** The same at up to six GPU counts with several grids, the largest and the smallest among them, in
+ * order of GPUs, algorithm and X. Empty when fewer than two counts have several grids. */
+enum ar_status ar_plot_pick_shapes_counts(const struct ar_plot_table *table,
+                                          const struct ar_plot_names *engines,
+                                          struct ar_plot_pick *pick, struct ar_error *err);
+
+/** A row per precision, payload, batch, GPU count and algorithm, in that order: the least
+ * iteration_s. */
+enum ar_status ar_plot_pick_crossing(const struct ar_plot_table *table,
+                                     const struct ar_plot_names *engines, struct ar_plot_pick *pick,
+                                     struct ar_error *err);
+
 /** Curves at up to four GPU counts, the largest and the smallest among them, in order of GPUs, then
  * algorithm; fewer counts when there are many algorithms, so that bars stay readable. */
 enum ar_status ar_plot_pick_breakdown(const struct ar_plot_table *table,

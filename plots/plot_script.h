@@ -27,6 +27,7 @@ struct ar_plot_drawing {
     const char *data_name; /**< base name of its data file */
     enum ar_plot_kind kind;
     bool has_text_version;
+    bool has_all_conditions;  /**< shows all batches, precisions and gradient scales */
     const char *empty_reason; /**< why there is nothing to draw, when the pick is empty */
     enum ar_status (*pick)(const struct ar_plot_table *table, const struct ar_plot_names *engines,
                            struct ar_plot_pick *pick, struct ar_error *err);
@@ -42,6 +43,8 @@ extern const struct ar_plot_drawing ar_plot_throughput;
 extern const struct ar_plot_drawing ar_plot_shapes;
 extern const struct ar_plot_drawing ar_plot_breakdown;
 extern const struct ar_plot_drawing ar_plot_payload;
+extern const struct ar_plot_drawing ar_plot_shapes_counts;
+extern const struct ar_plot_drawing ar_plot_crossover;
 
 /* --- pieces the pictures share ------------------------------------------------------------ */
 

@@ -26,6 +26,9 @@ struct ar_plot_row {
     uint32_t grid_x, grid_y; /**< of a shape XxY; both 0 for any other */
     uint64_t gpus;
     uint64_t payload_bytes;
+    uint64_t batch_per_gpu;
+    char precision[AR_PLOT_NAME];
+    double gradient_scale; /**< 1 in files without the column */
     double iteration_s, allreduce_s, exposed_s;
     double forward_s, backward_s, optimizer_s, overhead_s;
     double images_per_s, efficiency_frac;
@@ -33,8 +36,7 @@ struct ar_plot_row {
 
 /** What all rows of a table have in common; texts as the file has them. */
 struct ar_plot_subject {
-    char cluster[256], trace[256];
-    char batch_per_gpu[AR_PLOT_NAME], precision[AR_PLOT_NAME], baseline[AR_PLOT_NAME];
+    char cluster[256], trace[256], baseline[AR_PLOT_NAME];
 };
 
 /** A sweep has training steps; a payload table has single collectives, with the columns of the
@@ -43,6 +45,7 @@ enum ar_plot_kind { AR_PLOT_STEPS = 1, AR_PLOT_COLLECTIVES = 2 };
 
 struct ar_plot_table {
     struct ar_plot_subject subject;
+    const struct ar_plot_names *algorithms; /**< that the rows name */
     struct ar_plot_row *rows;
     size_t rows_count;
     uint64_t failed_count; /**< rows whose status is not ok */

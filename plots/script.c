@@ -249,9 +249,17 @@ void ar_plot_write_step_subtitle(FILE *file, const struct ar_plot_scene *scene, 
                                  const char *other_note)
 {
     const struct ar_plot_subject *subject = scene->subject;
-    char batch[AR_PLOT_NAME + 24];
-    snprintf(batch, sizeof batch, "batch of %s per GPU", subject->batch_per_gpu);
-    const char *pieces[] = {subject->cluster,   subject->trace, batch,
-                            subject->precision, note,           other_note};
+    const struct ar_plot_row *row = scene->pick->rows[0]; /* all are of one condition */
+    char batch[48];
+    char scale[64];
+    snprintf(batch, sizeof batch, "batch of %" PRIu64 " per GPU", row->batch_per_gpu);
+    snprintf(scale, sizeof scale, "gradients %g times as large", row->gradient_scale);
+    const char *pieces[] = {subject->cluster,
+                            subject->trace,
+                            batch,
+                            row->precision,
+                            row->gradient_scale == 1 ? NULL : scale,
+                            note,
+                            other_note};
     ar_plot_write_subtitle(file, scene, pieces, sizeof pieces / sizeof pieces[0]);
 }

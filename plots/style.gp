@@ -43,7 +43,8 @@ set tics nomirror tc rgb '#222222'
 set grid lt 1 lw 0.6 lc rgb '#D9D9D9'
 
 # From the top: title, subtitle, plot; at the bottom the key, outside of the data.
-row = is_text ? 1.0 / ascii_rows : 0.036
+if (!exists('picture_height')) picture_height = 480
+row = is_text ? 1.0 / ascii_rows : 0.036 * 480 / picture_height
 title_y = 1 - (is_text ? 0.5 : 1.1) * row
 set label 101 '' at screen 0.5, screen title_y center noenhanced font ',18'
 do for [i = 1:subtitle_count] {
@@ -61,13 +62,20 @@ if (is_text) {
 }
 
 # The first plot makes the SVG; `eval finish` at the end of a template makes the PNG from it.
-finish = "set terminal pngcairo noenhanced size 1920,1280 fontscale 2 linewidth 2.4 pointscale 3.4 ".\
-    "font 'DejaVu Sans,14' background 'white'; set output picture.'.png'; replot; set output"
+to_png = "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
+    "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'"
+finish = to_png.'; replot; set output'
+
+# For pictures of several panels, which replot would not repeat: the title is of the first panel.
+show_title = "set label 101 title at screen 0.5, screen title_y center noenhanced font ',18'; ".\
+    "do for [i = 1:subtitle_count] { set label 101 + i subtitle[i] at screen 0.5, ".\
+    "screen title_y - (i + 0.2) * row center noenhanced font ',12' }"
+hide_title = "do for [i = 0:subtitle_count] { unset label 101 + i }"
 if (is_text) {
     finish = ''
     set terminal dumb noenhanced size ascii_columns,ascii_rows
     unset grid
 } else {
-    set terminal svg noenhanced size 720,480 font text_font.',14' background 'white'
+    set terminal svg noenhanced size 720,picture_height font text_font.',14' background 'white'
     set output picture.'.svg'
 }

@@ -223,7 +223,7 @@ enum ar_status ar_plot_table_read(const char *path, enum ar_plot_kind kind,
                             "%s: cannot read: %s; expected the CSV file of a sweep", path,
                             strerror(errno));
     }
-    struct ar_plot_table result = {.rows = NULL};
+    struct ar_plot_table result = {.algorithms = algorithms};
     struct reader reader = {
         .path = path,
         .kind = kind,

@@ -154,7 +154,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures)
     struct ar_plot_request request = a_request();
     fail(&request, "efficiency.");
     cr_expect_eq(read_file("efficiency.png"), size);
-    cr_expect_eq(count_outputs(), 4 * 4);
+    cr_expect_eq(count_outputs(), 5 * 4);
 }
 
 Test(plot_input, a_directory_that_cannot_be_written_is_named)

@@ -21,6 +21,9 @@ static void report_pictures(const struct options *options, const struct ar_plot_
             options, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
             report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
     }
+    if (report->remark[0] != '\0') {
+        plan_note(options, "%s", report->remark);
+    }
     for (int i = 0; i < AR_PLOT_PICTURES; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
         if (picture->is_drawn) {
