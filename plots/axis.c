@@ -156,15 +156,21 @@ static size_t add_decade_ticks(struct ar_plot_tick *ticks, double least, double 
     return count;
 }
 
-void ar_plot_write_log_ticks(FILE *file, const char *axis, double least, double most,
-                             const char *unit)
+void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double least, double most,
+                                 const char *unit, size_t most_count)
 {
     struct ar_plot_tick ticks[TICKS_MOST];
     size_t count = most / least < 12 ? add_even_ticks(ticks, least, most, unit)
                                      : add_decade_ticks(ticks, least, most, unit);
     if (count > 0) {
-        ar_plot_write_ticks(file, axis, ticks, count, 0, 12);
+        ar_plot_write_ticks(file, axis, ticks, count, 0, most_count);
     }
+}
+
+void ar_plot_write_log_ticks(FILE *file, const char *axis, double least, double most,
+                             const char *unit)
+{
+    ar_plot_write_few_log_ticks(file, axis, least, most, unit, 12);
 }
 
 void ar_plot_write_range(FILE *file, const char *axis, double least, double most, double stretch)

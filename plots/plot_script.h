@@ -116,6 +116,10 @@ void ar_plot_write_gpu_ticks(FILE *file, const struct ar_plot_scene *scene);
 void ar_plot_write_log_ticks(FILE *file, const char *axis, double least, double most,
                              const char *unit);
 
+/** The same with at most so many labels, for small panels. */
+void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double least, double most,
+                                 const char *unit, size_t most_count);
+
 /** Writes `<axis>_least` and `<axis>_most`: the extremes stretched by a factor; twice as much when
  * they coincide. */
 void ar_plot_write_range(FILE *file, const char *axis, double least, double most, double stretch);

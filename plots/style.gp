@@ -61,6 +61,26 @@ if (is_text) {
     set bmargin at screen 0.145 + 0.045 * key_rows
 }
 
+# The table below a picture: a plot without axes whose units are pixels of the SVG. Texts are in
+# arrays, since cells with commas do not survive gnuplot's reader.
+table_setup = "set lmargin at screen 0; set rmargin at screen 1; set bmargin at screen 0; ".\
+    "set tmargin at screen 1; unset logscale; set xrange [0:720]; set yrange [0:picture_height]; ".\
+    "set border 0; unset tics; set xlabel ''; set ylabel ''; set title ''; unset grid; set key off; eval hide_title; ".\
+    "array heads[8] = ['', 'row', 'GPUs', 'algorithm', 'measured', 'predicted', 'band', 'error']; ".\
+    "array head_x[8] = [26, 34, 368, 378, 500, 562, 646, 716]; ".\
+    "do for [k = 1:8] { set label 200 + k heads[k] at head_x[k], head_y font ',9' tc rgb '#555555' } ; ".\
+    "do for [k in '3 5 6 7 8'] { set label 200 + int(k) right }"
+table_cell(text, x, side) = sprintf("data using (%g):(column('table_y')):(%s) with labels %s noenhanced font ',9' notitle", x, text, side)
+table_plot = 'plot '.table_cell("strcol('number')", 26, 'right').', '.\
+    table_cell("table_titles[int(column('table_row'))]", 34, 'left').', '.\
+    table_cell("strcol('gpus_text')", 368, 'right').', '.\
+    table_cell("table_algorithms[int(column('table_row'))]", 378, 'left').', '.\
+    table_cell("strcol('measured_text')", 500, 'right').', '.\
+    table_cell("strcol('predicted_text')", 562, 'right').', '.\
+    table_cell("strcol('band_text')", 646, 'right').', '.table_cell("strcol('error_text')", 716, 'right')
+table_end = "do for [k = 201:208] { unset label k }; set border 31 lw 1.2 lc rgb '#333333'; ".\
+    "set tics nomirror tc rgb '#222222' font ',11'; set grid lt 1 lw 0.6 lc rgb '#D9D9D9'"
+
 # The first plot makes the SVG; `eval finish` at the end of a template makes the PNG from it.
 to_png = "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
     "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'"

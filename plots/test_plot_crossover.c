@@ -108,7 +108,8 @@ static void write_scaled_sweep(void)
     cr_assert_eq(fclose(file), 0);
 }
 
-Test(plot_crossover, the_table_has_a_cell_for_each_payload_and_batch)
+Test(plot_crossover,
+     the_table_has_a_cell_for_each_payload_and_batch_and_the_other_pictures_are_of_one)
 {
     need_gnuplot();
     write_scaled_sweep();
@@ -125,13 +126,6 @@ Test(plot_crossover, the_table_has_a_cell_for_each_payload_and_batch)
     read_file("crossover.svg");
     cr_expect_not_null(strstr(text, "200 B (x2)"));
     cr_expect_not_null(strstr(text, "never"));
-}
-
-Test(plot_crossover, other_pictures_are_of_one_condition_and_the_report_says_which)
-{
-    need_gnuplot();
-    write_scaled_sweep();
-    struct ar_plot_report report = draw();
     cr_expect_str_eq(report.remark,
                      "all pictures but crossover are of a batch of 16 per GPU, fp16, "
                      "gradient scale 1, one of 4 combinations");

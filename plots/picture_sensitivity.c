@@ -1,0 +1,281 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plot_reproduction.h"
+#include "plot_script.h"
+
+enum {
+    TITLE_MOST = 38,
+    PANELS_MOST = 12,
+    ASSUMPTIONS_MOST = 6,
+    BARS_MOST = 18,
+    LINE = 15,
+    TITLE_ROOM = 78
+};
+
+/* The values of one assumption of one row. */
+struct group {
+    const struct ar_plot_change *first;
+    double most; /* largest change of them */
+};
+
+/* The bars of one row, the assumptions that change most at the top. */
+struct panel {
+    const char *row, *title;
+    const struct ar_plot_change *bars[BARS_MOST];
+    double name_lines[BARS_MOST]; /* where the name of its assumption stands; NAN: elsewhere */
+    size_t bars_count;
+};
+
+struct layout {
+    struct panel panels[PANELS_MOST];
+    size_t panels_count;
+    double x_least, x_most, x_step;
+    double panel_height, height;
+    size_t bars_most;
+    bool is_cut;
+};
+
+static size_t count_changes(const struct ar_plot_reproduction *reproduction)
+{
+    return reproduction->changes_count;
+}
+
+static bool is_same_group(const struct ar_plot_change *a, const struct ar_plot_change *b)
+{
+    return strcmp(a->row, b->row) == 0 && strcmp(a->assumption, b->assumption) == 0;
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+    const struct group *a = left;
+    const struct group *b = right;
+    if (a->most != b->most) {
+        return a->most > b->most ? -1 : 1;
+    }
+    return (a->first > b->first) - (a->first < b->first);
+}
+
+static void add_bars(struct panel *panel, const struct ar_plot_reproduction *reproduction,
+                     const struct group *group, bool *is_cut)
+{
+    size_t before = panel->bars_count;
+    for (size_t i = 0; i < reproduction->changes_count; i++) {
+        const struct ar_plot_change *change = &reproduction->changes[i];
+        if (!is_same_group(group->first, change)) {
+            continue;
+        }
+        if (panel->bars_count == BARS_MOST) {
+            *is_cut = true;
+            break;
+        }
+        panel->name_lines[panel->bars_count] = NAN;
+        panel->bars[panel->bars_count++] = change;
+    }
+    if (panel->bars_count > before) {
+        panel->name_lines[before] = ((double)before + (double)panel->bars_count - 1) / 2;
+    }
+}
+
+static void fill_panel(struct panel *panel, const struct ar_plot_reproduction *reproduction,
+                       struct group *groups, bool *is_cut)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < reproduction->changes_count; i++) {
+        const struct ar_plot_change *change = &reproduction->changes[i];
+        size_t k = 0;
+        if (strcmp(change->row, panel->row) != 0) {
+            continue;
+        }
+        while (k < count && !is_same_group(groups[k].first, change)) {
+            k++;
+        }
+        if (k == count) {
+            groups[count++] = (struct group){change, 0};
+        }
+        groups[k].most = fmax(groups[k].most, fabs(change->change_frac));
+    }
+    qsort(groups, count, sizeof *groups, compare_groups);
+    for (size_t k = 0; k < count && k < ASSUMPTIONS_MOST; k++) {
+        add_bars(panel, reproduction, &groups[k], is_cut);
+    }
+    *is_cut = *is_cut || count > ASSUMPTIONS_MOST;
+}
+
+/* The title of a row if there is room for it, else its name. */
+static const char *title_of(const struct ar_plot_reproduction *reproduction, const char *row)
+{
+    for (size_t i = 0; i < reproduction->rows_count; i++) {
+        const char *title = reproduction->rows[i].title;
+        if (strcmp(reproduction->rows[i].row, row) == 0 && title[0] != '\0' &&
+            strlen(title) <= TITLE_MOST) {
+            return title;
+        }
+    }
+    return row;
+}
+
+static void list_panels(const struct ar_plot_reproduction *reproduction, struct layout *layout)
+{
+    for (size_t i = 0; i < reproduction->changes_count; i++) {
+        const char *row = reproduction->changes[i].row;
+        size_t k = 0;
+        while (k < layout->panels_count && strcmp(layout->panels[k].row, row) != 0) {
+            k++;
+        }
+        if (k == PANELS_MOST) {
+            layout->is_cut = true;
+        } else if (k == layout->panels_count) {
+            layout->panels[layout->panels_count++] =
+                (struct panel){.row = row, .title = title_of(reproduction, row)};
+        }
+    }
+}
+
+/* Room for the texts at the ends of the bars; about three ticks on each side of zero. */
+static void set_scale(struct layout *layout)
+{
+    double most = 0.1;
+    for (size_t p = 0; p < layout->panels_count; p++) {
+        const struct panel *panel = &layout->panels[p];
+        for (size_t i = 0; i < panel->bars_count; i++) {
+            most = fmax(most, 100 * fabs(panel->bars[i]->change_frac));
+        }
+        layout->bars_most =
+            panel->bars_count > layout->bars_most ? panel->bars_count : layout->bars_most;
+    }
+    double decade = pow(10, floor(log10(most / 2)));
+    double digit = most / 2 / decade;
+    layout->x_step = decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
+    layout->x_most = 2.4 * most;
+    layout->x_least = -2.4 * most;
+    layout->panel_height = (double)layout->bars_most * LINE + 6;
+    layout->height =
+        TITLE_ROOM + 8 + (layout->panel_height + 62) * (double)((layout->panels_count + 1) / 2);
+}
+
+/* Freed by the caller; NULL without memory. */
+static struct layout *make_layout(const struct ar_plot_reproduction *reproduction)
+{
+    struct layout *layout = calloc(1, sizeof *layout);
+    struct group *groups = calloc(reproduction->changes_count + 1, sizeof *groups);
+    if (layout != NULL && groups != NULL) {
+        list_panels(reproduction, layout);
+        for (size_t p = 0; p < layout->panels_count; p++) {
+            fill_panel(&layout->panels[p], reproduction, groups, &layout->is_cut);
+        }
+        set_scale(layout);
+    } else {
+        free(layout);
+        layout = NULL;
+    }
+    free(groups);
+    return layout;
+}
+
+static void write_bars(FILE *file, const struct ar_plot_reproduction *reproduction)
+{
+    struct layout *layout = make_layout(reproduction);
+    size_t number = 0;
+    fputs("panel,bar,line,percent,x_least,name_line\n", file);
+    for (size_t p = 0; layout != NULL && p < layout->panels_count; p++) {
+        const struct panel *panel = &layout->panels[p];
+        for (size_t i = 0; i < panel->bars_count; i++) {
+            double name_line = isfinite(panel->name_lines[i]) ? panel->name_lines[i] : (double)i;
+            fprintf(file, "%zu,%zu,%zu,%.9g,%.9g,%.9g\n", p + 1, ++number, i,
+                    100 * panel->bars[i]->change_frac, layout->x_least, name_line);
+        }
+    }
+    free(layout);
+}
+
+/* Names of assumptions beside the first bar of each, values at the ends of the bars. */
+static void write_texts(FILE *file, const struct layout *layout, const char *name, bool are_names)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < layout->panels_count; p++) {
+        count += layout->panels[p].bars_count;
+    }
+    fprintf(file, "array %s[%zu] = [", name, count);
+    for (size_t p = 0, number = 0; p < layout->panels_count; p++) {
+        const struct panel *panel = &layout->panels[p];
+        for (size_t i = 0; i < panel->bars_count; i++, number++) {
+            const struct ar_plot_change *bar = panel->bars[i];
+            char text[AR_PLOT_SHORT + 32];
+            char value[AR_PLOT_SHORT];
+            snprintf(value, sizeof value, "%s", bar->value);
+            ar_plot_cut_text(value, 14);
+            snprintf(text, sizeof text, "%s: %+.2g %%", value, 100 * bar->change_frac);
+            if (are_names) {
+                snprintf(text, sizeof text, "%s",
+                         isfinite(panel->name_lines[i]) ? bar->assumption : "");
+                ar_plot_cut_text(text, 20);
+            }
+            fputs(number == 0 ? "" : ", ", file);
+            ar_plot_write_quoted(file, text);
+        }
+    }
+    fputs("]\n", file);
+}
+
+static void write_panel(FILE *file, const struct layout *layout, size_t p)
+{
+    const struct panel *panel = &layout->panels[p];
+    double left = p % 2 == 0 ? 128 : 488;
+    double top = layout->height - TITLE_ROOM - 20 - (layout->panel_height + 62) * (double)(p / 2);
+    char *text = NULL;
+    size_t size = 0;
+    char title[AR_PLOT_TITLE];
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return;
+    }
+    snprintf(title, sizeof title, "%s", panel->title);
+    ar_plot_cut_text(title, TITLE_MOST);
+    fprintf(stream, "set lmargin at screen %.6f; set rmargin at screen %.6f; ",
+            left / AR_PLOT_WIDTH, (left + 222) / AR_PLOT_WIDTH);
+    fprintf(stream, "set tmargin at screen %.6f; set bmargin at screen %.6f; ",
+            top / layout->height, (top - layout->panel_height) / layout->height);
+    /* gnuplot does not take an empty text within another one. */
+    fprintf(stream, "set yrange [%.9g:-0.7]; set xlabel '%s' font ',11' offset 0, 0.6; set title ",
+            (double)panel->bars_count - 0.3,
+            p + 2 >= layout->panels_count ? "change of the prediction (%)" : " ");
+    ar_plot_write_quoted(stream, title);
+    fclose(stream);
+    ar_plot_write_settings_text(file, "panel_setup", p + 1, text);
+    free(text);
+}
+
+static void write_sensitivity_settings(FILE *file, const struct ar_plot_reproduction *reproduction)
+{
+    struct layout *layout = make_layout(reproduction);
+    if (layout == NULL) {
+        return;
+    }
+    const char *subtitle[] = {
+        "change of the prediction of a row when one assumption has another value",
+        "the largest changes of the first rows; sensitivity.csv has all"};
+    ar_plot_write_texts(file, "subtitle", subtitle, layout->is_cut ? 2 : 1);
+    fprintf(file, "picture_height = %.0f\nkey_columns = 1\nkey_rows = 0\n", layout->height);
+    fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_least, layout->x_most,
+            layout->x_step);
+    fprintf(file, "panels_count = %zu\narray panel_setup[%zu]\n", layout->panels_count,
+            layout->panels_count);
+    write_texts(file, layout, "bar_names", true);
+    write_texts(file, layout, "bar_texts", false);
+    for (size_t p = 0; p < layout->panels_count; p++) {
+        write_panel(file, layout, p);
+    }
+    free(layout);
+}
+
+const struct ar_plot_reproduced ar_plot_sensitivity = {
+    .name = "sensitivity",
+    .data_name = "sensitivity_bars", /* sensitivity.csv is its input */
+    .template_name = "sensitivity",
+    .empty_reason = "no sensitivity.csv with rows",
+    .count = count_changes,
+    .write_data = write_bars,
+    .write_settings = write_sensitivity_settings,
+};
