@@ -83,8 +83,9 @@ static void set_ranges(const struct ar_plot_reproduction *reproduction, struct l
         stretch(layout, row->gpus, fmin(row->low, fmin(row->predicted, row->measured)),
                 fmax(row->high, fmax(row->predicted, row->measured)));
     }
-    layout->x.least /= 1.3;
-    layout->x.most *= 1.3;
+    double margin = layout->x.most < 2 * layout->x.least ? 1.5 : 1.3; /* a power of 2 at least */
+    layout->x.least /= margin;
+    layout->x.most *= margin;
     if (layout->y.is_log) {
         layout->y.least /= 1.25;
         layout->y.most *= 1.25;

@@ -6,6 +6,8 @@
 #include "plot_script.h"
 
 enum {
+    PANEL_WIDTH = 180,
+    NAME_ROOM = 170,
     TITLE_MOST = 38,
     PANELS_MOST = 12,
     ASSUMPTIONS_MOST = 6,
@@ -133,7 +135,7 @@ static void list_panels(const struct ar_plot_reproduction *reproduction, struct 
     }
 }
 
-/* Room for the texts at the ends of the bars; about three ticks on each side of zero. */
+/* Room for the texts at the ends of the bars; two ticks on each side of zero. */
 static void set_scale(struct layout *layout)
 {
     double most = 0.1;
@@ -145,11 +147,11 @@ static void set_scale(struct layout *layout)
         layout->bars_most =
             panel->bars_count > layout->bars_most ? panel->bars_count : layout->bars_most;
     }
-    double decade = pow(10, floor(log10(most / 2)));
-    double digit = most / 2 / decade;
-    layout->x_step = decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
-    layout->x_most = 2.4 * most;
-    layout->x_least = -2.4 * most;
+    double decade = pow(10, floor(log10(most / 1.5)));
+    double digit = most / 1.5 / decade;
+    layout->x_step = decade * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
+    layout->x_most = 1.95 * most;
+    layout->x_least = -1.95 * most;
     layout->panel_height = (double)layout->bars_most * LINE + 6;
     layout->height =
         TITLE_ROOM + 8 + (layout->panel_height + 62) * (double)((layout->panels_count + 1) / 2);
@@ -190,8 +192,26 @@ static void write_bars(FILE *file, const struct ar_plot_reproduction *reproducti
     free(layout);
 }
 
-/* Names of assumptions beside the first bar of each, values at the ends of the bars. */
-static void write_texts(FILE *file, const struct layout *layout, const char *name, bool are_names)
+enum text { NAMES, VALUES, CHANGES };
+
+static void write_text(FILE *file, const struct panel *panel, size_t i, enum text kind)
+{
+    const struct ar_plot_change *bar = panel->bars[i];
+    char text[AR_PLOT_SHORT] = "";
+    if (kind == CHANGES) {
+        snprintf(text, sizeof text, "%+.2g %%", 100 * bar->change_frac);
+    } else if (kind == VALUES) {
+        snprintf(text, sizeof text, "%s", bar->value);
+        ar_plot_cut_text(text, 13);
+    } else if (isfinite(panel->name_lines[i])) {
+        snprintf(text, sizeof text, "%s", bar->assumption);
+        ar_plot_cut_text(text, 17);
+    }
+    ar_plot_write_quoted(file, text);
+}
+
+/* Names of assumptions, once for all bars of each, their values and what they change. */
+static void write_texts(FILE *file, const struct layout *layout, const char *name, enum text kind)
 {
     size_t count = 0;
     for (size_t p = 0; p < layout->panels_count; p++) {
@@ -199,21 +219,9 @@ static void write_texts(FILE *file, const struct layout *layout, const char *nam
     }
     fprintf(file, "array %s[%zu] = [", name, count);
     for (size_t p = 0, number = 0; p < layout->panels_count; p++) {
-        const struct panel *panel = &layout->panels[p];
-        for (size_t i = 0; i < panel->bars_count; i++, number++) {
-            const struct ar_plot_change *bar = panel->bars[i];
-            char text[AR_PLOT_SHORT + 32];
-            char value[AR_PLOT_SHORT];
-            snprintf(value, sizeof value, "%s", bar->value);
-            ar_plot_cut_text(value, 14);
-            snprintf(text, sizeof text, "%s: %+.2g %%", value, 100 * bar->change_frac);
-            if (are_names) {
-                snprintf(text, sizeof text, "%s",
-                         isfinite(panel->name_lines[i]) ? bar->assumption : "");
-                ar_plot_cut_text(text, 20);
-            }
-            fputs(number == 0 ? "" : ", ", file);
-            ar_plot_write_quoted(file, text);
+        for (size_t i = 0; i < layout->panels[p].bars_count; i++) {
+            fputs(number++ == 0 ? "" : ", ", file);
+            write_text(file, &layout->panels[p], i, kind);
         }
     }
     fputs("]\n", file);
@@ -222,7 +230,7 @@ static void write_texts(FILE *file, const struct layout *layout, const char *nam
 static void write_panel(FILE *file, const struct layout *layout, size_t p)
 {
     const struct panel *panel = &layout->panels[p];
-    double left = p % 2 == 0 ? 128 : 488;
+    double left = p % 2 == 0 ? 176 : 532;
     double top = layout->height - TITLE_ROOM - 20 - (layout->panel_height + 62) * (double)(p / 2);
     char *text = NULL;
     size_t size = 0;
@@ -234,7 +242,7 @@ static void write_panel(FILE *file, const struct layout *layout, size_t p)
     snprintf(title, sizeof title, "%s", panel->title);
     ar_plot_cut_text(title, TITLE_MOST);
     fprintf(stream, "set lmargin at screen %.6f; set rmargin at screen %.6f; ",
-            left / AR_PLOT_WIDTH, (left + 222) / AR_PLOT_WIDTH);
+            left / AR_PLOT_WIDTH, (left + PANEL_WIDTH) / AR_PLOT_WIDTH);
     fprintf(stream, "set tmargin at screen %.6f; set bmargin at screen %.6f; ",
             top / layout->height, (top - layout->panel_height) / layout->height);
     /* gnuplot does not take an empty text within another one. */
@@ -260,10 +268,13 @@ static void write_sensitivity_settings(FILE *file, const struct ar_plot_reproduc
     fprintf(file, "picture_height = %.0f\nkey_columns = 1\nkey_rows = 0\n", layout->height);
     fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_least, layout->x_most,
             layout->x_step);
+    /* Names begin so far before the axis, in parts of its length. */
+    fprintf(file, "name_offset = %.6f\n", -(double)NAME_ROOM / PANEL_WIDTH);
     fprintf(file, "panels_count = %zu\narray panel_setup[%zu]\n", layout->panels_count,
             layout->panels_count);
-    write_texts(file, layout, "bar_names", true);
-    write_texts(file, layout, "bar_texts", false);
+    write_texts(file, layout, "bar_names", NAMES);
+    write_texts(file, layout, "bar_values", VALUES);
+    write_texts(file, layout, "bar_changes", CHANGES);
     for (size_t p = 0; p < layout->panels_count; p++) {
         write_panel(file, layout, p);
     }

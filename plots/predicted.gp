@@ -4,7 +4,7 @@ title = 'Published results, predicted and measured'
 set key at screen 0.5, screen key_y bottom center font ',11'
 set tics font ',11'
 set xlabel font ',12' offset 0, 0.6
-set ylabel font ',12' offset 1.2, 0
+set ylabel font ',12' offset 1, 0
 set title font ',12' offset 0, -0.6
 set style textbox opaque fillcolor rgb '#FFFFFF' noborder margins 0.4, 0.4
 

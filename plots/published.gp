@@ -3,7 +3,7 @@
 set key at screen 0.5, screen key_y bottom center font ',11'
 set tics font ',11'
 set xlabel font ',12' offset 0, 0.7
-set ylabel font ',12' offset 1.5, 0
+set ylabel font ',12' offset 1, 0
 set style textbox opaque fillcolor rgb '#FFFFFF' noborder margins 0.4, 0.4
 curve_data = picture.'_curves.csv'
 

@@ -245,7 +245,8 @@ void ar_plot_write_axis(FILE *file, const char *axis, const struct ar_plot_axis 
     }
     char name[16];
     snprintf(name, sizeof name, "%stics", axis);
-    ar_plot_write_few_log_ticks(ticks, name, range->least, range->most, NULL, most_count);
+    ar_plot_write_few_log_ticks(ticks, name, range->least, range->most,
+                                range->most < 1e5 ? NULL : "", most_count);
     fclose(ticks);
     fprintf(file, "%.*s; ", (int)strcspn(text, "\n"), text);
     free(text);

@@ -5,7 +5,7 @@ set key off
 set style fill solid 1.0 border lc rgb '#333333'
 set title noenhanced font ',10' offset 0, -0.7
 set xrange [x_least:x_most]
-set xtics x_step out font ',10'
+set xtics x_step scale 0 font ',9'
 unset grid
 set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
 unset ytics
@@ -14,7 +14,7 @@ half = 0.36
 
 here(p, name) = column('panel') == p ? column(name) : NaN
 bar_colour(percent) = percent < 0 ? 0x56B4E9 : 0xE69F00
-side(percent, wanted) = (percent < 0) == wanted ? bar_texts[int(column('bar'))] : ''
+side(percent, wanted) = (percent < 0) == wanted ? bar_changes[int(column('bar'))] : ''
 
 do for [pass = 1:2] {
     if (pass == 2) { eval to_png }
@@ -29,8 +29,10 @@ do for [pass = 1:2] {
                 with labels right noenhanced font ',9' offset character -0.5, 0, \
             data using (here(p, 'percent')):(column('line')):(side(column('percent'), 0)) \
                 with labels left noenhanced font ',9' offset character 0.5, 0, \
+            data using (here(p, 'x_least')):(column('line')):(bar_values[int(column('bar'))]) \
+                with labels right noenhanced font ',9' offset character -0.7, 0, \
             data using (here(p, 'x_least')):(column('name_line')):(bar_names[int(column('bar'))]) \
-                with labels right noenhanced font ',10' offset character -0.7, 0
+                with labels left noenhanced font ',9' offset graph name_offset, 0
     }
     unset multiplot
 }
