@@ -92,7 +92,6 @@ void write_sweep(void)
     cr_assert_not_null(file);
     fputs(header, file);
     add_row(file, 16, "ring", "-", "simgrid", 0.080, 0.020, "ok");
-    add_row(file, 16, "torus2d", "2x8", "simgrid", 0.079, 0.012, "ok");
     add_row(file, 16, "torus2d", "4x4", "simgrid", 0.075, 0.010, "ok");
     add_row(file, 16, "torus2d", "8x2", "simgrid", 0.001, 0.001, "\"aborted: \"\"no\"\" route\"");
     add_row(file, 64, "ring", "-", "closed", 0.090, 0.040, "ok");

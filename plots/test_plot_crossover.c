@@ -67,6 +67,63 @@ Test(plot_crossover, one_count_tells_nothing)
     cr_expect_null(find_one((double[]){0.5, 0}).row);
 }
 
+/* Steps of both algorithms on 4 and 8 GPUs, of a payload of 100 bytes. */
+static void add_pairs(struct ar_plot_table *table, const char *precision, uint64_t batch,
+                      double grid_s)
+{
+    for (uint64_t gpus = 4; gpus <= 8; gpus *= 2) {
+        struct ar_plot_row row = {.gpus = gpus,
+                                  .payload_bytes = 100,
+                                  .batch_per_gpu = batch,
+                                  .algorithm = RING,
+                                  .iteration_s = 1};
+        snprintf(row.precision, sizeof row.precision, "%s", precision);
+        table->rows[table->rows_count++] = row;
+        row.algorithm = grid_s > 0 ? TORUS : HIERARCHICAL;
+        row.iteration_s = grid_s > 0 ? grid_s : 0.5;
+        table->rows[table->rows_count++] = row;
+    }
+}
+
+Test(plot_crossover, precisions_of_the_same_payload_are_lines_of_their_own)
+{
+    struct ar_plot_row rows[16];
+    struct ar_plot_table table = {.rows = rows, .algorithms = &algorithms};
+    struct ar_plot_crossings *crossings = calloc(1, sizeof *crossings);
+    struct ar_plot_pick pick;
+    struct ar_error err;
+    add_pairs(&table, "fp32", 32, 2);
+    add_pairs(&table, "fp16", 32, 0.5);
+    cr_assert_eq(ar_plot_pick_crossover(&table, &engines, &pick, &err), AR_OK);
+    ar_plot_crossings_find(&pick, &algorithms, crossings);
+    cr_assert_eq(crossings->count, 2);
+    cr_expect_eq(crossings->lines, 2);
+    cr_expect_eq(crossings->columns, 1);
+    cr_expect_str_eq(crossings->cells[0].row->precision, "fp16");
+    cr_expect_eq(crossings->cells[0].from_gpus, 4);
+    cr_expect_eq(crossings->cells[1].from_gpus, 0);
+    ar_plot_pick_clear(&pick);
+    free(crossings);
+}
+
+Test(plot_crossover, one_payload_with_one_batch_or_without_a_grid_is_no_table)
+{
+    struct ar_plot_row rows[16];
+    struct ar_plot_table table = {.rows = rows, .algorithms = &algorithms};
+    struct ar_plot_pick pick;
+    struct ar_error err;
+    add_pairs(&table, "fp16", 32, 0.5);
+    cr_assert_eq(ar_plot_pick_crossover(&table, &engines, &pick, &err), AR_OK);
+    cr_expect_eq(pick.rows_count, 0, "one cell");
+    ar_plot_pick_clear(&pick);
+    table.rows_count = 0;
+    add_pairs(&table, "fp16", 32, 0);
+    add_pairs(&table, "fp16", 64, 0);
+    cr_assert_eq(ar_plot_pick_crossover(&table, &engines, &pick, &err), AR_OK);
+    cr_expect_eq(pick.rows_count, 0, "no torus2d");
+    ar_plot_pick_clear(&pick);
+}
+
 /* --- from files --------------------------------------------------------------------------- */
 
 static void add_step(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
@@ -105,17 +162,18 @@ static void write_scaled_sweep(void)
             }
         }
     }
+    add_step(file, 16, "hierarchical", "4", 16, "fp16", 100, 1, 0.3);
     cr_assert_eq(fclose(file), 0);
 }
 
-Test(plot_crossover,
-     the_table_has_a_cell_for_each_payload_and_batch_and_the_other_pictures_are_of_one)
+Test(plot_crossover, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_them)
 {
     need_gnuplot();
     write_scaled_sweep();
     struct ar_plot_report report = draw();
     cr_expect_str_eq(report.pictures[6].name, "crossover");
     cr_expect(report.pictures[6].is_drawn);
+    cr_expect_str_eq(report.pictures[6].reason, "");
     read_file("crossover.csv");
     cr_expect_str_eq(text, "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,"
                            "least_gpus,most_gpus,column,line,shade_frac,is_dark,text\n"
@@ -129,43 +187,20 @@ Test(plot_crossover,
     cr_expect_str_eq(report.remark,
                      "all pictures but crossover are of a batch of 16 per GPU, fp16, "
                      "gradient scale 1, one of 4 combinations");
-    cr_expect_eq(report.pictures[0].rows_count, 3 + 2);
+    cr_expect_eq(report.pictures[0].rows_count, 3 + 2 + 1);
+    cr_expect(report.pictures[5].is_drawn);
+    cr_expect_str_eq(report.pictures[5].reason, "", "no warning of panels without an algorithm");
+    read_file("shapes_counts.csv");
+    cr_expect_str_eq(text, "gpus,algorithm,shape,engine,grid_x,allreduce_s\n"
+                           "4,ring,,closed,,0.02\n"
+                           "4,torus2d,1x4,closed,1,0.02\n4,torus2d,2x2,closed,2,0.02\n"
+                           "16,ring,,closed,,0.02\n"
+                           "16,torus2d,1x4,closed,1,0.02\n16,torus2d,2x2,closed,2,0.02\n"
+                           "16,hierarchical,4,closed,,0.02\n");
+    read_file("shapes_counts.svg");
+    cr_expect_not_null(strstr(text, "16 GPUs, best: 1x4, 20 ms"));
     read_file("efficiency.svg");
     cr_expect_not_null(strstr(text, "batch of 16 per GPU, fp16, 100 %"));
-}
-
-Test(plot_crossover, precisions_of_the_same_payload_are_lines_of_their_own)
-{
-    need_gnuplot();
-    FILE *file = open_scaled_sweep();
-    for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
-        add_step(file, gpus, "ring", "", 32, "fp16", 100, 2, 0.2);
-        add_step(file, gpus, "torus2d", "2x2", 32, "fp16", 100, 2, 0.1);
-        add_step(file, gpus, "ring", "", 32, "fp32", 100, 1, 0.2);
-        add_step(file, gpus, "torus2d", "2x2", 32, "fp32", 100, 1, 0.3);
-    }
-    fclose(file);
-    draw();
-    read_file("crossover.csv");
-    cr_expect_not_null(strstr(text, "\nfp16,100,2,32,4,4,8,0,0,1.000,1,<= 4\n"
-                                    "fp32,100,1,32,,4,8,0,1,0.000,0,never\n"));
-}
-
-Test(plot_crossover, one_payload_with_one_batch_or_one_algorithm_is_no_table)
-{
-    need_gnuplot();
-    write_sweep();
-    struct ar_plot_report report = draw();
-    cr_expect(!report.pictures[6].is_drawn);
-    cr_expect_not_null(strstr(report.pictures[6].reason, "needs ring and torus2d on two GPU"));
-    FILE *file = open_scaled_sweep();
-    for (unsigned batch = 16; batch <= 32; batch *= 2) {
-        add_step(file, 4, "ring", "", batch, "fp16", 100, 1, 0.2);
-        add_step(file, 8, "ring", "", batch, "fp16", 100, 1, 0.2);
-    }
-    fclose(file);
-    report = draw();
-    cr_expect(!report.pictures[6].is_drawn);
 }
 
 Test(plot_crossover, a_gradient_scale_that_is_no_number_is_named)
@@ -176,27 +211,4 @@ Test(plot_crossover, a_gradient_scale_that_is_no_number_is_named)
     struct ar_plot_request request = a_request();
     cr_expect_eq(fail(&request, "sweep.csv:2: column \"gradient_scale\" is \"-1\"; expected"),
                  AR_BAD_DATA);
-}
-
-/* --- shapes of several counts ------------------------------------------------------------- */
-
-Test(plot_crossover, every_count_with_several_grids_has_a_panel_with_all_of_them)
-{
-    need_gnuplot();
-    write_sweep();
-    struct ar_plot_report report = draw();
-    cr_expect(report.pictures[5].is_drawn);
-    read_file("shapes_counts.csv");
-    cr_expect_str_eq(text, "gpus,algorithm,shape,engine,grid_x,allreduce_s\n"
-                           "16,ring,-,simgrid,,0.02\n"
-                           "16,torus2d,2x8,simgrid,2,0.012\n"
-                           "16,torus2d,4x4,simgrid,4,0.01\n"
-                           "64,ring,-,simgrid,,0.04\n"
-                           "64,torus2d,4x16,closed,4,0.013\n"
-                           "64,torus2d,8x8,closed,8,0.011\n"
-                           "64,torus2d,16x4,closed,16,0.014\n"
-                           "64,hierarchical,4,closed,,0.03\n");
-    read_file("shapes_counts.svg");
-    cr_expect_not_null(strstr(text, "16 GPUs, best: 4x4, 10 ms"));
-    cr_expect_not_null(strstr(text, "64 GPUs, best: 8x8, 11 ms"));
 }

@@ -67,7 +67,7 @@ Test(plot_input, rows_of_unlike_sweeps_are_refused)
                   "0.875,gpu,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok\n");
     fclose(file);
     struct ar_plot_request request = a_request();
-    cr_expect_eq(fail(&request, "sweep.csv:12: column \"cluster\" is \"other\"; expected "
+    cr_expect_eq(fail(&request, "sweep.csv:11: column \"cluster\" is \"other\"; expected "
                                 "\"abci-v100\" as in the rows before"),
                  AR_BAD_DATA);
 }
@@ -154,7 +154,7 @@ Test(plot_input, a_full_disk_leaves_the_old_pictures)
     struct ar_plot_request request = a_request();
     fail(&request, "efficiency.");
     cr_expect_eq(read_file("efficiency.png"), size);
-    cr_expect_eq(count_outputs(), 5 * 4);
+    cr_expect_eq(count_outputs(), 4 * 4);
 }
 
 Test(plot_input, a_directory_that_cannot_be_written_is_named)
