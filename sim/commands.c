@@ -48,8 +48,9 @@ const struct command commands[] = {
      command_sweep},
     {"plot", COMMAND_PLOT, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
-     "time against payload. A sweep of several batches or payloads (--gradient-scale) also gives a\n"
-     "table of GPU counts from which torus2d is faster than the ring. The gnuplot script and the\n"
+     "time against payload. A sweep of several batches or payloads (--gradient-scale) also gives\n"
+     "a table of GPU counts from which torus2d is faster than the ring. The gnuplot script and "
+     "the\n"
      "data of each picture stay beside it; the paths of the pictures go to stdout.\n\n"
      "example:\n"
      "  allreckon plot out/abci",
