@@ -31,11 +31,16 @@
  *
  * Which choice the library makes is its own business: NCCL takes the one of least time by its own
  * constants (ar_tuning), not by what is measured.
+ *
+ * The same rings carry the halves of an all-reduce, and with them all-reduces on grids are made of
+ * several calls (ar_library_grid_calls()): each pays its base, its own hops, and its bytes by the
+ * bandwidth, that of the network divided by the calls that leave a node together.
  */
 #ifndef AR_LIBRARY_H
 #define AR_LIBRARY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ar_error.h"
@@ -97,43 +102,134 @@ const char *ar_library_parameter_unit(enum ar_library_parameter parameter);
 const char *ar_library_parameter_source(enum ar_library_parameter parameter);
 double ar_library_parameter_start(enum ar_library_parameter parameter);
 
+/** The calls of the library; all but the first are rings only. */
+enum ar_library_call {
+    AR_ALL_REDUCE = 0,
+    AR_REDUCE_SCATTER, /**< and */
+    AR_ALL_GATHER,     /**< half an all-reduce each: p-1 steps of s/p */
+    AR_REDUCE,         /**< and */
+    AR_BROADCAST       /**< a chain of p-1 hops that all s bytes stream through */
+};
+
 /** What a run is, for the library. */
 struct ar_library_run {
     uint32_t nodes; /**< at least 1 */
     uint32_t ranks; /**< at least 2 and at least `nodes` */
-    double bytes;   /**< reduced per rank, above 0 */
+    double bytes;   /**< of the whole buffer of a rank, above 0 */
+    enum ar_library_call call;
+    uint32_t sharers; /**< such calls that leave each node together, each over other ranks; 0 or 1:
+                           it is alone */
 };
+
+/** Calls that share the HCAs of a node, 1 if one is alone. */
+static inline uint32_t ar_library_sharers(const struct ar_library_run *run)
+{
+    return run->sharers > 1 ? run->sharers : 1;
+}
+
+/** Hops of a ring, one after the other, and how many parts of s/p bytes take their time: 2(p-1) of
+ * an all-reduce, p-1 of its halves, p of a chain. */
+struct ar_library_hops {
+    double node;
+    double net;
+    double parts;
+};
+
+struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run);
 
 /** Time of a run by one choice with the parameters `values`, in seconds. */
 double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run);
 
-/** Whether the library has the choice at all: ll128 is for one node, trees are for several. */
+/** Whether the library has the choice at all: ll128 is for one node, trees are for all-reduces on
+ * several. */
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
+
+/* --- grids -------------------------------------------------------------------------------- */
+
+/** All-reduces that are made of three calls, on X x Y ranks (ar_shape.h). */
+enum ar_library_grid {
+    AR_GRID_TORUS,  /**< reduce-scatter in rows of X, all-reduce of s/X in columns of Y, all-gather
+                         in rows */
+    AR_GRID_LEADERS /**< reduce in groups of X, all-reduce of s among their Y leaders, broadcast */
+};
+
+enum { AR_GRID_CALLS_MOST = 3 };
+
+/** The calls of a grid of `bytes`; returns how many, since those of one rank are left out.
+ *
+ * Rank r lies on node r / g, g = `gpus_per_node`. Row j is ranks jX to jX + X - 1: it spans the
+ * nodes of these, the longest row counts, ceil(X/g) where rows begin on nodes. Column i has the
+ * stride X: Y nodes if X >= g, else 1 + floor((Y-1) X / g). Calls that run side by side share the
+ * HCAs of a node: the X columns that pass through it, at most g; two rows if they meet within a
+ * node, else one; one ring of leaders. With k sharers each has 1/k of the network's bandwidth.
+ * (That is g / (ranks of a group on a node) where groups are even.) Groups inside a node are taken
+ * to disturb nobody. */
+size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
+                             uint32_t gpus_per_node, double bytes,
+                             struct ar_library_run runs[AR_GRID_CALLS_MOST]);
+
+/* --- NCCL's own cost model ---------------------------------------------------------------- */
+
+struct ar_release;
 
 /** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
  * search finds in a node and across the network. */
 struct ar_tuning {
     const char *name;   /**< `nccl-2.8.4` */
     const char *source; /**< where the constants are published */
+    const struct ar_release *release;
     double node_bus_Bps;
     double net_bus_Bps;
-    uint32_t channels;
+    uint32_t channels; /**< its rings; 4 if nobody says otherwise */
+    bool is_pcie;      /**< no NVLink in a node */
 };
 
-/** The table of release 2.8.4 with the rates of a cluster. */
+/** The table of a release (`2.3.7`, `2.5.6`, `2.8.4`, `2.18.3`) with the rates of a cluster.
+ * AR_BAD_DATA, a line that begins with `where`, for others. */
+enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
+                              double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err);
+
+/** That of release 2.8.4, the default. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
+
+/** `2.8.4` */
+const char *ar_tuning_release(const struct ar_tuning *tuning);
+
+/** NCCL 2.3 and older have rings only. */
+bool ar_tuning_has_trees(const struct ar_tuning *tuning);
 
 /** What part of its bandwidth a simple tree of NCCL 2.8.4 reaches at a size, by its own constants:
  * between the powers of two of its table the line between them. */
 double ar_tuning_tree_efficiency(double bytes);
 
-/** Time of a choice by NCCL's own constants, in seconds. */
+enum ar_tuning_hop { AR_TUNING_BASE, AR_TUNING_NODE, AR_TUNING_NET };
+
+/** Latency of a choice, per call or per hop, relative to that of release 2.8.4 over NVLink. */
+double ar_tuning_hop_ratio(const struct ar_tuning *tuning, enum ar_choice choice,
+                           enum ar_tuning_hop hop);
+
+/** Where a parameter starts from, and its prior: that of the list above, latencies in the
+ * proportion of the release's constants. */
+double ar_library_parameter_prior(const struct ar_tuning *tuning,
+                                  enum ar_library_parameter parameter);
+const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
+                                              enum ar_library_parameter parameter);
+
+/** Time of a choice by NCCL's own constants, in seconds.
+ *
+ *     ring   base + hops in the node x node + hops across x net + s x parts/p / bus
+ *     tree   base + 2 ((p/n - 1) node + floor(log2 n) net) + 2 s / (bus x correction(s))
+ *
+ * The bus of a protocol, the latency of hops and their number differ by release
+ * (tuning_releases.c). NCCL counts a reduce-scatter in one node by ll a third faster, and a reduce
+ * or broadcast with one hop or with p of a tree; here all calls are of the same hops. */
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run);
 
-/** The open choice of least time by NCCL's own constants; of one algorithm if `algorithm` is not
- * NULL (`ring` or `tree`; a tree on one node is a ring for lack of an open choice). */
+/** The open choice of least time by NCCL's own constants (2.3.7: by size); of one algorithm if
+ * `algorithm` is not NULL (`ring` or `tree`; a tree on one node is a ring for lack of an open
+ * choice). */
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,
                                 const struct ar_library_run *run);
 

@@ -1,9 +1,9 @@
 /** \file ar_library_fit.h
  * Fits the cost model of a library (ar_library.h) to measured all-reduces, with its uncertainty.
  *
- * The fit is that of ar_fit.h, the priors are NCCL's constants, within a factor of two (one
- * standard deviation; they are no better), and a parameter whose standard error is below half of
- * that is identified. A fit that does not converge is an error.
+ * The fit is that of ar_fit.h, the priors are NCCL's constants of the release, within a factor of
+ * two (one standard deviation; they are no better), and a parameter whose standard error is below
+ * half of that is identified. A fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
  * the spread of the residuals, so it holds for a new measurement, model error included, as far as
@@ -53,6 +53,11 @@ struct ar_library_prediction {
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
                                                 const char *algorithm,
                                                 const struct ar_library_run *run);
+
+/** The same by NCCL's own constants, which say nothing of a band: its ends are NAN. */
+struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning,
+                                               const char *algorithm,
+                                               const struct ar_library_run *run);
 
 /** How far predictions are from measurements. */
 struct ar_library_error {

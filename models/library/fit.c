@@ -47,7 +47,7 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
     double priors[COUNT];
     struct ar_fit found;
     for (size_t i = 0; i < COUNT; i++) {
-        priors[i] = ar_library_parameter_start((enum ar_library_parameter)i);
+        priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
     for (size_t i = 0; i < data->count; i++) {
         data->choices[i] = ar_tuning_choose(tuning, NULL, &data->rows[i].run);
@@ -94,7 +94,7 @@ void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library
 {
     *library = (struct ar_library){.tuning = *tuning};
     for (size_t i = 0; i < COUNT; i++) {
-        library->values[i] = ar_library_parameter_start((enum ar_library_parameter)i);
+        library->values[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
         library->covariance[i][i] = PRIOR_SPREAD * PRIOR_SPREAD;
     }
 }

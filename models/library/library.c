@@ -55,25 +55,24 @@ double ar_library_parameter_start(enum ar_library_parameter parameter)
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
 {
     bool is_tree = choice == AR_TREE_LL || choice == AR_TREE_SIMPLE;
-    return choice == AR_RING_LL128 ? run->nodes == 1 : !is_tree || run->nodes > 1;
+    return choice == AR_RING_LL128 ? run->nodes == 1
+                                   : !is_tree || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
 }
 
-/* Hops one after the other. */
-struct hops {
-    double node;
-    double net;
-};
-
-static struct hops ring_hops(const struct ar_library_run *run)
+struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
 {
-    double net = 2.0 * (run->nodes - 1);
-    return (struct hops){.node = 2.0 * (run->ranks - 1) - net, .net = net};
+    double rounds = run->call == AR_ALL_REDUCE ? 2 : 1;
+    double net = rounds * (run->nodes - 1);
+    double all = rounds * (run->ranks - 1);
+    bool is_chain = run->call == AR_REDUCE || run->call == AR_BROADCAST;
+    return (struct ar_library_hops){
+        .node = all - net, .net = net, .parts = is_chain ? run->ranks : all};
 }
 
-static struct hops tree_hops(const struct ar_library_run *run)
+static struct ar_library_hops tree_hops(const struct ar_library_run *run)
 {
-    return (struct hops){.node = 2 * ((double)run->ranks / run->nodes - 1),
-                         .net = 2 * log2(run->nodes)};
+    return (struct ar_library_hops){.node = 2 * ((double)run->ranks / run->nodes - 1),
+                                    .net = 2 * log2(run->nodes)};
 }
 
 static double ramp(const double *values, double bytes)
@@ -86,32 +85,41 @@ static double over(const double *values, double bytes)
     return fmax(0, bytes - values[AR_LL_KNEE]);
 }
 
+/* Of a run on one node or on several, there by as many as share it. */
+static double bandwidth(const double *values, const struct ar_library_run *run,
+                        enum ar_library_parameter node, enum ar_library_parameter net)
+{
+    return run->nodes > 1 ? values[net] / ar_library_sharers(run) : values[node];
+}
+
 static double ring_ll(const double *values, const struct ar_library_run *run)
 {
-    struct hops hops = ring_hops(run);
+    struct ar_library_hops hops = ar_library_ring_hops(run);
     double bytes = run->bytes / run->ranks;
-    double bandwidth_Bps = values[run->nodes > 1 ? AR_LL_NET_BANDWIDTH : AR_LL_NODE_BANDWIDTH];
+    double part_s =
+        over(values, bytes) / bandwidth(values, run, AR_LL_NODE_BANDWIDTH, AR_LL_NET_BANDWIDTH);
+    double all = hops.node + hops.net;
     return values[AR_LL_BASE] + hops.node * values[AR_LL_NODE_LATENCY] +
-           hops.net * values[AR_LL_NET_LATENCY] +
-           (hops.node + hops.net) * (ramp(values, bytes) + over(values, bytes) / bandwidth_Bps);
+           hops.net * values[AR_LL_NET_LATENCY] + all * (ramp(values, bytes) + part_s) +
+           (hops.parts - all) * part_s;
 }
 
 static double ring_simple(const double *values, const struct ar_library_run *run)
 {
-    struct hops hops = ring_hops(run);
-    double bandwidth_Bps =
-        values[run->nodes > 1 ? AR_SIMPLE_NET_BANDWIDTH : AR_SIMPLE_NODE_BANDWIDTH];
+    struct ar_library_hops hops = ar_library_ring_hops(run);
     return values[AR_SIMPLE_BASE] + hops.node * values[AR_SIMPLE_NODE_LATENCY] +
            hops.net * values[AR_SIMPLE_NET_LATENCY] +
-           (hops.node + hops.net) * run->bytes / run->ranks / bandwidth_Bps;
+           hops.parts * run->bytes / run->ranks /
+               bandwidth(values, run, AR_SIMPLE_NODE_BANDWIDTH, AR_SIMPLE_NET_BANDWIDTH);
 }
 
 static double tree_ll(const double *values, const struct ar_library_run *run)
 {
-    struct hops hops = tree_hops(run);
+    struct ar_library_hops hops = tree_hops(run);
     double chunk = fmin(run->bytes, TREE_LL_CHUNK);
     double more = run->bytes / chunk - 1;
-    double s_per_byte = 2 / values[AR_LL_NET_BANDWIDTH]; /* two children */
+    double s_per_byte =
+        2 / (values[AR_LL_NET_BANDWIDTH] / ar_library_sharers(run)); /* two children */
     return values[AR_LL_BASE] +
            hops.node * (values[AR_TREE_LL_NODE_LATENCY] + ramp(values, chunk)) +
            hops.net * (values[AR_TREE_LL_NET_LATENCY] + ramp(values, chunk) +
@@ -122,13 +130,13 @@ static double tree_ll(const double *values, const struct ar_library_run *run)
 double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run)
 {
-    struct hops hops = choice < AR_TREE_LL ? ring_hops(run) : tree_hops(run);
+    struct ar_library_hops hops = choice < AR_TREE_LL ? ar_library_ring_hops(run) : tree_hops(run);
     switch (choice) {
     case AR_RING_LL:
         return ring_ll(values, run);
     case AR_RING_LL128:
         return values[AR_LL128_BASE] + hops.node * values[AR_LL128_LATENCY] +
-               hops.node * run->bytes / run->ranks / values[AR_LL128_BANDWIDTH];
+               hops.parts * run->bytes / run->ranks / values[AR_LL128_BANDWIDTH];
     case AR_RING_SIMPLE:
         return ring_simple(values, run);
     case AR_TREE_LL:
@@ -136,7 +144,7 @@ double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar
     default:
         return hops.node * values[AR_TREE_SIMPLE_NODE_LATENCY] +
                hops.net * values[AR_TREE_SIMPLE_NET_LATENCY] +
-               run->bytes /
-                   (values[AR_TREE_SIMPLE_BANDWIDTH] * ar_tuning_tree_efficiency(run->bytes));
+               run->bytes / (values[AR_TREE_SIMPLE_BANDWIDTH] / ar_library_sharers(run) *
+                             ar_tuning_tree_efficiency(run->bytes));
     }
 }

@@ -50,6 +50,17 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
                                           .high_s = time_s * exp(spread)};
 }
 
+struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning,
+                                               const char *algorithm,
+                                               const struct ar_library_run *run)
+{
+    enum ar_choice choice = ar_tuning_choose(tuning, algorithm, run);
+    return (struct ar_library_prediction){.choice = choice,
+                                          .time_s = ar_tuning_time(tuning, choice, run),
+                                          .low_s = NAN,
+                                          .high_s = NAN};
+}
+
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)
 {
     struct ar_library_error error = {.count = count};
@@ -81,8 +92,7 @@ enum ar_status ar_library_judge(const struct ar_library *library, const struct a
             time_s = predicted.time_s;
             covered += rows[i].time_s >= predicted.low_s && rows[i].time_s <= predicted.high_s;
         } else {
-            time_s =
-                ar_tuning_time(tuning, ar_tuning_choose(tuning, NULL, &rows[i].run), &rows[i].run);
+            time_s = ar_tuning_predict(tuning, NULL, &rows[i].run).time_s;
         }
         errors[i] = fabs(time_s / rows[i].time_s - 1);
     }

@@ -24,6 +24,11 @@ enum {
             "prior_source"                                                                         \
     }
 
+/** Values of `node_links`, beginning of those of `tuning`. */
+#define TABLE_NVLINK "nvlink"
+#define TABLE_PCIE   "pcie"
+#define TABLE_NCCL   "nccl-"
+
 #define TABLE_COVARIANCE "covariance."
 
 #endif

@@ -20,6 +20,8 @@ enum { LINE_MOST = 8192, WHERE_ROOM = 320 };
     X(KEY_TUNING, "tuning")                                                                        \
     X(KEY_NODE_BUS, "node_bus_Bps")                                                                \
     X(KEY_NET_BUS, "net_bus_Bps")                                                                  \
+    X(KEY_CHANNELS, "channels")                                                                    \
+    X(KEY_NODE_LINKS, "node_links")                                                                \
     X(KEY_RESIDUAL, "residual_frac")                                                               \
     X(KEY_ROWS, "rows")                                                                            \
     X(KEY_FITTED, "fitted_nodes")                                                                  \
@@ -84,6 +86,30 @@ static enum ar_status read_nodes(struct reader *reader, const char *value,
     return AR_OK;
 }
 
+/* The release; its rates are lines of their own. */
+static enum ar_status read_tuning(struct reader *reader, const char *value)
+{
+    struct ar_tuning *tuning = &reader->found.library.tuning;
+    struct ar_tuning found;
+    char where[WHERE_ROOM + 16];
+    snprintf(where, sizeof where, "%s: tuning", reader->where);
+    size_t skipped = strncmp(value, TABLE_NCCL, strlen(TABLE_NCCL)) == 0 ? strlen(TABLE_NCCL) : 0;
+    enum ar_status status = ar_tuning_find(where, value + skipped, 0, 0, &found, reader->err);
+    if (status == AR_OK) {
+        tuning->name = found.name;
+        tuning->source = found.source;
+        tuning->release = found.release;
+    }
+    return status;
+}
+
+static bool read_count(double number, bool is_number, uint32_t *count)
+{
+    bool is_right = is_number && number <= UINT32_MAX && number == floor(number);
+    *count = is_right ? (uint32_t)number : 0;
+    return is_right;
+}
+
 static enum ar_status read_value(struct reader *reader, enum key key, const char *value)
 {
     struct ar_library *library = &reader->found.library;
@@ -98,8 +124,7 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
         }
         break;
     case KEY_TUNING:
-        is_right = strcmp(value, library->tuning.name) == 0;
-        break;
+        return read_tuning(reader, value);
     case KEY_NODE_BUS:
         library->tuning.node_bus_Bps = number;
         is_right = is_number && number > 0;
@@ -107,13 +132,19 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
     case KEY_NET_BUS:
         library->tuning.net_bus_Bps = number;
         break;
+    case KEY_CHANNELS:
+        is_right = read_count(number, is_number, &library->tuning.channels) && number > 0;
+        break;
+    case KEY_NODE_LINKS:
+        library->tuning.is_pcie = strcmp(value, TABLE_PCIE) == 0;
+        is_right = library->tuning.is_pcie || strcmp(value, TABLE_NVLINK) == 0;
+        break;
     case KEY_RESIDUAL:
         library->residual_frac = number;
         is_right = is_number && number < 10;
         break;
     case KEY_ROWS:
-        is_right = is_number && number <= UINT32_MAX && number == floor(number);
-        library->rows_count = is_right ? (uint32_t)number : 0;
+        is_right = read_count(number, is_number, &library->rows_count);
         break;
     case KEY_FITTED:
         return read_nodes(reader, value, &reader->found.fitted);
@@ -121,8 +152,9 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
         return read_nodes(reader, value, &reader->found.held_out);
     }
     if (!is_right) {
-        return REFUSE(reader, "%s: %s: found \"%.60s\"; expected %s", reader->where, key_names[key],
-                      value, key == KEY_TUNING ? library->tuning.name : "a number not below zero");
+        return REFUSE(
+            reader, "%s: %s: found \"%.60s\"; expected %s", reader->where, key_names[key], value,
+            key == KEY_NODE_LINKS ? TABLE_NVLINK " or " TABLE_PCIE : "a number not below zero");
     }
     return AR_OK;
 }
@@ -286,10 +318,16 @@ static enum ar_status read_line(struct reader *reader, char *line)
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
+/* Older files do not have them. */
+static bool is_optional(enum key key)
+{
+    return key == KEY_TUNING || key == KEY_CHANNELS || key == KEY_NODE_LINKS;
+}
+
 static enum ar_status check_whole(struct reader *reader)
 {
     for (int i = 0; i < KEYS_COUNT; i++) {
-        if (!reader->has_key[i]) {
+        if (!reader->has_key[i] && !is_optional((enum key)i)) {
             return REFUSE(reader, "%.200s: found no line \"# %s: ...\"; expected one", reader->path,
                           key_names[i]);
         }

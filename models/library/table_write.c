@@ -33,9 +33,12 @@ static void write_head(const struct ar_library_table *table, FILE *file)
     const struct ar_library *library = &table->library;
     fprintf(file,
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
+            "# channels: %" PRIu32 "\n# node_links: %s\n"
             "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
             TABLE_FORMAT, library->tuning.name, library->tuning.node_bus_Bps,
-            library->tuning.net_bus_Bps, library->residual_frac, library->rows_count);
+            library->tuning.net_bus_Bps, library->tuning.channels,
+            library->tuning.is_pcie ? TABLE_PCIE : TABLE_NVLINK, library->residual_frac,
+            library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
 }
@@ -60,8 +63,8 @@ static void write_row(const struct ar_library *library, enum ar_library_paramete
             library->values[parameter], ar_library_parameter_unit(parameter),
             sqrt(library->covariance[parameter][parameter]),
             library->is_identified[parameter] ? "yes" : "no",
-            ar_library_parameter_start(parameter));
-    write_text(file, ar_library_parameter_source(parameter));
+            ar_library_parameter_prior(&library->tuning, parameter));
+    write_text(file, ar_library_parameter_prior_source(&library->tuning, parameter));
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         fprintf(file, ",%.17g", library->covariance[parameter][i]);
     }

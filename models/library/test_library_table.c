@@ -108,7 +108,7 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
     } rows[] = {
         {"# format: 1", "# format: 2", ":1: found format \"2\"; expected 1"},
         {"# format: 1\n", "", "found no line \"# format: ...\""},
-        {"nccl-2.8.4", "nccl-9", "tuning: found \"nccl-9\"; expected nccl-2.8.4"},
+        {"nccl-2.8.4", "nccl-9", "tuning: unknown NCCL release \"9\"; expected one of 2.3.7 2.5.6"},
         {"# node_bus_Bps: 1", "# node_bus_Bps: -1", "expected a number not below zero"},
         {"# rows: 72", "# rows: 7.5", "rows: found \"7.5\""},
         {"# rows: 72", "# rows: 72\n# rows: 72", "found rows a second time"},

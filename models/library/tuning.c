@@ -1,94 +1,174 @@
-/* NCCL's own cost model of an all-reduce: facts of release 2.8.4, read from
- * NVIDIA/nccl v2.8.4-1, src/graph/tuning.cc. Latencies in microseconds, bandwidths in GB/s. */
+/* NCCL's own cost model: what it expects of each choice, and which one it takes. */
+#include "tuning.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "ar_library.h"
+#include "ar_text.h"
 
-enum { SIZES = 22 };
+enum { RELEASES_MOST = 16, CHANNELS = 4, SIZES_2_8_4 = 22 };
 
-struct constants {
-    double base;
-    double node; /* NVLink */
-    double net;
-};
-
-static const struct constants constants[AR_CHOICES_COUNT] = {
-    [AR_RING_LL] = {3.6, 0.47, 2.7},    [AR_RING_LL128] = {10.0, 1.9, 4.0},
-    [AR_RING_SIMPLE] = {8.4, 3.4, 9.6}, [AR_TREE_LL] = {4.4, 0.52, 5.0},
-    [AR_TREE_SIMPLE] = {0, 28, 28},
-};
-
-/* Of the bandwidth of trees, by size: 64 bytes, 128, 256, ... */
-static const double tree_ll_correction[SIZES] = {1,  1,  1,  1,  .9, .8, .7, .7, .7, .7, .6,
-                                                 .5, .5, .5, .6, .7, .8, .9, .9, 1,  1,  1};
-static const double tree_simple_correction[SIZES] = {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6,
-                                                     .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9};
-
-/* Caps on a Volta GPU, for one node, two, and more. */
-static const double ll_cap[] = {39, 39, 20.4};
-static const double tree_channel_cap[] = {26.5, 18.5, 10};
+static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
+                             double net_bus_Bps)
+{
+    return (struct ar_tuning){.name = release->name,
+                              .source = release->source,
+                              .release = release,
+                              .node_bus_Bps = node_bus_Bps,
+                              .net_bus_Bps = net_bus_Bps,
+                              .channels = CHANNELS};
+}
 
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
 {
-    return (struct ar_tuning){.name = "nccl-2.8.4",
-                              .source = "NVIDIA/nccl v2.8.4-1, src/graph/tuning.cc",
-                              .node_bus_Bps = node_bus_Bps,
-                              .net_bus_Bps = net_bus_Bps,
-                              .channels = 4};
+    return make(ar_release_default, node_bus_Bps, net_bus_Bps);
+}
+
+enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
+                              double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err)
+{
+    const char *names[RELEASES_MOST];
+    for (size_t i = 0; i < ar_releases_count; i++) {
+        if (strcmp(release, ar_releases[i].release) == 0) {
+            *tuning = make(&ar_releases[i], node_bus_Bps, net_bus_Bps);
+            return AR_OK;
+        }
+        names[i] = ar_releases[i].release;
+    }
+    return ar_error_unknown(err, AR_BAD_DATA, where, "NCCL release", release, names,
+                            ar_releases_count);
+}
+
+const char *ar_tuning_release(const struct ar_tuning *tuning)
+{
+    return tuning->release->release;
+}
+
+bool ar_tuning_has_trees(const struct ar_tuning *tuning)
+{
+    return tuning->release->has_trees;
+}
+
+/* --- parts -------------------------------------------------------------------------------- */
+
+static bool is_wide(const struct ar_library_run *run)
+{
+    return run->nodes > 1;
+}
+
+static uint32_t scale_of(const struct ar_library_run *run)
+{
+    return run->nodes > 2 ? 2 : run->nodes - 1;
+}
+
+/* GB/s of what one of the calls that run side by side has. */
+static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    return is_wide(run) ? tuning->net_bus_Bps / 1e9 / ar_library_sharers(run)
+                        : tuning->node_bus_Bps / 1e9;
+}
+
+static bool is_low_latency(enum ar_choice choice)
+{
+    return choice == AR_RING_LL || choice == AR_TREE_LL;
+}
+
+/* A hop within a node, microseconds. */
+static double node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                           bool is_on_several)
+{
+    const struct ar_release *release = tuning->release;
+    const struct tuning_latency *of = &release->latency[choice];
+    double own = tuning->is_pcie ? of->pcie : of->nvlink;
+    if (!is_on_several) {
+        return own;
+    }
+    if (is_low_latency(choice)) {
+        own *= release->ll_node_factor;
+    }
+    if (choice >= AR_TREE_LL) {
+        return own;
+    }
+    if (release->is_net_everywhere) {
+        return of->net;
+    }
+    return fmax(own, choice == AR_RING_SIMPLE ? release->simple_hop_least : release->ll_hop_least);
 }
 
 static double corrected(const double *correction, double bytes)
 {
     int size = bytes < 128 ? 0 : (int)floor(log2(bytes / 64));
-    return size < SIZES ? correction[size] : 1;
+    return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
 }
 
 double ar_tuning_tree_efficiency(double bytes)
 {
-    double place = fmin(fmax(log2(bytes / 64), 0), SIZES - 1);
+    const double *correction = ar_release_default->tree_simple_correction;
+    double place = fmin(fmax(log2(bytes / 64), 0), SIZES_2_8_4 - 1);
     int below = (int)place;
-    int above = below + 1 < SIZES ? below + 1 : below;
+    int above = below + 1 < SIZES_2_8_4 ? below + 1 : below;
     double share = place - below;
-    return tree_simple_correction[below] * (1 - share) + tree_simple_correction[above] * share;
+    return correction[below] * (1 - share) + correction[above] * share;
 }
+
+double ar_tuning_hop_ratio(const struct ar_tuning *tuning, enum ar_choice choice,
+                           enum ar_tuning_hop hop)
+{
+    struct ar_tuning standard = make(ar_release_default, 0, 0);
+    const struct tuning_latency *of = &tuning->release->latency[choice];
+    const struct tuning_latency *usual = &ar_release_default->latency[choice];
+    double plateau =
+        choice == AR_RING_SIMPLE ? tuning->release->plateau / ar_release_default->plateau : 1;
+    switch (hop) {
+    case AR_TUNING_BASE:
+        return usual->base > 0 ? of->base / usual->base : 1;
+    case AR_TUNING_NET:
+        return of->net / usual->net * plateau;
+    default:
+        return node_latency(tuning, choice, is_low_latency(choice)) /
+               node_latency(&standard, choice, is_low_latency(choice));
+    }
+}
+
+/* --- times -------------------------------------------------------------------------------- */
 
 static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
                         const struct ar_library_run *run)
 {
-    const struct constants *of = &constants[choice];
-    double steps = 2.0 * (run->ranks - 1);
-    double net_steps = 2.0 * (run->nodes - 1);
-    bool is_wide = run->nodes > 1;
-    uint32_t scale = run->nodes > 2 ? 2 : run->nodes - 1;
-    double bus = (is_wide ? tuning->net_bus_Bps : tuning->node_bus_Bps) / 1e9;
-    double node = of->node * (choice == AR_RING_LL && is_wide ? 1.8 : 1);
-    double latency = of->base + (steps - net_steps) * node + net_steps * of->net;
+    const struct ar_release *release = tuning->release;
+    const struct tuning_latency *of = &release->latency[choice];
+    bool is_all_reduce = run->call == AR_ALL_REDUCE;
+    struct ar_library_hops hops = ar_library_ring_hops(run);
+    double net = hops.net + (is_all_reduce && is_wide(run) ? release->extra_net_hops : 0);
+    double node = hops.node - (net - hops.net);
+    double bus = bus_of(tuning, run);
+    double latency = of->base + node * node_latency(tuning, choice, is_wide(run)) + net * of->net;
     if (choice == AR_RING_LL) {
-        bus = fmin(ll_cap[scale], bus / 4);
+        bus = fmin(release->ll_cap[scale_of(run)], bus / 4);
     } else if (choice == AR_RING_LL128) {
-        bus *= 0.92;
-    } else if (is_wide && run->bytes >= run->ranks / 16.0 * 65536) {
-        latency *= 1.9; /* the plateau of the ring */
+        bus = fmin(bus * release->ll128_share, release->ll128_cap);
+    } else if (is_all_reduce && is_wide(run) && run->bytes >= run->ranks / 16.0 * 65536) {
+        latency *= release->plateau;
     }
-    return latency * 1e-6 + run->bytes / (bus * 1e9 * run->ranks / steps);
+    return latency * 1e-6 + run->bytes / (bus * 1e9 * run->ranks / hops.parts);
 }
 
 static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
                         const struct ar_library_run *run)
 {
-    const struct constants *of = &constants[choice];
-    uint32_t scale = run->nodes > 2 ? 2 : run->nodes - 1;
-    bool is_wide = run->nodes > 1;
-    double bus = (is_wide ? tuning->net_bus_Bps : tuning->node_bus_Bps) / 1e9;
-    double node = of->node * (choice == AR_TREE_LL && is_wide ? 1.8 : 1);
+    const struct ar_release *release = tuning->release;
+    const struct tuning_latency *of = &release->latency[choice];
+    double node = node_latency(tuning, choice, is_wide(run));
     double latency =
         of->base + 2 * ((run->ranks / run->nodes - 1) * node + floor(log2(run->nodes)) * of->net);
-    bus = fmin(bus * 0.92, tuning->channels * tree_channel_cap[scale]);
+    double cap = release->tree_cap[scale_of(run)];
+    double bus = fmin(bus_of(tuning, run) * release->tree_share,
+                      release->is_tree_cap_of_channel ? tuning->channels * cap : cap);
     if (choice == AR_TREE_LL) {
-        bus = fmin(bus / 3.8, ll_cap[scale]) * corrected(tree_ll_correction, run->bytes);
+        bus = fmin(bus / release->tree_ll_divisor, release->ll_cap[scale_of(run)]) *
+              corrected(release->tree_ll_correction, run->bytes);
     } else {
-        bus *= corrected(tree_simple_correction, run->bytes);
+        bus *= corrected(release->tree_simple_correction, run->bytes);
     }
     return latency * 1e-6 + run->bytes / (bus * 1e9 / 2);
 }
@@ -97,6 +177,25 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run)
 {
     return choice < AR_TREE_LL ? ring_time(tuning, choice, run) : tree_time(tuning, choice, run);
+}
+
+/* --- choice ------------------------------------------------------------------------------- */
+
+static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
+                    const struct ar_library_run *run)
+{
+    const struct ar_release *release = tuning->release;
+    if (!ar_choice_is_open(choice, run)) {
+        return false;
+    }
+    if (choice >= AR_TREE_LL) {
+        return release->has_trees;
+    }
+    if (choice == AR_RING_LL128) {
+        return release->has_ll128 && !tuning->is_pcie;
+    }
+    double most = release->ll_channel_bytes * run->ranks * tuning->channels;
+    return most == 0 || (run->bytes <= most) == (choice == AR_RING_LL);
 }
 
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,
@@ -108,7 +207,7 @@ enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algo
         enum ar_choice choice = (enum ar_choice)i;
         bool is_asked = algorithm == NULL || strcmp(algorithm, ar_choice_algorithm(choice)) == 0;
         double time_s = ar_tuning_time(tuning, choice, run);
-        if (is_asked && ar_choice_is_open(choice, run) && time_s < best_s) {
+        if (is_asked && is_open(tuning, choice, run) && time_s < best_s) {
             best = choice;
             best_s = time_s;
         }

@@ -1,0 +1,53 @@
+/* All-reduces on grids, made of several calls of the library. */
+#include "ar_library.h"
+
+/* Nodes of the longest row. */
+static uint32_t row_nodes(uint32_t x, uint32_t y, uint32_t gpus)
+{
+    uint32_t most = 1;
+    for (uint32_t row = 0; row < y && row < gpus; row++) { /* then they begin in a node as before */
+        uint64_t first = (uint64_t)row * x;
+        uint32_t nodes = (uint32_t)((first + x - 1) / gpus - first / gpus) + 1;
+        most = nodes > most ? nodes : most;
+    }
+    return most;
+}
+
+static uint32_t column_nodes(uint32_t x, uint32_t y, uint32_t gpus)
+{
+    return x >= gpus ? y : (uint32_t)((uint64_t)(y - 1) * x / gpus) + 1;
+}
+
+static void add(struct ar_library_run run, struct ar_library_run *runs, size_t *count)
+{
+    if (run.ranks > 1) {
+        runs[(*count)++] = run;
+    }
+}
+
+size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
+                             uint32_t gpus_per_node, double bytes,
+                             struct ar_library_run runs[AR_GRID_CALLS_MOST])
+{
+    bool is_torus = grid == AR_GRID_TORUS;
+    bool rows_meet = y > 1 && x % gpus_per_node != 0 && gpus_per_node % x != 0;
+    size_t count = 0;
+    struct ar_library_run row = {.nodes = row_nodes(x, y, gpus_per_node),
+                                 .ranks = x,
+                                 .bytes = bytes,
+                                 .call = is_torus ? AR_REDUCE_SCATTER : AR_REDUCE,
+                                 .sharers = rows_meet ? 2 : 1};
+    struct ar_library_run column = {.nodes = column_nodes(x, y, gpus_per_node),
+                                    .ranks = y,
+                                    .bytes = is_torus ? bytes / x : bytes,
+                                    .call = AR_ALL_REDUCE,
+                                    .sharers = 1};
+    if (is_torus) {
+        column.sharers = x < gpus_per_node ? x : gpus_per_node;
+    }
+    add(row, runs, &count);
+    add(column, runs, &count);
+    row.call = is_torus ? AR_ALL_GATHER : AR_BROADCAST;
+    add(row, runs, &count);
+    return count;
+}

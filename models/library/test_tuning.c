@@ -1,0 +1,296 @@
+/* NCCL's own cost model by release, against times that were worked out by hand. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_library_fit.h"
+
+#define KIB 1024.0
+#define MIB 1048576.0
+
+static struct ar_tuning tuning_of(const char *release)
+{
+    struct ar_tuning tuning;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_tuning_find("test", release, 132e9, 24e9, &tuning, &err), AR_OK, "%s",
+                 err.text);
+    return tuning;
+}
+
+static double choice_us(const char *release, enum ar_choice choice, uint32_t nodes, double bytes)
+{
+    struct ar_tuning tuning = tuning_of(release);
+    struct ar_library_run run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes};
+    return ar_tuning_time(&tuning, choice, &run) * 1e6;
+}
+
+/* Latency + bytes of a ring (p-1)/p twice over the bus, of a tree twice; GB/s are bytes per
+ * nanosecond. 4 GPUs in a node, 132 GB/s there and 24 GB/s across. */
+Test(tuning, times_of_each_release_are_those_of_its_published_constants)
+{
+    static const struct {
+        const char *release;
+        enum ar_choice choice;
+        uint32_t nodes;
+        double bytes;
+        double latency_us;
+        double bytes_us;
+    } rows[] = {
+        /* A ring of several nodes pays the network's latency at every hop in 2.5. */
+        {"2.5.6", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
+        {"2.5.6", AR_RING_SIMPLE, 1, MIB, 8.4 + 6 * 5.7, MIB * 1.5 / 132e3},
+        {"2.5.6", AR_RING_LL, 2, MIB, 3.6 + 14 * 0.9, MIB * 1.75 / 6e3},
+        {"2.5.6", AR_RING_LL128, 1, MIB, 3.6 + 6 * 2.5, MIB * 1.5 / 100e3},
+        {"2.5.6", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.5 + 2 * 5.0), 2 * KIB / (24e3 * 0.27)},
+        {"2.5.6", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 50.0),
+         128 * MIB / (24e3 * 0.9 * 0.8)},
+        {"2.3.7", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
+        {"2.3.7", AR_RING_LL, 1, KIB, 3.6 + 6 * 0.4, KIB * 1.5 / 33e3},
+        /* The plateau begins at 64 KiB for 16 ranks. */
+        {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB - 1, 8.4 + 12 * 3.4 + 2 * 9.6, 1.365291667 * 1.75},
+        {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB, 1.9 * (8.4 + 12 * 3.4 + 2 * 9.6),
+         32 * KIB * 1.75 / 24e3},
+        {"2.8.4", AR_RING_LL, 2, 4 * KIB, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 4 * KIB * 1.75 / 6e3},
+        {"2.8.4", AR_RING_LL128, 1, MIB, 10 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
+        {"2.8.4", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.52 * 1.8 + 2 * 5.0),
+         2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
+        {"2.8.4", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 28.0),
+         128 * MIB / (24e3 * 0.92 * 0.8)},
+        /* Two more hops across; a hop in a node takes at least 1 us, and 3 us. */
+        {"2.18.3", AR_RING_SIMPLE, 2, 16 * KIB, 8.4 + 10 * 3.4 + 4 * 14.0, 16 * KIB * 1.75 / 24e3},
+        {"2.18.3", AR_RING_SIMPLE, 2, MIB, 1.9 * (8.4 + 10 * 3.4 + 4 * 14.0), MIB * 1.75 / 24e3},
+        {"2.18.3", AR_RING_LL, 2, 4 * KIB, 6.6 + 10 * 1.0 + 4 * 2.7, 4 * KIB * 1.75 / 6e3},
+        {"2.18.3", AR_RING_LL, 1, 4 * KIB, 6.6 + 6 * 0.6, 4 * KIB * 1.5 / 33e3},
+        {"2.18.3", AR_RING_LL128, 1, MIB, 14 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
+        {"2.18.3", AR_TREE_LL, 4, KIB, 6.8 + 2 * (3 * 0.6 + 2 * 5.0),
+         2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
+        {"2.18.3", AR_TREE_SIMPLE, 4, 4 * MIB, 2 * (3 * 4.0 + 2 * 14.0),
+         8 * MIB / (24e3 * 0.92 * 0.7)},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double found_us = choice_us(rows[i].release, rows[i].choice, rows[i].nodes, rows[i].bytes);
+        double expected_us = rows[i].latency_us + rows[i].bytes_us;
+        cr_expect_float_eq(found_us / expected_us, 1, 1e-7, "row %zu, %s: %g, not %g us", i,
+                           rows[i].release, found_us, expected_us);
+    }
+}
+
+Test(tuning, hops_over_pcie_have_latencies_of_their_own_and_no_ll128)
+{
+    struct ar_library_run run = {.nodes = 1, .ranks = 4, .bytes = MIB};
+    struct ar_tuning tuning = tuning_of("2.8.4");
+    tuning.is_pcie = true;
+    double time_s = ar_tuning_time(&tuning, AR_RING_SIMPLE, &run);
+    cr_expect_float_eq(time_s, (8.4 + 6 * 5.7 + MIB * 1.5 / 132e3) * 1e-6, 1e-12);
+    time_s = ar_tuning_time(&tuning, AR_RING_LL, &run);
+    cr_expect_float_eq(time_s, (3.6 + 6 * 1.0 + MIB * 1.5 / 33e3) * 1e-6, 1e-12);
+    for (run.bytes = 4; run.bytes < 1e9; run.bytes *= 2) {
+        cr_expect_neq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL128);
+    }
+}
+
+Test(tuning, release_2_3_7_takes_ll_up_to_its_limit_exactly_and_no_tree)
+{
+    struct ar_tuning tuning = tuning_of("2.3.7");
+    struct ar_library_run run = {.nodes = 160, .ranks = 640};
+    cr_expect_not(ar_tuning_has_trees(&tuning));
+    static const uint32_t channels[] = {4, 12};
+    for (size_t i = 0; i < 2; i++) {
+        tuning.channels = channels[i];
+        double limit = 640.0 * channels[i] * 16384;
+        run.bytes = limit;
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL);
+        run.bytes = limit + 2;
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE);
+        run.bytes = 4;
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL);
+    }
+    run = (struct ar_library_run){.nodes = 1, .ranks = 4, .bytes = 2 * MIB};
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE, "no ll128 either");
+}
+
+/* At 64 GPUs on 16 nodes; by hand for 4 bytes: 2.8.4 has 3.6 + 96 x 0.846 + 30 x 2.7 us in a ring
+ * and 4.4 + 2 (3 x 0.936 + 4 x 5) us in a tree. */
+Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
+{
+    static const char *const releases[] = {"2.5.6", "2.8.4", "2.18.3"};
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_tuning tuning = tuning_of(releases[i]);
+        struct ar_library_run run = {.nodes = 16, .ranks = 64, .bytes = 4};
+        cr_expect(ar_tuning_has_trees(&tuning));
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_TREE_LL, "%s", releases[i]);
+        run.bytes = 1e9;
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE, "%s", releases[i]);
+        run.call = AR_ALL_GATHER;
+        run.bytes = 4;
+        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL, "only all-reduces");
+    }
+}
+
+Test(tuning, an_unknown_release_is_refused_with_the_nearest_one)
+{
+    struct ar_tuning tuning = {.channels = 77};
+    struct ar_error err;
+    cr_expect_eq(ar_tuning_find("--tuning", "2.18.33", 1, 1, &tuning, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text,
+                     "--tuning: unknown NCCL release \"2.18.33\"; did you mean \"2.18.3\"?");
+    cr_expect_eq(ar_tuning_find("--tuning", "", 1, 1, &tuning, &err), AR_BAD_DATA);
+    cr_expect_eq(tuning.channels, 77);
+}
+
+Test(tuning, priors_of_a_release_are_its_latencies)
+{
+    struct ar_tuning standard = tuning_of("2.8.4");
+    struct ar_tuning old = tuning_of("2.5.6");
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        enum ar_library_parameter parameter = (enum ar_library_parameter)i;
+        cr_expect_eq(ar_library_parameter_prior(&standard, parameter),
+                     ar_library_parameter_start(parameter));
+        cr_expect_str_eq(ar_library_parameter_prior_source(&standard, parameter),
+                         ar_library_parameter_source(parameter));
+    }
+    cr_expect_float_eq(ar_library_parameter_prior(&old, AR_LL128_BASE), 3.6e-6, 1e-12);
+    cr_expect_float_eq(ar_library_parameter_prior(&old, AR_LL_NET_LATENCY), 0.9e-6, 1e-12);
+    cr_expect_float_eq(ar_library_parameter_prior(&old, AR_SIMPLE_NODE_LATENCY), 5.7e-6, 1e-12);
+    cr_expect_float_eq(ar_library_parameter_prior(&old, AR_TREE_SIMPLE_NET_LATENCY), 50e-6, 1e-12);
+    cr_expect_eq(ar_library_parameter_prior(&old, AR_SIMPLE_NET_BANDWIDTH), 24e9);
+    cr_expect_not_null(strstr(ar_library_parameter_prior_source(&old, AR_LL128_BASE), "v2.5.6-1"));
+}
+
+/* --- other calls -------------------------------------------------------------------------- */
+
+static double call_us(enum ar_library_call call, uint32_t nodes, uint32_t ranks)
+{
+    struct ar_tuning tuning = tuning_of("2.8.4");
+    struct ar_library_run run = {.nodes = nodes, .ranks = ranks, .bytes = MIB, .call = call};
+    return ar_tuning_time(&tuning, AR_RING_SIMPLE, &run) * 1e6;
+}
+
+Test(tuning, halves_and_chains_by_hand)
+{
+    double half = 8.4 + 6 * 3.4 + 9.6 + MIB * 7 / 8 / 24e3;
+    cr_expect_float_eq(call_us(AR_REDUCE_SCATTER, 2, 8), half, 1e-9);
+    cr_expect_float_eq(call_us(AR_ALL_GATHER, 2, 8), half, 1e-9);
+    double chain = 8.4 + 3 * 3.4 + MIB / 132e3;
+    cr_expect_float_eq(call_us(AR_REDUCE, 1, 4), chain, 1e-9);
+    cr_expect_float_eq(call_us(AR_BROADCAST, 1, 4), chain, 1e-9);
+}
+
+struct expected_call {
+    enum ar_library_call call;
+    uint32_t ranks, nodes, sharers; /* sharers of one node do not matter: 0 */
+    double bytes;
+};
+
+static void expect_grid(enum ar_library_grid grid, uint32_t x, uint32_t y, uint32_t gpus,
+                        size_t count, const struct expected_call *expected)
+{
+    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    cr_assert_eq(ar_library_grid_calls(grid, x, y, gpus, 960, runs), count, "%ux%u", x, y);
+    for (size_t i = 0; i < count; i++) {
+        cr_expect_eq(runs[i].call, expected[i].call, "%ux%u call %zu", x, y, i);
+        cr_expect_eq(runs[i].ranks, expected[i].ranks, "%ux%u call %zu", x, y, i);
+        cr_expect_eq(runs[i].nodes, expected[i].nodes, "%ux%u call %zu: %u nodes", x, y, i,
+                     runs[i].nodes);
+        cr_expect_float_eq(runs[i].bytes, expected[i].bytes, 1e-9);
+        if (runs[i].nodes > 1) {
+            cr_expect_eq(ar_library_sharers(&runs[i]), expected[i].sharers, "%ux%u call %zu: %u", x,
+                         y, i, ar_library_sharers(&runs[i]));
+        }
+    }
+}
+
+#define TORUS(x, y, gpus, ...)                                                                     \
+    expect_grid(AR_GRID_TORUS, x, y, gpus,                                                         \
+                sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
+                (struct expected_call[]){__VA_ARGS__})
+#define LEADERS(x, y, gpus, ...)                                                                   \
+    expect_grid(AR_GRID_LEADERS, x, y, gpus,                                                       \
+                sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
+                (struct expected_call[]){__VA_ARGS__})
+
+/* clang-format off */
+Test(tuning, grids_lie_over_nodes_as_their_ranks_do)
+{
+    /* Rows of two nodes each; four columns of one GPU per node leave a node together. */
+    TORUS(8, 8, 4, {AR_REDUCE_SCATTER, 8, 2, 1, 960}, {AR_ALL_REDUCE, 8, 8, 4, 120},
+          {AR_ALL_GATHER, 8, 2, 1, 960});
+    /* Rows of half a node; the two columns have two GPUs of every node. */
+    TORUS(2, 8, 4, {AR_REDUCE_SCATTER, 2, 1, 0, 960}, {AR_ALL_REDUCE, 8, 4, 2, 480},
+          {AR_ALL_GATHER, 2, 1, 0, 960});
+    TORUS(4, 3, 4, {AR_REDUCE_SCATTER, 4, 1, 0, 960}, {AR_ALL_REDUCE, 3, 3, 4, 240},
+          {AR_ALL_GATHER, 4, 1, 0, 960});
+    /* Rows that begin within nodes meet there. */
+    TORUS(6, 4, 4, {AR_REDUCE_SCATTER, 6, 2, 2, 960}, {AR_ALL_REDUCE, 4, 4, 4, 160},
+          {AR_ALL_GATHER, 6, 2, 2, 960});
+    TORUS(3, 4, 4, {AR_REDUCE_SCATTER, 3, 2, 2, 960}, {AR_ALL_REDUCE, 4, 3, 3, 320},
+          {AR_ALL_GATHER, 3, 2, 2, 960});
+    TORUS(2, 2, 8, {AR_REDUCE_SCATTER, 2, 1, 0, 960}, {AR_ALL_REDUCE, 2, 1, 0, 480},
+          {AR_ALL_GATHER, 2, 1, 0, 960});
+    /* One column is the flat ring, one row its halves. */
+    TORUS(1, 16, 4, {AR_ALL_REDUCE, 16, 4, 1, 960});
+    TORUS(16, 1, 4, {AR_REDUCE_SCATTER, 16, 4, 1, 960}, {AR_ALL_GATHER, 16, 4, 1, 960});
+    /* Leaders are one ring, alone on the network. */
+    LEADERS(4, 16, 4, {AR_REDUCE, 4, 1, 0, 960}, {AR_ALL_REDUCE, 16, 16, 1, 960},
+            {AR_BROADCAST, 4, 1, 0, 960});
+    LEADERS(4, 4, 8, {AR_REDUCE, 4, 1, 0, 960}, {AR_ALL_REDUCE, 4, 2, 1, 960},
+            {AR_BROADCAST, 4, 1, 0, 960});
+}
+/* clang-format on */
+
+/* Where there is no plateau and every hop is counted once. */
+Test(tuning, a_torus_of_one_row_is_the_ring_and_one_more_base)
+{
+    struct ar_tuning tuning = tuning_of("2.5.6");
+    struct ar_library library;
+    ar_library_start(&tuning, &library);
+    static const struct {
+        enum ar_choice choice;
+        double base_us;
+        enum ar_library_parameter base;
+    } rows[] = {{AR_RING_LL, 3.6, AR_LL_BASE}, {AR_RING_SIMPLE, 8.4, AR_SIMPLE_BASE}};
+    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    struct ar_library_run ring = {.nodes = 4, .ranks = 16, .bytes = MIB};
+    cr_assert_eq(ar_library_grid_calls(AR_GRID_TORUS, 16, 1, 4, MIB, runs), 2);
+    for (size_t i = 0; i < 2; i++) {
+        enum ar_choice choice = rows[i].choice;
+        double own_s =
+            ar_tuning_time(&tuning, choice, &runs[0]) + ar_tuning_time(&tuning, choice, &runs[1]);
+        cr_expect_float_eq(own_s - rows[i].base_us * 1e-6, ar_tuning_time(&tuning, choice, &ring),
+                           1e-12);
+        double fitted_s = ar_library_time(library.values, choice, &runs[0]) +
+                          ar_library_time(library.values, choice, &runs[1]);
+        cr_expect_float_eq(fitted_s - library.values[rows[i].base],
+                           ar_library_time(library.values, choice, &ring), 1e-12);
+    }
+}
+
+Test(tuning, calls_that_share_the_network_have_a_part_of_it_each)
+{
+    struct ar_tuning whole = tuning_of("2.8.4");
+    struct ar_tuning part = whole;
+    struct ar_library library;
+    ar_library_start(&whole, &library);
+    struct ar_library_run alone = {.nodes = 8, .ranks = 8, .bytes = 3 * MIB};
+    struct ar_library_run shared = alone;
+    shared.sharers = 4;
+    part.net_bus_Bps /= 4;
+    static const enum ar_choice choices[] = {AR_RING_LL, AR_RING_SIMPLE, AR_TREE_LL,
+                                             AR_TREE_SIMPLE};
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_float_eq(ar_tuning_time(&whole, choices[i], &shared),
+                           ar_tuning_time(&part, choices[i], &alone), 1e-12);
+    }
+    double values[AR_LIBRARY_PARAMETERS_COUNT];
+    memcpy(values, library.values, sizeof values);
+    values[AR_LL_NET_BANDWIDTH] /= 4;
+    values[AR_SIMPLE_NET_BANDWIDTH] /= 4;
+    values[AR_TREE_SIMPLE_BANDWIDTH] /= 4;
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_float_eq(ar_library_time(library.values, choices[i], &shared),
+                           ar_library_time(values, choices[i], &alone), 1e-12);
+    }
+    shared.nodes = alone.nodes = 1; /* a node's links are not the network */
+    cr_expect_eq(ar_tuning_time(&whole, AR_RING_SIMPLE, &shared),
+                 ar_tuning_time(&whole, AR_RING_SIMPLE, &alone));
+}
