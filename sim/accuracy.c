@@ -13,20 +13,26 @@ const char *judged_set_name(enum judged_set set)
     return names[set];
 }
 
-struct judged judged_by_library(const struct ar_library *library, const struct ar_library_row *row,
-                                const char *algorithm, enum judged_set set)
+struct judged judged_by(const struct ar_library_prediction *prediction,
+                        const struct ar_tuning *yardstick, const struct ar_library_row *row,
+                        enum judged_set set)
 {
-    struct ar_library_prediction prediction = ar_library_predict(library, algorithm, &row->run);
-    enum ar_choice own = ar_tuning_choose(&library->tuning, NULL, &row->run);
     struct judged judged = {.row = *row,
                             .set = set,
-                            .predicted_s = prediction.time_s,
-                            .low_s = prediction.low_s,
-                            .high_s = prediction.high_s,
-                            .tuning_s = ar_tuning_time(&library->tuning, own, &row->run)};
-    snprintf(judged.choice, sizeof judged.choice, "%s/%s", ar_choice_algorithm(prediction.choice),
-             ar_choice_protocol(prediction.choice));
+                            .predicted_s = prediction->time_s,
+                            .low_s = prediction->low_s,
+                            .high_s = prediction->high_s,
+                            .tuning_s = ar_tuning_predict(yardstick, NULL, &row->run).time_s};
+    snprintf(judged.choice, sizeof judged.choice, "%s/%s", ar_choice_algorithm(prediction->choice),
+             ar_choice_protocol(prediction->choice));
     return judged;
+}
+
+struct judged judged_by_library(const struct ar_library *library, const struct ar_library_row *row,
+                                enum judged_set set)
+{
+    struct ar_library_prediction prediction = ar_library_predict(library, NULL, &row->run);
+    return judged_by(&prediction, &library->tuning, row, set);
 }
 
 static bool is_inside(const struct judged *judged)

@@ -30,9 +30,14 @@ struct judged {
     char choice[24];      /**< `ring/simple` */
 };
 
-/** Predicts a row with a fitted library. */
+/** A row beside its prediction, and beside NCCL's own constants of `yardstick`. */
+struct judged judged_by(const struct ar_library_prediction *prediction,
+                        const struct ar_tuning *yardstick, const struct ar_library_row *row,
+                        enum judged_set set);
+
+/** Predicts a row with a fitted library; the yardstick is its own table. */
 struct judged judged_by_library(const struct ar_library *library, const struct ar_library_row *row,
-                                const char *algorithm, enum judged_set set);
+                                enum judged_set set);
 
 /** One line of a summary. */
 struct accuracy {

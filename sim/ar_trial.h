@@ -74,8 +74,8 @@ struct ar_trial {
     /* Results. */
     struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
     double *rank_finish_s;     /**< finish of each rank's last job; room for all ranks, or NULL */
-    struct ar_timeline *timeline;  /**< its marks are written; NULL: none. Not by `closed` and
-                                        `library` */
+    struct ar_timeline *timeline;  /**< its marks are written; NULL: none. Not by `closed`,
+                                        `library` and `nccl` */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */
@@ -88,7 +88,11 @@ struct ar_engine {
     const char *name;
     const char *title;
     bool needs_plan;
-    bool needs_library; /**< knows the times of a fitted library, and of no messages */
+    bool needs_library; /**< knows the times of a library, and of no messages */
+    bool is_fitted;     /**< of these: to measurements, so that its times have a band */
+    /** Of these: the time of one call; `algorithm` as in ar_tuning_choose(). */
+    struct ar_library_prediction (*predict)(const struct ar_library *library, const char *algorithm,
+                                            const struct ar_library_run *run);
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
 
@@ -120,7 +124,7 @@ static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t j
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
 
 /** The table of all engines; the first ar_message_engines_count of them follow messages on the
- * cluster, the others know measured times. */
+ * cluster, the others know times of a library. */
 extern const struct ar_engine *const ar_engines[];
 extern const size_t ar_engines_count;
 extern const size_t ar_message_engines_count;

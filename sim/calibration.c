@@ -11,8 +11,8 @@
 #define ERROR_NOTED   0.15 /* median, of rows that were not fitted */
 #define FACTOR_NOTED  10   /* of a parameter and its prior */
 
-enum ar_status calibration_tuning(const struct ar_cluster *cluster, struct ar_tuning *tuning,
-                                  struct ar_error *err)
+enum ar_status calibration_tuning(const struct options *options, const struct ar_cluster *cluster,
+                                  struct ar_tuning *tuning, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     bool has_node = facts->library_node_bus_Bps > 0;
@@ -26,8 +26,7 @@ enum ar_status calibration_tuning(const struct ar_cluster *cluster, struct ar_tu
                             has_node ? "library.net_bus" : "library.node_bus",
                             has_node ? "24GB/s" : "132GB/s");
     }
-    *tuning = ar_tuning_nccl_2_8_4(facts->library_node_bus_Bps, facts->library_net_bus_Bps);
-    return AR_OK;
+    return plan_tuning(cluster, options->tuning, NULL, tuning, err);
 }
 
 /* --- what is fitted ----------------------------------------------------------------------- */
@@ -130,7 +129,7 @@ static void judge_all(const struct campaign *campaign, struct calibration *calib
         const struct ar_library_row *row = &campaign->rows[i];
         bool is_fitted = ar_library_nodes_have(&calibration->table.fitted, row->run.nodes);
         calibration->judged[calibration->judged_count++] = judged_by_library(
-            &calibration->table.library, row, NULL, is_fitted ? JUDGED_FITTED : JUDGED_HELD_OUT);
+            &calibration->table.library, row, is_fitted ? JUDGED_FITTED : JUDGED_HELD_OUT);
     }
 }
 
@@ -149,7 +148,7 @@ static enum ar_status judge_fold(const struct ar_tuning *tuning, const struct ca
     for (size_t i = 0; i < campaign->rows_count; i++) {
         if (campaign->rows[i].run.nodes == nodes) {
             calibration->judged[calibration->judged_count++] =
-                judged_by_library(&library, &campaign->rows[i], NULL, JUDGED_FOLD);
+                judged_by_library(&library, &campaign->rows[i], JUDGED_FOLD);
         }
     }
     return AR_OK;
@@ -176,7 +175,7 @@ enum ar_status calibration_run(const struct options *options, const struct ar_cl
 {
     struct ar_tuning tuning;
     *calibration = (struct calibration){.judged_count = 0};
-    enum ar_status status = calibration_tuning(cluster, &tuning, err);
+    enum ar_status status = calibration_tuning(options, cluster, &tuning, err);
     if (status == AR_OK) {
         status = calibration_split(options, campaign, &calibration->table.fitted,
                                    &calibration->table.held_out, err);
@@ -224,7 +223,8 @@ void calibration_note(const struct calibration *calibration, const struct option
     }
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
-        double factor = library->values[i] / ar_library_parameter_start(parameter);
+        double factor =
+            library->values[i] / ar_library_parameter_prior(&library->tuning, parameter);
         if (factor > FACTOR_NOTED || factor < 1.0 / FACTOR_NOTED) {
             plan_note(options,
                       "%s is %.3g times its prior: are the times and rates in the units "

@@ -34,9 +34,10 @@ void calibration_note(const struct calibration *calibration, const struct option
 
 void calibration_destroy(struct calibration *calibration);
 
-/** NCCL's own table with the rates of a cluster; AR_BAD_DATA says which one is missing. */
-enum ar_status calibration_tuning(const struct ar_cluster *cluster, struct ar_tuning *tuning,
-                                  struct ar_error *err);
+/** NCCL's own table, of the release of `--tuning` or of the cluster, with the rates of the cluster;
+ * AR_BAD_DATA says which one is missing. */
+enum ar_status calibration_tuning(const struct options *options, const struct ar_cluster *cluster,
+                                  struct ar_tuning *tuning, struct ar_error *err);
 
 /** Writes `path` (NAME.topo), a copy of `source`, the file of the
  * cluster, whose `library.cost_table` is

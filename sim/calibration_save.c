@@ -50,6 +50,9 @@ static enum ar_status write_cluster(const struct calibration *calibration,
     copy_settings(copy, options);
     copy_set(copy, "name", name, "name of this file");
     copy_set(copy, "library.cost_table", name, "'allreckon calibrate', see the head of the file");
+    if (options->tuning != NULL) {
+        copy_set(copy, "library.release", options->tuning, "--tuning of 'allreckon calibrate'");
+    }
     copy_describe(copy, ar_cluster_facts(cluster)->description, "NCCL",
                   calibration->table.library.rows_count);
     enum ar_status status = copy_write(copy, remarks, source_path, target, err);

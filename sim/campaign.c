@@ -331,7 +331,8 @@ void campaign_destroy(struct campaign *campaign)
     campaign->runs = NULL;
 }
 
-void campaign_note(const struct campaign *campaign, const struct options *options)
+void campaign_note(const struct campaign *campaign, const char *release,
+                   const struct options *options)
 {
     for (size_t i = 0; i < campaign->runs_count; i++) {
         const struct campaign_run *run = &campaign->runs[i];
@@ -340,9 +341,10 @@ void campaign_note(const struct campaign *campaign, const struct options *option
                   run->path, run->line, run->rows_count, run->ranks, run->nodes,
                   run->nodes == 1 ? "" : "s");
     }
-    if (campaign->library[0] != '\0' && strstr(campaign->library, "2.8.4") == NULL) {
-        plan_note(options, "the logs are of %s; choices and priors are those of NCCL 2.8.4",
-                  campaign->library);
+    if (release != NULL && campaign->library[0] != '\0' &&
+        strstr(campaign->library, release) == NULL) {
+        plan_note(options, "the logs are of %s; choices and priors are those of NCCL %s",
+                  campaign->library, release);
     }
 }
 

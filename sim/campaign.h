@@ -74,6 +74,7 @@ uint32_t campaign_own_window(const struct ar_logs *logs);
 void campaign_write_json(const struct campaign *campaign);
 
 /** Says on stderr which runs are used, unless `--quiet`. */
-void campaign_note(const struct campaign *campaign, const struct options *options);
+void campaign_note(const struct campaign *campaign, const char *release,
+                   const struct options *options);
 
 #endif

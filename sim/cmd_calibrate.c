@@ -32,11 +32,12 @@ static void write_parameters(const struct ar_library *library)
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
         char value[AR_UNIT_TEXT];
         char prior[AR_UNIT_TEXT];
-        printf("%-28s %12s %8.1f %-11s %12s  %s\n", ar_library_parameter_name(parameter),
-               format_value(parameter, library->values[i], value),
-               sqrt(library->covariance[i][i]) * 100, library->is_identified[i] ? "yes" : "no",
-               format_value(parameter, ar_library_parameter_start(parameter), prior),
-               ar_library_parameter_source(parameter));
+        printf(
+            "%-28s %12s %8.1f %-11s %12s  %s\n", ar_library_parameter_name(parameter),
+            format_value(parameter, library->values[i], value),
+            sqrt(library->covariance[i][i]) * 100, library->is_identified[i] ? "yes" : "no",
+            format_value(parameter, ar_library_parameter_prior(&library->tuning, parameter), prior),
+            ar_library_parameter_prior_source(&library->tuning, parameter));
     }
 }
 
@@ -72,9 +73,9 @@ static void write_csv(const struct calibration *calibration)
         printf(",%s,", ar_library_parameter_unit(parameter));
         cell_csv_number(stdout, sqrt(library->covariance[i][i]));
         printf(",%s,", library->is_identified[i] ? "yes" : "no");
-        cell_csv_number(stdout, ar_library_parameter_start(parameter));
+        cell_csv_number(stdout, ar_library_parameter_prior(&library->tuning, parameter));
         putchar(',');
-        cell_csv_text(stdout, ar_library_parameter_source(parameter));
+        cell_csv_text(stdout, ar_library_parameter_prior_source(&library->tuning, parameter));
         printf(",,,,,,,,,,,,\n");
     }
     for (size_t i = 0; i < calibration->lines_count; i++) {
@@ -95,9 +96,9 @@ static void write_json_parameter(const struct ar_library *library,
     cell_json_number(stdout, sqrt(library->covariance[parameter][parameter]));
     printf(", \"identified\": %s, \"prior\": ",
            library->is_identified[parameter] ? "true" : "false");
-    cell_json_number(stdout, ar_library_parameter_start(parameter));
+    cell_json_number(stdout, ar_library_parameter_prior(&library->tuning, parameter));
     printf(", \"prior_source\": ");
-    cell_json_text(stdout, ar_library_parameter_source(parameter));
+    cell_json_text(stdout, ar_library_parameter_prior_source(&library->tuning, parameter));
     putchar('}');
 }
 
@@ -140,7 +141,7 @@ static enum ar_status report(const struct options *options, enum ar_row_format f
         }
     }
     if (status == AR_OK) {
-        campaign_note(campaign, options);
+        campaign_note(campaign, ar_tuning_release(&calibration.table.library.tuning), options);
         calibration_note(&calibration, options);
         format == AR_ROW_CSV    ? write_csv(&calibration)
         : format == AR_ROW_JSON ? write_json(&calibration, campaign)
@@ -169,7 +170,7 @@ static enum ar_status report_links(const struct options *options, enum ar_row_fo
         }
     }
     if (status == AR_OK) {
-        campaign_note(campaign, options);
+        campaign_note(campaign, NULL, options);
         link_calibration_note(&calibration, options);
         link_calibration_print(&calibration, campaign, format);
     }

@@ -20,7 +20,7 @@
 static enum judged_set set_of(const struct plan *plan, uint32_t nodes)
 {
     bool is_fitted =
-        plan->engine->needs_library && ar_library_nodes_have(&plan->library->fitted, nodes);
+        plan->engine->is_fitted && ar_library_nodes_have(&plan->library->fitted, nodes);
     return is_fitted ? JUDGED_FITTED : JUDGED_HELD_OUT;
 }
 
@@ -44,14 +44,22 @@ static enum ar_status make_point(const struct plan *plan, const struct ar_algori
                            : status;
 }
 
-/* By an engine that follows messages. */
+/* Whose constants are the yardstick: those of `--tuning`, of the cluster or of its table. */
+static const struct ar_tuning *yardstick_of(const struct plan *plan)
+{
+    if (plan->constants != NULL) {
+        return &plan->constants->tuning;
+    }
+    return plan->library != NULL ? &plan->library->library.tuning : NULL;
+}
+
+/* By an engine that follows messages, or on a grid. */
 static enum ar_status judge_by_engine(const struct plan *plan, struct point point,
                                       const struct ar_library_row *row, struct judged *judged,
                                       struct ar_error *err)
 {
     struct ar_row result;
-    struct ar_tuning tuning;
-    struct ar_error no_rates;
+    const struct ar_tuning *yardstick = yardstick_of(plan);
     uint32_t element_bytes = ar_precision_bytes(plan->precision);
     uint64_t bytes = (uint64_t)row->run.bytes;
     point.payload_bytes = (bytes + element_bytes - 1) / element_bytes * element_bytes;
@@ -60,17 +68,25 @@ static enum ar_status judge_by_engine(const struct plan *plan, struct point poin
         return status;
     }
     *judged = (struct judged){.row = *row,
-                              .set = JUDGED_HELD_OUT,
+                              .set = set_of(plan, row->run.nodes),
                               .predicted_s = result.allreduce_s,
-                              .low_s = NAN,
-                              .high_s = NAN,
+                              .low_s = result.low_s,
+                              .high_s = result.high_s,
                               .tuning_s = NAN};
     snprintf(judged->choice, sizeof judged->choice, "%.23s", point.algorithm->name);
-    if (calibration_tuning(plan->cluster, &tuning, &no_rates) == AR_OK) {
-        judged->tuning_s =
-            ar_tuning_time(&tuning, ar_tuning_choose(&tuning, NULL, &row->run), &row->run);
+    if (yardstick != NULL && (row->run.nodes == 1 || yardstick->net_bus_Bps > 0)) {
+        judged->tuning_s = ar_tuning_predict(yardstick, NULL, &row->run).time_s;
     }
     return AR_OK;
+}
+
+/* One call of the library; `algorithm` limits its choice. */
+static void judge_call(const struct plan *plan, const char *algorithm,
+                       const struct ar_library_row *row, struct judged *judged)
+{
+    struct ar_library_prediction prediction =
+        plan->engine->predict(plan_library(plan), algorithm, &row->run);
+    *judged = judged_by(&prediction, yardstick_of(plan), row, set_of(plan, row->run.nodes));
 }
 
 static enum ar_status judge(const struct plan *plan, const struct ar_algorithm *algorithm,
@@ -78,15 +94,14 @@ static enum ar_status judge(const struct plan *plan, const struct ar_algorithm *
                             struct ar_error *err)
 {
     struct point point;
-    enum ar_status status = AR_OK;
+    bool is_one_call = strcmp(algorithm->name, "ring") == 0 || strcmp(algorithm->name, "tree") == 0;
     if (plan->engine->needs_library && algorithm == &ar_algorithm_auto) {
-        *judged = judged_by_library(plan_library(plan), row, NULL, set_of(plan, row->run.nodes));
+        judge_call(plan, NULL, row, judged);
         return AR_OK;
     }
-    status = make_point(plan, algorithm, &row->run, &point, err);
-    if (status == AR_OK && plan->engine->needs_library) {
-        *judged = judged_by_library(plan_library(plan), row, algorithm->name,
-                                    set_of(plan, row->run.nodes));
+    enum ar_status status = make_point(plan, algorithm, &row->run, &point, err);
+    if (status == AR_OK && plan->engine->needs_library && is_one_call) {
+        judge_call(plan, algorithm->name, row, judged);
         return AR_OK;
     }
     return status == AR_OK ? judge_by_engine(plan, point, row, judged, err) : status;
@@ -242,7 +257,7 @@ static enum ar_status write_out(const struct options *options, const struct plan
 
 /* --- the command -------------------------------------------------------------------------- */
 
-/* The engine `library` needs a table before any row is asked for. */
+/* The engines of a library need it before any row is asked for. */
 static enum ar_status check_table(const struct plan *plan, struct ar_error *err)
 {
     struct point point = {
@@ -259,8 +274,9 @@ static enum ar_status check_own(const struct options *options, const struct plan
 {
     if (plan->engine->needs_library) {
         return ar_error_set(err, AR_USAGE,
-                            "compare: found rows of our own algorithms with --engine library; "
-                            "expected --engine closed, recurrence or simgrid");
+                            "compare: found rows of our own algorithms with --engine %s; "
+                            "expected --engine closed, recurrence or simgrid",
+                            plan->engine->name);
     }
     if (options->algorithm != NULL || options->channels != NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -293,7 +309,8 @@ static enum ar_status run(const struct options *options, const struct plan *plan
         status = write_out(options, plan, &comparison, err);
     }
     if (status == AR_OK) {
-        campaign_note(&campaign, options);
+        const struct ar_tuning *yardstick = yardstick_of(plan);
+        campaign_note(&campaign, yardstick != NULL ? ar_tuning_release(yardstick) : NULL, options);
         format == AR_ROW_CSV    ? comparison_write_csv(stdout, &comparison)
         : format == AR_ROW_JSON ? comparison_write_json(&comparison)
                                 : comparison_write_table(&comparison);

@@ -7,6 +7,7 @@
 #include "ar_platform.h"
 #include "ar_units.h"
 #include "commands.h"
+#include "explain_library.h"
 #include "plan.h"
 
 static void write_head(const struct plan *plan, const struct ar_step *step)
@@ -16,6 +17,12 @@ static void write_head(const struct plan *plan, const struct ar_step *step)
     printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n", plan->trace->name,
            plan->trace->batch, ar_precision_name(plan->precision), gpus, gpus == 1 ? "" : "s",
            ar_cluster_facts(plan->cluster)->name);
+    if (step->engine->needs_library) {
+        printf("%s %s, buckets %s, engine %s\n\n", step->collective.algorithm->name,
+               ar_shape_format(&step->collective.shape, shape), plan->fusion.text,
+               step->engine->name);
+        return;
+    }
     printf("%s %s, %" PRIu32 " channel%s, window %" PRIu32 ", buckets %s, engine %s\n\n",
            step->collective.algorithm->name, ar_shape_format(&step->collective.shape, shape),
            plan->channels, plan->channels == 1 ? "" : "s", plan->window, plan->fusion.text,
@@ -161,6 +168,10 @@ static void write_closed(const struct plan *plan, const struct ar_step *step)
     if (ar_shape_ranks(&step->collective.shape) == 1) {
         return;
     }
+    if (step->engine->needs_library) {
+        explain_library(step);
+        return;
+    }
     struct ar_closed_time sum = {.exact = true, .why = ""};
     for (uint32_t i = 0; i < step->trial.jobs_count; i++) {
         struct ar_closed_time time;
@@ -196,10 +207,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     if (status != AR_OK) {
         return status;
     }
-    status = plan_check_messages(&plan, "explain", err);
-    if (status == AR_OK) {
-        status = plan_point(&plan, options, &point, err);
-    }
+    status = plan_point(&plan, options, &point, err);
     if (status == AR_OK) {
         plan_begin(&plan, options, &point, 1);
         struct ar_step step = plan_step(&plan, &point);

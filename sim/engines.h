@@ -18,8 +18,7 @@ extern const struct ar_engine ar_engine_closed;
 /** The times of a fitted library (ar_library_fit.h). */
 extern const struct ar_engine ar_engine_library;
 
-/** ar_engine_check() of that engine. */
-enum ar_status ar_library_engine_check(const struct ar_collective *collective,
-                                       const struct ar_library *library, struct ar_error *err);
+/** NCCL's own cost model (ar_library.h), fitted to nothing. */
+extern const struct ar_engine ar_engine_nccl;
 
 #endif

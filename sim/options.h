@@ -51,6 +51,7 @@ struct options {
     const char *top;
     const char *hold_out;
     const char *time;
+    const char *tuning;
     struct option_values settings;   /**< `--set` */
     struct option_values terms;      /**< `--term` */
     struct option_values slow_links; /**< `--slow-link` */

@@ -184,6 +184,9 @@ enum ar_status plan_create(const struct options *options, bool has_trace, struct
         status = plan_load_library(options, plan->cluster, &plan->library, err);
     }
     if (status == AR_OK) {
+        status = plan_load_constants(options, plan, err);
+    }
+    if (status == AR_OK) {
         status = plan_join_settings(options, plan->settings, err);
     }
     if (status == AR_OK) {
@@ -215,7 +218,9 @@ void plan_destroy(struct plan *plan)
     ar_trace_destroy(plan->trace);
     ar_cluster_destroy(plan->cluster);
     free(plan->library);
+    free(plan->constants);
     plan->library = NULL;
+    plan->constants = NULL;
     plan->trace = NULL;
     plan->cluster = NULL;
 }

@@ -24,6 +24,7 @@ struct plan {
     struct ar_trace *trace;           /**< NULL: bare all-reduces only */
     struct ar_library_table *library; /**< NULL: the cluster has no fitted one */
     double gradient_scale;            /**< of the trace, see ar_trace_scale_gradients() */
+    struct ar_library *constants;     /**< NCCL's own; NULL: the cluster has no library.node_bus */
     struct ar_fusion fusion;
     uint32_t buckets_count;
     const struct ar_engine *engine;
@@ -107,10 +108,30 @@ enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t
 enum ar_status plan_point(const struct plan *plan, const struct options *options,
                           struct point *point, struct ar_error *err);
 
+/** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if
+ * it is NULL of `library.release`, if nothing says that of the fitted table, if that is NULL too of
+ * 2.8.4. AR_BAD_DATA for an unknown release, AR_USAGE for one of `--tuning`. */
+enum ar_status plan_tuning(const struct ar_cluster *cluster, const char *release,
+                           const struct ar_library_table *table, struct ar_tuning *tuning,
+                           struct ar_error *err);
+
+/** Makes NCCL's own cost model of a plan; NULL where the cluster has no `library.node_bus`. */
+enum ar_status plan_load_constants(const struct options *options, struct plan *plan,
+                                   struct ar_error *err);
+
 /** The fitted library of a plan, NULL if there is none. */
-static inline const struct ar_library *plan_library(const struct plan *plan)
+static inline const struct ar_library *plan_fitted(const struct plan *plan)
 {
     return plan->library != NULL ? &plan->library->library : NULL;
+}
+
+/** The library of a plan's engine, fitted or NCCL's own; NULL if there is none. */
+static inline const struct ar_library *plan_library(const struct plan *plan)
+{
+    if (plan->engine != NULL && plan->engine->needs_library && !plan->engine->is_fitted) {
+        return plan->constants;
+    }
+    return plan_fitted(plan);
 }
 
 struct ar_collective plan_collective(const struct plan *plan, const struct point *point);

@@ -46,11 +46,29 @@ static enum ar_status check_rate(const char *key, double found_Bps, double table
                         name);
 }
 
+/* Nor does the choice of a table react to the cluster's release. */
+static enum ar_status check_release(const struct ar_cluster_facts *facts,
+                                    const struct ar_tuning *tuning, struct ar_error *err)
+{
+    const char *fitted = ar_tuning_release(tuning);
+    if (facts->library_release[0] == '\0' || strcmp(facts->library_release, fitted) == 0) {
+        return AR_OK;
+    }
+    return ar_error_set(
+        err, AR_BAD_DATA,
+        "library.release: found \"%.40s\"; expected %s, with which the table %s was "
+        "fitted (see 'allreckon calibrate --help', --tuning)",
+        facts->library_release, fitted, facts->library_cost);
+}
+
 static enum ar_status check_rates(const struct ar_cluster_facts *facts,
                                   const struct ar_tuning *tuning, struct ar_error *err)
 {
     enum ar_status status = check_rate("library.node_bus", facts->library_node_bus_Bps,
                                        tuning->node_bus_Bps, facts->library_cost, err);
+    if (status == AR_OK) {
+        status = check_release(facts, tuning, err);
+    }
     if (status == AR_OK && tuning->net_bus_Bps > 0) {
         status = check_rate("library.net_bus", facts->library_net_bus_Bps, tuning->net_bus_Bps,
                             facts->library_cost, err);
@@ -83,6 +101,47 @@ enum ar_status plan_load_library(const struct options *options, const struct ar_
         return status;
     }
     *library = table;
+    return AR_OK;
+}
+
+enum ar_status plan_tuning(const struct ar_cluster *cluster, const char *release,
+                           const struct ar_library_table *table, struct ar_tuning *tuning,
+                           struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_tuning found = ar_tuning_nccl_2_8_4(0, 0);
+    const char *where = release != NULL ? "--tuning" : "library.release";
+    const char *named = release != NULL ? release : facts->library_release;
+    if (named[0] == '\0' && release == NULL) {
+        named = ar_tuning_release(table != NULL ? &table->library.tuning : &found);
+    }
+    enum ar_status status = ar_tuning_find(where, named, facts->library_node_bus_Bps,
+                                           facts->library_net_bus_Bps, &found, err);
+    if (status != AR_OK) {
+        return release != NULL ? option_status(status, err) : status;
+    }
+    *tuning = found;
+    tuning->is_pcie = !facts->has_nvlink;
+    if (facts->library_channels > 0) {
+        tuning->channels = facts->library_channels;
+    }
+    return AR_OK;
+}
+
+enum ar_status plan_load_constants(const struct options *options, struct plan *plan,
+                                   struct ar_error *err)
+{
+    struct ar_tuning tuning;
+    enum ar_status status =
+        plan_tuning(plan->cluster, options->tuning, plan->library, &tuning, err);
+    if (status != AR_OK || !(tuning.node_bus_Bps > 0)) {
+        return status;
+    }
+    plan->constants = malloc(sizeof *plan->constants);
+    if (plan->constants == NULL) {
+        return ar_error_no_memory(err, "the constants of a library");
+    }
+    ar_library_start(&tuning, plan->constants);
     return AR_OK;
 }
 
@@ -206,21 +265,22 @@ void plan_note_library(const struct plan *plan, const struct options *options,
 {
     uint32_t gpus = ar_cluster_facts(plan->cluster)->gpus_per_node;
     uint32_t most = 0;
-    if (!plan->engine->needs_library || plan->library == NULL) {
+    if (!plan->engine->needs_library || plan_library(plan) == NULL) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t nodes = (ar_shape_ranks(&points[i].shape) + gpus - 1) / gpus;
         most = nodes > most ? nodes : most;
     }
-    if (most > measured_nodes(plan->library)) {
+    if (plan->engine->is_fitted && most > measured_nodes(plan->library)) {
         plan_note(options,
                   "%" PRIu32 " nodes are beyond the %" PRIu32 " that were measured: the "
                   "band does not know what is new there, such as a second rack",
                   most, measured_nodes(plan->library));
     }
     if (is_without_effect(options)) {
-        plan_note(options, "engine library knows measured times; links, channels and window do not "
-                           "change them");
+        plan_note(options,
+                  "engine %s knows %s times; links, channels and window do not change them",
+                  plan->engine->name, plan->engine->is_fitted ? "measured" : "NCCL's own");
     }
 }

@@ -118,9 +118,11 @@ static void write_allreduce_row(FILE *file, const struct ar_row *row)
             row->busbw_Bps / 1e9);
     if (row->messages_count != AR_ROW_NO_COUNT) {
         fprintf(file, " %12" PRIu64 "\n", row->messages_count);
-    } else {
+    } else if (isfinite(row->low_s)) {
         fprintf(file, " %12s  95 %% band %.2f to %.2f us\n", "-", row->low_s * 1e6,
                 row->high_s * 1e6);
+    } else {
+        fprintf(file, " %12s\n", "-");
     }
 }
 

@@ -257,7 +257,7 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
         status = run_baseline(step, &full, err);
     }
     step->low_s = step->high_s = NAN;
-    if (status == AR_OK && step->engine->needs_library) {
+    if (status == AR_OK && step->engine->is_fitted) {
         status = run_band(step, err);
     }
     if (status == AR_OK) {

@@ -230,14 +230,14 @@ Test(cli_calibrate, a_sweep_leaves_out_what_an_engine_does_not_have)
 {
     struct cli_run run =
         cli_good("$AR sweep --cluster abci-v100-nccl2.8 --trace trace.csv --gpus 4,64 "
-                 "--algorithms auto,ring,torus2d --shapes square --engine library,closed "
+                 "--algorithms auto,ring,tree --engine library,closed "
                  "--format csv");
-    cr_expect_not_null(strstr(run.err, "2 of 6 points left out: engine library: found algorithm"),
+    cr_expect_not_null(strstr(run.err, "1 of 6 points left out: engine library: found algorithm"),
                        "%s", run.err);
     cr_expect_not_null(strstr(run.err, "2 of 6 points left out: algorithm auto: engine closed"),
                        "%s", run.err);
     cr_expect_eq(cli_lines_with(run.out, ",auto,"), 2);
     cr_expect_eq(cli_lines_with(run.out, ",ring,"), 4);
-    cr_expect_eq(cli_lines_with(run.out, ",torus2d,"), 2);
-    cr_expect_eq(cli_lines_with(run.out, ",ok"), 8);
+    cr_expect_eq(cli_lines_with(run.out, ",tree,"), 3);
+    cr_expect_eq(cli_lines_with(run.out, ",ok"), 9);
 }

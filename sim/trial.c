@@ -4,11 +4,13 @@
 
 #include "ar_text.h"
 #include "engines.h"
+#include "library_engine.h"
 
 const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_recurrence,
-                                              &ar_engine_closed, &ar_engine_library};
+                                              &ar_engine_closed, &ar_engine_library,
+                                              &ar_engine_nccl};
 const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
-const size_t ar_message_engines_count = sizeof ar_engines / sizeof ar_engines[0] - 1;
+const size_t ar_message_engines_count = sizeof ar_engines / sizeof ar_engines[0] - 2;
 
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
                               struct ar_error *err)
@@ -29,12 +31,12 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_library *library, struct ar_error *err)
 {
     if (engine->needs_library) {
-        return ar_library_engine_check(collective, library, err);
+        return library_engine_check(engine, collective, library, err);
     }
     if (strcmp(collective->algorithm->name, ar_algorithm_auto.name) == 0) {
         return ar_error_set(err, AR_USAGE,
                             "algorithm auto: engine %s makes no choice; expected an algorithm by "
-                            "name, or --engine library",
+                            "name, or --engine library or nccl",
                             engine->name);
     }
     return AR_OK;

@@ -21,7 +21,7 @@ static enum ar_status load_cluster(struct variants *variants, const struct optio
         kept->number = number;
         kept->hash = fingerprint_start();
         fingerprint_add_cluster(&kept->hash, kept->plan.cluster);
-        fingerprint_add_library(&kept->hash, plan_library(&kept->plan));
+        fingerprint_add_library(&kept->hash, plan_fitted(&kept->plan));
     }
     *loaded = kept;
     return AR_OK;

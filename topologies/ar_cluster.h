@@ -81,6 +81,10 @@ struct ar_cluster_facts {
     /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
      * does not say. */
     const char *links_fitted;
+    bool has_nvlink; /**< some pair of GPUs of a node has; false on a platform file's cluster */
+    /** Release of the communication library (`2.8.4`), "" if the file does not say. */
+    const char *library_release;
+    uint32_t library_channels; /**< its rings; 0 if the file does not say */
     /** Bandwidth of the rings that a communication library finds in a node and across the network,
      * by its own account; 0 if the file does not say. */
     double library_node_bus_Bps, library_net_bus_Bps;

@@ -21,6 +21,20 @@ static const char *text_of(const struct ar_topo *topo, enum ar_topo_key key)
     return entry != NULL ? entry->text : "";
 }
 
+static bool has_nvlink(const struct ar_topo_values *values)
+{
+    uint32_t gpus =
+        values->count[TOPO_GPUS] < AR_TOPO_GPUS_MOST ? values->count[TOPO_GPUS] : AR_TOPO_GPUS_MOST;
+    for (uint32_t a = 0; a < gpus; a++) {
+        for (uint32_t b = 0; b < gpus; b++) {
+            if (values->weight[a][b] != 0) {
+                return true;
+            }
+        }
+    }
+    return values->is_switched;
+}
+
 void ar_topo_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -35,6 +49,9 @@ void ar_topo_fill_facts(struct ar_cluster *cluster)
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(&cluster->topo, TOPO_GPU_COST_TABLE),
         .links_fitted = text_of(&cluster->topo, TOPO_LINKS_FITTED),
+        .has_nvlink = has_nvlink(values),
+        .library_release = text_of(&cluster->topo, TOPO_LIBRARY_RELEASE),
+        .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
         .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
         .library_cost = text_of(&cluster->topo, TOPO_LIBRARY_COST_TABLE),

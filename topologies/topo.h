@@ -51,6 +51,8 @@ enum {
     X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT)                                               \
     X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE)                              \
     X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT)                                                \
+    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME)                                          \
+    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT)                                       \
     X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE)                                        \
     X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE)                                          \
     X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME)

@@ -36,6 +36,7 @@ static const struct range count_ranges[AR_TOPO_KEYS_COUNT] = {
     [TOPO_NODES] = {1, AR_TOPO_NODES_MOST},        [TOPO_GPUS] = {1, AR_TOPO_GPUS_MOST},
     [TOPO_PCIE_SWITCHES] = {0, AR_TOPO_GPUS_MOST}, [TOPO_HCAS] = {0, AR_TOPO_GPUS_MOST},
     [TOPO_RACK_NODES] = {0, AR_TOPO_NODES_MOST},   [TOPO_RACK_UPLINKS] = {0, 1000000},
+    [TOPO_LIBRARY_CHANNELS] = {1, 1024},
 };
 
 const char *ar_topo_key_name(enum ar_topo_key key)

@@ -101,6 +101,39 @@ static void change(const char *from, const char *to)
     fclose(file);
 }
 
+/* Rings of 2.5.6 pay the latency of the network at every hop: it chooses otherwise. */
+Test(library_table, a_table_keeps_the_release_that_chooses)
+{
+    struct ar_library_table table = make_table();
+    struct ar_library_table read;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &err), AR_OK);
+    table.library.tuning.channels = 12;
+    table.library.tuning.is_pcie = true;
+    write_table(&table);
+    cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(read.library.tuning.name, "nccl-2.5.6");
+    cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
+    cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
+    cr_expect_eq(read.library.tuning.channels, 12);
+    cr_expect(read.library.tuning.is_pcie);
+}
+
+Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
+{
+    struct ar_library_table table = make_table();
+    struct ar_library_table read;
+    struct ar_error err = {.text = ""};
+    write_table(&table);
+    change("# tuning: nccl-2.8.4\n", "");
+    change("# channels: 4\n# node_links: nvlink\n", "");
+    cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
+    cr_expect_str_eq(ar_tuning_release(&read.library.tuning), "2.8.4");
+    cr_expect_eq(read.library.tuning.channels, 4);
+    cr_expect_not(read.library.tuning.is_pcie);
+}
+
 Test(library_table, a_wrong_file_is_refused_with_one_line)
 {
     static const struct {
@@ -110,6 +143,8 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"# format: 1\n", "", "found no line \"# format: ...\""},
         {"nccl-2.8.4", "nccl-9", "tuning: unknown NCCL release \"9\"; expected one of 2.3.7 2.5.6"},
         {"# node_bus_Bps: 1", "# node_bus_Bps: -1", "expected a number not below zero"},
+        {"# channels: 4", "# channels: 0", "channels: found \"0\""},
+        {"nvlink", "wires", "node_links: found \"wires\"; expected nvlink or pcie"},
         {"# rows: 72", "# rows: 7.5", "rows: found \"7.5\""},
         {"# rows: 72", "# rows: 72\n# rows: 72", "found rows a second time"},
         {"# fitted_nodes: 1", "# fitted_nodes: x", "found \"x 2 4\"; expected node counts"},

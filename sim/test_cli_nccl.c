@@ -1,0 +1,197 @@
+/* The engine nccl, grids by calls of the library, and releases on the command line. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+#define PUBLISHED "abci.csv"
+
+static void enter(void)
+{
+    char path[1024];
+    cli_enter();
+    cli_good("cp '%s' " PUBLISHED,
+             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+}
+
+TestSuite(cli_nccl, .init = enter, .fini = cli_leave);
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return strtod(cli_cell(table, row, column), NULL);
+}
+
+/* One all-reduce of abci-v100 by its NCCL, in us; the options of engines hold no quotes. */
+static double time_us(const char *options)
+{
+    struct cli_table *table = cli_table(
+        cli_good("$AR allreduce --cluster abci-v100 --engine nccl --format csv %s", options).out);
+    cr_expect_str_eq(cli_cell(table, 1, "low_s"), "");
+    cr_expect_str_eq(cli_cell(table, 1, "high_s"), "");
+    cr_expect_str_eq(cli_cell(table, 1, "messages_count"), "");
+    return number(table, 1, "allreduce_s") * 1e6;
+}
+
+/* 8 GPUs on 2 nodes, 16 KiB: hops, and 7/8 of the payload twice over 24 GB/s. */
+Test(cli_nccl, the_release_of_the_cluster_decides)
+{
+    static const struct {
+        const char *options;
+        double expected_us;
+    } rows[] = {
+        {"--algorithm ring --gpus 8 --payload 4KiB",
+         3.6 + 12 * 0.846 + 2 * 2.7 + 4096 * 1.75 / 6e3},
+        {"--algorithm ring --gpus 8 --payload 4KiB --set library.release=2.5.6",
+         3.6 + 14 * 0.9 + 4096 * 1.75 / 6e3},
+        {"--algorithm auto --gpus 8 --payload 2MiB --set library.release=2.3.7",
+         8.4 + 14 * 6.6 + 2097152 * 1.75 / 24e3},
+        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7",
+         3.6 + 14 * 0.9 + 524288 * 1.75 / 6e3},
+        {"--algorithm auto --gpus 8 --payload 512KiB --set library.release=2.3.7 "
+         "--set library.channels=2",
+         8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
+        {"--algorithm ring --gpus 4 --payload 1MiB --set nvlink.pairs=none", /* PCIe */
+         8.4 + 6 * 5.7 + 1048576 * 1.5 / 132e3},
+        /* Rows in a node: 3 hops each way, 3/4 of the payload; columns of two GPUs, four at once.
+         */
+        {"--algorithm torus2d --shape 4x2 --gpus 8 --payload 64MiB --set library.release=2.5.6",
+         2 * (8.4 + 3 * 5.7 + 67108864 * 0.75 / 132e3) + 8.4 + 2 * 6.6 + 16777216 * 4 / 24e3},
+        {"--algorithm hierarchical --gpus 8 --payload 64MiB --set library.release=2.5.6",
+         2 * (8.4 + 3 * 5.7 + 67108864 / 132e3) + 8.4 + 2 * 6.6 + 67108864 / 24e3},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double found_us = time_us(rows[i].options);
+        cr_expect_float_eq(found_us / rows[i].expected_us, 1, 1e-7, "%s: %g, not %g us",
+                           rows[i].options, found_us, rows[i].expected_us);
+    }
+}
+
+Test(cli_nccl, rows_say_which_release_and_which_choices)
+{
+    struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
+                                  "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
+    cr_expect_not_null(strstr(run.out, "\"own constants of nccl-2.8.4: ring/"), "%s", run.out);
+    cr_expect_not_null(strstr(cli_good("$AR list engines").out, "\nnccl  "));
+    struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
+                                    "auto --gpus 8 --payload 64MiB");
+    cr_expect_null(strstr(table.out, "band"), "%s", table.out);
+}
+
+Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
+{
+    cli_good("$AR predict --cluster abci-v100 --engine nccl --algorithm auto --gpus 64 "
+             "--trace trace.csv --format csv | sed 's/\"[^\"]*\"//' > step.csv");
+    struct cli_table *step = cli_table(cli_read("step.csv"));
+    cr_expect_gt(number(step, 1, "iteration_s"), number(step, 1, "compute_s"));
+    cr_expect_str_eq(cli_cell(step, 1, "low_s"), "");
+    struct cli_run sweep =
+        cli_good("$AR sweep --cluster abci-v100 --set library.release=2.3.7,2.8.4 --trace "
+                 "trace.csv --gpus 64 --algorithms all,auto --shapes 8x8 --engine nccl "
+                 "--format csv");
+    cr_expect_eq(cli_lines_with(sweep.out, ",ok"), 9, "%s", sweep.out);
+    cr_expect_not_null(strstr(sweep.err, "1 of 5 points left out: engine nccl: found algorithm "
+                                         "tree, which nccl-2.3.7 does not have"),
+                       "%s", sweep.err);
+    const char *text = cli_good("$AR explain --cluster abci-v100 --engine nccl --algorithm torus2d "
+                                "--shape 8x8 --gpus 64 --trace trace.csv")
+                           .out;
+    cr_expect_eq(cli_lines_with(text, "All-reduce by calls of nccl-2.8.4"), 1, "%s", text);
+    cr_expect_eq(cli_lines_with(text, "  reduce-scatter          8        2        1  ring/"), 1);
+    cr_expect_eq(cli_lines_with(text, "  all-reduce              8        8        4  "), 1);
+    cr_expect_eq(cli_lines_with(text, "  all-gather              8        2        1  ring/"), 1);
+}
+
+/* --- compare and calibrate ---------------------------------------------------------------- */
+
+/* Its yardstick is itself; of another release it is not. */
+Test(cli_nccl, compare_takes_another_release_as_the_model_and_as_the_yardstick)
+{
+    struct cli_table *own = cli_table(
+        cli_good("$AR compare " PUBLISHED " --cluster abci-v100 --engine nccl --format csv").out);
+    struct cli_table *old = cli_table(cli_good("$AR compare " PUBLISHED " --cluster abci-v100 "
+                                               "--engine nccl --tuning 2.5.6 --format csv")
+                                          .out);
+    struct cli_table *fitted = cli_table(cli_good("$AR compare " PUBLISHED " --cluster "
+                                                  "abci-v100-nccl2.8 --tuning 2.5.6 --format csv")
+                                             .out);
+    cr_assert_eq(own->rows_count, 1 + 96);
+    size_t differ = 0;
+    for (size_t i = 1; i < own->rows_count; i++) {
+        cr_expect_str_eq(cli_cell(own, i, "predicted_s"), cli_cell(own, i, "tuning_s"));
+        cr_expect_str_eq(cli_cell(own, i, "low_s"), "");
+        cr_expect_str_eq(cli_cell(own, i, "set"), "held-out");
+        cr_expect_str_eq(cli_cell(fitted, i, "tuning_s"), cli_cell(old, i, "predicted_s"));
+        differ += strcmp(cli_cell(own, i, "predicted_s"), cli_cell(old, i, "predicted_s")) != 0;
+    }
+    cr_expect_gt(differ, 48);
+}
+
+Test(cli_nccl, a_calibration_keeps_its_release)
+{
+    struct cli_run run = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --tuning 2.5.6 "
+                                  "--hold-out none --out old.topo");
+    cr_expect_not_null(strstr(run.out, "nccl-2.5.6"), "%s", run.out);
+    cr_expect_eq(cli_lines_with(cli_read("old.topo"), "library.release = 2.5.6 ; --tuning of"), 1);
+    cr_expect_eq(cli_lines_with(cli_read("old.library.csv"), "# tuning: nccl-2.5.6"), 1);
+    run = cli_good("$AR allreduce --cluster old.topo --engine library --algorithm auto --gpus 32 "
+                   "--payload 1MiB --format json");
+    cr_expect_not_null(strstr(run.out, "library nccl-2.5.6, fitted to 96 rows:"), "%s", run.out);
+}
+
+/* A torus by fitted calls: its band is that of errors that go together, so it is about as wide as
+ * that of its widest call, and holds its time. */
+Test(cli_nccl, grids_by_a_fitted_library_have_a_band)
+{
+    struct cli_table *table =
+        cli_table(cli_good("$AR allreduce --cluster abci-v100-nccl2.8 --engine library --algorithm "
+                           "torus2d --shape 4x8 --gpus 32 --payload 1MiB:64MiB:x8 --format csv | "
+                           "sed 's/\"[^\"]*\"//'")
+                      .out);
+    cr_assert_eq(table->rows_count, 1 + 3);
+    for (size_t i = 1; i < table->rows_count; i++) {
+        double time_s = number(table, i, "allreduce_s");
+        cr_expect_lt(number(table, i, "low_s"), time_s);
+        cr_expect_gt(number(table, i, "high_s"), time_s);
+        cr_expect_lt(number(table, i, "high_s"), 2 * time_s);
+    }
+}
+
+Test(cli_nccl, bad_input_is_one_line)
+{
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"allreduce --cluster flat --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
+         "engine nccl: cluster flat has no library.node_bus; expected the bandwidth of the rings"},
+        {"allreduce --cluster flat --set library.node_bus=132GB/s --engine nccl --algorithm ring "
+         "--gpus 8 --payload 1MiB",
+         64, "cluster flat has no library.net_bus"},
+        {"allreduce --cluster abci-v100 --set library.release=2.9 --engine nccl --algorithm auto "
+         "--gpus 8 --payload 1MiB",
+         65, "library.release: unknown NCCL release \"2.9\"; expected one of 2.3.7 2.5.6 2.8.4"},
+        {"allreduce --cluster abci-v100 --set library.channels=0 --engine nccl --algorithm auto "
+         "--gpus 8 --payload 1MiB",
+         64, "library.channels"},
+        {"allreduce --cluster abci-v100 --set library.release=2.3.7 --engine nccl --algorithm tree "
+         "--gpus 8 --payload 1MiB",
+         64, "found algorithm tree, which nccl-2.3.7 does not have"},
+        {"allreduce --cluster abci-v100 --engine nccl --algorithm tree --gpus 4 --payload 1MiB", 64,
+         "engine nccl: found algorithm tree on one node"},
+        {"compare " PUBLISHED " --cluster abci-v100 --engine nccl --tuning 2.18.33", 64,
+         "--tuning: unknown NCCL release \"2.18.33\"; did you mean \"2.18.3\"?"},
+        {"calibrate " PUBLISHED " --cluster abci-v100 --tuning none --out x.topo", 64,
+         "--tuning: unknown NCCL release \"none\""},
+        {"links --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
+         "links: --engine: found nccl, which knows of no messages"},
+        {"export --format chrome-trace --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 "
+         "--trace trace.csv",
+         64, "export: --engine: found nccl, which knows of no messages"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("$AR %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+    }
+}
