@@ -59,7 +59,7 @@ const struct command commands[] = {
      0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase\n"
-     "and the source of every parameter.\n\n"
+     "and the source of every parameter. With --engine library or nccl it lists their calls.\n\n"
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5",
      command_explain},
@@ -77,7 +77,8 @@ const struct command commands[] = {
      "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
      "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
-     "Parameters that the data cannot tell stay at NCCL's constants and are marked so. With --out\n"
+     "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices and\n"
+     "constants are those of the release that --tuning or library.release names. With --out\n"
      "a cluster file for --engine library, whose predictions have a 95 % band.\n\n"
      "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and\n"
      "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all\n"
@@ -94,7 +95,7 @@ const struct command commands[] = {
      "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
      "those that were held out. With --out also pictures. Rows of our own algorithms are "
      "predicted\n"
-     "as they ran; --engine is then closed, recurrence or simgrid.\n\n"
+     "as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits nothing.\n\n"
      "examples:\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
