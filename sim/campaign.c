@@ -336,9 +336,9 @@ void campaign_note(const struct campaign *campaign, const char *release,
 {
     for (size_t i = 0; i < campaign->runs_count; i++) {
         const struct campaign_run *run = &campaign->runs[i];
-        plan_note(options,
-                  "%s:%" PRIu64 ": %zu all-reduces of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
-                  run->path, run->line, run->rows_count, run->ranks, run->nodes,
+        plan_note(options, "%s:%" PRIu64 ": %zu %s of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
+                  run->path, run->line, run->rows_count,
+                  campaign->rows_count > 0 ? "all-reduces" : "sizes", run->ranks, run->nodes,
                   run->nodes == 1 ? "" : "s");
     }
     if (release != NULL && campaign->library[0] != '\0' &&

@@ -10,6 +10,7 @@
 #include "cells.h"
 #include "commands.h"
 #include "link_calibration.h"
+#include "pair_calibration.h"
 #include "plan.h"
 #include "resource.h"
 
@@ -151,30 +152,55 @@ static enum ar_status report(const struct options *options, enum ar_row_format f
     return status;
 }
 
+/* What was fitted of the links goes to the file and to stdout. */
+static enum ar_status report_numbers(const struct options *options, enum ar_row_format format,
+                                     const struct ar_cluster *cluster,
+                                     const struct campaign *campaign,
+                                     const struct link_calibration *calibration,
+                                     struct ar_error *err)
+{
+    char source[RESOURCE_PATH];
+    enum ar_status status = AR_OK;
+    if (options->out != NULL) {
+        status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, source, err);
+        if (status == AR_OK) {
+            status = link_calibration_save(calibration, campaign, options, cluster, source,
+                                           options->out, err);
+        }
+    }
+    if (status == AR_OK) {
+        campaign_note(campaign, NULL, options);
+        link_calibration_note(calibration, options);
+        link_calibration_print(calibration, campaign, format);
+    }
+    return status;
+}
+
 /* The links of the cluster are changed to those that were fitted. */
 static enum ar_status report_links(const struct options *options, enum ar_row_format format,
                                    struct ar_cluster *cluster, const struct campaign *campaign,
                                    struct ar_error *err)
 {
     struct link_calibration calibration;
-    char source[RESOURCE_PATH];
     enum ar_status status = link_calibration_run(options, cluster, campaign, &calibration, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    if (options->out != NULL) {
-        status = resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, source, err);
-        if (status == AR_OK) {
-            status = link_calibration_save(&calibration, campaign, options, cluster, source,
-                                           options->out, err);
-        }
-    }
     if (status == AR_OK) {
-        campaign_note(campaign, NULL, options);
-        link_calibration_note(&calibration, options);
-        link_calibration_print(&calibration, campaign, format);
+        status = report_numbers(options, format, cluster, campaign, &calibration, err);
+        link_calibration_destroy(&calibration);
     }
-    link_calibration_destroy(&calibration);
+    return status;
+}
+
+/* One link of the cluster, measured between two processes. */
+static enum ar_status report_pair(const struct options *options, enum ar_row_format format,
+                                  const struct ar_cluster *cluster, struct ar_error *err)
+{
+    struct campaign campaign = {.rows_count = 0};
+    struct link_calibration calibration;
+    enum ar_status status = pair_calibration_run(options, cluster, &campaign, &calibration, err);
+    if (status == AR_OK) {
+        status = report_numbers(options, format, cluster, &campaign, &calibration, err);
+    }
+    campaign_destroy(&campaign);
     return status;
 }
 
@@ -197,15 +223,20 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     enum ar_row_format format;
     struct ar_cluster *cluster = NULL;
     struct campaign campaign = {.rows_count = 0};
+    bool is_pair = false;
     enum ar_status status = ar_row_format_parse("--format", options->format, &format, err);
     if (status == AR_OK) {
         status = load_cluster(options, &cluster, err);
     }
-    if (status != AR_OK) {
-        return status;
-    }
-    status = campaign_read(options, cluster, &campaign, err);
     if (status == AR_OK) {
+        status = pair_calibration_is_meant(options, &is_pair, err);
+    }
+    if (status == AR_OK && is_pair) {
+        status = report_pair(options, format, cluster, err);
+    } else if (status == AR_OK) {
+        status = campaign_read(options, cluster, &campaign, err);
+    }
+    if (status == AR_OK && !is_pair) {
         status = campaign.is_own ? report_links(options, format, cluster, &campaign, err)
                                  : report(options, format, cluster, &campaign, err);
         campaign_destroy(&campaign);

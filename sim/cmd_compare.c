@@ -278,6 +278,11 @@ static enum ar_status check_own(const struct options *options, const struct plan
                             "expected --engine closed, recurrence or simgrid",
                             plan->engine->name);
     }
+    if (options->tuning != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "compare: found --tuning with rows of our own algorithms; expected "
+                            "all-reduces of NCCL");
+    }
     if (options->algorithm != NULL || options->channels != NULL) {
         return ar_error_set(err, AR_USAGE,
                             "compare: found --%s with rows of our own algorithms; expected none, "

@@ -111,11 +111,17 @@ enum ar_status link_calibration_run(const struct options *options, struct ar_clu
                                     const struct campaign *campaign,
                                     struct link_calibration *calibration, struct ar_error *err)
 {
-    *calibration = (struct link_calibration){.is_by_gpus = campaign_is_by_gpus(campaign)};
+    *calibration = (struct link_calibration){.model = "closed form of our own algorithms",
+                                             .is_by_gpus = campaign_is_by_gpus(campaign)};
     if (options->folds) {
         return ar_error_set(err, AR_USAGE,
                             "--folds: found rows of our own algorithms; expected all-reduces of "
                             "NCCL (--hold-out judges here)");
+    }
+    if (options->tuning != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--tuning: found rows of our own algorithms; expected all-reduces of "
+                            "NCCL");
     }
     enum ar_status status =
         calibration_split(options, campaign, &calibration->fitted, &calibration->held_out, err);

@@ -9,9 +9,10 @@
 #include "campaign.h"
 
 struct link_calibration {
+    const char *model; /**< what the rows are compared with */
     struct ar_link_fit fit;
-    bool is_by_gpus; /**< what the counts below are of, else nodes */
-    struct ar_library_nodes fitted;
+    bool is_by_gpus;                /**< what the counts below are of, else nodes */
+    struct ar_library_nodes fitted; /**< empty: rows of pairs */
     struct ar_library_nodes held_out;
     struct judged *judged; /**< every row of the campaign */
     size_t judged_count;

@@ -42,8 +42,8 @@ const char *link_number_text(enum ar_link_cost cost, double value, char text[AR_
 static void write_table(const struct link_calibration *calibration)
 {
     const struct ar_link_fit *fit = &calibration->fit;
-    printf("closed form of our own algorithms; %zu rows fitted, residual %.2f %%\n\n",
-           fit->rows_count, fit->residual_frac * 100);
+    printf("%s; %zu rows fitted, residual %.2f %%\n\n", calibration->model, fit->rows_count,
+           fit->residual_frac * 100);
     printf("%-18s %14s %8s %-21s %14s\n", "parameter", "value", "+- (%)", "what the rows say",
            "in the file");
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
@@ -61,6 +61,9 @@ static void write_table(const struct link_calibration *calibration)
         printf("%-18s %14s %8s %-21s %14s\n", ar_link_cost_key(cost),
                link_number_text(cost, number->value, value), error, link_state_name(number->state),
                link_number_text(cost, number->prior, prior));
+    }
+    if (calibration->lines_count == 0) {
+        return;
     }
     printf("\n");
     accuracy_write_table(stdout, calibration->lines, calibration->lines_count);

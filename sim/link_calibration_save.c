@@ -27,10 +27,12 @@ static void remark_fit(const struct link_calibration *calibration, const struct 
                                 : (const char *const[]){"nodes fitted", "nodes held out"};
     remark_program(remarks);
     remark_measured(campaign, remarks);
-    remark(remarks, "times: %s; cluster: %.200s; model: closed form of our own algorithms",
-           campaign->time, options->cluster);
-    remark_counts(remarks, what[0], &calibration->fitted);
-    remark_counts(remarks, what[1], &calibration->held_out);
+    remark(remarks, "times: %s; cluster: %.200s; model: %s", campaign->time, options->cluster,
+           calibration->model);
+    if (calibration->fitted.count > 0) {
+        remark_counts(remarks, what[0], &calibration->fitted);
+        remark_counts(remarks, what[1], &calibration->held_out);
+    }
     remark(remarks, "residual of the fitted rows: %.1f %%", calibration->fit.residual_frac * 100);
     for (size_t i = 0; i < calibration->lines_count; i++) {
         remark(remarks, "error, %s", accuracy_text(&calibration->lines[i], text));
@@ -72,9 +74,11 @@ static enum ar_status write_copy(const struct link_calibration *calibration,
     copy_set(copy, "name", name, "name of this file");
     copy_describe(copy, ar_cluster_facts(cluster)->description, "links",
                   calibration->fit.rows_count);
-    copy_set(copy, "links.fitted",
-             links_fitted_text(calibration->is_by_gpus, &calibration->fitted, fitted),
-             "'allreckon calibrate', see the head of the file");
+    if (calibration->fitted.count > 0) {
+        copy_set(copy, "links.fitted",
+                 links_fitted_text(calibration->is_by_gpus, &calibration->fitted, fitted),
+                 "'allreckon calibrate', see the head of the file");
+    }
     set_numbers(copy, &calibration->fit);
     enum ar_status status = copy_write(copy, remarks, source, target, err);
     free(copy);

@@ -100,6 +100,9 @@ const struct option_row option_rows[] = {
      "our own algorithms are of one node count"},
     {"folds", NULL, COMMAND_CALIBRATE, AT(folds), NULL,
      "NCCL: cross-validate: also fit without each node count in turn, and judge by it"},
+    {"pair", "LINK", COMMAND_CALIBRATE, AT(pair), NULL,
+     "what joins the two processes of osu_latency and osu_bw, which their logs do not say: nvlink, "
+     "pcie or network"},
     {"tuning", "RELEASE", LOGS, AT(tuning), NULL,
      "NCCL whose cost model chooses, gives the priors and is the yardstick: 2.3.7, 2.5.6, 2.8.4 or "
      "2.18.3; default: library.release of the cluster, else 2.8.4"},

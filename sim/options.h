@@ -52,6 +52,7 @@ struct options {
     const char *hold_out;
     const char *time;
     const char *tuning;
+    const char *pair;
     struct option_values settings;   /**< `--set` */
     struct option_values terms;      /**< `--term` */
     struct option_values slow_links; /**< `--slow-link` */
