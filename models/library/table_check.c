@@ -1,11 +1,18 @@
 #include "table_check.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <gsl/gsl_eigen.h>
 #include <gsl/gsl_errno.h>
 
 enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
+
+/* Of `path:line`, and what stands before a release. */
+enum { WHERE_ROOM = 340 };
+
+#define NCCL "nccl-"
 
 /* Relative to the largest variance: the rounding of a fit. */
 #define ROUNDING 1e-9
@@ -63,6 +70,22 @@ enum ar_status ar_library_check_covariance(const char *path, const struct ar_lib
                             "%.200s: found a covariance matrix with a negative variance; expected "
                             "that of a fit",
                             path);
+    }
+    return status;
+}
+
+enum ar_status ar_library_read_release(const char *where, const char *value,
+                                       struct ar_tuning *tuning, struct ar_error *err)
+{
+    struct ar_tuning found;
+    char key[WHERE_ROOM];
+    size_t skipped = strncmp(value, NCCL, strlen(NCCL)) == 0 ? strlen(NCCL) : 0;
+    snprintf(key, sizeof key, "%.320s: tuning", where);
+    enum ar_status status = ar_tuning_find(key, value + skipped, 0, 0, &found, err);
+    if (status == AR_OK) {
+        tuning->name = found.name;
+        tuning->source = found.source;
+        tuning->release = found.release;
     }
     return status;
 }

@@ -11,4 +11,9 @@
 enum ar_status ar_library_check_covariance(const char *path, const struct ar_library *library,
                                            struct ar_error *err);
 
+/** Takes the release of a line `tuning` and leaves the rates, which are lines of their own.
+ * AR_BAD_DATA for an unknown one. */
+enum ar_status ar_library_read_release(const char *where, const char *value,
+                                       struct ar_tuning *tuning, struct ar_error *err);
+
 #endif

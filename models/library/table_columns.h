@@ -24,10 +24,9 @@ enum {
             "prior_source"                                                                         \
     }
 
-/** Values of `node_links`, beginning of those of `tuning`. */
+/** Values of `node_links`. */
 #define TABLE_NVLINK "nvlink"
 #define TABLE_PCIE   "pcie"
-#define TABLE_NCCL   "nccl-"
 
 #define TABLE_COVARIANCE "covariance."
 

@@ -86,28 +86,25 @@ static enum ar_status read_nodes(struct reader *reader, const char *value,
     return AR_OK;
 }
 
-/* The release; its rates are lines of their own. */
-static enum ar_status read_tuning(struct reader *reader, const char *value)
-{
-    struct ar_tuning *tuning = &reader->found.library.tuning;
-    struct ar_tuning found;
-    char where[WHERE_ROOM + 16];
-    snprintf(where, sizeof where, "%s: tuning", reader->where);
-    size_t skipped = strncmp(value, TABLE_NCCL, strlen(TABLE_NCCL)) == 0 ? strlen(TABLE_NCCL) : 0;
-    enum ar_status status = ar_tuning_find(where, value + skipped, 0, 0, &found, reader->err);
-    if (status == AR_OK) {
-        tuning->name = found.name;
-        tuning->source = found.source;
-        tuning->release = found.release;
-    }
-    return status;
-}
-
 static bool read_count(double number, bool is_number, uint32_t *count)
 {
     bool is_right = is_number && number <= UINT32_MAX && number == floor(number);
     *count = is_right ? (uint32_t)number : 0;
     return is_right;
+}
+
+static enum ar_status read_format(struct reader *reader, const char *value)
+{
+    return strcmp(value, "1") == 0
+               ? AR_OK
+               : REFUSE(reader, "%s: found format \"%.20s\"; expected %d, that of this version",
+                        reader->where, value, TABLE_FORMAT);
+}
+
+static bool read_node_links(const char *value, bool *is_pcie)
+{
+    *is_pcie = strcmp(value, TABLE_PCIE) == 0;
+    return *is_pcie || strcmp(value, TABLE_NVLINK) == 0;
 }
 
 static enum ar_status read_value(struct reader *reader, enum key key, const char *value)
@@ -118,13 +115,9 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
     bool is_right = is_number;
     switch (key) {
     case KEY_FORMAT:
-        if (strcmp(value, "1") != 0) {
-            return REFUSE(reader, "%s: found format \"%.20s\"; expected %d, that of this version",
-                          reader->where, value, TABLE_FORMAT);
-        }
-        break;
+        return read_format(reader, value);
     case KEY_TUNING:
-        return read_tuning(reader, value);
+        return ar_library_read_release(reader->where, value, &library->tuning, reader->err);
     case KEY_NODE_BUS:
         library->tuning.node_bus_Bps = number;
         is_right = is_number && number > 0;
@@ -136,8 +129,7 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
         is_right = read_count(number, is_number, &library->tuning.channels) && number > 0;
         break;
     case KEY_NODE_LINKS:
-        library->tuning.is_pcie = strcmp(value, TABLE_PCIE) == 0;
-        is_right = library->tuning.is_pcie || strcmp(value, TABLE_NVLINK) == 0;
+        is_right = read_node_links(value, &library->tuning.is_pcie);
         break;
     case KEY_RESIDUAL:
         library->residual_frac = number;
@@ -146,10 +138,9 @@ static enum ar_status read_value(struct reader *reader, enum key key, const char
     case KEY_ROWS:
         is_right = read_count(number, is_number, &library->rows_count);
         break;
-    case KEY_FITTED:
-        return read_nodes(reader, value, &reader->found.fitted);
     default:
-        return read_nodes(reader, value, &reader->found.held_out);
+        return read_nodes(reader, value,
+                          key == KEY_FITTED ? &reader->found.fitted : &reader->found.held_out);
     }
     if (!is_right) {
         return REFUSE(

@@ -26,52 +26,53 @@ static double choice_us(const char *release, enum ar_choice choice, uint32_t nod
 
 /* Latency + bytes of a ring (p-1)/p twice over the bus, of a tree twice; GB/s are bytes per
  * nanosecond. 4 GPUs in a node, 132 GB/s there and 24 GB/s across. */
+static const struct {
+    const char *release;
+    enum ar_choice choice;
+    uint32_t nodes;
+    double bytes;
+    double latency_us;
+    double bytes_us;
+} times[] = {
+    /* A ring of several nodes pays the network's latency at every hop in 2.5. */
+    {"2.5.6", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
+    {"2.5.6", AR_RING_SIMPLE, 1, MIB, 8.4 + 6 * 5.7, MIB * 1.5 / 132e3},
+    {"2.5.6", AR_RING_LL, 2, MIB, 3.6 + 14 * 0.9, MIB * 1.75 / 6e3},
+    {"2.5.6", AR_RING_LL128, 1, MIB, 3.6 + 6 * 2.5, MIB * 1.5 / 100e3},
+    {"2.5.6", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.5 + 2 * 5.0), 2 * KIB / (24e3 * 0.27)},
+    {"2.5.6", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 50.0),
+     128 * MIB / (24e3 * 0.9 * 0.8)},
+    {"2.3.7", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
+    {"2.3.7", AR_RING_LL, 1, KIB, 3.6 + 6 * 0.4, KIB * 1.5 / 33e3},
+    /* The plateau begins at 64 KiB for 16 ranks. */
+    {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB - 1, 8.4 + 12 * 3.4 + 2 * 9.6, 1.365291667 * 1.75},
+    {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB, 1.9 * (8.4 + 12 * 3.4 + 2 * 9.6),
+     32 * KIB * 1.75 / 24e3},
+    {"2.8.4", AR_RING_LL, 2, 4 * KIB, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 4 * KIB * 1.75 / 6e3},
+    {"2.8.4", AR_RING_LL128, 1, MIB, 10 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
+    {"2.8.4", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.52 * 1.8 + 2 * 5.0),
+     2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
+    {"2.8.4", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 28.0),
+     128 * MIB / (24e3 * 0.92 * 0.8)},
+    /* Two more hops across; a hop in a node takes at least 1 us, and 3 us. */
+    {"2.18.3", AR_RING_SIMPLE, 2, 16 * KIB, 8.4 + 10 * 3.4 + 4 * 14.0, 16 * KIB * 1.75 / 24e3},
+    {"2.18.3", AR_RING_SIMPLE, 2, MIB, 1.9 * (8.4 + 10 * 3.4 + 4 * 14.0), MIB * 1.75 / 24e3},
+    {"2.18.3", AR_RING_LL, 2, 4 * KIB, 6.6 + 10 * 1.0 + 4 * 2.7, 4 * KIB * 1.75 / 6e3},
+    {"2.18.3", AR_RING_LL, 1, 4 * KIB, 6.6 + 6 * 0.6, 4 * KIB * 1.5 / 33e3},
+    {"2.18.3", AR_RING_LL128, 1, MIB, 14 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
+    {"2.18.3", AR_TREE_LL, 4, KIB, 6.8 + 2 * (3 * 0.6 + 2 * 5.0),
+     2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
+    {"2.18.3", AR_TREE_SIMPLE, 4, 4 * MIB, 2 * (3 * 4.0 + 2 * 14.0), 8 * MIB / (24e3 * 0.92 * 0.7)},
+};
+
 Test(tuning, times_of_each_release_are_those_of_its_published_constants)
 {
-    static const struct {
-        const char *release;
-        enum ar_choice choice;
-        uint32_t nodes;
-        double bytes;
-        double latency_us;
-        double bytes_us;
-    } rows[] = {
-        /* A ring of several nodes pays the network's latency at every hop in 2.5. */
-        {"2.5.6", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
-        {"2.5.6", AR_RING_SIMPLE, 1, MIB, 8.4 + 6 * 5.7, MIB * 1.5 / 132e3},
-        {"2.5.6", AR_RING_LL, 2, MIB, 3.6 + 14 * 0.9, MIB * 1.75 / 6e3},
-        {"2.5.6", AR_RING_LL128, 1, MIB, 3.6 + 6 * 2.5, MIB * 1.5 / 100e3},
-        {"2.5.6", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.5 + 2 * 5.0), 2 * KIB / (24e3 * 0.27)},
-        {"2.5.6", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 50.0),
-         128 * MIB / (24e3 * 0.9 * 0.8)},
-        {"2.3.7", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
-        {"2.3.7", AR_RING_LL, 1, KIB, 3.6 + 6 * 0.4, KIB * 1.5 / 33e3},
-        /* The plateau begins at 64 KiB for 16 ranks. */
-        {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB - 1, 8.4 + 12 * 3.4 + 2 * 9.6, 1.365291667 * 1.75},
-        {"2.8.4", AR_RING_SIMPLE, 2, 32 * KIB, 1.9 * (8.4 + 12 * 3.4 + 2 * 9.6),
-         32 * KIB * 1.75 / 24e3},
-        {"2.8.4", AR_RING_LL, 2, 4 * KIB, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 4 * KIB * 1.75 / 6e3},
-        {"2.8.4", AR_RING_LL128, 1, MIB, 10 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
-        {"2.8.4", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.52 * 1.8 + 2 * 5.0),
-         2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
-        {"2.8.4", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 28.0),
-         128 * MIB / (24e3 * 0.92 * 0.8)},
-        /* Two more hops across; a hop in a node takes at least 1 us, and 3 us. */
-        {"2.18.3", AR_RING_SIMPLE, 2, 16 * KIB, 8.4 + 10 * 3.4 + 4 * 14.0, 16 * KIB * 1.75 / 24e3},
-        {"2.18.3", AR_RING_SIMPLE, 2, MIB, 1.9 * (8.4 + 10 * 3.4 + 4 * 14.0), MIB * 1.75 / 24e3},
-        {"2.18.3", AR_RING_LL, 2, 4 * KIB, 6.6 + 10 * 1.0 + 4 * 2.7, 4 * KIB * 1.75 / 6e3},
-        {"2.18.3", AR_RING_LL, 1, 4 * KIB, 6.6 + 6 * 0.6, 4 * KIB * 1.5 / 33e3},
-        {"2.18.3", AR_RING_LL128, 1, MIB, 14 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
-        {"2.18.3", AR_TREE_LL, 4, KIB, 6.8 + 2 * (3 * 0.6 + 2 * 5.0),
-         2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
-        {"2.18.3", AR_TREE_SIMPLE, 4, 4 * MIB, 2 * (3 * 4.0 + 2 * 14.0),
-         8 * MIB / (24e3 * 0.92 * 0.7)},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        double found_us = choice_us(rows[i].release, rows[i].choice, rows[i].nodes, rows[i].bytes);
-        double expected_us = rows[i].latency_us + rows[i].bytes_us;
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        double found_us =
+            choice_us(times[i].release, times[i].choice, times[i].nodes, times[i].bytes);
+        double expected_us = times[i].latency_us + times[i].bytes_us;
         cr_expect_float_eq(found_us / expected_us, 1, 1e-7, "row %zu, %s: %g, not %g us", i,
-                           rows[i].release, found_us, expected_us);
+                           times[i].release, found_us, expected_us);
     }
 }
 
