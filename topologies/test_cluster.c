@@ -61,6 +61,26 @@ Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
     ar_cluster_destroy(cluster);
 }
 
+Test(cluster, facts_of_the_library_are_what_the_file_and_settings_say)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    cr_expect(ar_cluster_facts(cluster)->has_nvlink);
+    cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "");
+    cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 0);
+    ar_cluster_destroy(cluster);
+    const char *settings[] = {"library.release=2.5.6", "library.channels=12", "nvlink.pairs=none",
+                              NULL};
+    cluster = load_shipped("abci-v100", settings);
+    cr_expect_not(ar_cluster_facts(cluster)->has_nvlink);
+    cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "2.5.6");
+    cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 12);
+    ar_cluster_destroy(cluster);
+    const char *switched[] = {"nvlink.pairs=switch", NULL};
+    cluster = load_shipped("abci-v100", switched);
+    cr_expect(ar_cluster_facts(cluster)->has_nvlink);
+    ar_cluster_destroy(cluster);
+}
+
 Test(cluster, every_value_of_a_shipped_file_has_a_source)
 {
     const char *names[] = {"abci-v100", "flat", "dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};

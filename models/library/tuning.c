@@ -140,7 +140,7 @@ static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
     bool is_all_reduce = run->call == AR_ALL_REDUCE;
     struct ar_library_hops hops = ar_library_ring_hops(run);
     double net = hops.net + (is_all_reduce && is_wide(run) ? release->extra_net_hops : 0);
-    double node = hops.node - (net - hops.net);
+    double node = hops.node - (net - hops.net); /* NCCL, too, goes below 0 at one rank per node */
     double bus = bus_of(tuning, run);
     double latency = of->base + node * node_latency(tuning, choice, is_wide(run)) + net * of->net;
     if (choice == AR_RING_LL) {
