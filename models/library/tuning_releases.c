@@ -1,15 +1,16 @@
 /* The constants of NCCL's own cost model by release: facts read from NVIDIA/nccl.
  *
- * 2.8.4   tag v2.8.4-1, src/graph/tuning.cc.
- * 2.5.6   constants at tag v2.5.6-1; formulas, shares, caps and corrections from
- * src/graph/tuning.cc and src/enqueue.cc of 2.5 as public copies of it have them (same constants):
- * a ring on several nodes pays the latency of the network at every hop, and has no plateau. 2.3.7
- * has no trees and no ll128, and no cost model: ll up to 16 KiB for each rank and ring, simple
- *         above. Its hops were not read anywhere: latencies and shares are those of 2.5.6
- * (assumed). 2.18.3  constants at tag v2.18.3-1; hops over PCIe and the corrections from public
- * copies that have the same constants. The least latency of a hop (Intel hosts) and the two net
- * hops more of an all-reduce were read at NVIDIA/nccl b6475625 (2.20), the plateau is that of 2.8.4
- * and of 2.20 on Volta; the tag itself could not be read for them.
+ * - 2.8.4: tag v2.8.4-1, src/graph/tuning.cc.
+ * - 2.5.6: constants at tag v2.5.6-1; formulas, shares, caps and corrections from
+ *   src/graph/tuning.cc and src/enqueue.cc of 2.5 as public copies of it have them (same
+ *   constants): a ring on several nodes pays the latency of the network at every hop, and has no
+ *   plateau. Hops of trees over NVLink and all over PCIe are of these copies, too.
+ * - 2.3.7: no trees, no ll128 and no cost model: ll up to 16 KiB for each rank and ring, simple
+ *   above. Its hops were not read anywhere: latencies and shares are those of 2.5.6 (assumed).
+ * - 2.18.3: constants at tag v2.18.3-1; hops over PCIe and the corrections from public copies that
+ *   have the same constants. The tag itself could not be read for the rest: the least latency of a
+ *   hop (Intel hosts) and the two net hops more of an all-reduce are those of NVIDIA/nccl b6475625
+ *   (2.20), the plateau and where it begins those of 2.8.4.
  *
  * Caps are those of Volta on hosts of Intel. The caps of ll128 per channel (16.7 GB/s, later 20)
  * are left out in 2.8.4 and 2.18.3: NCCL has more channels in a node than across the network, and
