@@ -137,7 +137,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         struct ar_library_run what = run_of(&trial->collective, trial->jobs[i].elements);
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         double start_s = ready_s > free_s ? ready_s : free_s;
-        free_s = start_s;
+        free_s = start_s + trial->jobs[i].copy_s;
         if (what.bytes > 0) {
             struct ar_library_prediction prediction =
                 ar_library_predict(trial->library, algorithm, &what);

@@ -48,6 +48,10 @@ static enum ar_status load_work(const struct ar_csv *csv, const struct ar_trace_
     struct ar_device_cost *cost;
     enum ar_status status = ar_device_cost_load(request->cost_path, &cost, err);
     if (status == AR_OK) {
+        if (request->has_kernel_floor) {
+            cost->value[AR_COST_KERNEL_FLOOR][AR_FP16] = request->kernel_floor_s;
+            cost->value[AR_COST_KERNEL_FLOOR][AR_FP32] = request->kernel_floor_s;
+        }
         status = ar_trace_read_work(csv, request, cost, trace, err);
         ar_device_cost_destroy(cost);
     }
@@ -111,4 +115,14 @@ uint64_t ar_trace_gradient_elements(const struct ar_trace *trace)
         sum += trace->tensor_elements[i];
     }
     return sum;
+}
+
+void ar_trace_scale(struct ar_trace *trace, double factor)
+{
+    trace->step_overhead_s *= factor;
+    trace->optimizer_s *= factor;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        trace->layers[i].forward_s *= factor;
+        trace->layers[i].backward_s *= factor;
+    }
 }
