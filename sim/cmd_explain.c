@@ -127,6 +127,14 @@ static void write_phase(const struct plan *plan, const struct ar_phase_time *pha
            ar_format_rate(phase->slowest_Bps, rate));
 }
 
+/* A part of the stream's time that is no phase, if there is any. */
+static void write_extra(const char *name, double time_s)
+{
+    if (time_s > 0) {
+        printf("  %-22s %6s %10s %-6s %9.3f\n", name, "", "", "", time_s * 1e3);
+    }
+}
+
 static void write_split(const struct plan *plan, const struct ar_step *step,
                         const struct ar_closed_time *sum)
 {
@@ -150,14 +158,8 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
     }
     double time_s = sum->time_s + step->copy_s + step->statistics_s;
     double error = 100 * (time_s / step->allreduce_s - 1);
-    if (step->copy_s > 0) {
-        printf("  %-22s %6s %10s %-6s %9.3f\n", "copies of buckets", "", "", "",
-               step->copy_s * 1e3);
-    }
-    if (step->statistics_s > 0) {
-        printf("  %-22s %6s %10s %-6s %9.3f\n", "batch-norm statistics", "", "", "",
-               step->statistics_s * 1e3);
-    }
+    write_extra("copies of buckets", step->copy_s);
+    write_extra("batch-norm statistics", step->statistics_s);
     printf("  %-22s %6s %10s %-6s %9.3f; engine %s: %.3f (closed form %+.1f %%)\n", "= all-reduce",
            "", "", "", time_s * 1e3, step->engine->name, step->allreduce_s * 1e3,
            fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */

@@ -32,8 +32,8 @@ static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uin
            (size_t)recurrence->ranks * window * sizeof *recurrence->flights_s);
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
         uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
-        states[position] = (struct rank_state){
-            .now_s = recurrence->rank_ready_s[rank] + begin_s, .peer = UINT32_MAX};
+        states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank] + begin_s,
+                                               .peer = UINT32_MAX};
     }
     recurrence_run_channel(recurrence, channel, elements);
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
