@@ -174,6 +174,23 @@ Test(terms, all_gpus_of_a_node_share_its_input)
     ar_cluster_destroy(abci);
 }
 
+Test(terms, fewer_gpus_than_a_node_has_share_it_among_themselves)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_framework framework = framework_with("input.rate=200");
+    struct ar_step step = {.iterations_count = 1,
+                           .collective = support_collective(abci, "ring", 3, 1),
+                           .trace = &two,
+                           .framework = &framework,
+                           .engine = &ar_engine_closed};
+    struct ar_error err;
+    cr_assert_eq(ar_fusion_parse("", "one", &step.fusion, &err), AR_OK);
+    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+    cr_expect_float_eq(step.iteration_s, 8 * 3 / 200.0, TOLERANCE_S);
+    ar_step_destroy(&step);
+    ar_cluster_destroy(abci);
+}
+
 Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
 {
     struct ar_step none = run("ddp", "");
@@ -186,6 +203,14 @@ Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
     cr_expect_float_eq(tenth.exposed_s, none.exposed_s + time_s / 10, TOLERANCE_S);
     cr_expect_eq(never.iteration_s, none.iteration_s);
     cr_expect_eq(each.payload_bytes, none.payload_bytes);
+    /* The same of ranks that differ. */
+    const struct ar_step like = {.jitter_frac = 0.05, .iterations_count = 3};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    none = run_on(flat, &two, "ddp", "", &ar_engine_recurrence, like);
+    each =
+        run_on(flat, &two, "ddp", "bn.elements=53120 bn.interval=2", &ar_engine_recurrence, like);
+    cr_expect_float_eq(each.exposed_s, none.exposed_s + time_s / 2, 1e-9);
+    ar_cluster_destroy(flat);
 }
 
 /* The backward pass of "early" meets the all-reduce of "late" and loses the part that it takes. */
