@@ -72,7 +72,7 @@ enum ar_term {
 struct ar_term_value {
     double number;    /**< in SI units; of wire.precision 0 same, 1 fp16, 2 fp32 */
     char text[32];    /**< as written; "" at the default */
-    char source[256]; /**< "" at the default */
+    char source[384]; /**< "" at the default */
     char where[128];  /**< where it was read, for error lines; "" at the default */
 };
 
