@@ -72,6 +72,20 @@ Test(cli_terms, an_option_wins_over_the_frameworks_default)
     cr_expect_not_null(strstr(run.err, "term gpu.sms changes nothing without contention.sms"));
 }
 
+Test(cli_terms, compute_terms_change_the_compute_of_the_row)
+{
+    double compute_s = number("", "compute_s");
+    double floor_s = number("--term kernel.floor=5us", "compute_s");
+    cr_expect(floor_s < compute_s && floor_s > 0.8 * compute_s, "%.9g s", floor_s);
+    cr_expect_float_eq(number("--term kernel.floor=31.8us", "compute_s"), compute_s, 1e-12);
+    cr_expect_float_eq(number("--term compute.scale=1.25", "compute_s"), 1.25 * compute_s, 1e-9);
+    cr_expect_float_eq(number("--term step.floor=2ms", "compute_s"), compute_s + 2e-3, 1e-9);
+    cr_expect_float_eq(number("--term optimizer.kernels=10", "optimizer_s"),
+                       number("", "optimizer_s") + 318e-6, 1e-9);
+    cr_expect_float_eq(number("--term input.rate=100", "iteration_s"), 32 / 100.0, 1e-9);
+    cr_expect_gt(number("--term contention.sms=20", "contention_s"), 1e-5);
+}
+
 Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row)
 {
     double buckets = number("--bucket one --term cycle.time=2ms", "buckets_count");
