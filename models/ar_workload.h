@@ -9,11 +9,31 @@
  *   DDP, bucket_cap_mb);
  * - `horovod`: as long as they fit into 64 MiB (Horovod, fusion threshold);
  * - SIZE, such as `16MiB`: as long as they fit into it;
+ * - `groups:K`: K groups of as many tensors each, consecutive in the order of the layers; if K does
+ *   not divide their number the groups of the first layers have one more; K above their number is
+ *   one tensor each. So MXNet with Horovod splits them (MXNET_HOROVOD_NUM_GROUPS; split_list() in
+ *   horovod/common/util.py): by count, not by bytes. A group is sent when its last gradient is
+ *   there, and not fused with others;
  * - `one`: all;
  * - `tensor`: one each, no fusion.
  *
- * A tensor larger than the threshold is a bucket of its own; tensors are never split. Horovod's
- * cycle time and its negotiation are not modelled here.
+ * A tensor larger than the threshold is a bucket of its own; tensors are never split.
+ *
+ * **Cycles** (`ar_cycle`). Horovod's background thread wakes up once per cycle, agrees with the
+ * others on the tensors that are ready on all ranks, and fuses those of the same cycle
+ * (HOROVOD_CYCLE_TIME; docs/tensor-fusion.rst: repeat until there are no more tensors to reduce in
+ * this cycle). With P = max(time_s, negotiate_s), the n-th negotiation begins at
+ *
+ *     tick(n) = phase_frac * time_s + n * P,   n = 0, 1, ...
+ *
+ * since the step began; a cycle that takes longer than its time is followed by the next at once. It
+ * happens in every cycle, whether tensors are ready or not. A tensor that is ready at r takes part
+ * in the first tick at r or later, and may be sent at tick + negotiate_s. Tensors of one tick are
+ * fused in the order in which they became ready, up to the threshold of the rule; a bucket never
+ * holds tensors of two ticks. A group of `groups:K` takes part when it is complete.
+ *
+ * **Slowdown** (`ar_slowdown`). While the communication stream is busy the backward pass advances
+ * at `speed_frac` of its speed.
  */
 #ifndef AR_WORKLOAD_H
 #define AR_WORKLOAD_H
@@ -26,14 +46,34 @@ struct ar_fusion {
     uint64_t bytes;          /**< threshold of the others */
     int closes_when_reached; /**< 1: a bucket may pass its threshold by its last tensor (DDP); 0: it
                                   may not (Horovod) */
+    uint32_t groups;         /**< groups:K; 0: by thresholds */
 };
 
 /** Parses a rule of the table above. `where` begins the error line. */
 enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fusion *fusion,
                                struct ar_error *err);
 
+/** When tensors are negotiated; `time_s` 0: there are no cycles. */
+struct ar_cycle {
+    double time_s;
+    double phase_frac;  /**< 0 to 1 */
+    double negotiate_s; /**< time of a negotiation */
+};
+
+struct ar_interval {
+    double begin_s, end_s;
+};
+
+/** When the backward pass is slowed down. */
+struct ar_slowdown {
+    double speed_frac;                   /**< above 0, up to 1 */
+    const struct ar_interval *intervals; /**< in order; they may overlap */
+    uint32_t intervals_count;            /**< 0: never */
+};
+
 struct ar_bucket {
-    double ready_s; /**< since the step began */
+    double ready_s; /**< its last gradient exists, since the step began */
+    double wait_s;  /**< from then until it may be sent; 0 without cycles */
     uint64_t elements;
     uint32_t tensors_count;
 };
@@ -41,14 +81,27 @@ struct ar_bucket {
 struct ar_workload {
     double forward_end_s;
     double backward_end_s; /**< all gradients exist */
+    double stretch_s;      /**< part of that which the slowdown is guilty of */
     double optimizer_s;
     uint32_t buckets_count;    /**< at least 1 */
-    struct ar_bucket *buckets; /**< in the order they become ready */
+    struct ar_bucket *buckets; /**< in the order they are sent */
 };
 
-/** Makes the workload of a trace; `element_bytes` is the size of a gradient on the wire. A trace
- * without gradients has nothing to send and is refused (AR_BAD_DATA). Owned by the caller, freed
- * with ar_workload_destroy(). */
+/** What a workload is made of. */
+struct ar_workload_request {
+    const struct ar_trace *trace;
+    const struct ar_fusion *fusion;
+    uint32_t element_bytes; /**< of a gradient on the wire */
+    struct ar_cycle cycle;
+    struct ar_slowdown slowdown;
+};
+
+/** Makes the workload of a trace. A trace without gradients has nothing to send and is refused
+ * (AR_BAD_DATA). Owned by the caller, freed with ar_workload_destroy(). */
+enum ar_status ar_workload_make(const struct ar_workload_request *request,
+                                struct ar_workload **workload, struct ar_error *err);
+
+/** The same without cycles and slowdown. */
 enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
                                   uint32_t element_bytes, struct ar_workload **workload,
                                   struct ar_error *err);

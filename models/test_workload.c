@@ -49,7 +49,11 @@ static const struct ar_trace small = {.name = "small",
 struct expected {
     const char *rule;
     uint32_t count;
-    struct ar_bucket buckets[4];
+    struct {
+        double ready_s;
+        uint64_t elements;
+        uint32_t tensors_count;
+    } buckets[4];
 };
 
 static void expect_buckets(const struct expected *expected)
@@ -59,12 +63,12 @@ static void expect_buckets(const struct expected *expected)
                  workload->buckets_count);
     for (uint32_t i = 0; i < expected->count; i++) {
         const struct ar_bucket *found = &workload->buckets[i];
-        const struct ar_bucket *wanted = &expected->buckets[i];
-        cr_expect_eq(found->elements, wanted->elements, "%s: bucket %u", expected->rule, i);
-        cr_expect_eq(found->tensors_count, wanted->tensors_count, "%s: bucket %u", expected->rule,
-                     i);
-        cr_expect_eq(found->ready_s, wanted->ready_s, "%s: bucket %u at %g s", expected->rule, i,
-                     found->ready_s);
+        cr_expect_eq(found->elements, expected->buckets[i].elements, "%s: bucket %u",
+                     expected->rule, i);
+        cr_expect_eq(found->tensors_count, expected->buckets[i].tensors_count, "%s: bucket %u",
+                     expected->rule, i);
+        cr_expect_eq(found->ready_s, expected->buckets[i].ready_s, "%s: bucket %u at %g s",
+                     expected->rule, i, found->ready_s);
     }
     ar_workload_destroy(workload);
 }
@@ -81,6 +85,12 @@ Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
         {"10MiB", 2, {{16, 5 * MIB / 2, 2}, {20, 5 * MIB / 4, 2}}},
         {"11MiB", 2, {{20, 11 * MIB / 4, 3}, {20, 1 * MIB, 1}}},
         {"3MiB", 3, {{13, 2 * MIB, 1}, {20, 3 * MIB / 4, 2}, {20, 1 * MIB, 1}}},
+        /* By the number of tensors, the larger groups being those of the first layers. */
+        {"groups:1", 1, {{20, 15 * MIB / 4, 4}}},
+        {"groups:2", 2, {{16, 5 * MIB / 2, 2}, {20, 5 * MIB / 4, 2}}},
+        {"groups:3", 3, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, 5 * MIB / 4, 2}}},
+        {"groups:4", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
+        {"groups:9", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
         {"0B", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -171,7 +181,7 @@ static void check_resnet50(const struct ar_trace *trace, const char *text, uint3
 Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
 {
     static const char *const rules[] = {"ddp",  "horovod", "one",  "tensor", "0B",
-                                        "1MiB", "25MiB",   "64MB", "1TB"};
+                                        "1MiB", "25MiB",   "64MB", "1TB",    "groups:20"};
     for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
         struct ar_trace *trace = support_resnet50(32, (enum ar_precision)precision);
         for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
@@ -217,7 +227,10 @@ Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
 
 Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
 {
-    static const char *const bad[] = {"", "DDP", "ddp ", "horovd", "all", "-1MiB", " 25MiB", "MiB"};
+    static const char *const bad[] = {"",      "DDP",    "ddp ", "horovd", "all",
+                                      "-1MiB", " 25MiB", "MiB",  "groups", "groups 4"};
+    static const char *const bad_groups[] = {"groups:",    "groups:0",    "groups:-1",
+                                             "groups:2.5", "groups:many", "groups:99999999999"};
     static const char *const bad_sizes[] = {"25", "25Mib", "25GB/s", "2.5B", "0x10B", "1e300B"};
     struct ar_error err;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -226,6 +239,13 @@ Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
         cr_expect_not_null(strstr(err.text, "expected ddp, horovod, one, tensor or a size"));
         cr_expect_not_null(strstr(err.text, bad[i]), "%s", err.text);
         cr_expect_eq(strncmp(err.text, "--fusion: found \"", 17), 0, "%s", err.text);
+        cr_expect_eq(fusion.bytes, 77);
+    }
+    for (size_t i = 0; i < sizeof bad_groups / sizeof bad_groups[0]; i++) {
+        struct ar_fusion fusion = {.bytes = 77};
+        cr_expect_eq(ar_fusion_parse("--fusion", bad_groups[i], &fusion, &err), AR_USAGE, "%s",
+                     bad_groups[i]);
+        cr_expect_not_null(strstr(err.text, "expected groups:K with a whole number"));
         cr_expect_eq(fusion.bytes, 77);
     }
     for (size_t i = 0; i < sizeof bad_sizes / sizeof bad_sizes[0]; i++) {

@@ -1,5 +1,6 @@
 #include "ar_workload.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,22 @@ static const struct named_rule named_rules[] = {
     {"tensor", {.first_bytes = 0, .bytes = 0}},
 };
 
+/* K of groups:K. */
+static enum ar_status parse_groups(const char *where, const char *text, uint32_t *groups,
+                                   struct ar_error *err)
+{
+    uint64_t count;
+    struct ar_error ignored;
+    if (ar_parse_count("", text, 1, UINT32_MAX, &count, &ignored) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"groups:%.20s\"; expected groups:K with a whole number of "
+                            "at least 1",
+                            where, text);
+    }
+    *groups = (uint32_t)count;
+    return AR_OK;
+}
+
 enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fusion *fusion,
                                struct ar_error *err)
 {
@@ -35,50 +52,160 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
             is_named = true;
         }
     }
-    if (!is_named && (text[0] < '0' || text[0] > '9')) {
+    enum ar_status status = AR_OK;
+    if (strncmp(text, "groups:", 7) == 0) {
+        status = parse_groups(where, text + 7, &parsed.groups, err);
+    } else if (!is_named && (text[0] < '0' || text[0] > '9')) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%s\"; expected ddp, horovod, one, tensor or a size such "
-                            "as 25MiB",
+                            "as 25MiB, or groups:K",
                             where, text);
-    }
-    if (!is_named) {
-        enum ar_status status = ar_parse_bytes(where, text, &parsed.bytes, err);
-        if (status != AR_OK) {
-            return status;
-        }
+    } else if (!is_named) {
+        status = ar_parse_bytes(where, text, &parsed.bytes, err);
         parsed.first_bytes = parsed.bytes;
     }
-    ar_copy_text(parsed.text, sizeof parsed.text, text);
-    *fusion = parsed;
-    return AR_OK;
+    if (status == AR_OK) {
+        ar_copy_text(parsed.text, sizeof parsed.text, text);
+        *fusion = parsed;
+    }
+    return status;
 }
 
-/* Adds a tensor to the last bucket, or to a new one where the rule says so. */
-static void add_tensor(const struct ar_fusion *fusion, uint64_t elements, uint32_t element_bytes,
-                       double ready_s, struct ar_workload *workload)
+/* A tensor on its way into a bucket. */
+struct arrival {
+    uint64_t elements;
+    double ready_s;
+    double sent_s;    /* as soon as it may be sent */
+    bool is_new_tick; /* later than that of the tensor before */
+    uint32_t index;   /* in the order of the backward pass */
+};
+
+/* The group of a tensor, counted in the order of the layers. The first ones have one tensor more if
+ * there are some over. */
+static uint32_t group_of(uint32_t tensor, uint32_t tensors_count, uint32_t groups)
 {
+    groups = groups < tensors_count ? groups : tensors_count;
+    uint32_t each = tensors_count / groups;
+    uint32_t over = tensors_count % groups;
+    uint32_t in_larger = over * (each + 1);
+    return tensor < in_larger ? tensor / (each + 1) : over + (tensor - in_larger) / each;
+}
+
+static bool is_new_group(const struct ar_workload_request *request, uint32_t index)
+{
+    uint32_t count = request->trace->tensors_count;
+    uint32_t groups = request->fusion->groups;
+    uint32_t tensor = count - 1 - index;
+    return index == 0 || group_of(tensor, count, groups) != group_of(tensor + 1, count, groups);
+}
+
+/* Does a tensor begin a bucket, or go into the last one? Those of one bucket are sent together, so
+ * that a later tick begins a new one; a group waits for all it has. */
+static bool begins_bucket(const struct ar_workload_request *request,
+                          const struct ar_workload *workload, const struct arrival *arrival)
+{
+    const struct ar_fusion *fusion = request->fusion;
     uint32_t count = workload->buckets_count;
-    struct ar_bucket *last = count > 0 ? &workload->buckets[count - 1] : NULL;
-    bool is_new = last == NULL;
-    if (last != NULL) {
-        uint64_t threshold = count == 1 ? fusion->first_bytes : fusion->bytes;
-        uint64_t held = last->elements * element_bytes;
-        is_new = fusion->closes_when_reached ? held >= threshold
-                                             : held + elements * element_bytes > threshold;
+    if (count == 0) {
+        return true;
     }
-    if (is_new) {
-        last = &workload->buckets[workload->buckets_count++];
-        *last = (struct ar_bucket){.elements = 0};
+    if (fusion->groups > 0) {
+        return is_new_group(request, arrival->index);
     }
-    last->elements += elements;
-    last->tensors_count++;
-    last->ready_s = ready_s;
+    const struct ar_bucket *last = &workload->buckets[count - 1];
+    if (arrival->is_new_tick) {
+        return true;
+    }
+    uint64_t threshold = count == 1 ? fusion->first_bytes : fusion->bytes;
+    uint64_t held = last->elements * request->element_bytes;
+    return fusion->closes_when_reached
+               ? held >= threshold
+               : held + arrival->elements * request->element_bytes > threshold;
 }
 
-enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
-                                  uint32_t element_bytes, struct ar_workload **workload,
-                                  struct ar_error *err)
+static void add_tensor(const struct ar_workload_request *request, const struct arrival *arrival,
+                       struct ar_workload *workload)
 {
+    if (begins_bucket(request, workload, arrival)) {
+        workload->buckets[workload->buckets_count++] = (struct ar_bucket){.elements = 0};
+    }
+    struct ar_bucket *last = &workload->buckets[workload->buckets_count - 1];
+    last->elements += arrival->elements;
+    last->tensors_count++;
+    last->wait_s = arrival->sent_s - arrival->ready_s;
+    last->ready_s = arrival->ready_s;
+}
+
+/* The end of the negotiation that a tensor takes part in. */
+static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
+{
+    if (!(cycle->time_s > 0)) {
+        return ready_s;
+    }
+    double first_s = cycle->phase_frac * cycle->time_s;
+    double period_s = fmax(cycle->time_s, cycle->negotiate_s);
+    double tick = fmax(0, ceil((ready_s - first_s) / period_s));
+    if (tick > 0 && first_s + (tick - 1) * period_s >= ready_s) {
+        tick--; /* the quotient was rounded up */
+    }
+    return fmax(ready_s, first_s + tick * period_s) + cycle->negotiate_s;
+}
+
+/* When work of `work_s` is done that begins at `now_s`; `*next` is the first interval that may not
+ * be over yet. */
+static double advance(const struct ar_slowdown *slowdown, double now_s, double work_s,
+                      uint32_t *next)
+{
+    for (; *next < slowdown->intervals_count; (*next)++) {
+        const struct ar_interval *busy = &slowdown->intervals[*next];
+        double free_s = fmax(0, busy->begin_s - now_s);
+        if (work_s <= free_s) {
+            break;
+        }
+        if (busy->end_s <= now_s) {
+            continue;
+        }
+        double begin_s = fmax(now_s, busy->begin_s);
+        double slow_s = (work_s - free_s) / slowdown->speed_frac;
+        if (begin_s + slow_s <= busy->end_s) {
+            return begin_s + slow_s;
+        }
+        work_s -= free_s + (busy->end_s - begin_s) * slowdown->speed_frac;
+        now_s = busy->end_s;
+    }
+    return now_s + work_s;
+}
+
+/* Walks through the backward pass and puts the gradients into buckets as they appear. */
+static void fill(const struct ar_workload_request *request, struct ar_workload *workload)
+{
+    const struct ar_trace *trace = request->trace;
+    struct arrival arrival = {.index = 0};
+    double now_s = workload->forward_end_s;
+    double even_s = now_s; /* without slowdown */
+    uint32_t next = 0;
+    for (uint32_t i = trace->layers_count; i-- > 0;) {
+        const struct ar_layer *layer = &trace->layers[i];
+        now_s = advance(&request->slowdown, now_s, layer->backward_s, &next);
+        even_s += layer->backward_s;
+        double sent_s = negotiated_s(&request->cycle, now_s);
+        for (uint32_t tensor = layer->tensors_count; tensor-- > 0; arrival.index++) {
+            arrival.is_new_tick = request->cycle.time_s > 0 && sent_s > arrival.sent_s;
+            arrival.ready_s = now_s;
+            arrival.sent_s = sent_s;
+            arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];
+            add_tensor(request, &arrival, workload);
+        }
+    }
+    workload->backward_end_s = now_s;
+    workload->stretch_s = now_s - even_s;
+    workload->optimizer_s = trace->optimizer_s;
+}
+
+enum ar_status ar_workload_make(const struct ar_workload_request *request,
+                                struct ar_workload **workload, struct ar_error *err)
+{
+    const struct ar_trace *trace = request->trace;
     if (trace->tensors_count == 0) {
         return ar_error_set(err, AR_BAD_DATA,
                             "trace %s: found no gradients; expected a layer with parameters",
@@ -93,19 +220,18 @@ enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_
     }
     made->buckets = buckets;
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
-    double now_s = made->forward_end_s;
-    for (uint32_t i = trace->layers_count; i-- > 0;) {
-        const struct ar_layer *layer = &trace->layers[i];
-        now_s += layer->backward_s;
-        for (uint32_t tensor = layer->tensors_count; tensor-- > 0;) {
-            add_tensor(fusion, trace->tensor_elements[layer->tensors_first + tensor], element_bytes,
-                       now_s, made);
-        }
-    }
-    made->backward_end_s = now_s;
-    made->optimizer_s = trace->optimizer_s;
+    fill(request, made);
     *workload = made;
     return AR_OK;
+}
+
+enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
+                                  uint32_t element_bytes, struct ar_workload **workload,
+                                  struct ar_error *err)
+{
+    const struct ar_workload_request request = {
+        .trace = trace, .fusion = fusion, .element_bytes = element_bytes};
+    return ar_workload_make(&request, workload, err);
 }
 
 void ar_workload_destroy(struct ar_workload *workload)

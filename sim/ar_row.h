@@ -19,7 +19,7 @@
     X(text,   cluster,         "cluster name")                                                     \
     X(text,   trace,           "trace name; empty for a bare all-reduce")                          \
     X(count,  batch_per_gpu,   "images per GPU and step")                                          \
-    X(text,   precision,       "of compute and of gradients on the wire: fp16 or fp32")            \
+    X(text,   precision,       "of compute, and of gradients unless wire differs: fp16 or fp32")   \
     X(count,  gpus,            "ranks N")                                                          \
     X(count,  nodes,           "nodes that hold them")                                             \
     X(text,   algorithm,       "all-reduce algorithm")                                             \
@@ -27,10 +27,10 @@
     X(count,  channels,        "rings, or pairs of trees, over which the payload is split")                            \
     X(text,   engine,          "engine that produced the row")                                     \
     X(count,  payload_bytes,   "bytes reduced per rank and step, all buckets")                     \
-    X(number, iteration_s,     "time of one training step")                                        \
+    X(number, iteration_s,     "time of one training step: compute_s + exposed_s + input_wait_s")   \
     X(number, compute_s,       "overhead, forward, backward and optimizer of one GPU")             \
     X(number, allreduce_s,     "time the communication stream is busy, all buckets")               \
-    X(number, exposed_s,       "part of it that the backward pass does not hide")                  \
+    X(number, exposed_s,       "what a step takes beyond compute_s and input_wait_s")               \
     X(number, images_per_s,    "images per second of all GPUs")                                    \
     X(number, efficiency_frac, "images per second and GPU, over that of the baseline")             \
     X(text,   baseline,        "what is 100 %: gpu (one, compute only) or node (one, flat ring)")  \
@@ -54,15 +54,20 @@
     X(count,  seed,            "of the jitter")                                                    \
     X(count,  iterations_count, "steps averaged over")                                             \
     X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s")                \
-    X(text,   settings,        "--set values, then slow-link=, down-link= and straggler= ones")    \
+    X(text,   settings,        "--set values, then slow-link=, down-link=, straggler=, term= and images-per-s-at= ones") \
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
     X(number, high_s,          "its upper end")                                                    \
     X(number, gradient_scale,  "what gradient elements were multiplied by; empty for a bare all-reduce") \
+    X(text,   framework,       "what happens between the layers: name of its terms, or none")      \
+    X(text,   wire,            "precision of gradients on the wire")                               \
+    X(number, copy_s,          "part of allreduce_s: packing and unpacking of buckets")            \
+    X(number, contention_s,    "part of exposed_s: the backward pass is slower beside all-reduces") \
+    X(number, input_wait_s,    "the step waits for its input")                                     \
     X(text,   status,          "ok, or why the row has no result")
 /* clang-format on */
 
-enum { AR_ROW_TEXT = 192 };
+enum { AR_ROW_TEXT = 320 };
 #define AR_ROW_NO_COUNT UINT64_MAX
 
 typedef char ar_row_text[AR_ROW_TEXT];

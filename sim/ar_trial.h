@@ -3,8 +3,8 @@
  *
  * Semantics, the same for every engine. Each rank works through the jobs in order, as a GPU does on
  * one communication stream. A rank starts a job when the job is ready on this rank, and when the
- * rank has finished the job before on all channels. It pays the setup of a collective, then walks
- * through the moves of the algorithm on each channel:
+ * rank has finished the job before on all channels. It pays the setup of a collective and the
+ * copies of the job, then walks through the moves of the algorithm on each channel:
  *
  * - Before a send in step s, the receives of the earlier steps are complete, and reduced where the
  *   move says so (gamma seconds per byte).
@@ -16,6 +16,12 @@
  *   connection; with 1 it waits for each message to arrive.
  * - A message takes the latency of its path once and then shares the bandwidth of every link of the
  *   path with the other messages on it.
+ *
+ * **Copies.** A framework copies gradients into a buffer, reduces it, and copies them out again,
+ * all on the communication stream. Both are paid in front here: what a rank does between the two
+ * depends on when ranks begin relative to each other alone, so moving the same time from behind the
+ * collective to its front on every rank moves the collective, and the end of the job, the start of
+ * the next one and the end of the stream stay where they are.
  *
  * The results are written by the engine; on failure they are left as they were.
  */
@@ -29,8 +35,10 @@
 /** One all-reduce of the stream. */
 struct ar_job {
     double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
-                         rank_start_s[r] + rank_factor[r] * ready_s */
+                         rank_start_s[r] + rank_factor[r] * ready_s + wait_s */
     uint64_t elements;
+    double wait_s; /**< at least 0; a wait that compute times do not change */
+    double copy_s; /**< at least 0; of copies on the communication stream, in and out */
 };
 
 struct ar_job_time {
@@ -101,7 +109,7 @@ static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t job, 
 {
     double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
-    return start_s + factor * trial->jobs[job].ready_s;
+    return start_s + factor * trial->jobs[job].ready_s + trial->jobs[job].wait_s;
 }
 
 /** Numbers in the marks of a timeline. */

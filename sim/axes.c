@@ -247,11 +247,13 @@ static bool is_zero(const char *number)
 }
 
 /* Values that nothing reacts to are a mistake. */
-static enum ar_status check_seeds(const struct axes *axes, struct ar_error *err)
+static enum ar_status check_seeds(const struct options *options, const struct axes *axes,
+                                  struct ar_error *err)
 {
     const struct axis *jitter = find_axis(axes, "jitter");
     const struct axis *seed = find_axis(axes, "seed");
-    bool is_used = jitter == NULL;
+    /* A framework may have jitter. */
+    bool is_used = jitter == NULL && (options->framework != NULL || options->terms.count > 0);
     for (size_t i = 0; jitter != NULL && i < jitter->count; i++) {
         is_used = is_used || !is_zero(jitter->values[i]);
     }
@@ -264,7 +266,8 @@ static enum ar_status check_seeds(const struct axes *axes, struct ar_error *err)
     return AR_OK;
 }
 
-static enum ar_status count_variants(struct axes *axes, struct ar_error *err)
+static enum ar_status count_variants(const struct options *options, struct axes *axes,
+                                     struct ar_error *err)
 {
     uint64_t variants = 1;
     for (size_t i = 0; i < axes->count; i++) {
@@ -277,7 +280,7 @@ static enum ar_status count_variants(struct axes *axes, struct ar_error *err)
         }
     }
     axes->variants_count = (uint32_t)variants;
-    return check_seeds(axes, err);
+    return check_seeds(options, axes, err);
 }
 
 /* More than VARIANTS_MOST are refused in the end. */
@@ -305,7 +308,7 @@ enum ar_status axes_create(const struct options *options, struct axes *axes, str
         }
     }
     if (status == AR_OK) {
-        status = count_variants(axes, err);
+        status = count_variants(options, axes, err);
     }
     if (status != AR_OK) {
         axes_destroy(axes);

@@ -8,6 +8,7 @@
 #include "ar_units.h"
 #include "commands.h"
 #include "explain_library.h"
+#include "explain_terms.h"
 #include "plan.h"
 
 static void write_head(const struct plan *plan, const struct ar_step *step)
@@ -42,11 +43,18 @@ static void write_iteration(const struct plan *plan, const struct ar_step *step)
     write_term("framework overhead", trace->step_overhead_s, whole_s);
     write_term("forward", ar_trace_forward_s(trace), whole_s);
     write_term("backward", ar_trace_backward_s(trace), whole_s);
-    write_term("exposed all-reduce", step->exposed_s, whole_s);
+    write_term("exposed all-reduce", step->exposed_s - step->contention_s, whole_s);
+    if (step->contention_s > 0) {
+        write_term("slower backward beside it", step->contention_s, whole_s);
+    }
     write_term("optimizer", trace->optimizer_s, whole_s);
+    if (step->input_wait_s > 0) {
+        write_term("wait for input", step->input_wait_s, whole_s);
+    }
     write_term("= iteration", whole_s, whole_s);
     printf("  all-reduce stream busy %.3f ms, of which %.3f ms hide behind the backward pass\n",
-           step->allreduce_s * 1e3, (step->allreduce_s - step->exposed_s) * 1e3);
+           step->allreduce_s * 1e3,
+           (step->allreduce_s - step->exposed_s + step->contention_s) * 1e3);
     printf("  %.1f images/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
            step->images_per_s, step->efficiency_frac * 100,
            step->baseline == AR_BASELINE_GPU ? "GPU without communication"
@@ -66,7 +74,7 @@ static void write_buckets(const struct ar_step *step)
         printf("  %-8" PRIu32 " %8" PRIu32 " %12s %12.3f %12.3f %12.3f\n", i + 1,
                bucket->tensors_count,
                ar_format_bytes(bucket->elements * step->collective.element_bytes, text),
-               bucket->ready_s * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
+               (bucket->ready_s + bucket->wait_s) * 1e3, time->start_s * 1e3, time->finish_s * 1e3);
     }
     if (workload->buckets_count > BUCKETS_SHOWN) {
         printf("  and %" PRIu32 " more\n", workload->buckets_count - BUCKETS_SHOWN);
@@ -126,6 +134,14 @@ static void write_phase(const struct plan *plan, const struct ar_phase_time *pha
            ar_format_rate(phase->slowest_Bps, rate));
 }
 
+/* A part of the stream's time that is no phase, if there is any. */
+static void write_extra(const char *name, double time_s)
+{
+    if (time_s > 0) {
+        printf("  %-22s %6s %10s %-6s %9.3f\n", name, "", "", "", time_s * 1e3);
+    }
+}
+
 static void write_split(const struct plan *plan, const struct ar_step *step,
                         const struct ar_closed_time *sum)
 {
@@ -147,9 +163,12 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
     for (uint32_t i = 0; i < sum->phases_count; i++) {
         write_phase(plan, &sum->phases[i]);
     }
-    double error = 100 * (sum->time_s / step->allreduce_s - 1);
+    double time_s = sum->time_s + step->copy_s + step->statistics_s;
+    double error = 100 * (time_s / step->allreduce_s - 1);
+    write_extra("copies of buckets", step->copy_s);
+    write_extra("batch-norm statistics", step->statistics_s);
     printf("  %-22s %6s %10s %-6s %9.3f; engine %s: %.3f (closed form %+.1f %%)\n", "= all-reduce",
-           "", "", "", sum->time_s * 1e3, step->engine->name, step->allreduce_s * 1e3,
+           "", "", "", time_s * 1e3, step->engine->name, step->allreduce_s * 1e3,
            fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */
     if (sum->exact) {
         puts("  the closed form is exact here");
@@ -218,6 +237,10 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
             write_buckets(&step);
             write_closed(&plan, &step);
             write_parameters(&plan, &step);
+            if (options->framework != NULL || options->terms.count > 0 ||
+                options->images_per_s_at != NULL) {
+                status = explain_terms_write(options, &plan, step.iteration_s, err);
+            }
             ar_step_destroy(&step);
         }
     }

@@ -156,8 +156,10 @@ static enum ar_status run_trace(const struct options *options, const struct plan
 {
     struct ar_row row;
     struct ar_step step = plan_step(plan, point);
-    struct ar_trial sizes = {
-        .collective = step.collective, .jobs_count = plan->buckets_count, .timeline = timeline};
+    /* Contention may make other buckets than the plan knows of; no more than there are tensors. */
+    struct ar_trial sizes = {.collective = step.collective,
+                             .jobs_count = plan->trace->tensors_count,
+                             .timeline = timeline};
     timeline->marks_s = calloc(ar_timeline_size(&sizes), sizeof *timeline->marks_s);
     if (timeline->marks_s == NULL) {
         return ar_error_no_memory(err, "the timeline");

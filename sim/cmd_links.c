@@ -68,8 +68,7 @@ static enum ar_status add_loads(const struct plan *plan, const struct point *poi
     if (point->payload_bytes > 0) {
         return ar_link_load_add(&collective, &bare, 1, loads, err);
     }
-    enum ar_status status =
-        ar_workload_create(plan->trace, &plan->fusion, collective.element_bytes, &workload, err);
+    enum ar_status status = plan_workload(plan, point, &workload, err);
     if (status != AR_OK) {
         return status;
     }

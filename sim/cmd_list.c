@@ -78,6 +78,27 @@ static void list_runs(void)
     }
 }
 
+static void list_frameworks(void)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    size_t count = shipped_names(RESOURCE_FRAMEWORK, "frameworks", names);
+    printf("%-18s %s\n", "none", "all terms off");
+    for (size_t i = 0; i < count; i++) {
+        char path[RESOURCE_PATH];
+        struct ar_error err;
+        struct ar_framework framework;
+        bool is_read = resource_find(RESOURCE_FRAMEWORK, "list", names[i], path, &err) == AR_OK &&
+                       ar_framework_load(path, &framework, &err) == AR_OK;
+        printf("%-18s %s%s\n", names[i],
+               is_read ? "" : "cannot be read: ", is_read ? framework.description : err.text);
+    }
+    puts("terms, to be changed by --term KEY=VALUE:");
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        printf("  %-18s %-10s %s\n", ar_term_key((enum ar_term)i), ar_term_unit((enum ar_term)i),
+               ar_term_meaning((enum ar_term)i));
+    }
+}
+
 static void list_engines(void)
 {
     for (size_t i = 0; i < ar_engines_count; i++) {
@@ -98,6 +119,7 @@ static const struct {
     {"clusters", list_clusters},
     {"traces", list_traces},
     {"runs", list_runs},
+    {"frameworks", list_frameworks},
     {"engines", list_engines},
     {"columns", list_columns},
 };
@@ -114,7 +136,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         }
         return ar_error_set(err, AR_USAGE,
                             "list: found \"%s\"; expected algorithms, clusters, traces, runs, "
-                            "engines or columns",
+                            "frameworks, engines or columns",
                             options->arguments[0]);
     }
     for (size_t i = 0; i < count - 1; i++) { /* columns only when asked for */

@@ -64,6 +64,7 @@ static void describe(const struct sweep *sweep)
 {
     const struct options *options = sweep->options;
     const struct space *space = &sweep->space;
+    plan_note_framework(&space->variants.plan, options);
     if (space->variants.axes.variants_count == 1) {
         plan_describe(&space->variants.plan, options, space->points_count);
     } else {

@@ -2,8 +2,8 @@
 #include "commands.h"
 
 const struct command commands[] = {
-    {"list", COMMAND_LIST, "algorithms, clusters, traces, runs, engines, columns",
-     "[algorithms|clusters|traces|runs|engines|columns]", 1,
+    {"list", COMMAND_LIST, "algorithms, clusters, traces, runs, frameworks, engines, columns",
+     "[algorithms|clusters|traces|runs|frameworks|engines|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
      "  allreckon list algorithms",
@@ -16,7 +16,9 @@ const struct command commands[] = {
      command_allreduce},
     {"predict", COMMAND_PREDICT, "one training step: time, images/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
-     "gradient buckets overlapped with the backward pass, then the optimizer.\n\n"
+     "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
+     "what\n"
+     "happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace resnet50-v1.5",
      command_predict},
@@ -59,7 +61,9 @@ const struct command commands[] = {
      0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase\n"
-     "and the source of every parameter. With --engine library or nccl it lists their calls.\n\n"
+     "and the source of every parameter. With --engine library or nccl it lists their calls. "
+     "Every\n"
+     "term of a --framework is taken away in turn: the difference is what it costs.\n\n"
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5",
      command_explain},

@@ -33,7 +33,7 @@ static double run_s(const struct rate *rate, const struct plan *plan, const stru
 {
     double ranks = ar_shape_ranks(&point->shape);
     double all_reduces =
-        point->payload_bytes > 0 ? 1 : (double)plan->buckets_count * plan->iterations_count;
+        point->payload_bytes > 0 ? 1 : (double)plan_buckets(plan, point) * plan->iterations_count;
     double growth = ranks > rate->ranks ? ranks / rate->ranks : 1;
     return rate->point_s + (double)plan_messages(plan, point) * rate->message_s * growth +
            all_reduces * ranks * plan->channels * rate->rank_s;

@@ -1,5 +1,5 @@
-/* The closed form as an engine: jobs one after the other, each as long as ar_closed_evaluate() from
- * the time at which it is ready on all ranks. */
+/* The closed form as an engine: jobs one after the other, each as long as its copies and
+ * ar_closed_evaluate() from the time at which it is ready on all ranks. */
 #include <assert.h>
 
 #include "ar_text.h"
@@ -18,7 +18,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         bool is_queued = i > 0 && free_s > ready_s;
         double start_s = ready_s > free_s ? ready_s : free_s;
-        free_s = start_s + time.time_s;
+        free_s = start_s + trial->jobs[i].copy_s + time.time_s;
         trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
         if (!time.exact || !is_even || (is_queued && !time.exact_in_queue)) {
             trial->exact = false;

@@ -24,6 +24,7 @@ static double finish_of(const struct recurrence *recurrence, uint32_t position)
 /* Runs a job on one channel and notes when each rank has finished. */
 static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
 {
+    double begin_s = recurrence->setup_s + recurrence->trial->jobs[recurrence->job].copy_s;
     struct rank_state *states = recurrence->states;
     double *finish_s = recurrence->finish_s;
     uint32_t window = recurrence->collective->window;
@@ -31,8 +32,8 @@ static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uin
            (size_t)recurrence->ranks * window * sizeof *recurrence->flights_s);
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
         uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
-        states[position] = (struct rank_state){
-            .now_s = recurrence->rank_ready_s[rank] + recurrence->setup_s, .peer = UINT32_MAX};
+        states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank] + begin_s,
+                                               .peer = UINT32_MAX};
     }
     recurrence_run_channel(recurrence, channel, elements);
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
@@ -104,7 +105,7 @@ static void judge(const struct recurrence *recurrence)
         for (uint32_t i = 0; i < trial->jobs_count; i++) {
             struct ar_closed_time time;
             ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
-            bool is_queued = i > 0 && trial->times[i - 1].finish_s > trial->jobs[i].ready_s;
+            bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
             trial->exact = trial->exact && (is_queued ? time.exact_in_queue : time.exact);
         }
     }

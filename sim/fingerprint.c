@@ -60,12 +60,24 @@ void fingerprint_add_library(uint64_t *hash, const struct ar_library *library)
     }
 }
 
+/* The terms that the times of the trace do not show. */
+static void add_framework(uint64_t *hash, const struct ar_framework *framework)
+{
+    add_text(hash, framework->name);
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        ADD(framework->terms[i].number);
+    }
+}
+
 void fingerprint_add_plan(uint64_t *hash, const struct plan *plan)
 {
+    add_framework(hash, plan->framework);
+    ADD(plan->wire);
     add_text(hash, plan->fusion.text);
     ADD(plan->fusion.first_bytes);
     ADD(plan->fusion.bytes);
     ADD(plan->fusion.closes_when_reached);
+    ADD(plan->fusion.groups);
     ADD(plan->baseline);
     ADD(plan->precision);
     ADD(plan->gradient_scale);

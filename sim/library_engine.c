@@ -223,7 +223,8 @@ void library_engine_run(struct ar_trial *trial, const struct ar_engine *engine, 
         bool is_even;
         double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
         double start_s = ready_s > free_s ? ready_s : free_s;
-        free_s = start_s + job_time(trial, engine, trial->jobs[i].elements, is_made);
+        free_s = start_s + trial->jobs[i].copy_s +
+                 job_time(trial, engine, trial->jobs[i].elements, is_made);
         trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
     }
     if (trial->rank_finish_s != NULL) {

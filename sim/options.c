@@ -57,9 +57,11 @@ const struct option_row option_rows[] = {
     {"batch", "B", STEPS, AT(batch), NULL,
      "images per GPU and step; default: the trace's own, or 32"},
     {"precision", "P", RUNS | COMMAND_TRAIN, AT(precision), NULL,
-     "fp16 or fp32, of compute and gradients; default: the trace's own, or fp16"},
-    {"bucket", "RULE", STEPS | COMMAND_TRAIN, AT(bucket), "ddp",
-     "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, or a size such as 16MiB"},
+     "fp16 or fp32, of compute and gradients (on the wire: see wire.precision of --framework); "
+     "default: the trace's own, or fp16"},
+    {"bucket", "RULE", STEPS | COMMAND_TRAIN, AT(bucket), NULL,
+     "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, groups:K, or a size such as "
+     "16MiB; default: the framework's, or ddp"},
     {"framework", "F", STEPS | COMMAND_TRAIN, AT(framework), NULL,
      "what happens between the layers: a shipped framework (see 'allreckon list frameworks'), or a "
      "CSV file of terms; default: none"},
@@ -117,8 +119,9 @@ const struct option_row option_rows[] = {
      "worker processes; default: processors; of each rank under mpirun, 1 if they share a machine"},
     {"ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
      "also print text pictures; default on a terminal"},
-    {"jitter", "FRAC", STEPS | COMMAND_TRAIN, AT(jitter), "0",
-     "compute times vary by this coefficient of variation per rank and step, such as 0.05"},
+    {"jitter", "FRAC", STEPS | COMMAND_TRAIN, AT(jitter), NULL,
+     "compute times vary by this coefficient of variation per rank and step, such as 0.05; "
+     "default: the framework's, or 0"},
     {"iterations", "K", (STEPS & ~(unsigned)COMMAND_TIMELINE) | COMMAND_TRAIN, AT(iterations), NULL,
      "steps run back to back and averaged over; default: 1, with jitter 20"},
     {"seed", "S", STEPS | COMMAND_TRAIN, AT(seed), "1",

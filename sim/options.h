@@ -89,8 +89,8 @@ extern const struct command commands[];
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
 
 /** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. An option may be
- * given once, but for `--set`, `--slow-link`, `--down-link`, `--straggler` and those without a
- * value. */
+ * given once, but for `--set`, `--term`, `--slow-link`, `--down-link`, `--straggler` and those
+ * without a value. */
 enum ar_status options_parse(const struct command *command, int argc, char **argv,
                              struct options *options, struct ar_error *err);
 

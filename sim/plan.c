@@ -8,11 +8,9 @@
 #include "ar_text.h"
 #include "ar_units.h"
 #include "lists.h"
-#include "resource.h"
+#include "step_jobs.h"
 
 #define GRADIENT_SCALE_MOST 1000.0
-
-enum { BATCH_STANDARD = 32, BATCH_MOST = 1000000 };
 
 void plan_note(const struct options *options, const char *format, ...)
 {
@@ -41,59 +39,6 @@ void plan_describe(const struct plan *plan, const struct options *options, size_
               plan->channels == 1 ? "" : "s",
               plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
                                                 : "node (--baseline node)");
-}
-
-/* A timed trace has a batch and a precision of its own and must be what was asked for; a work trace
- * has none, refuses to be read without, and gets the defaults. */
-static enum ar_status read_trace(const char *path, const char *cost_path, uint64_t batch,
-                                 const struct options *options, struct plan *plan,
-                                 struct ar_error *err)
-{
-    struct ar_trace_request request = {
-        .path = path, .cost_path = cost_path, .precision = plan->precision};
-    bool is_asked = batch > 0 || options->precision != NULL;
-    enum ar_status status = ar_trace_load(&request, &plan->trace, err);
-    if (status == AR_USAGE) {
-        request.batch = batch > 0 ? (uint32_t)batch : BATCH_STANDARD;
-        request.precision_is_given = 1;
-        return ar_trace_load(&request, &plan->trace, err);
-    }
-    if (status == AR_OK && is_asked) {
-        ar_trace_destroy(plan->trace);
-        plan->trace = NULL;
-        request.batch = (uint32_t)batch;
-        request.precision_is_given = options->precision != NULL;
-        status = ar_trace_load(&request, &plan->trace, err);
-    }
-    return status;
-}
-
-enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
-                               struct ar_error *err)
-{
-    char path[RESOURCE_PATH];
-    char cost_path[RESOURCE_PATH];
-    uint64_t batch = 0;
-    const char *cost = ar_cluster_facts(plan->cluster)->device_cost;
-    enum ar_status status = option_required(options, "trace", options->trace, err);
-    if (status == AR_OK) {
-        status = resource_find(RESOURCE_TRACE, "--trace", options->trace, path, err);
-    }
-    if (status == AR_OK && options->batch != NULL) {
-        status = ar_parse_count("--batch", options->batch, 1, BATCH_MOST, &batch, err);
-        status = option_status(status, err);
-    }
-    if (status == AR_OK && cost[0] != '\0') {
-        status = resource_find(RESOURCE_COST, "gpu.cost_table", cost, cost_path, err);
-    }
-    if (status == AR_OK) {
-        status = read_trace(path, cost[0] != '\0' ? cost_path : NULL, batch, options, plan, err);
-    }
-    if (status == AR_OK) {
-        plan->precision = plan->trace->precision;
-        status = ar_trace_scale_gradients(plan->trace, plan->gradient_scale, err);
-    }
-    return status;
 }
 
 /* Without the option, also in commands that have none, gradients are as the trace says. */
@@ -152,12 +97,28 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     return option_status(status, err);
 }
 
+/* The rule of --bucket, else the framework's. What a file says is not wrong usage. */
+static enum ar_status parse_fusion(const struct options *options, struct plan *plan,
+                                   struct ar_error *err)
+{
+    const struct ar_term_value *rule = &plan->framework->terms[AR_TERM_FUSION_RULE];
+    bool is_of_framework = options->bucket == NULL && rule->text[0] != '\0';
+    const char *text = options->bucket != NULL ? options->bucket : "ddp";
+    enum ar_status status = is_of_framework
+                                ? ar_fusion_parse(rule->where, rule->text, &plan->fusion, err)
+                                : ar_fusion_parse("--bucket", text, &plan->fusion, err);
+    if (status == AR_USAGE && is_of_framework && strcmp(rule->source, "--term") != 0) {
+        return err->status = AR_BAD_DATA;
+    }
+    return is_of_framework ? status : option_status(status, err);
+}
+
 static enum ar_status prepare_steps(const struct options *options, struct plan *plan,
                                     struct ar_error *err)
 {
     struct ar_workload *workload;
-    enum ar_status status = ar_fusion_parse("--bucket", options->bucket, &plan->fusion, err);
-    status = option_status(status, err);
+    enum ar_status status = parse_fusion(options, plan, err);
+    plan->wire = ar_framework_wire(plan->framework, plan->precision);
     if (status == AR_OK) {
         status = parse_baseline(options->baseline, &plan->baseline, err);
     }
@@ -165,7 +126,7 @@ static enum ar_status prepare_steps(const struct options *options, struct plan *
         status = plan_parse_uneven(options, plan, err);
     }
     if (status == AR_OK) {
-        status = ar_workload_create(plan->trace, &plan->fusion, ar_precision_bytes(plan->precision),
+        status = ar_workload_create(plan->trace, &plan->fusion, ar_precision_bytes(plan->wire),
                                     &workload, err);
     }
     if (status == AR_OK) {
@@ -178,13 +139,16 @@ static enum ar_status prepare_steps(const struct options *options, struct plan *
 enum ar_status plan_create(const struct options *options, bool has_trace, struct plan *plan,
                            struct ar_error *err)
 {
-    *plan = (struct plan){.precision = AR_FP16, .buckets_count = 1};
+    *plan = (struct plan){.precision = AR_FP16, .buckets_count = 1, .compute_factor = 1};
     enum ar_status status = plan_load_cluster(options, &plan->cluster, err);
     if (status == AR_OK) {
         status = plan_load_library(options, plan->cluster, &plan->library, err);
     }
     if (status == AR_OK) {
         status = plan_load_constants(options, plan, err);
+    }
+    if (status == AR_OK) {
+        status = plan_load_framework(options, &plan->framework, err);
     }
     if (status == AR_OK) {
         status = plan_join_settings(options, plan->settings, err);
@@ -219,8 +183,10 @@ void plan_destroy(struct plan *plan)
     ar_cluster_destroy(plan->cluster);
     free(plan->library);
     free(plan->constants);
+    free(plan->framework);
     plan->library = NULL;
     plan->constants = NULL;
+    plan->framework = NULL;
     plan->trace = NULL;
     plan->cluster = NULL;
 }
@@ -310,18 +276,46 @@ enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t
 
 struct ar_collective plan_collective(const struct plan *plan, const struct point *point)
 {
+    bool is_bare = plan->trace == NULL || point->payload_bytes > 0;
     return (struct ar_collective){.cluster = plan->cluster,
                                   .algorithm = point->algorithm,
                                   .shape = point->shape,
                                   .channels = plan->channels * point->algorithm->lanes,
                                   .window = plan->window,
-                                  .element_bytes = ar_precision_bytes(plan->precision)};
+                                  .element_bytes =
+                                      ar_precision_bytes(is_bare ? plan->precision : plan->wire)};
+}
+
+enum ar_status plan_workload(const struct plan *plan, const struct point *point,
+                             struct ar_workload **workload, struct ar_error *err)
+{
+    struct ar_step step = plan_step(plan, point);
+    struct ar_workload_request request = step_workload(&step, ar_shape_ranks(&point->shape));
+    return ar_workload_make(&request, workload, err);
+}
+
+uint32_t plan_buckets(const struct plan *plan, const struct point *point)
+{
+    struct ar_workload *workload;
+    struct ar_error ignored;
+    if (point->payload_bytes > 0) {
+        return 1;
+    }
+    /* Cycles depend on the number of ranks; other rules do not. */
+    if (!ar_framework_is_on(plan->framework, AR_TERM_CYCLE_TIME) ||
+        plan_workload(plan, point, &workload, &ignored) != AR_OK) {
+        return plan->buckets_count;
+    }
+    uint32_t count = workload->buckets_count;
+    ar_workload_destroy(workload);
+    return count;
 }
 
 struct ar_step plan_step(const struct plan *plan, const struct point *point)
 {
     return (struct ar_step){.collective = plan_collective(plan, point),
                             .trace = plan->trace,
+                            .framework = plan->framework,
                             .fusion = plan->fusion,
                             .engine = point->engine,
                             .library = point->engine->needs_library ? plan_library(plan) : NULL,

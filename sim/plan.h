@@ -25,11 +25,14 @@ struct plan {
     struct ar_library_table *library; /**< NULL: the cluster has no fitted one */
     double gradient_scale;            /**< of the trace, see ar_trace_scale_gradients() */
     struct ar_library *constants;     /**< NCCL's own; NULL: the cluster has no library.node_bus */
+    struct ar_framework *framework;   /**< `none` if none was named */
+    double compute_factor;            /**< of --images-per-s-at, in the trace already */
     struct ar_fusion fusion;
-    uint32_t buckets_count;
+    uint32_t buckets_count; /**< without cycles, see plan_buckets() */
     const struct ar_engine *engine;
     enum ar_baseline baseline;
     enum ar_precision precision;
+    enum ar_precision wire; /**< of gradients */
     uint32_t channels;
     uint32_t window;
     double jitter_frac;
@@ -82,17 +85,27 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
 
 /** Refuses a straggler that is not among `gpus` ranks. */
 enum ar_status plan_check_stragglers(const struct plan *plan, uint32_t gpus, struct ar_error *err);
-/** Reads the trace into a plan that has a cluster. */
+
+/** Reads `--framework` and `--term`; owned by the caller (free). */
+enum ar_status plan_load_framework(const struct options *options, struct ar_framework **framework,
+                                   struct ar_error *err);
+
+/** Says on stderr which terms change nothing. The plan has a trace. */
+void plan_note_framework(const struct plan *plan, const struct options *options);
+
+/** Reads the trace into a plan that has a cluster and a framework, with what the framework and
+ * `--images-per-s-at` do to its times. */
 enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
                                struct ar_error *err);
 
 /** Makes a plan with the files of `base`, which it does not outlive, and the other options parsed
- * anew: all but `--cluster`, `--set`, `--trace`, `--batch`, `--precision` and `--gradient-scale`
- * may differ. It has nothing to free. */
+ * anew: all but `--cluster`, `--set`, `--trace`, `--batch`, `--precision`, `--gradient-scale` and
+ * what says how the times of the trace are changed may differ. It has nothing to free. */
 enum ar_status plan_vary(const struct options *options, const struct plan *base, struct plan *plan,
                          struct ar_error *err);
-/** Writes `--set`, `--slow-link` and `--down-link` as one text, for the rows; it is refused if it
- * is too long. */
+
+/** Writes `--set`, `--slow-link`, `--down-link`, `--straggler`, `--term` and `--images-per-s-at` as
+ * one text, for the rows; it is refused if it is too long. */
 enum ar_status plan_join_settings(const struct options *options, char settings[AR_ROW_TEXT],
                                   struct ar_error *err);
 
@@ -135,6 +148,12 @@ static inline const struct ar_library *plan_library(const struct plan *plan)
 }
 
 struct ar_collective plan_collective(const struct plan *plan, const struct point *point);
+
+/** The buckets of a point's step, without the slowdown of contention, and how many there are; 1 for
+ * a bare all-reduce. The workload is owned by the caller, freed with ar_workload_destroy(). */
+enum ar_status plan_workload(const struct plan *plan, const struct point *point,
+                             struct ar_workload **workload, struct ar_error *err);
+uint32_t plan_buckets(const struct plan *plan, const struct point *point);
 
 /** Messages of a point, all buckets; what its simulation costs. */
 uint64_t plan_messages(const struct plan *plan, const struct point *point);

@@ -16,11 +16,12 @@ static enum ar_status join(const char *prefix, const char *const *texts, size_t 
         used += (size_t)snprintf(settings + used, AR_ROW_TEXT - used, "%s%s%s", used > 0 ? " " : "",
                                  prefix, texts[i]);
         if (used >= AR_ROW_TEXT) {
-            return ar_error_set(err, AR_USAGE,
-                                "--set: found settings of more than %d characters in all, "
-                                "--slow-link, --down-link and --straggler among them; expected "
-                                "fewer, and the rest in a cluster file",
-                                AR_ROW_TEXT - 1);
+            return ar_error_set(
+                err, AR_USAGE,
+                "--set: found settings of more than %d characters in all, "
+                "--slow-link, --down-link, --straggler and --term among them; expected "
+                "fewer, and the rest in a cluster file",
+                AR_ROW_TEXT - 1);
         }
     }
     return AR_OK;
@@ -43,6 +44,12 @@ enum ar_status plan_join_settings(const struct options *options, char settings[A
     if (status == AR_OK) {
         status =
             join("straggler=", options->stragglers.texts, options->stragglers.count, settings, err);
+    }
+    if (status == AR_OK) {
+        status = join("term=", options->terms.texts, options->terms.count, settings, err);
+    }
+    if (status == AR_OK && options->images_per_s_at != NULL) {
+        status = join("images-per-s-at=", &options->images_per_s_at, 1, settings, err);
     }
     return status;
 }

@@ -10,8 +10,8 @@ enum { LONG_S = 5 };
 uint64_t plan_messages(const struct plan *plan, const struct point *point)
 {
     struct ar_collective collective = plan_collective(plan, point);
-    uint64_t jobs =
-        point->payload_bytes > 0 ? 1 : (uint64_t)plan->buckets_count * plan->iterations_count;
+    uint64_t steps = point->payload_bytes > 0 ? 1 : plan->iterations_count;
+    uint64_t jobs = plan_buckets(plan, point) * steps;
     return jobs * ar_collective_messages(&collective);
 }
 
@@ -21,6 +21,9 @@ void plan_begin(const struct plan *plan, const struct options *options, const st
     char text[PROGRESS_TEXT];
     double time_s = 0;
     plan_note_library(plan, options, points, count);
+    if (plan->trace != NULL) {
+        plan_note_framework(plan, options);
+    }
     for (size_t i = 0; i < count; i++) {
         time_s += cost_s(plan, &points[i]);
     }

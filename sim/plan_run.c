@@ -34,7 +34,9 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
     row->gradient_scale = plan->gradient_scale;
     ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(plan->baseline));
     ar_copy_text(row->bucket, sizeof row->bucket, plan->fusion.text);
-    row->buckets_count = plan->buckets_count;
+    row->buckets_count = plan_buckets(plan, point);
+    ar_copy_text(row->framework, sizeof row->framework, plan->framework->name);
+    ar_copy_text(row->wire, sizeof row->wire, ar_precision_name(plan->wire));
     row->jitter_frac = plan->jitter_frac;
     row->seed = plan->seed;
     row->iterations_count = plan->iterations_count;
@@ -84,6 +86,10 @@ static void fill_step(const struct ar_step *step, struct ar_row *row)
     row->iteration_ci95_s = step->iteration_ci95_s;
     row->allreduce_s = step->allreduce_s;
     row->exposed_s = step->exposed_s;
+    row->copy_s = step->copy_s;
+    row->contention_s = step->contention_s;
+    row->input_wait_s = step->input_wait_s;
+    row->buckets_count = step->workload->buckets_count;
     row->images_per_s = step->images_per_s;
     row->efficiency_frac = step->efficiency_frac;
     row->low_s = step->low_s;

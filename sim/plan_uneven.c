@@ -49,8 +49,11 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
                                  struct ar_error *err)
 {
     uint64_t iterations;
-    enum ar_status status =
-        ar_parse_number("--jitter", options->jitter, 0, 1, &plan->jitter_frac, err);
+    enum ar_status status = AR_OK;
+    plan->jitter_frac = ar_framework_number(plan->framework, AR_TERM_JITTER);
+    if (options->jitter != NULL) {
+        status = ar_parse_number("--jitter", options->jitter, 0, 1, &plan->jitter_frac, err);
+    }
     if (status == AR_OK) {
         status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &plan->seed, err);
     }

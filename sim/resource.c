@@ -14,14 +14,17 @@ struct kind {
     const char *folder;
     const char *ending;
     const char *not_ending[2]; /* longer endings that are another kind */
+    const char *path_ending;   /* of a text that is a path; NULL: as `ending` */
 };
 
 static const struct kind kinds[] = {
-    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", {NULL, NULL}},
-    [RESOURCE_TRACE] = {"trace", "traces", ".csv", {".cost.csv", ".convolutions.csv"}},
-    [RESOURCE_COST] = {"device cost table", "traces", ".cost.csv", {NULL, NULL}},
-    [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", {NULL, NULL}},
-    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", {NULL, NULL}},
+    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", {NULL, NULL}, NULL},
+    [RESOURCE_TRACE] = {"trace", "traces", ".csv", {".cost.csv", ".convolutions.csv"}, NULL},
+    [RESOURCE_COST] = {"device cost table", "traces", ".cost.csv", {NULL, NULL}, NULL},
+    [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", {NULL, NULL}, NULL},
+    [RESOURCE_FRAMEWORK] =
+        {"framework", "traces/frameworks", ".framework.csv", {NULL, NULL}, ".csv"},
+    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", {NULL, NULL}, NULL},
 };
 
 static bool ends_with(const char *text, const char *ending)
@@ -29,6 +32,11 @@ static bool ends_with(const char *text, const char *ending)
     size_t text_length = strlen(text);
     size_t length = strlen(ending);
     return text_length > length && strcmp(text + text_length - length, ending) == 0;
+}
+
+static const char *path_ending(const struct kind *kind)
+{
+    return kind->path_ending != NULL ? kind->path_ending : kind->ending;
 }
 
 static bool is_of_kind(const struct kind *kind, const char *file)
@@ -124,13 +132,13 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
     return ar_error_set(err, AR_NO_INPUT,
                         "%s: unknown %s \"%.100s\"; known are %s; a file needs its path, with a "
                         "slash or the ending %s",
-                        where, kinds[kind].noun, name, all, kinds[kind].ending);
+                        where, kinds[kind].noun, name, all, path_ending(&kinds[kind]));
 }
 
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,
                              char path[RESOURCE_PATH], struct ar_error *err)
 {
-    if (strchr(name, '/') != NULL || ends_with(name, kinds[kind].ending)) {
+    if (strchr(name, '/') != NULL || ends_with(name, path_ending(&kinds[kind]))) {
         ar_copy_text(path, RESOURCE_PATH, name);
         return AR_OK;
     }

@@ -231,8 +231,8 @@ static void run_job(struct actor *actor, uint32_t index)
         time->start_s = start_s;
     }
     mark(actor, index, AR_MARK_START);
-    if (simulation->setup_s > 0) {
-        sg_actor_sleep_for(simulation->setup_s);
+    if (simulation->setup_s + job->copy_s > 0) {
+        sg_actor_sleep_for(simulation->setup_s + job->copy_s);
     }
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);

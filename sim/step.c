@@ -5,38 +5,34 @@
 #include <stdlib.h>
 
 #include "ar_jitter.h"
+#include "step_jobs.h"
 
 const char *ar_baseline_name(enum ar_baseline baseline)
 {
     return baseline == AR_BASELINE_GPU ? "gpu" : "node";
 }
 
-static enum ar_status make_jobs(struct ar_step *step, struct ar_error *err)
-{
-    enum ar_status status = ar_workload_create(
-        step->trace, &step->fusion, step->collective.element_bytes, &step->workload, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    uint32_t count = step->workload->buckets_count;
-    struct ar_job *jobs = calloc(count, sizeof *jobs);
-    step->trial.jobs = jobs;
-    step->trial.times = calloc(count, sizeof *step->trial.times);
-    if (jobs == NULL || step->trial.times == NULL) {
-        return ar_error_no_memory(err, "the all-reduces of a step");
-    }
-    step->trial.jobs_count = count;
-    for (uint32_t i = 0; i < count; i++) {
-        jobs[i] = (struct ar_job){.ready_s = step->workload->buckets[i].ready_s,
-                                  .elements = step->workload->buckets[i].elements};
-    }
-    return AR_OK;
-}
-
 /* Ranks differ from each other, if only in when they begin the second step. */
 static bool has_uneven_ranks(const struct ar_step *step)
 {
     return step->jitter_frac > 0 || step->stragglers_count > 0 || step->iterations_count > 1;
+}
+
+static enum ar_status make_ranks(struct ar_step *step, uint32_t ranks, struct ar_error *err)
+{
+    bool is_uneven = has_uneven_ranks(step);
+    step->trial.rank_finish_s = calloc(ranks, sizeof(double));
+    if (is_uneven) {
+        step->trial.rank_start_s = calloc(ranks, sizeof(double));
+        step->trial.rank_factor = calloc(ranks, sizeof(double));
+        step->rank_end_s = calloc(ranks, sizeof(double));
+    }
+    if (step->trial.rank_finish_s == NULL ||
+        (is_uneven && (step->trial.rank_start_s == NULL || step->trial.rank_factor == NULL ||
+                       step->rank_end_s == NULL))) {
+        return ar_error_no_memory(err, "the ranks of a step");
+    }
+    return AR_OK;
 }
 
 static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
@@ -48,26 +44,19 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
                                     .library = step->library,
                                     .band = step->band};
     step->rank_end_s = NULL;
-    enum ar_status status = make_jobs(step, err);
+    step->workload = NULL;
+    enum ar_status status = step_jobs_make(step, err);
     if (status == AR_OK && ranks > 1 && !step->engine->needs_library) {
         status = ar_closed_create(&step->collective, &plan, err);
         step->trial.plan = plan;
     }
-    if (status != AR_OK) {
-        return status;
+    if (status == AR_OK) {
+        status = step_jobs_contend(step, err);
     }
-    step->trial.rank_finish_s = calloc(ranks, sizeof(double));
-    if (has_uneven_ranks(step)) {
-        step->trial.rank_start_s = calloc(ranks, sizeof(double));
-        step->trial.rank_factor = calloc(ranks, sizeof(double));
-        step->rank_end_s = calloc(ranks, sizeof(double));
+    if (status == AR_OK) {
+        status = step_statistics(step, &step->statistics_s, err);
     }
-    if (step->trial.rank_finish_s == NULL ||
-        (has_uneven_ranks(step) && (step->trial.rank_start_s == NULL ||
-                                    step->trial.rank_factor == NULL || step->rank_end_s == NULL))) {
-        return ar_error_no_memory(err, "the ranks of a step");
-    }
-    return AR_OK;
+    return status == AR_OK ? make_ranks(step, ranks, err) : status;
 }
 
 static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
@@ -94,13 +83,22 @@ static double busy_time(const struct ar_trial *trial)
     return busy_s;
 }
 
+static double copy_time(const struct ar_trial *trial)
+{
+    double copy_s = 0;
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        copy_s += trial->jobs[i].copy_s;
+    }
+    return copy_s;
+}
+
 /* What a step took beyond the compute time, where all ranks are alike. */
 static double exposed_time(const struct ar_step *step)
 {
     const struct ar_trial *trial = &step->trial;
     double exposed_s =
         trial->times[trial->jobs_count - 1].finish_s - step->workload->backward_end_s;
-    return exposed_s > 0 ? exposed_s : 0;
+    return (exposed_s > 0 ? exposed_s : 0) + step->workload->stretch_s + step->statistics_s;
 }
 
 /* The same where they are not. Notes when each rank ends the step. */
@@ -112,8 +110,8 @@ static double end_ranks(struct ar_step *step)
     for (uint32_t rank = 0; rank < ar_shape_ranks(&step->collective.shape); rank++) {
         double factor = trial->rank_factor[rank];
         double backward_s = trial->rank_start_s[rank] + factor * step->workload->backward_end_s;
-        step->rank_end_s[rank] =
-            fmax(trial->rank_finish_s[rank], backward_s) + factor * step->trace->optimizer_s;
+        step->rank_end_s[rank] = fmax(trial->rank_finish_s[rank], backward_s) + step->statistics_s +
+                                 factor * step->trace->optimizer_s;
         begin_s = fmax(begin_s, trial->rank_start_s[rank]);
         end_s = fmax(end_s, step->rank_end_s[rank]);
     }
@@ -159,7 +157,7 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     double mean_s = 0; /* of exposed_s, and the squared deviations from it, after Welford */
     double deviations = 0;
     double busy_sum_s = 0;
-    double wall_s = 0;
+    double wall_s = step->trial.wall_s; /* of what was run to prepare it */
     for (uint32_t i = 0; i < step->iterations_count; i++) {
         double exposed_s;
         enum ar_status status = run_once(step, jitter, i == 0, &exposed_s, err);
@@ -175,9 +173,12 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     step->trial.wall_s = wall_s;
     step->compute_s = ar_trace_compute_s(step->trace);
     step->exposed_s = mean_s;
-    step->iteration_s = step->compute_s + step->exposed_s;
+    step->input_wait_s = fmax(0, step_input_s(step) - (step->compute_s + step->exposed_s));
+    step->iteration_s = step->compute_s + step->exposed_s + step->input_wait_s;
     step->iteration_ci95_s = ar_confidence95(deviations, step->iterations_count);
-    step->allreduce_s = busy_sum_s / step->iterations_count;
+    step->allreduce_s = busy_sum_s / step->iterations_count + step->statistics_s;
+    step->copy_s = copy_time(&step->trial);
+    step->contention_s = step->workload->stretch_s;
     step->payload_bytes = ar_trace_gradient_elements(step->trace) * step->collective.element_bytes;
     step->images_per_s = (double)step->trace->batch * ranks / step->iteration_s;
     return AR_OK;
@@ -271,15 +272,12 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 
 void ar_step_destroy(struct ar_step *step)
 {
-    ar_workload_destroy(step->workload);
+    step_jobs_destroy(step);
     ar_closed_destroy((struct ar_closed *)step->trial.plan);
-    free((void *)step->trial.jobs);
-    free(step->trial.times);
     free((void *)step->trial.rank_start_s);
     free((void *)step->trial.rank_factor);
     free(step->trial.rank_finish_s);
     free(step->rank_end_s);
     step->rank_end_s = NULL;
-    step->workload = NULL;
     step->trial = (struct ar_trial){.jobs = NULL};
 }

@@ -127,8 +127,8 @@ Test(cli_bad, values_of_a_prediction)
         {"--algorithm ring --set net.latency=3", 64, "without a unit"},
         {"--algorithm ring --set net.latency=-3us", 64, "not negative"},
         {"--algorithm ring --set net.latency=nan", 64, "found \"nan\"; expected a time"},
-        {"--algorithm ring --set gpu.model=$(printf %0200d 0)", 64,
-         "--set: found settings of more"},
+        {"--algorithm ring --set gpu.model=$(printf %0190d 0) --set description=$(printf %0190d 0)",
+         64, "--set: found settings of more"},
     };
     EXPECT_ALL("predict --cluster abci-v100 --trace resnet50-v1.5 --gpus 8", rows);
 }

@@ -23,6 +23,7 @@
 #ifndef AR_TRACE_H
 #define AR_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,9 @@ struct ar_trace {
     struct ar_layer *layers; /**< in forward order */
     uint32_t tensors_count;
     uint64_t *tensor_elements; /**< in forward order, layer after layer */
+    bool is_timed;             /**< no cost table: the two below are 0 */
+    double memory_Bps;         /**< of the device, by the cost table */
+    double kernel_floor_s;     /**< least time of a kernel, as it was used */
 };
 
 /** What the caller asks of a trace; zero means "as the file says", which a work trace refuses. */
@@ -69,6 +73,10 @@ struct ar_trace_request {
     uint32_t batch;        /**< images per GPU; 0: the file's */
     enum ar_precision precision;
     int precision_is_given; /**< 0: the file's own precision (timed traces) */
+    /** Least time of a kernel instead of the cost table's, if `has_kernel_floor`; a timed trace has
+     * no use for it. */
+    double kernel_floor_s;
+    bool has_kernel_floor;
 };
 
 /** Reads a trace. A timed trace refuses a batch or precision other than its own; a work trace
@@ -91,5 +99,8 @@ double ar_trace_forward_s(const struct ar_trace *trace);
 double ar_trace_backward_s(const struct ar_trace *trace);
 double ar_trace_compute_s(const struct ar_trace *trace);
 uint64_t ar_trace_gradient_elements(const struct ar_trace *trace);
+
+/** Multiplies all times by `factor` > 0. */
+void ar_trace_scale(struct ar_trace *trace, double factor);
 
 #endif

@@ -50,6 +50,10 @@ static enum ar_status load_work(const struct ar_csv *csv, const struct ar_trace_
     struct ar_device_cost *cost;
     enum ar_status status = ar_device_cost_load(request->cost_path, &cost, err);
     if (status == AR_OK) {
+        if (request->has_kernel_floor) {
+            cost->value[AR_COST_KERNEL_FLOOR][AR_FP16] = request->kernel_floor_s;
+            cost->value[AR_COST_KERNEL_FLOOR][AR_FP32] = request->kernel_floor_s;
+        }
         status = ar_trace_read_work(csv, request, cost, trace, err);
         ar_device_cost_destroy(cost);
     }
@@ -138,4 +142,14 @@ enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, st
         trace->tensor_elements[i] = scale_elements(trace->tensor_elements[i], scale);
     }
     return AR_OK;
+}
+
+void ar_trace_scale(struct ar_trace *trace, double factor)
+{
+    trace->step_overhead_s *= factor;
+    trace->optimizer_s *= factor;
+    for (uint32_t i = 0; i < trace->layers_count; i++) {
+        trace->layers[i].forward_s *= factor;
+        trace->layers[i].backward_s *= factor;
+    }
 }

@@ -128,6 +128,7 @@ enum ar_status ar_trace_read_timed(const struct ar_csv *csv, const struct ar_tra
     if (status != AR_OK) {
         return status;
     }
+    read->is_timed = true;
     status = read_directives(csv, read, err);
     if (status == AR_OK) {
         status = read_layers(csv, read, err);

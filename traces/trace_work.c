@@ -136,6 +136,8 @@ enum ar_status ar_trace_read_work(const struct ar_csv *csv, const struct ar_trac
     }
     read->batch = request->batch;
     read->precision = request->precision;
+    read->memory_Bps = cost->value[AR_COST_MEMORY][read->precision];
+    read->kernel_floor_s = cost->value[AR_COST_KERNEL_FLOOR][read->precision];
     read->step_overhead_s = cost->value[AR_COST_STEP_OVERHEAD][read->precision];
     snprintf(read->source, sizeof read->source, "%s, times from %s (%.150s)",
              ar_csv_directive_text(csv, "source", "work table"), cost->name, cost->source);

@@ -1,0 +1,103 @@
+#include "compute_rate.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_units.h"
+
+enum { ITEM_ROOM = 64, BATCH_MOST = 1000000 };
+
+#define RATE_LEAST 1e-6
+#define RATE_MOST  1e12
+
+static enum ar_status report_item(const char *where, const char *item, struct ar_error *err)
+{
+    return ar_error_set(err, AR_USAGE,
+                        "%s: found \"%.40s\"; expected BATCH=IMAGES_PER_S above zero, such as "
+                        "32=950 or 32=950,64=1100",
+                        where, item);
+}
+
+static enum ar_status add_item(const char *where, char *item, struct compute_rates *rates,
+                               struct ar_error *err)
+{
+    uint64_t batch;
+    double rate;
+    char shown[ITEM_ROOM];
+    struct ar_error ignored;
+    memcpy(shown, item, ITEM_ROOM);
+    char *value = strchr(item, '=');
+    if (value == NULL) {
+        return report_item(where, shown, err);
+    }
+    *value++ = '\0';
+    if (ar_parse_count("", item, 1, BATCH_MOST, &batch, &ignored) != AR_OK ||
+        ar_parse_number("", value, RATE_LEAST, RATE_MOST, &rate, &ignored) != AR_OK) {
+        return report_item(where, shown, err);
+    }
+    for (size_t i = 0; i < rates->count; i++) {
+        if (rates->list[i].batch == batch) {
+            return ar_error_set(
+                err, AR_USAGE, "%s: found batch %" PRIu64 " twice; expected it once", where, batch);
+        }
+    }
+    if (rates->count == COMPUTE_RATES_MOST) {
+        return ar_error_set(err, AR_USAGE, "%s: found more than %d batches; expected fewer", where,
+                            COMPUTE_RATES_MOST);
+    }
+    rates->list[rates->count++] =
+        (struct compute_rate){.batch = (uint32_t)batch, .images_per_s = rate, .factor = 1};
+    return AR_OK;
+}
+
+static int compare_batches(const void *a, const void *b)
+{
+    const struct compute_rate *first = a;
+    const struct compute_rate *second = b;
+    return (first->batch > second->batch) - (first->batch < second->batch);
+}
+
+enum ar_status compute_rates_parse(const char *where, const char *text, struct compute_rates *rates,
+                                   struct ar_error *err)
+{
+    struct compute_rates parsed = {.count = 0};
+    for (const char *at = text; at != NULL;) {
+        char item[ITEM_ROOM] = "";
+        size_t length = strcspn(at, ",");
+        if (length == 0 || length >= sizeof item) {
+            return report_item(where, at, err);
+        }
+        memcpy(item, at, length);
+        enum ar_status status = add_item(where, item, &parsed, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    qsort(parsed.list, parsed.count, sizeof parsed.list[0], compare_batches);
+    *rates = parsed;
+    return AR_OK;
+}
+
+void compute_rate_set(struct compute_rate *rate, double compute_s)
+{
+    rate->factor = rate->batch / compute_s / rate->images_per_s;
+}
+
+double compute_rates_factor(const struct compute_rates *rates, uint32_t batch)
+{
+    const struct compute_rate *list = rates->list;
+    if (batch <= list[0].batch) {
+        return list[0].factor;
+    }
+    for (size_t i = 1; i < rates->count; i++) {
+        if (batch <= list[i].batch) {
+            double part = log2((double)batch / list[i - 1].batch) /
+                          log2((double)list[i].batch / list[i - 1].batch);
+            return list[i - 1].factor + part * (list[i].factor - list[i - 1].factor);
+        }
+    }
+    return list[rates->count - 1].factor;
+}

@@ -1,0 +1,256 @@
+/* Frameworks, their terms and measured rates on the command line. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_terms, .init = cli_enter, .fini = cli_leave);
+
+#define STEP                                                                                       \
+    "--cluster flat --trace resnet50-v1.5 --gpus 16 --algorithm ring --engine closed --quiet "
+
+/* Takes away what is quoted: cells with commas. */
+#define UNQUOTED " | sed 's/\"[^\"]*\"/quoted/g'"
+
+/* A number of the row that `predict` prints. */
+static double number(const char *options, const char *column)
+{
+    const struct cli_table *table =
+        cli_table(cli_good("$AR predict " STEP "--format csv %s" UNQUOTED, options).out);
+    return strtod(cli_cell(table, 1, column), NULL);
+}
+
+static const char *text(const char *options, const char *column)
+{
+    return cli_cell(cli_table(cli_good("$AR predict " STEP "--format csv %s", options).out), 1,
+                    column);
+}
+
+Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
+{
+    cr_expect_str_eq(text("", "framework"), "none");
+    cr_expect_str_eq(text("--framework horovod", "framework"), "horovod");
+    cr_expect_str_eq(text("--framework nnl --precision fp32", "wire"), "fp16");
+    cr_expect_str_eq(text("--framework nnl --precision fp32", "precision"), "fp32");
+    cr_expect_str_eq(text("--term wire.precision=fp32", "wire"), "fp32");
+    cr_expect_eq(number("--term wire.precision=fp32", "payload_bytes"),
+                 2 * number("", "payload_bytes"));
+    cr_expect_eq(number("--term wire.precision=fp32", "compute_s"), number("", "compute_s"));
+    cr_expect_str_eq(text("--term step.floor=1ms --images-per-s-at 32=1000", "settings"),
+                     "term=step.floor=1ms images-per-s-at=32=1000");
+    cr_expect_eq(number("", "copy_s") + number("", "contention_s") + number("", "input_wait_s"), 0);
+}
+
+Test(cli_terms, none_is_no_framework_and_a_bare_all_reduce_has_none)
+{
+    const struct cli_table *plain = cli_table(cli_good("$AR predict " STEP "--format csv").out);
+    const struct cli_table *none =
+        cli_table(cli_good("$AR predict " STEP "--format csv --framework none").out);
+    cli_expect_same_table(plain, none);
+    const struct cli_table *bare = cli_table(
+        cli_good("$AR allreduce --cluster flat --gpus 4 --algorithm ring --payload 1MB --quiet "
+                 "--format csv")
+            .out);
+    cr_expect_str_empty(cli_cell(bare, 1, "framework"));
+    cr_expect_str_empty(cli_cell(bare, 1, "copy_s"));
+}
+
+Test(cli_terms, an_option_wins_over_the_frameworks_default)
+{
+    cr_expect_str_eq(text("--framework mxnet-horovod", "bucket"), "groups:16");
+    cr_expect_str_eq(text("--framework mxnet-horovod --bucket one", "bucket"), "one");
+    cr_expect_str_eq(text("", "bucket"), "ddp");
+    cr_expect_str_eq(text("--term jitter=0.03", "jitter_frac"), "0.03");
+    cr_expect_str_eq(text("--term jitter=0.03", "iterations_count"), "20");
+    cr_expect_str_eq(text("--term jitter=0.03 --jitter 0", "jitter_frac"), "0");
+    cr_expect_str_eq(text("--framework horovod --term fusion.rule=1MiB", "bucket"), "1MiB");
+    struct cli_run run =
+        cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
+                "--bucket one --framework horovod --term gpu.sms=40");
+    cr_expect_not_null(strstr(run.err, "term fusion.rule changes nothing beside --bucket"));
+    cr_expect_not_null(strstr(run.err, "term gpu.sms changes nothing without contention.sms"));
+}
+
+Test(cli_terms, compute_terms_change_the_compute_of_the_row)
+{
+    double compute_s = number("", "compute_s");
+    double floor_s = number("--term kernel.floor=5us", "compute_s");
+    cr_expect(floor_s < compute_s && floor_s > 0.8 * compute_s, "%.9g s", floor_s);
+    cr_expect_float_eq(number("--term kernel.floor=31.8us", "compute_s"), compute_s, 1e-12);
+    cr_expect_float_eq(number("--term compute.scale=1.25", "compute_s"), 1.25 * compute_s, 1e-9);
+    cr_expect_float_eq(number("--term step.floor=2ms", "compute_s"), compute_s + 2e-3, 1e-9);
+    cr_expect_float_eq(number("--term optimizer.kernels=10", "optimizer_s"),
+                       number("", "optimizer_s") + 318e-6, 1e-9);
+    cr_expect_float_eq(number("--term input.rate=100", "iteration_s"), 32 / 100.0, 1e-9);
+    cr_expect_gt(number("--term contention.sms=20", "contention_s"), 1e-5);
+}
+
+Test(cli_terms, the_buckets_of_a_cycle_are_those_of_the_row)
+{
+    double buckets = number("--bucket one --term cycle.time=2ms", "buckets_count");
+    cr_expect_gt(buckets, 4);
+    cr_expect_eq(number("--bucket one --term cycle.time=1s", "buckets_count"), 1);
+    struct cli_run run = cli_good("$AR explain " STEP "--bucket one --term cycle.time=2ms");
+    cr_expect_eq(cli_lines_with(run.out, " MB    ") + cli_lines_with(run.out, " kB    "),
+                 (size_t)buckets, "%s", run.out);
+}
+
+Test(cli_terms, measured_rates_are_met_at_their_batches)
+{
+    char options[128];
+    for (int batch = 16; batch <= 128; batch *= 2) {
+        double rate = batch == 16 ? 700 : batch == 32 ? 900 : batch == 64 ? 1000 : 1100;
+        snprintf(options, sizeof options,
+                 "--batch %d --images-per-s-at 128=1100,16=700,64=1000,"
+                 "32=900 --framework mxnet-horovod",
+                 batch);
+        cr_expect_float_eq(batch / number(options, "compute_s"), rate, 1e-6 * rate);
+    }
+    /* Halfway between 16 and 64 the factor is the mean of theirs. */
+    double own_s = number("--batch 32", "compute_s");
+    double low = 16 / number("--batch 16", "compute_s") / 700;
+    double high = 64 / number("--batch 64", "compute_s") / 1000;
+    cr_expect_float_eq(number("--batch 32 --images-per-s-at 16=700,64=1000", "compute_s"),
+                       own_s * (low + high) / 2, 1e-9);
+    /* A timed trace knows its own batch. */
+    cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --algorithm ring --quiet "
+             "--images-per-s-at 32=100");
+}
+
+Test(cli_terms, the_list_has_all_frameworks_and_terms)
+{
+    struct cli_run run = cli_good("$AR list frameworks");
+    static const char *const names[] = {
+        "none", "horovod",     "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5",
+        "nnl",  "pytorch-ddp", "cycle.time",  "gpu.sms",       "wire.precision"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
+    }
+    cr_expect_null(strstr(run.out, "cannot be read"));
+}
+
+/* What the table of terms says that one costs, in ms. */
+static double cost_ms(const char *out, const char *term)
+{
+    char head[64];
+    char value[64];
+    double cost = -1;
+    snprintf(head, sizeof head, "\n  %s ", term);
+    const char *line = strstr(out, head);
+    cr_assert_not_null(line, "%s: %s", term, out);
+    cr_assert_eq(sscanf(line + strlen(head), "%63s %lf", value, &cost), 2);
+    return cost;
+}
+
+Test(cli_terms, explain_says_what_each_term_costs_as_the_steps_without_it_do)
+{
+    const char *all = "--bucket one --term fusion.passes=4 --term step.floor=1.5ms "
+                      "--term negotiate.base=2ms --term cycle.time=3ms";
+    struct cli_run run = cli_good("$AR explain " STEP "%s", all);
+    double with_s = number(all, "iteration_s");
+    double base_s = number("--bucket one --term fusion.passes=4 --term step.floor=1.5ms "
+                           "--term cycle.time=3ms",
+                           "iteration_s");
+    cr_expect_float_eq(cost_ms(run.out, "negotiate.base"), (with_s - base_s) * 1e3, 6e-4);
+    /* 51.1 MB are read and written twice at 780 GB/s. */
+    run = cli_good("$AR explain " STEP "--bucket one --term fusion.passes=4 --term jitter=off "
+                   "--term step.floor=1.5ms");
+    cr_expect_float_eq(cost_ms(run.out, "fusion.passes"), 4 * 51.114064 / 780, 6e-4);
+    cr_expect_float_eq(cost_ms(run.out, "step.floor"), 1.5, 1e-9);
+    struct cli_run shipped = cli_good("$AR explain " STEP "--framework horovod");
+    cr_expect_not_null(strstr(shipped.out, "Horovod 0.21.0 changed the cycle time"));
+}
+
+Test(cli_terms, a_users_own_file_is_a_framework)
+{
+    cli_good("printf 'term,value,source\\nstep.floor,2ms,me\\n' > mine.csv");
+    cr_expect_str_eq(text("--framework mine.csv", "framework"), "mine");
+    cr_expect_float_eq(number("--framework ./mine.csv", "overhead_s"), 2e-3, 1e-12);
+    cr_expect_float_eq(number("--framework mine.csv --term step.floor=off", "overhead_s"), 0,
+                       1e-12);
+}
+
+Test(cli_terms, what_is_wrong_is_said_in_one_line)
+{
+    static const struct {
+        const char *options;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"--framework horovd", 66, "unknown framework \"horovd\"; did you mean \"horovod\"?"},
+        {"--framework missing.csv", 66, "missing.csv"},
+        {"--framework bad.csv", 65, "bad.csv:2: unknown term \"step.flor\""},
+        {"--framework rule.csv", 65, "rule.csv:2: fusion.rule: found \"big\"; expected ddp"},
+        {"--term step.floor", 64, "--term: found \"step.floor\"; expected KEY=VALUE"},
+        {"--term step.flor=1ms", 64, "--term: unknown term \"step.flor\"; did you mean"},
+        {"--term step.floor=1", 64, "--term: step.floor: found \"1\" without a unit"},
+        {"--term step.floor=-1ms", 64, "not negative"},
+        {"--term step.floor=1ms --term step.floor=2ms", 64, "expected one"},
+        {"--term fusion.rule=big", 64, "--term: fusion.rule: found \"big\"; expected ddp"},
+        {"--term contention.sms=80", 64, "term contention.sms: 1 channels take 80 of the 80"},
+        {"--images-per-s-at 32", 64, "--images-per-s-at: found \"32\"; expected BATCH="},
+        {"--images-per-s-at 32=5,32=6", 64, "found batch 32 twice"},
+        {"--trace trace.csv --images-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
+        {"--trace trace.csv --framework horovod", 64, "expected also --term memory.rate="},
+    };
+    cli_good("printf 'term,value,source\\nstep.flor,1ms,me\\n' > bad.csv");
+    cli_good("printf 'term,value,source\\nfusion.rule,big,me\\n' > rule.csv");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *trace =
+            strstr(rows[i].options, "--trace") != NULL ? "" : "--trace resnet50-v1.5";
+        struct cli_run run = cli_run("$AR predict --cluster flat --gpus 16 --algorithm ring "
+                                     "--engine closed %s %s",
+                                     trace, rows[i].options);
+        cli_expect_error(&run, rows[i].options, rows[i].code, rows[i].fragment);
+    }
+}
+
+#define SWEEP                                                                                      \
+    "$AR sweep --cluster flat --trace resnet50-v1.5 --algorithms ring --engine closed --jobs 1 "   \
+    "--quiet --format csv "
+
+Test(cli_terms, a_sweep_has_the_rows_of_predict)
+{
+    const char *terms =
+        "--framework horovod --term cycle.time=2ms --images-per-s-at 32=1000,64=1200";
+    const struct cli_table *sweep =
+        cli_table(cli_good(SWEEP "--gpus 4,16 --batch 32,48 %s" UNQUOTED, terms).out);
+    cr_assert_eq(sweep->rows_count, 5);
+    for (size_t i = 1; i < 5; i++) {
+        const struct cli_table *one = cli_table(
+            cli_good("$AR predict --cluster flat --trace resnet50-v1.5 --algorithm ring --engine "
+                     "closed --quiet --format csv --gpus %s --batch %s %s" UNQUOTED,
+                     cli_cell(sweep, i, "gpus"), cli_cell(sweep, i, "batch_per_gpu"), terms)
+                .out);
+        cli_expect_same_row(sweep, i, one, 1);
+    }
+}
+
+#define LONG SWEEP "--gpus 4:64:x2 --batch 32:40:+1 --out o "
+
+Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
+{
+    static const char *const others[] = {
+        "",
+        "--framework mine.csv --images-per-s-at 32=1000",
+        "--framework mine.csv --term cycle.time=3ms --images-per-s-at 32=1000",
+        "--framework mine.csv --term cycle.time=2ms --images-per-s-at 32=1001",
+        "--framework mine.csv --term cycle.time=2ms",
+        "--framework horovod --term cycle.time=2ms --images-per-s-at 32=1000",
+    };
+    const char *terms = "--framework mine.csv --term cycle.time=2ms --images-per-s-at 32=1000";
+    cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
+    struct cli_run run =
+        cli_run("trap '' XFSZ; (ulimit -f 8; " LONG "%s 2>&1 | cat >&2; exit 74)", terms);
+    cr_assert_not_null(strstr(run.err, " of 45 rows are kept, --resume goes on"), "%s", run.err);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        run = cli_run(LONG "--resume %s", others[i]);
+        cr_expect_eq(run.code, 65, "%s: %s", others[i], run.err);
+        cr_expect_not_null(strstr(run.err, "another sweep"), "%s: %s", others[i], run.err);
+    }
+    cli_good("printf 'term,value,source\\nfusion.passes,2,me\\n' > mine.csv");
+    cr_expect_eq(cli_run(LONG "--resume %s", terms).code, 65, "the file has changed");
+    cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
+    cli_good(LONG "--resume %s", terms);
+}

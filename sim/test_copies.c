@@ -1,0 +1,132 @@
+/* Jobs that are copied in and out on the communication stream, and jobs that wait. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_library_table.h"
+#include "test_trials.h"
+
+static struct test_trial plain;
+static struct test_trial test;
+static struct test_trial other;
+
+static const struct ar_job jobs[] = {
+    {.ready_s = 0, .elements = 400000, .copy_s = 3e-4},
+    {.ready_s = 1e-4, .elements = 1000, .copy_s = 0},
+    {.ready_s = 2e-4, .elements = 70001, .wait_s = 1e-3, .copy_s = 5e-4},
+    {.ready_s = 1, .elements = 70001, .wait_s = 0.25, .copy_s = 1e-3},
+};
+
+enum { JOBS = sizeof jobs / sizeof jobs[0] };
+
+/* The same without copies and waits. */
+static void run_plain(const struct ar_collective *collective, const struct ar_engine *engine,
+                      double ready_s, uint32_t index)
+{
+    const struct ar_job job = {.ready_s = ready_s, .elements = jobs[index].elements};
+    trials_run(collective, engine, &job, 1, &plain);
+}
+
+static void expect_copies(const struct ar_collective *collective, const struct ar_engine *engine)
+{
+    double free_s = 0;
+    trials_run(collective, engine, jobs, JOBS, &test);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        double ready_s = jobs[i].ready_s + jobs[i].wait_s;
+        double start_s = ready_s > free_s ? ready_s : free_s;
+        run_plain(collective, engine, start_s, i);
+        double time_s = plain.times[0].finish_s - plain.times[0].start_s;
+        cr_expect(support_near(test.times[i].start_s, start_s, 1e-9), "%s: job %u at %.9g s",
+                  engine->name, i, test.times[i].start_s);
+        cr_expect(support_near(test.times[i].finish_s, start_s + jobs[i].copy_s + time_s, 1e-9),
+                  "%s: job %u takes %.9g s", engine->name, i,
+                  test.times[i].finish_s - test.times[i].start_s);
+        free_s = test.times[i].finish_s;
+    }
+}
+
+/* On flat all ranks are alike, and each job takes as long as alone. */
+Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective ring = support_collective(flat, "ring", 8, 1);
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
+        expect_copies(&ring, ar_engines[i]);
+        cr_expect(test.trial.exact, "%s", ar_engines[i]->name);
+    }
+    ar_cluster_destroy(flat);
+}
+
+Test(copies, are_paid_by_the_engine_of_measured_times_too)
+{
+    static struct ar_library_table table;
+    struct ar_error err;
+    cr_assert_eq(ar_library_table_read(
+                     AR_TEST_SOURCE_DIR "/topologies/abci-v100-nccl2.8.library.csv", &table, &err),
+                 AR_OK, "%s", err.text);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective collective = support_collective(abci, "ring", 16, 1);
+    struct ar_job bare[JOBS];
+    memcpy(bare, jobs, sizeof jobs);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        bare[i].copy_s = 0;
+    }
+    trials_prepare(&collective, bare, JOBS, &plain);
+    trials_prepare(&collective, jobs, JOBS, &test);
+    plain.trial.library = test.trial.library = &table.library;
+    cr_assert_eq(ar_trial_run(&plain.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_trial_run(&test.trial, &ar_engine_library, &err), AR_OK, "%s", err.text);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        double plain_s = plain.times[i].finish_s - plain.times[i].start_s;
+        double time_s = test.times[i].finish_s - test.times[i].start_s;
+        cr_expect_float_eq(time_s, plain_s + jobs[i].copy_s, 1e-12, "job %u", i);
+    }
+    ar_cluster_destroy(abci);
+}
+
+/* A wait is no compute: a slow rank has its gradients late, but does not wait for longer. */
+Test(copies, and_waits_are_not_stretched_by_a_slow_rank)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_collective ring = support_collective(flat, "ring", 4, 1);
+    trials_prepare(&ring, jobs, JOBS, &test);
+    trials_scatter(1e-3, &test);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        cr_expect_float_eq(ar_trial_ready(&test.trial, 3, rank),
+                           test.rank_start_s[rank] + test.rank_factor[rank] + 0.25, 1e-12);
+    }
+    ar_cluster_destroy(flat);
+}
+
+static void expect_same(const struct ar_collective *collective)
+{
+    struct ar_error err;
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    trials_prepare(collective, jobs, JOBS, &test);
+    trials_scatter(2e-3, &test);
+    trials_prepare(collective, jobs, JOBS, &other);
+    trials_scatter(2e-3, &other);
+    cr_assert_eq(ar_trial_run(&test.trial, &ar_engine_recurrence, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_trial_run(&other.trial, &ar_engine_simgrid, &err), AR_OK, "%s", err.text);
+    for (uint32_t i = 0; i < JOBS; i++) {
+        cr_expect(support_near(test.times[i].start_s, other.times[i].start_s, 1e-6));
+        cr_expect(support_near(test.times[i].finish_s, other.times[i].finish_s, 1e-6));
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        cr_expect(support_near(test.rank_finish_s[rank], other.rank_finish_s[rank], 1e-6));
+    }
+}
+
+Test(copies, of_ranks_that_differ_end_when_they_do_in_the_simulation)
+{
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective ring = support_collective(flat, "ring", 16, 1);
+    expect_same(&ring);
+    ring.window = 1;
+    expect_same(&ring);
+    ring = support_collective(abci, "ring", 16, 1);
+    ring.channels = 2;
+    expect_same(&ring);
+    ar_cluster_destroy(abci);
+    ar_cluster_destroy(flat);
+}

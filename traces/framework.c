@@ -1,0 +1,167 @@
+/* Terms of a framework and what they do to a trace. */
+#include "ar_framework.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_text.h"
+#include "framework_terms.h"
+
+const struct term_row framework_terms[AR_TERMS_COUNT] = {
+#define X(symbol, key, kind, standard, least, most, meaning)                                       \
+    [symbol] = {key, TERM_##kind, standard, least, most, meaning},
+    AR_TERM_LIST(X)
+#undef X
+};
+
+const char *ar_term_key(enum ar_term term)
+{
+    return framework_terms[term].key;
+}
+
+const char *ar_term_unit(enum ar_term term)
+{
+    static const char *const names[] = {
+        [TERM_NUMBER] = "number", [TERM_COUNT] = "count", [TERM_SECONDS] = "time",
+        [TERM_RATE] = "rate",     [TERM_BYTES] = "bytes", [TERM_PRECISION] = "precision",
+        [TERM_TEXT] = "rule"};
+    return names[framework_terms[term].kind];
+}
+
+const char *ar_term_meaning(enum ar_term term)
+{
+    return framework_terms[term].meaning;
+}
+
+enum ar_term ar_term_find(const char *key, size_t length)
+{
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        const char *name = framework_terms[i].key;
+        if (strlen(name) == length && strncmp(name, key, length) == 0) {
+            return (enum ar_term)i;
+        }
+    }
+    return AR_TERMS_COUNT;
+}
+
+void ar_framework_clear(struct ar_framework *framework)
+{
+    memset(framework, 0, sizeof *framework);
+    ar_copy_text(framework->name, sizeof framework->name, "none");
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        framework->terms[i].number = framework_terms[i].standard;
+    }
+}
+
+bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term)
+{
+    const struct ar_term_value *value = &framework->terms[term];
+    return framework_terms[term].kind == TERM_TEXT
+               ? value->text[0] != '\0'
+               : value->number != framework_terms[term].standard;
+}
+
+enum ar_term ar_term_needs(enum ar_term term)
+{
+    switch (term) {
+    case AR_TERM_CYCLE_PHASE:
+    case AR_TERM_NEGOTIATE_BASE:
+    case AR_TERM_NEGOTIATE_HOP:
+    case AR_TERM_NEGOTIATE_RANK:
+        return AR_TERM_CYCLE_TIME;
+    case AR_TERM_BN_ELEMENTS:
+        return AR_TERM_BN_INTERVAL;
+    case AR_TERM_BN_INTERVAL:
+        return AR_TERM_BN_ELEMENTS;
+    case AR_TERM_GPU_SMS:
+        return AR_TERM_CONTENTION_SMS;
+    default:
+        return AR_TERMS_COUNT;
+    }
+}
+
+enum ar_precision ar_framework_wire(const struct ar_framework *framework,
+                                    enum ar_precision precision)
+{
+    double wire = framework->terms[AR_TERM_WIRE].number;
+    return wire == 0 ? precision : wire == 1 ? AR_FP16 : AR_FP32;
+}
+
+/* A timed trace does not know what the term counts in. */
+static enum ar_status report_timed(const struct ar_trace *trace, enum ar_term term,
+                                   enum ar_term missing, const char *example, struct ar_error *err)
+{
+    return ar_error_set(err, AR_USAGE,
+                        "term %s: trace %s is timed and has no cost table; expected also --term "
+                        "%s=%s",
+                        ar_term_key(term), trace->name, ar_term_key(missing), example);
+}
+
+enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
+                                        const struct ar_trace *trace, enum ar_term term,
+                                        double *rate_Bps, struct ar_error *err)
+{
+    bool is_given = ar_framework_is_on(framework, AR_TERM_MEMORY_RATE);
+    double found_Bps =
+        is_given ? ar_framework_number(framework, AR_TERM_MEMORY_RATE) : trace->memory_Bps;
+    if (found_Bps <= 0) {
+        return report_timed(trace, term, AR_TERM_MEMORY_RATE, "780GB/s", err);
+    }
+    *rate_Bps = found_Bps;
+    return AR_OK;
+}
+
+/* Time of the optimizer beyond that of the trace. */
+static enum ar_status optimizer_extra(const struct ar_framework *framework,
+                                      const struct ar_trace *trace, double *time_s,
+                                      struct ar_error *err)
+{
+    double kernels = ar_framework_number(framework, AR_TERM_OPTIMIZER_KERNELS);
+    double bytes = ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES);
+    bool has_floor = ar_framework_is_on(framework, AR_TERM_KERNEL_FLOOR);
+    double launches_s = 0;
+    double traffic_s = 0;
+    if (kernels > 0) {
+        if (trace->is_timed && !has_floor) {
+            return report_timed(trace, AR_TERM_OPTIMIZER_KERNELS, AR_TERM_KERNEL_FLOOR, "5us", err);
+        }
+        launches_s = kernels * (has_floor ? ar_framework_number(framework, AR_TERM_KERNEL_FLOOR)
+                                          : trace->kernel_floor_s);
+    }
+    if (bytes > 0) {
+        double rate_Bps = 0;
+        enum ar_status status =
+            ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        traffic_s = bytes * (double)ar_trace_gradient_elements(trace) / rate_Bps;
+    }
+    *time_s = fmax(launches_s, traffic_s);
+    return AR_OK;
+}
+
+enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
+                                  struct ar_error *err)
+{
+    double extra_s = 0;
+    enum ar_status status = optimizer_extra(framework, trace, &extra_s, err);
+    if (status == AR_OK) {
+        trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
+        trace->optimizer_s += extra_s;
+        ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
+    }
+    return status;
+}
+
+double ar_framework_negotiation_s(const struct ar_framework *framework, uint32_t ranks)
+{
+    uint32_t hops = 0;
+    for (uint64_t reached = 1; reached < ranks; reached *= 2) {
+        hops += 2;
+    }
+    return ar_framework_number(framework, AR_TERM_NEGOTIATE_BASE) +
+           hops * ar_framework_number(framework, AR_TERM_NEGOTIATE_HOP) +
+           ranks * ar_framework_number(framework, AR_TERM_NEGOTIATE_RANK);
+}

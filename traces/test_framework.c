@@ -1,0 +1,241 @@
+/* Terms of a framework: the reader, and what they do to a trace. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "ar_framework.h"
+#include "test_files.h"
+
+static enum ar_status load(const char *text, struct ar_framework *framework, struct ar_error *err)
+{
+    const char *path = test_write("some.framework.csv", text, strlen(text));
+    enum ar_status status = ar_framework_load(path, framework, err);
+    remove(path);
+    return status;
+}
+
+static struct ar_framework with(const char *text)
+{
+    struct ar_framework framework;
+    struct ar_error err = {.text = ""};
+    ar_framework_clear(&framework);
+    if (text != NULL) {
+        cr_assert_eq(ar_framework_set(&framework, "--term", text, &err), AR_OK, "%s", err.text);
+    }
+    return framework;
+}
+
+Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_others_off)
+{
+    struct ar_framework framework;
+    struct ar_error err;
+    cr_assert_eq(load("# description = two terms\nterm,value,source\ncycle.time, 2ms ,a book\n"
+                      "optimizer.bytes,6B,\"a, b\"\nwire.precision,fp32,c\nfusion.rule,64MiB,d\n",
+                      &framework, &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_str_eq(framework.description, "two terms");
+    cr_expect_not_null(strstr(framework.name, "-some"));
+    cr_expect_null(strstr(framework.name, "framework"));
+    cr_expect_eq(ar_framework_number(&framework, AR_TERM_CYCLE_TIME), 2e-3);
+    cr_expect_str_eq(framework.terms[AR_TERM_CYCLE_TIME].source, "a book");
+    cr_expect_str_eq(framework.terms[AR_TERM_CYCLE_TIME].text, "2ms");
+    cr_expect_eq(ar_framework_number(&framework, AR_TERM_OPTIMIZER_BYTES), 6);
+    cr_expect_str_eq(framework.terms[AR_TERM_OPTIMIZER_BYTES].source, "a, b");
+    cr_expect_eq(ar_framework_wire(&framework, AR_FP16), AR_FP32);
+    cr_expect_str_eq(framework.terms[AR_TERM_FUSION_RULE].text, "64MiB");
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        bool is_set = i == AR_TERM_CYCLE_TIME || i == AR_TERM_OPTIMIZER_BYTES ||
+                      i == AR_TERM_WIRE || i == AR_TERM_FUSION_RULE;
+        cr_expect_eq(ar_framework_is_on(&framework, (enum ar_term)i), is_set, "%s",
+                     ar_term_key((enum ar_term)i));
+    }
+}
+
+Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
+{
+    static const struct {
+        const char *text;
+        const char *expected;
+    } cases[] = {
+        {"term,value,source\ncycle.tme,1ms,x\n",
+         "some.framework.csv:2: unknown term \"cycle.tme\""},
+        {"term,value,source\ncycle.tme,1ms,x\n", "did you mean \"cycle.time\"?"},
+        {"term,value,source\ncycle.time,1,x\n", ":2: cycle.time: found \"1\" without a unit"},
+        {"term,value,source\ncycle.time,-1ms,x\n", "not negative"},
+        {"term,value,source\ncycle.time,101s,x\n", "expected 0 to 100 s"},
+        {"term,value,source\ncycle.time,1ms,\n", ":2: column \"source\" is \"\""},
+        {"term,value,source\ncycle.time,,x\n", "cycle.time: found \"\"; expected 1 to"},
+        {"term,value,source\n\ncycle.time,1ms,x\ncycle.time,1ms,x\n", ":4: column \"term\""},
+        {"term,value,why\ncycle.time,1ms,x\n", "unknown column \"why\""},
+        {"term,value\ncycle.time,1ms\n", "column \"source\" is missing"},
+        {"# descripton = x\nterm,value,source\n", "unknown directive \"descripton\""},
+        {"term,value,source\nwire.precision,fp8,x\n", "expected same, fp16 or fp32"},
+        {"term,value,source\nmemory.rate,0B/s,x\n", "above zero"},
+        {"term,value,source\nmemory.rate,1B/s,x\n", "expected 1e+06 to 1e+15 B/s"},
+        {"term,value,source\ncompute.scale,0,x\n", "expected a number from 0.001 to 1000"},
+        {"term,value,source\ncycle.phase,1.5,x\n", "expected a number from 0 to 1"},
+        {"term,value,source\nbn.interval,1.5,x\n", "expected a whole number"},
+        {"term,value,source\noptimizer.bytes,2.5B,x\n", "whole number of bytes"},
+        {"term,value,source\nfusion.rule,groups:00000000000000000000000016,x\n", "1 to 31"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_framework framework = {.name = "untouched"};
+        struct ar_error err = {.text = ""};
+        cr_expect_eq(load(cases[i].text, &framework, &err), AR_BAD_DATA, "%s", cases[i].text);
+        cr_expect_not_null(strstr(err.text, cases[i].expected), "found \"%s\"\nwant \"%s\"",
+                           err.text, cases[i].expected);
+        cr_expect_null(strchr(err.text, '\n'));
+        cr_expect_str_eq(framework.name, "untouched");
+    }
+}
+
+Test(framework, off_is_the_default_of_every_term)
+{
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "%s=off", ar_term_key((enum ar_term)i));
+        struct ar_framework framework = with(text);
+        struct ar_framework none = with(NULL);
+        cr_expect_eq(memcmp(&framework, &none, sizeof none), 0, "%s", text);
+        cr_expect_not(ar_framework_is_on(&framework, (enum ar_term)i));
+        cr_expect_eq(ar_term_find(ar_term_key((enum ar_term)i), strcspn(text, "=")),
+                     (enum ar_term)i);
+        cr_expect_gt(strlen(ar_term_meaning((enum ar_term)i)), 8);
+    }
+}
+
+Test(framework, the_shipped_files_can_be_read_and_say_where_every_value_comes_from)
+{
+    static const char *const names[] = {
+        "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "mxnet-horovod-v0.7",
+        "nnl",     "pytorch-ddp"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[1024];
+        struct ar_framework framework;
+        struct ar_error err;
+        snprintf(path, sizeof path, SHIPPED("frameworks/%s.framework.csv"), names[i]);
+        cr_assert_eq(ar_framework_load(path, &framework, &err), AR_OK, "%s", err.text);
+        cr_expect_str_eq(framework.name, names[i]);
+        cr_expect_gt(strlen(framework.description), 20);
+        for (int term = 0; term < AR_TERMS_COUNT; term++) {
+            enum ar_term needed = ar_term_needs((enum ar_term)term);
+            if (ar_framework_is_on(&framework, (enum ar_term)term)) {
+                cr_expect_gt(strlen(framework.terms[term].source), 20, "%s: %s", names[i],
+                             ar_term_key((enum ar_term)term));
+                cr_expect(needed == AR_TERMS_COUNT || ar_framework_is_on(&framework, needed));
+            }
+        }
+    }
+}
+
+Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinator)
+{
+    struct ar_framework framework = with("negotiate.base=1ms");
+    struct ar_error err;
+    cr_assert_eq(ar_framework_set(&framework, "", "negotiate.hop=10us", &err), AR_OK);
+    cr_assert_eq(ar_framework_set(&framework, "", "negotiate.rank=1us", &err), AR_OK);
+    static const struct {
+        uint32_t ranks;
+        double time_us;
+    } cases[] = {{1, 1001}, {2, 1022}, {3, 1043}, {4, 1044}, {5, 1065}, {1024, 2224}, {1025, 2245}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cr_expect_float_eq(ar_framework_negotiation_s(&framework, cases[i].ranks),
+                           cases[i].time_us * 1e-6, 1e-12, "%u ranks", cases[i].ranks);
+    }
+}
+
+static struct ar_trace *resnet50(bool has_floor, double floor_s)
+{
+    const struct ar_trace_request request = {.path = SHIPPED("resnet50-v1.5.csv"),
+                                             .cost_path = SHIPPED("v100-sxm2.cost.csv"),
+                                             .batch = 32,
+                                             .precision = AR_FP16,
+                                             .precision_is_given = 1,
+                                             .has_kernel_floor = has_floor,
+                                             .kernel_floor_s = floor_s};
+    struct ar_trace *trace = NULL;
+    struct ar_error err;
+    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK, "%s", err.text);
+    return trace;
+}
+
+/* What the terms of a text, joined by blanks, add to a step on one GPU. */
+static double added_s(const char *text, bool has_floor, double floor_s)
+{
+    struct ar_trace *plain = resnet50(has_floor, floor_s);
+    struct ar_trace *trace = resnet50(has_floor, floor_s);
+    struct ar_framework framework = with(NULL);
+    struct ar_error err;
+    char copy[256];
+    snprintf(copy, sizeof copy, "%s", text);
+    for (char *term = strtok(copy, " "); term != NULL; term = strtok(NULL, " ")) {
+        cr_assert_eq(ar_framework_set(&framework, "", term, &err), AR_OK, "%s", err.text);
+    }
+    cr_assert_eq(ar_framework_apply(&framework, trace, &err), AR_OK, "%s", err.text);
+    double added = ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
+    ar_trace_destroy(plain);
+    ar_trace_destroy(trace);
+    return added;
+}
+
+#define PARAMETERS 25557032.0
+
+Test(framework, terms_add_to_the_compute_of_a_step_what_can_be_computed_by_hand)
+{
+    struct ar_trace *plain = resnet50(false, 0);
+    double compute_s = ar_trace_compute_s(plain);
+    ar_trace_destroy(plain);
+    cr_expect_eq(added_s("cycle.time=1ms fusion.passes=4 jitter=0.1", false, 0), 0);
+    cr_expect_float_eq(added_s("step.floor=3ms", false, 0), 3e-3, 1e-12);
+    cr_expect_float_eq(added_s("compute.scale=1.5", false, 0), 0.5 * compute_s, 1e-12);
+    cr_expect_float_eq(added_s("step.floor=3ms compute.scale=2", false, 0), compute_s + 6e-3,
+                       1e-12);
+    cr_expect_float_eq(added_s("optimizer.bytes=6B", false, 0), 6 * PARAMETERS / 780e9, 1e-12);
+    cr_expect_float_eq(added_s("optimizer.bytes=6B memory.rate=390GB/s", false, 0),
+                       12 * PARAMETERS / 780e9, 1e-12);
+    cr_expect_float_eq(added_s("optimizer.kernels=100", false, 0), 100 * 31.8e-6, 1e-12);
+    cr_expect_float_eq(added_s("optimizer.kernels=100", true, 5e-6), 100 * 5e-6, 1e-12);
+    /* The larger of launches and traffic. */
+    cr_expect_float_eq(added_s("optimizer.kernels=100 optimizer.bytes=6B", false, 0), 100 * 31.8e-6,
+                       1e-12);
+    cr_expect_float_eq(added_s("optimizer.kernels=2 optimizer.bytes=6B", false, 0),
+                       6 * PARAMETERS / 780e9, 1e-12);
+}
+
+Test(framework, a_lower_kernel_floor_makes_small_kernels_faster_and_the_tables_own_changes_nothing)
+{
+    struct ar_trace *table = resnet50(false, 0);
+    struct ar_trace *same = resnet50(true, 31.8e-6);
+    struct ar_trace *none = resnet50(true, 0);
+    struct ar_trace *high = resnet50(true, 1e-3);
+    cr_expect_eq(ar_trace_compute_s(same), ar_trace_compute_s(table));
+    cr_expect_lt(ar_trace_compute_s(none), ar_trace_compute_s(table));
+    cr_expect_eq(none->kernel_floor_s, 0);
+    /* No kernel takes longer than that: 110 forward, and one backward pass more for each of 53
+     * convolutions but the first and fc; 3 kernels of the optimizer. */
+    cr_expect_float_eq(ar_trace_compute_s(high), (110 + 110 + 53 + 3) * 1e-3, 0.02);
+    cr_expect_gt(ar_trace_compute_s(high), 0.27);
+    ar_trace_destroy(table);
+    ar_trace_destroy(same);
+    ar_trace_destroy(none);
+    ar_trace_destroy(high);
+}
+
+Test(framework, a_timed_trace_needs_to_be_told_what_it_has_no_cost_table_for)
+{
+    struct ar_trace *trace = NULL;
+    struct ar_error err = {.text = ""};
+    const struct ar_trace_request request = {.path = SHIPPED("example-timed.csv")};
+    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK);
+    double before_s = ar_trace_compute_s(trace);
+    struct ar_framework framework = with("optimizer.bytes=4B");
+    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);
+    cr_expect_not_null(strstr(err.text, "expected also --term memory.rate="), "%s", err.text);
+    framework = with("optimizer.kernels=4");
+    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);
+    cr_expect_not_null(strstr(err.text, "expected also --term kernel.floor="), "%s", err.text);
+    cr_expect_eq(ar_trace_compute_s(trace), before_s);
+    cr_assert_eq(ar_framework_set(&framework, "", "kernel.floor=10us", &err), AR_OK);
+    cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_OK);
+    cr_expect_float_eq(ar_trace_compute_s(trace), before_s + 40e-6, 1e-12);
+    ar_trace_destroy(trace);
+}
