@@ -1,13 +1,13 @@
 /* sweep: all combinations of GPU counts, algorithms, grids and the axes of axes.h, in parallel
  * processes. */
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ar_units.h"
 #include "commands.h"
+#include "pool.h"
 #include "ranks.h"
 #include "sweep_files.h"
 
@@ -27,20 +27,10 @@ bool sweep_is_interrupted(void)
     return is_interrupted != 0;
 }
 
-/* Processors that this process may use: a launcher or a container may give it a part. */
-static uint64_t count_processors(void)
-{
-    cpu_set_t processors;
-    if (sched_getaffinity(0, sizeof processors, &processors) != 0) {
-        return (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-    }
-    return (uint64_t)CPU_COUNT(&processors);
-}
-
 static enum ar_status read_options(struct sweep *sweep, struct ar_error *err)
 {
     const struct options *options = sweep->options;
-    uint64_t jobs = sweep->launch.local_ranks > 1 ? 1 : count_processors();
+    uint64_t jobs = sweep->launch.local_ranks > 1 ? 1 : pool_processors();
     enum ar_status status = AR_OK;
     if (options->jobs != NULL) {
         status =

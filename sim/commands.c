@@ -106,6 +106,16 @@ const struct command commands[] = {
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
      command_compare},
+    {"reproduce", COMMAND_REPRODUCE, "published training runs, predicted beside measured",
+     "[ROWS.csv...]", ARGUMENTS_MOST,
+     "Predicts published runs from their own parameters and prints what was measured beside it.\n"
+     "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
+     "run (column assume, validate/published/ranges.csv) is drawn at random; all of it is listed.\n"
+     "Without files, all shipped ones. validate/published/README.md says how to add your run.\n\n"
+     "examples:\n"
+     "  allreckon reproduce\n"
+     "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine",
+     command_reproduce},
     {"export", COMMAND_EXPORT | COMMAND_TIMELINE, "a SimGrid platform, or a timeline for Perfetto",
      "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"

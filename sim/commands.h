@@ -36,5 +36,6 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
 enum ar_status command_calibrate(const struct options *options, struct ar_error *err);
 enum ar_status command_compare(const struct options *options, struct ar_error *err);
 enum ar_status command_verify(const struct options *options, struct ar_error *err);
+enum ar_status command_reproduce(const struct options *options, struct ar_error *err);
 
 #endif

@@ -24,7 +24,7 @@
 const struct option_row option_rows[] = {
     {"cluster", "C", RUNS | COMMAND_EXPORT | LOGS | COMMAND_TRAIN, AT(cluster), NULL,
      "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid platform (.xml)"},
-    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS | COMMAND_TRAIN, ALL(settings), NULL,
+    {"set", "KEY=VALUE", RUNS | COMMAND_EXPORT | LOGS | RUN_FILES, ALL(settings), NULL,
      "change a value of the cluster, such as net.latency=2.4us; may be repeated"},
     {"slow-link", "LINK:F", RUNS | COMMAND_EXPORT, ALL(slow_links), NULL,
      "divide a link's bandwidth by F: node-3.hca-0:4, one direction node-3.hca-0.out:4; "
@@ -78,6 +78,14 @@ const struct option_row option_rows[] = {
     {"engine", "E", COMMAND_COMPARE, AT(engine), "library",
      "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or any "
      "other engine"},
+    {"engine", "E", COMMAND_REPRODUCE, AT(engine), NULL,
+     "what predicts all rows; default: what a row says, else recurrence"},
+    {"rows", "PATTERN", COMMAND_REPRODUCE, AT(rows), NULL,
+     "only rows whose names match, such as 'sony*'"},
+    {"samples", "K", COMMAND_REPRODUCE, AT(samples), "100",
+     "draws of what is not known, for the band of each row"},
+    {"sensitivity", NULL, COMMAND_REPRODUCE, AT(sensitivity), NULL,
+     "also print the prediction at each end of each range, all else as in the row"},
     {"baseline", "B", (STEPS & ~(unsigned)COMMAND_LINKS_STEP) | COMMAND_TRAIN, AT(baseline), "node",
      "what is 100 % efficiency: gpu (one GPU, no communication) or node (one node, flat ring)"},
     {"channels", "C", RUNS | COMMAND_COMPARE | COMMAND_TRAIN, AT(channels), NULL,
@@ -86,7 +94,7 @@ const struct option_row option_rows[] = {
      "messages in flight per connection; 1: each must arrive before the next"},
     {"format", "F", COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS | LOGS,
      AT(format), "table", "of stdout: table, csv or json"},
-    {"format", "F", COMMAND_TRAIN, AT(format), "table", "of stdout: table, csv or json"},
+    {"format", "F", RUN_FILES, AT(format), "table", "of stdout: table, csv or json"},
     {"format", "F", COMMAND_EXPORT | COMMAND_TIMELINE, AT(format), NULL,
      "simgrid-xml or chrome-trace"},
     {"out", "DIR", COMMAND_SWEEP, AT(out), NULL,
@@ -96,6 +104,8 @@ const struct option_row option_rows[] = {
      "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside it"},
     {"out", "DIR", COMMAND_COMPARE, AT(out), NULL,
      "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them"},
+    {"out", "DIR", COMMAND_REPRODUCE, AT(out), NULL,
+     "also write DIR/reproduce.csv, DIR/sensitivity.csv and DIR/curves.csv"},
     {"hold-out", "COUNTS", COMMAND_CALIBRATE, AT(hold_out), NULL,
      "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if rows "
      "of "
@@ -117,6 +127,7 @@ const struct option_row option_rows[] = {
     {"out", "DIR", COMMAND_PLOT, AT(out), NULL, "where the pictures go; default: beside the data"},
     {"jobs", "J", COMMAND_SWEEP, AT(jobs), NULL,
      "worker processes; default: processors; of each rank under mpirun, 1 if they share a machine"},
+    {"jobs", "J", COMMAND_REPRODUCE, AT(jobs), NULL, "worker processes; default: processors"},
     {"ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
      "also print text pictures; default on a terminal"},
     {"jitter", "FRAC", STEPS | COMMAND_TRAIN, AT(jitter), NULL,
@@ -126,6 +137,8 @@ const struct option_row option_rows[] = {
      "steps run back to back and averaged over; default: 1, with jitter 20"},
     {"seed", "S", STEPS | COMMAND_TRAIN, AT(seed), "1",
      "of the jitter; the same seed gives the same result"},
+    {"seed", "S", COMMAND_REPRODUCE, AT(seed), "1",
+     "of the draws; the same seed gives the same output"},
     {"straggler", "RANK:F", STEPS, ALL(stragglers), NULL,
      "a GPU that takes F times as long to compute, such as 17:1.5; repeatable"},
     {"check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
@@ -138,7 +151,7 @@ const struct option_row option_rows[] = {
      "gradient scale"},
     {"resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
      "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"},
-    {"quiet", NULL, RUNS | COMMAND_TRAIN | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,
+    {"quiet", NULL, RUNS | RUN_FILES | COMMAND_PLOT | COMMAND_VERIFY | LOGS, AT(quiet), NULL,
      "no notes and no progress on stderr"},
     {"help", NULL, ~0u, AT(help), NULL, "this text"},
 };

@@ -53,6 +53,8 @@ struct options {
     const char *time;
     const char *tuning;
     const char *pair;
+    const char *samples;
+    const char *rows;
     struct option_values settings;   /**< `--set` */
     struct option_values terms;      /**< `--term` */
     struct option_values slow_links; /**< `--slow-link` */
@@ -61,6 +63,7 @@ struct options {
     bool check;
     bool best;
     bool resume;
+    bool sensitivity;
     bool folds;
     bool quiet;
     bool ascii;

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -31,6 +32,15 @@ struct pool {
     uint32_t next;        /* worker that is asked for an answer next */
     struct worker workers[JOBS_MOST];
 };
+
+uint32_t pool_processors(void)
+{
+    cpu_set_t processors;
+    if (sched_getaffinity(0, sizeof processors, &processors) != 0) {
+        return (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    }
+    return (uint32_t)CPU_COUNT(&processors);
+}
 
 enum ar_status pool_create(struct space *space, uint32_t jobs, const struct signals *before,
                            struct pool **pool, struct ar_error *err)

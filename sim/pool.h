@@ -17,6 +17,9 @@ enum { JOBS_MOST = 256 };
 /** Points that cost less than this, in estimated seconds, are dealt by the dozen. */
 #define POOL_CHEAP_S 2e-3
 
+/** Processors that this process may use: a launcher or a container may give it a part. */
+uint32_t pool_processors(void);
+
 struct pool;
 
 /** Makes a pool; nothing is forked yet. Workers take the signals as `before` says, but ignore

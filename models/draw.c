@@ -1,0 +1,68 @@
+#include "ar_draw.h"
+
+#include <stdlib.h>
+
+#include <gsl/gsl_errno.h>
+#include <gsl/gsl_rng.h>
+#include <gsl/gsl_statistics_double.h>
+
+struct ar_draw {
+    gsl_rng *generator;
+};
+
+/* FNV-1a, 64 bits, folded to the 32 that mt19937 takes. */
+static unsigned long mix(uint64_t seed, const char *name)
+{
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (int i = 0; i < 8; i++) {
+        hash = (hash ^ (seed >> (8 * i) & 0xff)) * 0x100000001b3u;
+    }
+    for (; *name != '\0'; name++) {
+        hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    }
+    return (unsigned long)((hash ^ hash >> 32) & 0xffffffffu);
+}
+
+enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **draw,
+                              struct ar_error *err)
+{
+    /* GSL aborts on errors unless told not to; here only memory can fail, and that is checked. */
+    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    struct ar_draw *made = malloc(sizeof *made);
+    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
+    gsl_set_error_handler(old);
+    if (made == NULL || generator == NULL) {
+        free(made);
+        if (generator != NULL) {
+            gsl_rng_free(generator);
+        }
+        return ar_error_no_memory(err, "a random generator");
+    }
+    gsl_rng_set(generator, mix(seed, name));
+    made->generator = generator;
+    *draw = made;
+    return AR_OK;
+}
+
+void ar_draw_destroy(struct ar_draw *draw)
+{
+    if (draw != NULL) {
+        gsl_rng_free(draw->generator);
+        free(draw);
+    }
+}
+
+double ar_draw_uniform(struct ar_draw *draw, double low, double high)
+{
+    return low + (high - low) * gsl_rng_uniform(draw->generator);
+}
+
+uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count)
+{
+    return (uint32_t)gsl_rng_uniform_int(draw->generator, count);
+}
+
+double ar_quantile(const double *sorted, size_t count, double fraction)
+{
+    return gsl_stats_quantile_from_sorted_data(sorted, 1, count, fraction);
+}

@@ -1,0 +1,56 @@
+/* reproduce: published training runs, predicted beside measured. */
+#include "ar_units.h"
+#include "commands.h"
+#include "plan.h"
+#include "pool.h"
+#include "reproduce.h"
+
+enum { SAMPLES_MOST = 100000 };
+
+static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
+                                   enum ar_row_format *format, struct ar_error *err)
+{
+    uint64_t samples;
+    uint64_t jobs = pool_processors() < JOBS_MOST ? pool_processors() : JOBS_MOST;
+    const struct ar_engine *engine;
+    enum ar_status status = ar_row_format_parse("--format", options->format, format, err);
+    if (status == AR_OK) {
+        status = ar_parse_count("--samples", options->samples, 1, SAMPLES_MOST, &samples, err);
+    }
+    if (status == AR_OK) {
+        status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &reproduction->seed, err);
+    }
+    if (status == AR_OK && options->jobs != NULL) {
+        status = ar_parse_count("--jobs", options->jobs, 1, JOBS_MOST, &jobs, err);
+    }
+    if (status == AR_OK && options->engine != NULL) {
+        status = ar_engine_find("--engine", options->engine, &engine, err);
+    }
+    if (status == AR_OK) {
+        reproduction->samples_count = (uint32_t)samples;
+        reproduction->jobs = (uint32_t)jobs;
+        status = command_find("predict", &reproduction->predict, err);
+    }
+    return option_status(status, err);
+}
+
+enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
+{
+    struct reproduction reproduction = {.options = options};
+    enum ar_row_format format;
+    enum ar_status status = read_options(options, &reproduction, &format, err);
+    if (status == AR_OK) {
+        status = published_read(options, &reproduction.rows, err);
+    }
+    if (status == AR_OK) {
+        status = reproduce_run(&reproduction, options->out != NULL, err);
+    }
+    if (status == AR_OK && options->out != NULL) {
+        status = reproduce_write_files(options->out, &reproduction, err);
+    }
+    if (status == AR_OK) {
+        reproduce_write(stdout, format, &reproduction);
+    }
+    reproduce_free(&reproduction);
+    return status;
+}

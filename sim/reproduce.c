@@ -1,0 +1,374 @@
+/* Which predictions make up a band, a sensitivity and a curve. */
+#include "reproduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_draw.h"
+#include "ar_text.h"
+
+/* Ends of the band that holds 95 % of the draws. */
+#define BAND_LOW_FRAC  0.025
+#define BAND_HIGH_FRAC 0.975
+
+enum { CURVE_LEAST = 4, CURVE_MOST = 4096, CURVE_ALGORITHMS = 3, CURVE_GPUS_MOST = 16 };
+
+static const char *const curve_algorithms[CURVE_ALGORITHMS] = {"torus2d", "ring", "hierarchical"};
+
+/* Predictions to make, growing. */
+struct list {
+    struct evaluation *items;
+    struct outcome *outcomes;
+    uint32_t count;
+    uint32_t room;
+};
+
+static void list_free(struct list *list)
+{
+    free(list->items);
+    free(list->outcomes);
+}
+
+/* Appends the nominal prediction of a row; NULL if there is no memory. */
+static struct evaluation *append(struct list *list, uint32_t row)
+{
+    if (list->count == list->room) {
+        uint32_t room = list->room > 0 ? 2 * list->room : 64;
+        void *grown = realloc(list->items, room * sizeof *list->items);
+        if (grown == NULL) {
+            return NULL;
+        }
+        list->items = grown;
+        list->room = room;
+    }
+    struct evaluation *item = &list->items[list->count++];
+    *item = (struct evaluation){.row = row};
+    for (size_t i = 0; i < RANGES_MOST; i++) {
+        item->picks[i] = PICK_NOMINAL;
+    }
+    return item;
+}
+
+static enum ar_status evaluate(const struct reproduction *reproduction, struct list *list,
+                               struct ar_error *err)
+{
+    list->outcomes = calloc(list->count + 1, sizeof *list->outcomes);
+    if (list->outcomes == NULL) {
+        return ar_error_no_memory(err, "the predictions");
+    }
+    return list->count > 0
+               ? reproduce_evaluate_all(reproduction, list->items, list->count, list->outcomes, err)
+               : AR_OK;
+}
+
+/* The first prediction that failed. */
+static enum ar_status check(const struct list *list, struct ar_error *err)
+{
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->outcomes[i].err.status != AR_OK) {
+            *err = list->outcomes[i].err;
+            return err->status;
+        }
+    }
+    return AR_OK;
+}
+
+/* --- nominal and sensitivity ------------------------------------------------------------------ */
+
+/* The nominal prediction of each row, and one for each end of each of its ranges. */
+static enum ar_status list_singles(const struct reproduction *reproduction, struct list *list,
+                                   struct ar_error *err)
+{
+    const struct published_rows *rows = &reproduction->rows;
+    for (uint32_t row = 0; row < rows->count; row++) {
+        const struct published *published = &rows->rows[row];
+        if (published_is_context(published)) {
+            continue;
+        }
+        struct evaluation *item = append(list, row);
+        for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
+            uint32_t ends = range_ends_count(&published->ranges[i]);
+            for (uint32_t end = 0; item != NULL && end < ends; end++) {
+                item = append(list, row);
+                if (item != NULL) {
+                    item->picks[i] = range_end(&published->ranges[i], end);
+                }
+            }
+        }
+        if (item == NULL) {
+            return ar_error_no_memory(err, "the predictions");
+        }
+    }
+    return AR_OK;
+}
+
+/* The place of the range that is not nominal; RANGES_MOST: all are. */
+static uint32_t changed_range(const struct evaluation *item)
+{
+    uint32_t range = 0;
+    while (range < RANGES_MOST && isnan(item->picks[range])) {
+        range++;
+    }
+    return range;
+}
+
+static void take_single(struct reproduction *reproduction, const struct evaluation *item,
+                        const struct outcome *outcome)
+{
+    struct reproduced *result = &reproduction->results[item->row];
+    uint32_t range = changed_range(item);
+    if (range < RANGES_MOST) {
+        reproduction->sensitivities[reproduction->sensitivities_count++] =
+            (struct sensitivity){.row = item->row,
+                                 .range = range,
+                                 .value = item->picks[range],
+                                 .predicted = outcome->value,
+                                 .change_frac = outcome->value / result->predicted - 1};
+        return;
+    }
+    result->predicted = result->low = result->high = outcome->value;
+    result->error_frac = outcome->value / reproduction->rows.rows[item->row].measured - 1;
+    result->gpus = outcome->gpus;
+    ar_copy_text(result->algorithm, sizeof result->algorithm, outcome->algorithm);
+}
+
+static enum ar_status run_singles(struct reproduction *reproduction, struct ar_error *err)
+{
+    struct list list = {.count = 0};
+    enum ar_status status = list_singles(reproduction, &list, err);
+    if (status == AR_OK) {
+        status = evaluate(reproduction, &list, err);
+    }
+    if (status == AR_OK) {
+        status = check(&list, err);
+    }
+    if (status == AR_OK) {
+        reproduction->sensitivities = calloc(list.count + 1, sizeof *reproduction->sensitivities);
+        if (reproduction->sensitivities == NULL) {
+            status = ar_error_no_memory(err, "the sensitivities");
+        }
+    }
+    for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
+        take_single(reproduction, &list.items[i], &list.outcomes[i]);
+    }
+    list_free(&list);
+    return status;
+}
+
+/* --- band --------------------------------------------------------------------------------- */
+
+/* Draws all ranges of a row, `samples_count` times. What is drawn depends on the seed and the name
+ * of the row, not on the other rows. */
+static enum ar_status list_samples(const struct reproduction *reproduction, uint32_t row,
+                                   struct list *list, struct ar_error *err)
+{
+    const struct published *published = &reproduction->rows.rows[row];
+    struct ar_draw *draw;
+    enum ar_status status =
+        ar_draw_create(reproduction->seed, published_cell(published, PUBLISHED_row), &draw, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    for (uint32_t k = 0; status == AR_OK && k < reproduction->samples_count; k++) {
+        struct evaluation *item = append(list, row);
+        if (item == NULL) {
+            status = ar_error_no_memory(err, "the draws");
+        }
+        for (size_t i = 0; item != NULL && i < published->ranges_count; i++) {
+            item->picks[i] = range_draw(&published->ranges[i], draw);
+        }
+    }
+    ar_draw_destroy(draw);
+    return status;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double first = *(const double *)a;
+    double second = *(const double *)b;
+    return (first > second) - (first < second);
+}
+
+/* The samples of a row follow each other in the list. */
+static enum ar_status take_samples(struct reproduction *reproduction, const struct list *list,
+                                   struct ar_error *err)
+{
+    uint32_t count = reproduction->samples_count;
+    double *values = malloc(count * sizeof *values);
+    if (values == NULL) {
+        return ar_error_no_memory(err, "the draws");
+    }
+    for (uint32_t first = 0; first < list->count; first += count) {
+        for (uint32_t k = 0; k < count; k++) {
+            values[k] = list->outcomes[first + k].value;
+        }
+        qsort(values, count, sizeof *values, compare_numbers);
+        struct reproduced *result = &reproduction->results[list->items[first].row];
+        result->low = ar_quantile(values, count, BAND_LOW_FRAC);
+        result->high = ar_quantile(values, count, BAND_HIGH_FRAC);
+    }
+    free(values);
+    return AR_OK;
+}
+
+static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)
+{
+    struct list list = {.count = 0};
+    enum ar_status status = AR_OK;
+    for (uint32_t row = 0; status == AR_OK && row < reproduction->rows.count; row++) {
+        const struct published *published = &reproduction->rows.rows[row];
+        if (!published_is_context(published) && published->ranges_count > 0) {
+            status = list_samples(reproduction, row, &list, err);
+        }
+    }
+    if (status == AR_OK) {
+        status = evaluate(reproduction, &list, err);
+    }
+    if (status == AR_OK) {
+        status = check(&list, err);
+    }
+    if (status == AR_OK) {
+        status = take_samples(reproduction, &list, err);
+    }
+    list_free(&list);
+    return status;
+}
+
+static void judge(struct reproduction *reproduction)
+{
+    for (size_t i = 0; i < reproduction->rows.count; i++) {
+        const struct published *row = &reproduction->rows.rows[i];
+        struct reproduced *result = &reproduction->results[i];
+        result->is_inside = row->measured + row->measured_error >= result->low &&
+                            row->measured - row->measured_error <= result->high;
+    }
+}
+
+/* --- curves ------------------------------------------------------------------------------- */
+
+/* 4 to 4096 doubling, and the number of the row, in order. */
+static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MOST])
+{
+    uint32_t count = 0;
+    bool is_listed = own == 0;
+    for (uint32_t next = CURVE_LEAST; next <= CURVE_MOST; next *= 2) {
+        if (!is_listed && own <= next) {
+            is_listed = true;
+            if (own < next) {
+                gpus[count++] = own;
+            }
+        }
+        gpus[count++] = next;
+    }
+    if (!is_listed) {
+        gpus[count++] = own;
+    }
+    return count;
+}
+
+static enum ar_status list_curves(const struct reproduction *reproduction, struct list *list,
+                                  struct ar_error *err)
+{
+    uint32_t gpus[CURVE_GPUS_MOST];
+    for (uint32_t row = 0; row < reproduction->rows.count; row++) {
+        if (published_is_context(&reproduction->rows.rows[row])) {
+            continue;
+        }
+        uint32_t count = list_gpus(reproduction->results[row].gpus, gpus);
+        for (uint32_t i = 0; i < count * CURVE_ALGORITHMS; i++) {
+            struct evaluation *item = append(list, row);
+            if (item == NULL) {
+                return ar_error_no_memory(err, "the curves");
+            }
+            item->algorithm = curve_algorithms[i / count];
+            item->gpus = gpus[i % count];
+        }
+    }
+    return AR_OK;
+}
+
+/* A point that is no run, such as more GPUs than the cluster has, is left out. */
+static enum ar_status run_curves(struct reproduction *reproduction, struct ar_error *err)
+{
+    struct list list = {.count = 0};
+    enum ar_status status = list_curves(reproduction, &list, err);
+    if (status == AR_OK) {
+        status = evaluate(reproduction, &list, err);
+    }
+    if (status == AR_OK) {
+        reproduction->curves = calloc(list.count + 1, sizeof *reproduction->curves);
+        status = reproduction->curves == NULL ? ar_error_no_memory(err, "the curves") : AR_OK;
+    }
+    for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
+        if (list.outcomes[i].err.status == AR_OK) {
+            reproduction->curves[reproduction->curves_count++] =
+                (struct curve_point){.row = list.items[i].row,
+                                     .gpus = list.items[i].gpus,
+                                     .algorithm = list.items[i].algorithm,
+                                     .value = list.outcomes[i].value};
+        }
+    }
+    list_free(&list);
+    return status;
+}
+
+enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
+                             struct ar_error *err)
+{
+    reproduction->results = calloc(reproduction->rows.count + 1, sizeof *reproduction->results);
+    if (reproduction->results == NULL) {
+        return ar_error_no_memory(err, "the results");
+    }
+    for (size_t i = 0; i < reproduction->rows.count; i++) {
+        struct reproduced *result = &reproduction->results[i];
+        result->predicted = result->low = result->high = result->error_frac = NAN;
+    }
+    enum ar_status status = run_singles(reproduction, err);
+    if (status == AR_OK) {
+        status = run_samples(reproduction, err);
+    }
+    if (status == AR_OK) {
+        judge(reproduction);
+    }
+    return status == AR_OK && has_curves ? run_curves(reproduction, err) : status;
+}
+
+void reproduce_free(struct reproduction *reproduction)
+{
+    free(reproduction->results);
+    free(reproduction->sensitivities);
+    free(reproduction->curves);
+    published_free(&reproduction->rows);
+}
+
+/* Sorts values and gives their median; NAN if there are none. */
+static double median_of(double *values, size_t count)
+{
+    qsort(values, count, sizeof *values, compare_numbers);
+    return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
+}
+
+struct reproduce_summary reproduce_summarize(const struct reproduction *reproduction)
+{
+    struct reproduce_summary summary = {.largest_error_frac = NAN};
+    size_t count = reproduction->rows.count;
+    double *values = calloc(2 * count + 1, sizeof *values);
+    double *widths = values + count;
+    for (size_t i = 0; values != NULL && i < count; i++) {
+        const struct reproduced *result = &reproduction->results[i];
+        if (!isnan(result->predicted)) {
+            widths[summary.judged] = (result->high - result->low) / result->predicted;
+            values[summary.judged++] = fabs(result->error_frac);
+            summary.inside += result->is_inside;
+        }
+    }
+    if (values != NULL) {
+        summary.median_error_frac = median_of(values, summary.judged);
+        summary.median_width_frac = median_of(widths, summary.judged);
+    }
+    if (summary.judged > 0) {
+        summary.largest_error_frac = values[summary.judged - 1];
+    }
+    free(values);
+    return summary;
+}

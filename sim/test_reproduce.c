@@ -1,0 +1,286 @@
+/* Published runs beside predictions: what is inside a band, what a band is, what comes out where.
+ */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+TestSuite(reproduce, .init = cli_enter, .fini = cli_leave);
+
+/* No calibration error of the compute model: what is drawn is what a row assumes. */
+#define KNOWN "--term compute.scale=1 "
+
+#define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return strtod(cli_cell(table, row, column), NULL);
+}
+
+static struct cli_table *reproduce(const char *arguments)
+{
+    return cli_table(cli_good("$AR reproduce rows.csv " KNOWN "--format csv %s", arguments).out);
+}
+
+Test(reproduce, a_row_equals_predict_with_the_same_options)
+{
+    static const struct {
+        const char *cells; /* shape, batch, bucket, channels, window, engine, jitter, set */
+        const char *options;
+    } rows[] = {
+        {",,,,,,,", ""},
+        {"4x2,,one,1,1,closed,,net.latency=20us; hca.bandwidth=5GB/s",
+         "--shape 4x2 --bucket one --channels 1 --window 1 --engine closed "
+         "--set net.latency=20us --set hca.bandwidth=5GB/s"},
+        {",16,64KiB,2,,,0.1,", "--batch 16 --bucket 64KiB --channels 2 --jitter 0.1"},
+    };
+    static const char *const quantities[] = {"efficiency_frac", "images_per_s", "iteration_s"};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *trace = i == 2 ? "resnet50-v1.5" : "trace.csv";
+        char text[1024];
+        int used = snprintf(text, sizeof text,
+                            "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,"
+                            "shape,batch,bucket,channels,window,engine,jitter,set\n");
+        for (size_t j = 0; j < 3; j++) {
+            used += snprintf(text + used, sizeof text - (size_t)used,
+                             "%s,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", quantities[j],
+                             quantities[j], trace, rows[i].cells);
+        }
+        write_file("rows.csv", text);
+        struct cli_table *got = reproduce("--samples 1");
+        struct cli_table *expected = cli_table(
+            cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s "
+                     "--baseline gpu --format csv %s",
+                     trace, rows[i].options)
+                .out);
+        for (size_t j = 0; j < 3; j++) {
+            cr_expect_str_eq(cli_cell(got, j + 1, "quantity"), quantities[j]);
+            if (strstr(rows[i].options, "--shape") == NULL) {
+                cr_expect_str_eq(cli_cell(got, j + 1, "assumptions"),
+                                 cli_cell(got, 1, "assumptions"));
+            }
+            cr_expect_str_eq(cli_cell(got, j + 1, "predicted"),
+                             cli_cell(expected, 1, quantities[j]), "row %zu: %s", i, quantities[j]);
+        }
+    }
+}
+
+Test(reproduce, without_ranges_the_band_is_the_prediction)
+{
+    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
+    struct cli_table *table = reproduce("");
+    cr_expect_str_eq(cli_cell(table, 1, "low"), cli_cell(table, 1, "predicted"));
+    cr_expect_str_eq(cli_cell(table, 1, "high"), cli_cell(table, 1, "predicted"));
+    cr_expect_str_empty(cli_cell(table, 1, "assumptions"));
+    cr_expect_str_eq(cli_cell(table, 1, "gpus"), "4");
+    cr_expect_str_eq(cli_cell(table, 1, "algorithm"), "ring");
+}
+
+/* Against latency alone the step of this ring is monotone, so quantiles of draws are predictions at
+ * quantiles of the range; 4 standard errors of a 2.5 % quantile of 400 draws are 3.1 % of it. */
+Test(reproduce, the_band_of_one_monotone_range_is_that_of_its_percentiles)
+{
+    write_file("rows.csv",
+               HEAD "a,iteration_s,1,made up,flat,16,ring,trace.csv,,set.net.latency=1ms..2ms\n");
+    struct cli_table *table = reproduce("--samples 400");
+    double at_s[4];
+    static const char *const latencies[] = {"1ms", "1.056ms", "1.944ms", "2ms"};
+    for (size_t i = 0; i < 4; i++) {
+        at_s[i] = number(cli_table(cli_good("$AR predict --cluster flat --gpus 16 --algorithm ring "
+                                            "--trace trace.csv --format csv --set net.latency=%s",
+                                            latencies[i])
+                                       .out),
+                         1, "iteration_s");
+    }
+    double low = number(table, 1, "low");
+    double high = number(table, 1, "high");
+    cr_expect(low > at_s[0] && low < at_s[1], "%g: %g to %g", low, at_s[0], at_s[1]);
+    cr_expect(high > at_s[2] && high < at_s[3], "%g: %g to %g", high, at_s[2], at_s[3]);
+}
+
+Test(reproduce, choices_are_all_drawn)
+{
+    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,gpus=2|8|4\n");
+    struct cli_table *table = reproduce("--out out");
+    struct cli_table *ends = cli_table(cli_read("out/sensitivity.csv"));
+    cr_assert_eq(ends->rows_count, 4);
+    cr_expect_str_eq(cli_cell(ends, 1, "value"), "2");
+    cr_expect_str_eq(cli_cell(ends, 2, "value"), "8");
+    cr_expect_str_eq(cli_cell(table, 1, "low"), cli_cell(ends, 1, "predicted"));
+    cr_expect_str_eq(cli_cell(table, 1, "high"), cli_cell(ends, 2, "predicted"));
+    cr_expect_str_eq(cli_cell(table, 1, "predicted"), cli_cell(ends, 3, "predicted"));
+    cr_expect_eq(number(ends, 3, "change_frac"), 0);
+    cr_expect_float_eq(number(ends, 2, "change_frac"),
+                       number(ends, 2, "predicted") / number(table, 1, "predicted") - 1, 1e-7);
+}
+
+Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
+{
+    write_file("rows.csv", HEAD
+               "a,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n"
+               "b,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n");
+    const char *first = cli_good("$AR reproduce rows.csv --sensitivity --seed 7 --jobs 1").out;
+    const char *again = cli_good("$AR reproduce rows.csv --sensitivity --seed 7 --jobs 3").out;
+    const char *other = cli_good("$AR reproduce rows.csv --sensitivity --seed 8").out;
+    cr_expect_str_eq(first, again);
+    cr_expect_str_neq(first, other);
+    struct cli_table *both = reproduce("");
+    struct cli_table *alone = reproduce("--rows b");
+    cli_expect_same_row(both, 2, alone, 1);
+    cr_expect_str_neq(cli_cell(both, 1, "low"), cli_cell(both, 2, "low"));
+}
+
+Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
+{
+    static const struct {
+        double times; /* the prediction */
+        double error; /* of it */
+        const char *inside;
+    } rows[] = {{0.99, 0, "no"},     {1, 1e-6, "yes"},    {1.01, 0, "no"},
+                {0.99, 0.02, "yes"}, {1.01, 0.02, "yes"}, {1.01, 0.005, "no"}};
+    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
+    double predicted = number(reproduce(""), 1, "predicted");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[512];
+        snprintf(text, sizeof text,
+                 "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,trace\n"
+                 "a,iteration_s,%.12g,%.12g,made up,flat,4,ring,trace.csv\n",
+                 predicted * rows[i].times, predicted * rows[i].error);
+        write_file("rows.csv", text);
+        struct cli_table *table = reproduce("");
+        cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
+        cr_expect_float_eq(number(table, 1, "error_frac"), 1 / rows[i].times - 1, 1e-6);
+    }
+}
+
+Test(reproduce, the_command_line_fixes_what_rows_leave_open)
+{
+    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
+                                "set.net.latency=0.001ms..1ms; engine=closed|recurrence\n");
+    struct cli_table *open = reproduce("--rows a");
+    struct cli_table *fixed = reproduce("--set net.latency=1ms --engine closed");
+    cr_expect_not_null(strstr(cli_cell(open, 1, "assumptions"), "net.latency=0.001ms..1ms (row)"));
+    cr_expect_str_empty(cli_cell(fixed, 1, "assumptions"));
+    cr_expect_str_eq(cli_cell(fixed, 1, "low"), cli_cell(fixed, 1, "high"));
+    cr_expect_gt(number(fixed, 1, "predicted"), number(open, 1, "high"));
+}
+
+/* The file of ranges knows the cluster; a row that says more is not overruled. */
+Test(reproduce, calibration_errors_come_with_the_cluster)
+{
+    write_file("rows.csv",
+               "row,quantity,measured,source,cluster,gpus,algorithm,trace,set,assume\n"
+               "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,\n"
+               "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,net.latency=3us,\n"
+               "c,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,set.net.latency=3us|4us\n"
+               "d,iteration_s,1,made up,flat,8,ring,trace.csv,,\n");
+    struct cli_table *table = reproduce("");
+    const char *texts[5];
+    for (size_t i = 1; i <= 4; i++) {
+        texts[i] = cli_cell(table, i, "assumptions");
+        cr_expect_eq(strstr(texts[i], "hca.bandwidth=") != NULL, i < 4, "%s", texts[i]);
+    }
+    cr_expect_not_null(strstr(texts[1], "net.latency=2.4us..9.6us (the wire"), "%s", texts[1]);
+    cr_expect_null(strstr(texts[2], "net.latency"), "%s", texts[2]);
+    cr_expect_not_null(strstr(texts[3], "set.net.latency=3us|4us (row)"), "%s", texts[3]);
+    cr_expect_null(strstr(texts[3], "9.6us"), "%s", texts[3]);
+    cr_expect_gt(number(table, 1, "high"), number(table, 1, "low"));
+}
+
+/* A rate that was measured leaves less open than the model of a V100. */
+Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
+{
+    write_file("rows.csv",
+               "row,quantity,measured,source,cluster,gpus,algorithm,trace,batch,images_per_s_at\n"
+               "a,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,\n"
+               "b,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,32=1000\n");
+    const char *out = cli_good("$AR reproduce rows.csv --samples 1").out;
+    cr_expect_eq(cli_lines_with(out, "term.compute.scale=0.907..1.048"), 1, "%s", out);
+    cr_expect_eq(cli_lines_with(out, "term.compute.scale=0.99..1.01"), 1, "%s", out);
+}
+
+Test(reproduce, files_of_the_pictures_have_their_columns)
+{
+    write_file("rows.csv", HEAD "a,efficiency_frac,0.5,made up,flat,6,ring,trace.csv,,\n"
+                                "b,efficiency_frac,0.9,made up,,,,,,\n");
+    struct cli_run run = cli_good("$AR reproduce rows.csv " KNOWN "--format csv --out out/a");
+    const char *rows = cli_read("out/a/reproduce.csv");
+    cr_expect_str_eq(rows, run.out);
+    cr_expect_eq(strncmp(rows,
+                         "row,title,quantity,unit,gpus,algorithm,measured,predicted,low,high,"
+                         "error_frac,inside,source,assumptions\n",
+                         100),
+                 0);
+    cr_expect_eq(strncmp(cli_read("out/a/sensitivity.csv"),
+                         "row,assumption,value,predicted,change_frac\n", 43),
+                 0);
+    struct cli_table *curves = cli_table(cli_read("out/a/curves.csv"));
+    size_t own = 0;
+    for (size_t i = 1; i < curves->rows_count; i++) {
+        if (strcmp(cli_cell(curves, i, "gpus"), "6") == 0 &&
+            strcmp(cli_cell(curves, i, "algorithm"), "ring") == 0) {
+            cr_expect_str_eq(cli_cell(curves, i, "value"),
+                             cli_cell(cli_table(rows), 1, "predicted"));
+            own++;
+        }
+    }
+    cr_expect_eq(own, 1);
+    cr_expect_eq(curves->rows_count, 1 + 3 * 12, "%zu", curves->rows_count);
+}
+
+Test(reproduce, a_context_row_is_listed_and_not_judged)
+{
+    write_file("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");
+    struct cli_table *table = reproduce("");
+    cr_expect_str_eq(cli_cell(table, 1, "measured"), "0.9");
+    cr_expect_str_empty(cli_cell(table, 1, "predicted"));
+    cr_expect_str_empty(cli_cell(table, 1, "inside"));
+    const char *out = cli_good("$AR reproduce rows.csv").out;
+    cr_expect_not_null(strstr(out, "no cluster model yet"));
+    cr_expect_not_null(strstr(out, "0 of 0 predicted rows inside their band\n"));
+}
+
+Test(reproduce, json_says_what_csv_says)
+{
+    write_file("rows.csv",
+               HEAD "a,efficiency_frac,0.5,\"made \"\"up\"\", here\",flat,4,ring,trace.csv,,"
+                    "set.net.latency=0.001ms..1ms\n"
+                    "b,efficiency_frac,0.9,made up,,,,,,\n");
+    json_t *json =
+        json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
+    cr_assert_not_null(json);
+    json_t *rows = json_object_get(json, "rows");
+    cr_assert_eq(json_array_size(rows), 2);
+    json_t *first = json_array_get(rows, 0);
+    cr_expect_str_eq(json_string_value(json_object_get(first, "source")), "made \"up\", here");
+    cr_expect_float_eq(json_number_value(json_object_get(first, "measured")), 0.5, 1e-12);
+    double predicted = json_number_value(json_object_get(first, "predicted"));
+    cr_expect_float_eq(json_number_value(json_object_get(first, "error_frac")), predicted / 0.5 - 1,
+                       1e-7);
+    cr_expect_eq(json_array_size(json_object_get(first, "assumptions")), 1);
+    cr_expect(json_is_null(json_object_get(json_array_get(rows, 1), "predicted")));
+    cr_expect_eq(json_array_size(json_object_get(json, "sensitivity")), 2);
+    cr_expect_eq(json_integer_value(json_object_get(json, "judged")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(json, "samples")), 100);
+    json_decref(json);
+}
+
+Test(reproduce, shipped_rows_are_read_by_name_or_all)
+{
+    const char *all = cli_good("$AR reproduce --samples 1 --engine closed").out;
+    const char *sony = cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1").out;
+    cr_expect_eq(cli_lines_with(all, "no cluster model yet"), 3, "%s", all);
+    cr_expect_not_null(strstr(all, "sony-v1-1088"), "%s", all);
+    cr_expect_not_null(strstr(sony, "of 1 predicted rows"), "%s", sony);
+}

@@ -1,0 +1,121 @@
+/* Bad tables of published runs: one line that says where, what was found and what was expected;
+ * nothing on stdout; no files. */
+#include <criterion/criterion.h>
+
+#include "test_cli.h"
+
+TestSuite(reproduce_bad, .init = cli_enter, .fini = cli_leave);
+
+#define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    fputs(text, file);
+    cr_assert_eq(fclose(file), 0);
+}
+
+struct bad {
+    const char *text; /* of rows.csv */
+    const char *fragment;
+};
+
+static void expect_bad(const struct bad *bad, int code)
+{
+    write_file("rows.csv", bad->text);
+    size_t files = cli_files_count();
+    struct cli_run run = cli_run("$AR reproduce rows.csv --samples 2 --out out");
+    cli_expect_error(&run, bad->text, code, bad->fragment);
+    cr_expect_eq(cli_files_count(), files, "%s: left a file", bad->text);
+}
+
+#define ROW       "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
+#define ASSUME(x) HEAD ROW x "\n"
+
+Test(reproduce_bad, bad_rows_are_one_clear_line)
+{
+    static const struct bad rows[] = {
+        {"", "rows.csv"},
+        {HEAD, "found no rows"},
+        {HEAD "a,iteration_s,1,,flat,4,ring,trace.csv,,\n",
+         "rows.csv:2: row \"a\": found no source; expected where"},
+        {"row,quantity,measured\na,iteration_s,1\n", "column \"source\" is missing"},
+        {"row,quantity,measured,source,algoritm\n", "unknown column \"algoritm\"; did you mean "
+                                                    "\"algorithm\"?"},
+        {"row,row,quantity,measured,source\n", "column \"row\" is given twice"},
+        {HEAD "a,speed,1,made up,flat,4,ring,trace.csv,,\n",
+         "column \"quantity\" is \"speed\"; expected efficiency_frac, images_per_s"},
+        {HEAD ROW "\n" ROW "\n", "rows.csv:3: row \"a\": found the name again; expected it once "
+                                 "(rows.csv:2)"},
+        {HEAD ",iteration_s,1,made up,flat,4,ring,trace.csv,,\n", "column \"row\" is \"\""},
+        {HEAD "a,iteration_s,fast,made up,flat,4,ring,trace.csv,,\n",
+         "column \"measured\" is \"fast\"; expected a number above 0"},
+        {HEAD "a,iteration_s,0,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"0\""},
+        {HEAD "a,iteration_s,-1,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"-1\""},
+        {HEAD "a,iteration_s,nan,made up,flat,4,ring,trace.csv,,\n", "\"measured\" is \"nan\""},
+        {HEAD "a,iteration_s,,made up,flat,4,ring,trace.csv,,\n", "found no measured value"},
+        {HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n",
+         "row \"a\": --gpus: found \"65537\"; expected a whole number from 1 to 65536"},
+        {HEAD "a,iteration_s,1,made up,flat,,ring,trace.csv,,\n", "option --gpus is missing"},
+        {HEAD "a,train_s,1,made up,flat,4,ring,trace.csv,,\n", "expected a run file with train_s"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect_bad(&rows[i], 65);
+    }
+}
+
+Test(reproduce_bad, bad_ranges_are_one_clear_line)
+{
+    static const struct bad rows[] = {
+        {ASSUME("batch"), "row \"a\": found \"batch\"; expected KEY=a|b or KEY=low..high"},
+        {ASSUME("batch=16"), "found \"batch=16\"; expected KEY=a|b with 2 to 31 choices"},
+        {ASSUME("batch=16||32"), "expected KEY=a|b with 2 to 31 choices"},
+        {ASSUME("bach=16|32"), "found \"bach\"; expected a parameter, perhaps \"batch\""},
+        {ASSUME("set.=1|2"), "found \"set.\"; expected a parameter"},
+        {ASSUME("gpus=4..8"), "a number between two ends for gpus; expected choices"},
+        {ASSUME("set.net.latency=2us..1us"), "expected the lower end first"},
+        {ASSUME("set.net.latency=1us..2ms"), "two numbers of one unit"},
+        {ASSUME("set.net.latency=fast..2ms"), "expected KEY=low..high, two numbers"},
+        {ASSUME("set.net.latency=1us..inf"), "expected KEY=low..high, two numbers"},
+        {ASSUME("jitter=0..0.1;jitter=0..0.2"), "found jitter twice"},
+        {ASSUME("set.net.latncy=1us|2us"), "row \"a\", set.net.latncy=1us: --set: "},
+        {ASSUME("shape=4x1|3x1"), "row \"a\", shape=3x1: --shape: 3x1 has 3 places"},
+        {ASSUME("gpus=4|70000"), "row \"a\", gpus=70000: --gpus: found \"70000\""},
+        {ASSUME("set.net.latency=1..2"), "row \"a\", set.net.latency=1: "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect_bad(&rows[i], 65);
+    }
+    static const struct bad cluster = {HEAD "a,iteration_s,1,made up,flt,4,ring,trace.csv,,\n",
+                                       "row \"a\": --cluster: unknown cluster \"flt\""};
+    expect_bad(&cluster, 66);
+}
+
+Test(reproduce_bad, bad_options_are_one_clear_line)
+{
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } rows[] = {
+        {"none.csv", 66, "none.csv"},
+        {"snoy", 66, "unknown table of published runs \"snoy\"; did you mean \"sony\"?"},
+        {"rows.csv --samples 0", 64, "--samples: found \"0\"; expected a whole number from 1"},
+        {"rows.csv --samples many", 64, "--samples: found \"many\""},
+        {"rows.csv --jobs 0", 64, "--jobs: found \"0\""},
+        {"rows.csv --seed x", 64, "--seed: found \"x\""},
+        {"rows.csv --format xml", 64, "--format: found \"xml\""},
+        {"rows.csv --engine fast", 64, "--engine: "},
+        {"rows.csv --rows b", 64, "--rows: found \"b\"; expected the name of one of the 1 rows"},
+        {"rows.csv rows.csv", 65, "found the name again"},
+        {"rows.csv --gpus 4", 64, "unknown option \"--gpus\""},
+        {"rows.csv --set net.latency=fast", 65, "row \"a\": --set: "},
+        {"rows.csv --out rows.csv", 74, "rows.csv"},
+    };
+    write_file("rows.csv", HEAD ROW "\n");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("$AR reproduce %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
+    }
+}
