@@ -214,11 +214,13 @@ static void write_sensitivity_csv(FILE *file, const struct reproduction *reprodu
 
 static void write_curves_csv(FILE *file, const struct reproduction *reproduction)
 {
+    char curve[128];
     fputs("curve,algorithm,quantity,gpus,value,low,high\n", file);
     for (size_t i = 0; i < reproduction->curves_count; i++) {
         const struct curve_point *point = &reproduction->curves[i];
         const struct published *row = &reproduction->rows.rows[point->row];
-        cell_csv_text(file, name_of(row));
+        snprintf(curve, sizeof curve, "%.100s %s", name_of(row), point->algorithm);
+        cell_csv_text(file, curve);
         fprintf(file, ",%s,%s,%" PRIu32 ",", point->algorithm, quantity_name(row->quantity),
                 point->gpus);
         cell_csv_number(file, point->value);

@@ -109,20 +109,39 @@ Test(reproduce, the_band_of_one_monotone_range_is_that_of_its_percentiles)
     cr_expect(high > at_s[2] && high < at_s[3], "%g: %g to %g", high, at_s[2], at_s[3]);
 }
 
+/* Number `index` of an array in the output. */
+static const json_t *item(const json_t *json, const char *name, size_t index)
+{
+    const json_t *found = json_array_get(json_object_get(json, name), index);
+    cr_assert_not_null(found, "no %s %zu", name, index);
+    return found;
+}
+
+static double member(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
 Test(reproduce, choices_are_all_drawn)
 {
     write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,gpus=2|8|4\n");
-    struct cli_table *table = reproduce("--out out");
-    struct cli_table *ends = cli_table(cli_read("out/sensitivity.csv"));
-    cr_assert_eq(ends->rows_count, 4);
-    cr_expect_str_eq(cli_cell(ends, 1, "value"), "2");
-    cr_expect_str_eq(cli_cell(ends, 2, "value"), "8");
-    cr_expect_str_eq(cli_cell(table, 1, "low"), cli_cell(ends, 1, "predicted"));
-    cr_expect_str_eq(cli_cell(table, 1, "high"), cli_cell(ends, 2, "predicted"));
-    cr_expect_str_eq(cli_cell(table, 1, "predicted"), cli_cell(ends, 3, "predicted"));
-    cr_expect_eq(number(ends, 3, "change_frac"), 0);
-    cr_expect_float_eq(number(ends, 2, "change_frac"),
-                       number(ends, 2, "predicted") / number(table, 1, "predicted") - 1, 1e-7);
+    json_t *json =
+        json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
+    cr_assert_eq(json_array_size(json_object_get(json, "sensitivity")), 3);
+    const json_t *row = item(json, "rows", 0);
+    const json_t *ends[3];
+    for (size_t i = 0; i < 3; i++) {
+        static const char *const values[] = {"2", "8", "4"};
+        ends[i] = item(json, "sensitivity", i);
+        cr_expect_str_eq(json_string_value(json_object_get(ends[i], "value")), values[i]);
+    }
+    cr_expect_eq(member(row, "low"), member(ends[0], "predicted"));
+    cr_expect_eq(member(row, "high"), member(ends[1], "predicted"));
+    cr_expect_eq(member(row, "predicted"), member(ends[2], "predicted"));
+    cr_expect_eq(member(ends[2], "change_frac"), 0);
+    cr_expect_float_eq(member(ends[1], "change_frac"),
+                       member(ends[1], "predicted") / member(row, "predicted") - 1, 1e-7);
+    json_decref(json);
 }
 
 Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
