@@ -43,6 +43,9 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         status = published_read(options, &reproduction.rows, err);
     }
     if (status == AR_OK) {
+        plan_note(options, "%zu row%s; bands of %u draws, seed %llu", reproduction.rows.count,
+                  reproduction.rows.count == 1 ? "" : "s", (unsigned)reproduction.samples_count,
+                  (unsigned long long)reproduction.seed);
         status = reproduce_run(&reproduction, options->out != NULL, err);
     }
     if (status == AR_OK && options->out != NULL) {

@@ -33,47 +33,78 @@ static struct cli_table *reproduce(const char *arguments)
     return cli_table(cli_good("$AR reproduce rows.csv " KNOWN "--format csv %s", arguments).out);
 }
 
+/* A row with cells for its options, and the same as options of predict. */
+struct alike {
+    const char *trace;
+    const char *cells; /* shape, batch, bucket, channels, window, engine, jitter, set, framework,
+                          images_per_s_at, term */
+    const char *options;
+};
+
+static void expect_alike(const struct alike *row)
+{
+    static const char *const quantities[] = {"efficiency_frac", "images_per_s", "iteration_s"};
+    char text[1024];
+    int used = snprintf(text, sizeof text,
+                        "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,shape,"
+                        "batch,bucket,channels,window,engine,jitter,set,framework,images_per_s_at,"
+                        "term\n");
+    for (size_t i = 0; i < 3; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "%s,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", quantities[i],
+                         quantities[i], row->trace, row->cells);
+    }
+    write_file("rows.csv", text);
+    struct cli_table *got = reproduce("--samples 1");
+    struct cli_table *expected = cli_table(
+        cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s "
+                 "--baseline gpu --format csv " KNOWN "%s",
+                 row->trace, row->options)
+            .out);
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_str_eq(cli_cell(got, i + 1, "predicted"), cli_cell(expected, 1, quantities[i]),
+                         "%s: %s", row->options, quantities[i]);
+    }
+}
+
 Test(reproduce, a_row_equals_predict_with_the_same_options)
 {
-    static const struct {
-        const char *cells; /* shape, batch, bucket, channels, window, engine, jitter, set */
-        const char *options;
-    } rows[] = {
-        {",,,,,,,", ""},
-        {"4x2,,one,1,1,closed,,net.latency=20us; hca.bandwidth=5GB/s",
+    static const struct alike rows[] = {
+        {"trace.csv", ",,,,,,,,,,", ""},
+        {"trace.csv", "4x2,,one,1,1,closed,,net.latency=20us; hca.bandwidth=5GB/s,,,",
          "--shape 4x2 --bucket one --channels 1 --window 1 --engine closed "
          "--set net.latency=20us --set hca.bandwidth=5GB/s"},
-        {",16,64KiB,2,,,0.1,", "--batch 16 --bucket 64KiB --channels 2 --jitter 0.1"},
+        {"resnet50-v1.5", ",16,64KiB,2,,,0.1,,,,",
+         "--batch 16 --bucket 64KiB --channels 2 --jitter 0.1"},
+        {"resnet50-v1.5", ",,,,,,,,pytorch-ddp,32=1000,step.floor=1ms; cycle.time=2ms",
+         "--framework pytorch-ddp --images-per-s-at 32=1000 --term step.floor=1ms "
+         "--term cycle.time=2ms"},
     };
-    static const char *const quantities[] = {"efficiency_frac", "images_per_s", "iteration_s"};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const char *trace = i == 2 ? "resnet50-v1.5" : "trace.csv";
-        char text[1024];
-        int used = snprintf(text, sizeof text,
-                            "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,"
-                            "shape,batch,bucket,channels,window,engine,jitter,set\n");
-        for (size_t j = 0; j < 3; j++) {
-            used += snprintf(text + used, sizeof text - (size_t)used,
-                             "%s,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", quantities[j],
-                             quantities[j], trace, rows[i].cells);
-        }
-        write_file("rows.csv", text);
-        struct cli_table *got = reproduce("--samples 1");
-        struct cli_table *expected = cli_table(
-            cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s "
-                     "--baseline gpu --format csv %s",
-                     trace, rows[i].options)
-                .out);
-        for (size_t j = 0; j < 3; j++) {
-            cr_expect_str_eq(cli_cell(got, j + 1, "quantity"), quantities[j]);
-            if (strstr(rows[i].options, "--shape") == NULL) {
-                cr_expect_str_eq(cli_cell(got, j + 1, "assumptions"),
-                                 cli_cell(got, 1, "assumptions"));
-            }
-            cr_expect_str_eq(cli_cell(got, j + 1, "predicted"),
-                             cli_cell(expected, 1, quantities[j]), "row %zu: %s", i, quantities[j]);
-        }
+        expect_alike(&rows[i]);
     }
+}
+
+/* What the row leaves open is as the run file says. */
+Test(reproduce, a_whole_run_is_that_of_train)
+{
+    write_file("rows.csv", "row,quantity,measured,source,cluster,bucket,run,assume\n"
+                           "a,train_s,1500,made up,abci-v100,,example,bucket=ddp|one\n"
+                           "b,train_s,1500,made up,abci-v100,one,example,\n");
+    struct cli_table *got = reproduce("--samples 9 --out out");
+    for (size_t i = 1; i <= 2; i++) {
+        struct cli_table *run =
+            cli_table(cli_good("$AR train example --quiet --format csv " KNOWN "%s",
+                               i == 2 ? "--bucket one" : "")
+                          .out);
+        cr_expect_str_eq(cli_cell(got, i, "predicted"),
+                         cli_cell(run, run->rows_count - 1, "time_s"));
+        cr_expect_str_eq(cli_cell(got, i, "gpus"), "64");
+        cr_expect_str_eq(cli_cell(got, i, "algorithm"), "torus2d");
+    }
+    struct cli_table *ends = cli_table(cli_read("out/sensitivity.csv"));
+    cr_expect_str_eq(cli_cell(ends, 2, "value"), "one");
+    cr_expect_str_eq(cli_cell(ends, 2, "predicted"), cli_cell(got, 2, "predicted"));
 }
 
 Test(reproduce, without_ranges_the_band_is_the_prediction)
@@ -298,7 +329,8 @@ Test(reproduce, json_says_what_csv_says)
 Test(reproduce, shipped_rows_are_read_by_name_or_all)
 {
     const char *all = cli_good("$AR reproduce --samples 1 --engine closed").out;
-    const char *sony = cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1").out;
+    const char *sony =
+        cli_good("$AR reproduce sony --rows '*-v2-1024' --samples 1 --engine closed").out;
     cr_expect_eq(cli_lines_with(all, "no cluster model yet"), 3, "%s", all);
     cr_expect_not_null(strstr(all, "sony-v1-1088"), "%s", all);
     cr_expect_not_null(strstr(sony, "of 1 predicted rows"), "%s", sony);

@@ -65,6 +65,32 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
     }
 }
 
+#define RUNS_HEAD "row,quantity,measured,source,cluster,gpus,batch,run,assume\n"
+
+Test(reproduce_bad, bad_runs_are_one_clear_line)
+{
+    static const struct bad rows[] = {
+        {RUNS_HEAD "a,train_s,1,made up,flat,,,bad.run.csv,\n",
+         "row \"a\": bad.run.csv:8: column \"batch_total\" is \"100\"; expected a multiple of 8"},
+        {RUNS_HEAD "a,train_s,1,made up,abci-v100,5000,,example,\n",
+         "row \"a\": --gpus: found \"5000\"; expected a whole number from 1 to 4352"},
+        {RUNS_HEAD "a,train_s,1,made up,flat,,16,example,\n", "found a batch; expected none"},
+        {RUNS_HEAD "a,train_s,1,made up,flat,,,example,batch=8|16\n", "found a batch"},
+        {RUNS_HEAD "a,iteration_s,1,made up,flat,4,,example,\n",
+         "expected a run file with train_s and with no other quantity"},
+    };
+    write_file("bad.run.csv", "# run = 1\n# cluster = flat\n# gpus = 8\n# algorithm = ring\n"
+                              "# trace = resnet50-v1.5\n# images = 1000\n"
+                              "first_epoch,last_epoch,batch_total\n0,1,100\n");
+    write_file("rows.csv", "");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        expect_bad(&rows[i], 65);
+    }
+    static const struct bad unknown = {RUNS_HEAD "a,train_s,1,made up,flat,,,exmple,\n",
+                                       "unknown run \"exmple\"; did you mean \"example\"?"};
+    expect_bad(&unknown, 66);
+}
+
 Test(reproduce_bad, bad_ranges_are_one_clear_line)
 {
     static const struct bad rows[] = {
