@@ -14,10 +14,11 @@
  *
  * `reproduce.csv`: row, title, quantity (efficiency_frac, images_per_s, iteration_s, train_s),
  * gpus, algorithm, measured, predicted, low, high, inside (yes or no). A row without a measured
- * value is context: it is drawn beside curves only, as an open mark at what is predicted.
- * `curves.csv`: curve, quantity, gpus, value, low, high. `sensitivity.csv`: row, assumption, value,
- * change_frac. Other columns are allowed. `low` and `high` may be empty: no band. Points are
- * numbered as the rows of reproduce.csv are, and named in a table below the picture.
+ * value is context: it is drawn beside curves only, as an open mark at what is predicted. One
+ * without a prediction is left out. `curves.csv`: curve, quantity, gpus, value, low, high.
+ * `sensitivity.csv`: row, assumption, value, change_frac. Other columns are allowed. `low` and
+ * `high` may be empty: no band. Points are numbered as the rows of reproduce.csv are, and named in
+ * a table below the picture.
  */
 #ifndef AR_PLOT_REPRODUCE_H
 #define AR_PLOT_REPRODUCE_H

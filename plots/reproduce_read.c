@@ -132,6 +132,7 @@ static enum ar_status read_published(const struct sheet *sheet, size_t row,
     return status == AR_OK ? read_inside(sheet, row, published, err) : status;
 }
 
+/* A row without a prediction, of a cluster that there is no model of, has no place in a picture. */
 static enum ar_status read_rows(const char *directory, struct ar_plot_reproduction *reproduction,
                                 struct ar_error *err)
 {
@@ -141,8 +142,11 @@ static enum ar_status read_rows(const char *directory, struct ar_plot_reproducti
         reproduction->rows = calloc(sheet.csv->rows_count + 1, sizeof *reproduction->rows);
         status = reproduction->rows == NULL ? ar_error_no_memory(err, "published rows") : AR_OK;
         for (size_t i = 0; status == AR_OK && i < sheet.csv->rows_count; i++) {
-            status = read_published(&sheet, i, &reproduction->rows[i], err);
-            reproduction->rows_count += status == AR_OK;
+            if (ar_csv_cell(sheet.csv, i, sheet.places[PREDICTED])[0] != '\0') {
+                struct ar_plot_published *row = &reproduction->rows[reproduction->rows_count];
+                status = read_published(&sheet, i, row, err);
+                row->number = ++reproduction->rows_count;
+            }
         }
     }
     ar_csv_destroy(sheet.csv);

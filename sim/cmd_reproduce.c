@@ -1,9 +1,11 @@
 /* reproduce: published training runs, predicted beside measured. */
+#include "ar_plot_reproduce.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "plan.h"
 #include "pool.h"
 #include "reproduce.h"
+#include "resource.h"
 
 enum { SAMPLES_MOST = 100000 };
 
@@ -34,6 +36,29 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     return option_status(status, err);
 }
 
+/* Draws what was written. */
+static enum ar_status draw(const struct options *options, struct ar_error *err)
+{
+    char templates[RESOURCE_PATH];
+    struct ar_plot_reproduce_report report;
+    const struct ar_plot_reproduce_request request = {.directory = options->out,
+                                                      .template_dir = templates};
+    enum ar_status status = resource_plots(templates, err);
+    if (status == AR_OK) {
+        status = ar_plot_reproduce(&request, &report, err);
+    }
+    for (size_t i = 0; status == AR_OK && i < AR_PLOT_REPRODUCE_PICTURES; i++) {
+        const struct ar_plot_picture *picture = &report.pictures[i];
+        if (picture->is_drawn) {
+            plan_note(options, "%s/%s.svg and .png written", options->out, picture->name);
+        }
+        if (picture->reason[0] != '\0') {
+            plan_note(options, "%s: %s", picture->name, picture->reason);
+        }
+    }
+    return status;
+}
+
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
     struct reproduction reproduction = {.options = options};
@@ -50,6 +75,7 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     }
     if (status == AR_OK && options->out != NULL) {
         status = reproduce_write_files(options->out, &reproduction, err);
+        status = status == AR_OK ? draw(options, err) : status;
     }
     if (status == AR_OK) {
         reproduce_write(stdout, format, &reproduction);

@@ -105,7 +105,7 @@ const struct option_row option_rows[] = {
     {"out", "DIR", COMMAND_COMPARE, AT(out), NULL,
      "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them"},
     {"out", "DIR", COMMAND_REPRODUCE, AT(out), NULL,
-     "also write DIR/reproduce.csv, DIR/sensitivity.csv and DIR/curves.csv"},
+     "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them"},
     {"hold-out", "COUNTS", COMMAND_CALIBRATE, AT(hold_out), NULL,
      "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if rows "
      "of "
