@@ -360,6 +360,7 @@ struct reproduce_summary reproduce_summarize(const struct reproduction *reproduc
             widths[summary.judged] = (result->high - result->low) / result->predicted;
             values[summary.judged++] = fabs(result->error_frac);
             summary.inside += result->is_inside;
+            summary.close += fabs(result->error_frac) <= REPRODUCE_CLOSE_FRAC;
         }
     }
     if (values != NULL) {

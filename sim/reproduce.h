@@ -89,10 +89,14 @@ enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
                              struct ar_error *err);
 void reproduce_free(struct reproduction *reproduction);
 
+/** A wide band is easily met; this is not. */
+#define REPRODUCE_CLOSE_FRAC 0.05
+
 /** How the rows with a prediction come off. */
 struct reproduce_summary {
     uint32_t judged;
     uint32_t inside;
+    uint32_t close;           /**< |error| of at most REPRODUCE_CLOSE_FRAC, whatever the band */
     double median_error_frac; /**< of absolute values; NAN: nothing judged */
     double largest_error_frac;
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */

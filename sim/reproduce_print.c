@@ -149,8 +149,11 @@ static void write_table(FILE *file, const struct reproduction *reproduction)
     fprintf(file, "\n%" PRIu32 " of %" PRIu32 " predicted rows inside their band", summary.inside,
             summary.judged);
     if (summary.judged > 0) {
-        fprintf(file, "; |error| median %.1f %%, largest %.1f %%", summary.median_error_frac * 100,
-                summary.largest_error_frac * 100);
+        fprintf(file,
+                ", %" PRIu32 " within %g %%; |error| median %.1f %%, largest %.1f %%; width of a "
+                "band, median %.1f %% of its prediction",
+                summary.close, REPRODUCE_CLOSE_FRAC * 100, summary.median_error_frac * 100,
+                summary.largest_error_frac * 100, summary.median_width_frac * 100);
     }
     fputc('\n', file);
     write_assumptions(file, reproduction);
@@ -334,8 +337,9 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
     }
     fprintf(file,
             "\n  ],\n  \"samples\": %" PRIu32 ", \"seed\": %" PRIu64 ", \"judged\": %" PRIu32
-            ", \"inside\": %" PRIu32,
-            reproduction->samples_count, reproduction->seed, summary.judged, summary.inside);
+            ", \"inside\": %" PRIu32 ", \"within_5_percent\": %" PRIu32,
+            reproduction->samples_count, reproduction->seed, summary.judged, summary.inside,
+            summary.close);
     write_json_numbers(
         file, (const char *[]){"median_error_frac", "largest_error_frac", "median_width_frac"},
         (const double[]){summary.median_error_frac, summary.largest_error_frac,

@@ -195,10 +195,13 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
 {
     static const struct {
         double times; /* the prediction */
-        double error; /* of it */
+        double bar;   /* of it */
         const char *inside;
-    } rows[] = {{0.99, 0, "no"},     {1, 1e-6, "yes"},    {1.01, 0, "no"},
-                {0.99, 0.02, "yes"}, {1.01, 0.02, "yes"}, {1.01, 0.005, "no"}};
+        double error_frac;
+    } rows[] = {{0.99, 0, "no", 1 / 0.99 - 1},     {1, 1e-6, "yes", 0},
+                {1.01, 0, "no", 1 / 1.01 - 1},     {0.99, 0.02, "yes", 1 / 0.99 - 1},
+                {1.01, 0.02, "yes", 1 / 1.01 - 1}, {1.01, 0.005, "no", 1 / 1.01 - 1},
+                {0.9, 0.2, "yes", 1 / 0.9 - 1}};
     write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
     double predicted = number(reproduce(""), 1, "predicted");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -206,11 +209,15 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
         snprintf(text, sizeof text,
                  "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,trace\n"
                  "a,iteration_s,%.12g,%.12g,made up,flat,4,ring,trace.csv\n",
-                 predicted * rows[i].times, predicted * rows[i].error);
+                 predicted * rows[i].times, predicted * rows[i].bar);
         write_file("rows.csv", text);
         struct cli_table *table = reproduce("");
         cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
-        cr_expect_float_eq(number(table, 1, "error_frac"), 1 / rows[i].times - 1, 1e-6);
+        cr_expect_float_eq(number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
+        const char *out = cli_good("$AR reproduce rows.csv " KNOWN).out;
+        snprintf(text, sizeof text, "\n%d of 1 predicted rows inside their band, %d within 5 %%;",
+                 rows[i].inside[0] == 'y', fabs(rows[i].error_frac) <= 0.05);
+        cr_expect_not_null(strstr(out, text), "row %zu: %s", i, out);
     }
 }
 
