@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_errno.h>
+#include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
 
@@ -60,6 +61,11 @@ double ar_draw_uniform(struct ar_draw *draw, double low, double high)
 uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count)
 {
     return (uint32_t)gsl_rng_uniform_int(draw->generator, count);
+}
+
+double ar_draw_normal(struct ar_draw *draw)
+{
+    return gsl_ran_gaussian_ziggurat(draw->generator, 1);
 }
 
 double ar_quantile(const double *sorted, size_t count, double fraction)

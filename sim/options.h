@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ar_error.h"
@@ -70,6 +71,8 @@ struct options {
     bool help;
     const char *arguments[ARGUMENTS_MOST]; /**< what is not an option */
     size_t arguments_count;
+    uint32_t jitter_steps;         /**< --iterations with jitter if it is not given; 0: 20. Not an
+                                        option of the command line */
     const char *given[GIVEN_MOST]; /**< names of the options that were given */
     size_t given_count;
 };

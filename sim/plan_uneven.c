@@ -57,7 +57,8 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
     if (status == AR_OK) {
         status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &plan->seed, err);
     }
-    iterations = plan->jitter_frac > 0 ? ITERATIONS_STANDARD : 1;
+    uint32_t steps = options->jitter_steps > 0 ? options->jitter_steps : ITERATIONS_STANDARD;
+    iterations = plan->jitter_frac > 0 ? steps : 1;
     if (status == AR_OK && options->iterations != NULL) {
         status = ar_parse_count("--iterations", options->iterations, 1, ITERATIONS_MOST,
                                 &iterations, err);

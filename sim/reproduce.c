@@ -75,7 +75,8 @@ static enum ar_status check(const struct list *list, struct ar_error *err)
 
 /* --- nominal and sensitivity ------------------------------------------------------------------ */
 
-/* The nominal prediction of each row, and one for each end of each of its ranges. */
+/* The nominal prediction of each row, the same over few steps, and one for each end of each of its
+ * ranges. */
 static enum ar_status list_singles(const struct reproduction *reproduction, struct list *list,
                                    struct ar_error *err)
 {
@@ -86,14 +87,19 @@ static enum ar_status list_singles(const struct reproduction *reproduction, stru
             continue;
         }
         struct evaluation *item = append(list, row);
+        item = item != NULL ? append(list, row) : NULL; /* what the ends are compared with */
         for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
             uint32_t ends = range_ends_count(&published->ranges[i]);
             for (uint32_t end = 0; item != NULL && end < ends; end++) {
+                item->is_draw = true;
                 item = append(list, row);
                 if (item != NULL) {
                     item->picks[i] = range_end(&published->ranges[i], end);
                 }
             }
+        }
+        if (item != NULL) {
+            item->is_draw = true;
         }
         if (item == NULL) {
             return ar_error_no_memory(err, "the predictions");
@@ -123,7 +129,11 @@ static void take_single(struct reproduction *reproduction, const struct evaluati
                                  .range = range,
                                  .value = item->picks[range],
                                  .predicted = outcome->value,
-                                 .change_frac = outcome->value / result->predicted - 1};
+                                 .change_frac = outcome->value / result->predicted_short - 1};
+        return;
+    }
+    if (item->is_draw) {
+        result->predicted_short = outcome->value;
         return;
     }
     result->predicted = result->low = result->high = outcome->value;
@@ -177,6 +187,10 @@ static enum ar_status list_samples(const struct reproduction *reproduction, uint
         for (size_t i = 0; item != NULL && i < published->ranges_count; i++) {
             item->picks[i] = range_draw(&published->ranges[i], draw);
         }
+        if (item != NULL) {
+            item->is_draw = true;
+            item->error_deviations = ar_draw_normal(draw);
+        }
     }
     ar_draw_destroy(draw);
     return status;
@@ -211,13 +225,23 @@ static enum ar_status take_samples(struct reproduction *reproduction, const stru
     return AR_OK;
 }
 
+/* The engine of the row has a band of its own. */
+static bool is_fitted(const struct reproduction *reproduction, const struct published *row)
+{
+    const char *engine = reproduction->options->engine != NULL
+                             ? reproduction->options->engine
+                             : published_cell(row, PUBLISHED_engine);
+    return strcmp(engine, "library") == 0;
+}
+
 static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)
 {
     struct list list = {.count = 0};
     enum ar_status status = AR_OK;
     for (uint32_t row = 0; status == AR_OK && row < reproduction->rows.count; row++) {
         const struct published *published = &reproduction->rows.rows[row];
-        if (!published_is_context(published) && published->ranges_count > 0) {
+        if (!published_is_context(published) &&
+            (published->ranges_count > 0 || is_fitted(reproduction, published))) {
             status = list_samples(reproduction, row, &list, err);
         }
     }
@@ -282,6 +306,7 @@ static enum ar_status list_curves(const struct reproduction *reproduction, struc
             }
             item->algorithm = curve_algorithms[i / count];
             item->gpus = gpus[i % count];
+            item->is_draw = true;
         }
     }
     return AR_OK;

@@ -14,12 +14,19 @@
 #include "ar_row.h"
 #include "reproduce_rows.h"
 
+/** Steps of a draw with jitter. The slowest of hundreds of ranks varies so little from
+ * step to step that more of them change a band less than the draws do. */
+enum { REPRODUCE_DRAW_STEPS = 4 };
+
 /** One prediction to make: a row with some values in place of its own. */
 struct evaluation {
     uint32_t row;
     uint32_t gpus;           /**< 0: the row's; else on the algorithm's own grid */
     const char *algorithm;   /**< NULL: the row's */
     pick picks[RANGES_MOST]; /**< of the ranges of the row */
+    bool is_draw;            /**< fewer steps are averaged over, see reproduce_evaluate() */
+    double error_deviations; /**< of an engine with a band of its own: the prediction is so many
+                                  standard deviations of it off, on a logarithmic scale */
 };
 
 /** What came out; it lies in memory that processes share. */
@@ -33,7 +40,8 @@ struct outcome {
 
 /** The prediction of a row. */
 struct reproduced {
-    double predicted; /**< NAN: a row for context */
+    double predicted;       /**< NAN: a row for context */
+    double predicted_short; /**< averaged over the steps of a draw */
     double low, high;
     double error_frac; /**< predicted / measured - 1 */
     bool is_inside;
@@ -47,7 +55,7 @@ struct sensitivity {
     uint32_t range;
     pick value;
     double predicted;
-    double change_frac; /**< against the nominal prediction */
+    double change_frac; /**< against the nominal prediction over as few steps */
 };
 
 /** A prediction at another number of GPUs. */
@@ -73,7 +81,8 @@ struct reproduction {
 };
 
 /** Makes one prediction; an error in the outcome names the row and the values that are not its own.
- */
+ * With jitter a draw averages over REPRODUCE_DRAW_STEPS steps, all else over as many as `predict`
+ * does. */
 void reproduce_evaluate(const struct reproduction *reproduction,
                         const struct evaluation *evaluation, struct outcome *outcome);
 

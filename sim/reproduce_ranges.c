@@ -73,6 +73,14 @@ static void drop_fixed(const struct options *options, struct published *row)
     row->ranges_count = kept;
 }
 
+/* A column that a line may ask for; PUBLISHED_COLUMNS_COUNT: it is none. */
+static enum published_column given_column(const char *name)
+{
+    return strcmp(name, "images_per_s_at") == 0 ? PUBLISHED_images_per_s_at
+           : strcmp(name, "framework") == 0     ? PUBLISHED_framework
+                                                : PUBLISHED_COLUMNS_COUNT;
+}
+
 /* Whether a line of the file is about a row: its cluster, and a column that it must have. */
 static bool concerns(const struct ar_csv *csv, size_t number, const size_t *places,
                      const struct published *row)
@@ -83,8 +91,7 @@ static bool concerns(const struct ar_csv *csv, size_t number, const size_t *plac
     if (published_is_context(row) || fnmatch(cluster, row->cells[PUBLISHED_cluster], 0) != 0) {
         return false;
     }
-    return given[0] == '\0' || (strcmp(given, "images_per_s_at") == 0 &&
-                                row->cells[PUBLISHED_images_per_s_at][0] != '\0');
+    return given[0] == '\0' || row->cells[given_column(given)][0] != '\0';
 }
 
 static enum ar_status parse_line(const struct ar_csv *csv, size_t number, const size_t *places,
@@ -103,9 +110,9 @@ static enum ar_status parse_line(const struct ar_csv *csv, size_t number, const 
         return ar_csv_cell_error(csv, number, places[RANGE_SOURCE],
                                  "where the ends of the range are from", err);
     }
-    if (given[0] != '\0' && strcmp(given, "images_per_s_at") != 0) {
-        return ar_csv_cell_error(csv, number, places[RANGE_GIVEN], "images_per_s_at, or nothing",
-                                 err);
+    if (given[0] != '\0' && given_column(given) == PUBLISHED_COLUMNS_COUNT) {
+        return ar_csv_cell_error(csv, number, places[RANGE_GIVEN],
+                                 "images_per_s_at, framework, or nothing", err);
     }
     if (length >= (int)sizeof text) {
         return ar_csv_cell_error(csv, number, places[RANGE_KEY], "shorter texts", err);

@@ -67,7 +67,7 @@ Test(cli_terms, an_option_wins_over_the_frameworks_default)
     cr_expect_str_eq(text("--framework horovod --term fusion.rule=1MiB", "bucket"), "1MiB");
     struct cli_run run =
         cli_run("$AR predict --cluster flat --trace resnet50-v1.5 --gpus 4 --algorithm ring "
-                "--bucket one --framework horovod --term gpu.sms=40");
+                "--bucket one --framework horovod --term contention.sms=off --term gpu.sms=40");
     cr_expect_not_null(strstr(run.err, "term fusion.rule changes nothing beside --bucket"));
     cr_expect_not_null(strstr(run.err, "term gpu.sms changes nothing without contention.sms"));
 }
