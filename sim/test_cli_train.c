@@ -117,6 +117,8 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
         {GOOD "# window = 0\n" PHASES "0,9,16\n", 65, ":7: window: found \"0\"; expected"},
         {GOOD "# bucket = 25\n" PHASES "0,9,16\n", 65, ":7: bucket: found \"25\" without a unit"},
         {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", 65, ":7: shape: 3x3 has 9 places; expected"},
+        {GOOD "# images_per_s_at = 32\n" PHASES "0,9,16\n", 65,
+         ":7: images-per-s-at: found \"32\""},
         {GOOD "# baseline = rack\n" PHASES "0,9,16\n", 65, ":7: baseline: found \"rack\""},
         {"# run = 1\n# cluster = flt\n# gpus = 4\n# algorithm = ring\n# images = 9\n"
          "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",

@@ -24,6 +24,7 @@ static const struct key {
     {"trace", PATH, offsetof(struct options, trace), true},
     {"precision", TEXT, offsetof(struct options, precision), false},
     {"framework", PATH, offsetof(struct options, framework), false},
+    {"images_per_s_at", TEXT, offsetof(struct options, images_per_s_at), false},
     {"bucket", TEXT, offsetof(struct options, bucket), false},
     {"channels", TEXT, offsetof(struct options, channels), false},
     {"window", TEXT, offsetof(struct options, window), false},
@@ -188,6 +189,20 @@ void training_options_destroy(struct training_options *joined)
     joined->lists[0] = joined->lists[1] = NULL;
 }
 
+/* A directive and the beginning of an option are the same word, but for `_` and `-`. */
+static bool is_same_word(const char *directive, const char *option, size_t length)
+{
+    if (strlen(directive) != length) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (directive[i] != option[i] && !(directive[i] == '_' && option[i] == '-')) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* The line of the file whose value an error text speaks of; 0 if it is not of the file. */
 static uint64_t find_line(const struct training_options *joined, const struct training_file *file,
                           size_t phase, const char *text)
@@ -197,7 +212,7 @@ static uint64_t find_line(const struct training_options *joined, const struct tr
     }
     size_t length = strcspn(text, ":") - 2;
     for (size_t i = 0; i < TRAINING_KEYS_COUNT; i++) {
-        if (strlen(keys[i].name) == length && strncmp(keys[i].name, text + 2, length) == 0) {
+        if (is_same_word(keys[i].name, text + 2, length)) {
             return joined->lines[i];
         }
     }
