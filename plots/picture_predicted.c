@@ -23,11 +23,16 @@ struct layout {
     double height;
 };
 
+static bool is_judged(const struct ar_plot_published *row)
+{
+    return isfinite(row->measured) && isfinite(row->predicted);
+}
+
 static size_t count_measured(const struct ar_plot_reproduction *reproduction)
 {
     size_t count = 0;
     for (size_t i = 0; i < reproduction->rows_count; i++) {
-        count += isfinite(reproduction->rows[i].measured) != 0;
+        count += is_judged(&reproduction->rows[i]);
     }
     return count;
 }
@@ -45,7 +50,7 @@ static void fill_panels(const struct ar_plot_reproduction *reproduction, struct 
     for (size_t i = 0; i < reproduction->rows_count; i++) {
         const struct ar_plot_published *row = &reproduction->rows[i];
         struct panel *panel = &layout->panels[panel_of[row->quantity]];
-        if (isfinite(row->measured) && layout->rows_count < AR_PLOT_PUBLISHED_MOST) {
+        if (is_judged(row) && layout->rows_count < AR_PLOT_PUBLISHED_MOST) {
             panel->rows[panel->count++] = row;
             layout->rows_count++;
         }
@@ -211,7 +216,7 @@ const struct ar_plot_reproduced ar_plot_predicted = {
     .name = "predicted",
     .data_name = "predicted",
     .template_name = "predicted",
-    .empty_reason = "reproduce.csv has no measured row",
+    .empty_reason = "reproduce.csv has no row that is measured and predicted",
     .count = count_measured,
     .write_data = write_predicted_data,
     .write_settings = write_predicted_settings,

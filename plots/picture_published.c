@@ -6,17 +6,23 @@
 #include "plot_reproduction.h"
 #include "plot_script.h"
 
-enum { CURVES_MOST = 12, PLOT_HEIGHT = 340, TITLE_ROOM = 84, KEY_LINE = 19 };
+enum { PLOT_HEIGHT = 340, TITLE_ROOM = 84, KEY_LINE = 19 };
+
+/* What is known of a point. The template has a mark for each. */
+enum kind { PREDICTED_ONLY, MEASURED, MEASURED_ONLY, KINDS };
+static const char *const kind_names[KINDS] = {"not measured", "measured",
+                                              "measured, cluster without a model"};
 
 struct layout {
     enum ar_plot_quantity quantity;
     double factor; /* from the unit of the file to that of the axis */
     struct ar_plot_axis x, y;
-    const char *curves[CURVES_MOST];
+    const struct ar_plot_curve_point *curves[AR_PLOT_CURVES_MOST]; /* the first point of each */
     size_t curves_count, curves_left_out;
     const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MOST];
     struct ar_plot_spot spots[AR_PLOT_PUBLISHED_MOST];
     size_t count;
+    bool has_kind[KINDS]; /* points of this kind are there */
     double key_y, height;
 };
 
@@ -37,7 +43,7 @@ static size_t count_of(const struct ar_plot_reproduction *reproduction,
 static size_t find_curve(const struct layout *layout, const char *name)
 {
     size_t i = 0;
-    while (i < layout->curves_count && strcmp(layout->curves[i], name) != 0) {
+    while (i < layout->curves_count && strcmp(layout->curves[i]->curve, name) != 0) {
         i++;
     }
     return i;
@@ -51,8 +57,8 @@ static void list_curves(const struct ar_plot_reproduction *reproduction, struct 
             find_curve(layout, point->curve) < layout->curves_count) {
             continue;
         }
-        if (layout->curves_count < CURVES_MOST) {
-            layout->curves[layout->curves_count++] = point->curve;
+        if (layout->curves_count < AR_PLOT_CURVES_MOST) {
+            layout->curves[layout->curves_count++] = point;
         } else {
             layout->curves_left_out++;
         }
@@ -100,30 +106,51 @@ static double shown(const struct ar_plot_published *row)
     return isfinite(row->measured) ? row->measured : row->predicted;
 }
 
+static enum kind kind_of(const struct ar_plot_published *row)
+{
+    return !isfinite(row->measured)   ? PREDICTED_ONLY
+           : isfinite(row->predicted) ? MEASURED
+                                      : MEASURED_ONLY;
+}
+
 static void place_points(struct layout *layout)
 {
     for (size_t i = 0; i < layout->count; i++) {
         const struct ar_plot_published *row = layout->rows[i];
         const struct ar_plot_axis *y = &layout->y;
         double factor = layout->factor;
+        bool has_bar = isfinite(row->predicted);
+        double low = has_bar ? fmin(row->low, row->predicted) : row->measured;
+        double high = has_bar ? fmax(row->high, row->predicted) : row->measured;
         layout->spots[i] = (struct ar_plot_spot){
             .x = ar_plot_axis_pixel(&layout->x, row->gpus),
             .y = ar_plot_axis_pixel(y, factor * shown(row)),
-            .bar_low = ar_plot_axis_pixel(y, factor * fmin(row->low, row->predicted)),
-            .bar_high = ar_plot_axis_pixel(y, factor * fmax(row->high, row->predicted)),
-            .width = ar_plot_number_width(row->number)};
+            .bar_low = ar_plot_axis_pixel(y, factor * low),
+            .bar_high = ar_plot_axis_pixel(y, factor * high),
+            .width = has_bar ? ar_plot_number_width(row->number) : ar_plot_name_width(row->row)};
     }
     ar_plot_spots_place(layout->spots, layout->count, &layout->x, &layout->y);
 }
 
-/* Curves and the three kinds of points, two to a line when their names are short. */
+/* Curves, the kinds of points that are there, and bands, two to a line when names are short. */
+static bool has_predictions(const struct layout *layout)
+{
+    return layout->has_kind[PREDICTED_ONLY] || layout->has_kind[MEASURED];
+}
+
 static size_t key_columns(const struct layout *layout, size_t *rows)
 {
-    size_t longest = strlen("context, not measured");
+    size_t longest = 0;
+    size_t entries = layout->curves_count + has_predictions(layout);
     for (size_t i = 0; i < layout->curves_count; i++) {
-        longest = strlen(layout->curves[i]) > longest ? strlen(layout->curves[i]) : longest;
+        size_t length = strlen(layout->curves[i]->curve);
+        longest = length > longest ? length : longest;
     }
-    size_t entries = layout->curves_count + (layout->count > 0 ? 3 : 0);
+    for (size_t i = 0; i < KINDS; i++) {
+        size_t length = layout->has_kind[i] ? strlen(kind_names[i]) : 0;
+        longest = length > longest ? length : longest;
+        entries += layout->has_kind[i];
+    }
     size_t columns = longest > 40 ? 1 : longest > 24 ? 2 : 3;
     *rows = (entries + columns - 1) / columns;
     return columns;
@@ -147,6 +174,9 @@ static struct layout *make_layout(const struct ar_plot_reproduction *reproductio
     }
     list_curves(reproduction, layout);
     set_ranges(reproduction, layout);
+    for (size_t i = 0; i < layout->count; i++) {
+        layout->has_kind[kind_of(layout->rows[i])] = true;
+    }
     key_columns(layout, &key_rows);
     layout->key_y = layout->count > 0 ? ar_plot_table_top(layout->count) : 8;
     layout->y.from = layout->key_y + 12 + KEY_LINE * (double)key_rows + 48;
@@ -159,7 +189,7 @@ static void write_data(FILE *file, const struct ar_plot_reproduction *reproducti
                        enum ar_plot_quantity quantity)
 {
     struct layout *layout = make_layout(reproduction, quantity);
-    fputs("x,y,predicted,low,high,is_measured,label_x,label_y,leader_x,leader_"
+    fputs("x,y,predicted,low,high,kind,label_x,label_y,leader_x,leader_"
           "y," AR_PLOT_TABLE_COLUMNS "\n",
           file);
     for (size_t i = 0; layout != NULL && i < layout->count; i++) {
@@ -169,8 +199,14 @@ static void write_data(FILE *file, const struct ar_plot_reproduction *reproducti
         double label_x = ar_plot_axis_value(&layout->x, spot->label_x);
         double label_y = ar_plot_axis_value(&layout->y, spot->label_y);
         double y = factor * shown(row);
-        fprintf(file, "%.9g,%.9g,%.9g,%.9g,%.9g,%d,", row->gpus, y, factor * row->predicted,
-                factor * row->low, factor * row->high, isfinite(row->measured) != 0);
+        fprintf(file, "%.9g,%.9g,", row->gpus, y);
+        if (isfinite(row->predicted)) {
+            fprintf(file, "%.9g,%.9g,%.9g,", factor * row->predicted, factor * row->low,
+                    factor * row->high);
+        } else {
+            fputs("NaN,NaN,NaN,", file);
+        }
+        fprintf(file, "%d,", (int)kind_of(row));
         fprintf(file, "%.9g,%.9g,%.9g,%.9g,", label_x, label_y,
                 spot->has_leader ? label_x - row->gpus : 0, spot->has_leader ? label_y - y : 0);
         ar_plot_write_table_cells(file, row, i, layout->count);
@@ -239,6 +275,21 @@ static void write_panel(FILE *file, const struct layout *layout, const char *y_l
     free(text);
 }
 
+/* The kinds of points that the key explains, by number. */
+static void write_kinds(FILE *file, const struct layout *layout)
+{
+    char list[4 * KINDS] = "";
+    for (size_t i = 0; i < KINDS; i++) {
+        if (layout->has_kind[i]) {
+            snprintf(list + strlen(list), 4, "%zu ", i);
+        }
+    }
+    ar_plot_write_text(file, "kinds", list);
+    fprintf(file, "array kind_names[%d] = ['%s', '%s', '%s']\n", KINDS, kind_names[0],
+            kind_names[1], kind_names[2]);
+    fprintf(file, "predictions_count = %d\n", has_predictions(layout));
+}
+
 static void write_settings(FILE *file, const struct ar_plot_reproduction *reproduction,
                            enum ar_plot_quantity quantity)
 {
@@ -250,7 +301,8 @@ static void write_settings(FILE *file, const struct ar_plot_reproduction *reprod
         return;
     }
     size_t columns = key_columns(layout, &key_rows);
-    snprintf(left_out, sizeof left_out, "the first %d curves; curves.csv has all", CURVES_MOST);
+    snprintf(left_out, sizeof left_out, "the first %d curves; curves.csv has all",
+             AR_PLOT_CURVES_MOST);
     const char *subtitle[] = {"lines: predicted, with their bands; numbers: rows of the table",
                               left_out};
     ar_plot_write_texts(file, "subtitle", subtitle, layout->curves_left_out > 0 ? 2 : 1);
@@ -264,8 +316,8 @@ static void write_settings(FILE *file, const struct ar_plot_reproduction *reprod
     if (layout->count > 0) {
         ar_plot_write_table_texts(file, layout->rows, layout->count);
     }
-    ar_plot_write_texts(file, "curves_names", layout->curves, layout->curves_count);
-    fprintf(file, "curves_count = %zu\n", layout->curves_count);
+    ar_plot_write_curve_styles(file, layout->curves, layout->curves_count);
+    write_kinds(file, layout);
     write_panel(file, layout, is_time ? "time to train (s)" : "scaling efficiency (%)");
     free(layout);
 }

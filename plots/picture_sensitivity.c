@@ -13,8 +13,13 @@ enum {
     ASSUMPTIONS_MOST = 6,
     BARS_MOST = 18,
     LINE = 15,
-    TITLE_ROOM = 78
+    TITLE_ROOM = 78,
+    VALUE_MOST = 13,
+    NAME_GAP = 10 /* from a name to a value, and from there to the axis */
 };
+
+/* Pixels, on average, of a character of the font of names and values. */
+#define CHARACTER_WIDTH 5.5
 
 /* The values of one assumption of one row. */
 struct group {
@@ -194,6 +199,19 @@ static void write_bars(FILE *file, const struct ar_plot_reproduction *reproducti
 
 enum text { NAMES, VALUES, CHANGES };
 
+/* Characters of the name at bar i: what the longest value of its assumption leaves of the room. */
+static size_t name_most(const struct panel *panel, size_t i)
+{
+    size_t longest = 0;
+    for (size_t k = 0; k < panel->bars_count; k++) {
+        size_t length = strlen(panel->bars[k]->value);
+        if (is_same_group(panel->bars[k], panel->bars[i]) && length > longest) {
+            longest = length < VALUE_MOST ? length : VALUE_MOST;
+        }
+    }
+    return (size_t)((NAME_ROOM - NAME_GAP) / CHARACTER_WIDTH) - longest;
+}
+
 static void write_text(FILE *file, const struct panel *panel, size_t i, enum text kind)
 {
     const struct ar_plot_change *bar = panel->bars[i];
@@ -202,10 +220,10 @@ static void write_text(FILE *file, const struct panel *panel, size_t i, enum tex
         snprintf(text, sizeof text, "%+.2g %%", 100 * bar->change_frac);
     } else if (kind == VALUES) {
         snprintf(text, sizeof text, "%s", bar->value);
-        ar_plot_cut_text(text, 13);
+        ar_plot_cut_text(text, VALUE_MOST);
     } else if (isfinite(panel->name_lines[i])) {
         snprintf(text, sizeof text, "%s", bar->assumption);
-        ar_plot_cut_text(text, 17);
+        ar_plot_cut_text(text, name_most(panel, i));
     }
     ar_plot_write_quoted(file, text);
 }

@@ -24,12 +24,12 @@ enum ar_plot_quantity {
 
 /** A row of reproduce.csv. */
 struct ar_plot_published {
-    size_t number; /**< from 1, the line of the table */
+    size_t number; /**< from 1, of the rows with a prediction; 0: of a cluster without a model */
     char row[AR_PLOT_SHORT], title[AR_PLOT_TITLE], algorithm[AR_PLOT_SHORT];
     enum ar_plot_quantity quantity;
     double gpus;
-    double measured; /**< NAN: context only */
-    double predicted;
+    double measured;  /**< NAN: none */
+    double predicted; /**< NAN: none, measured only */
     double low, high; /**< the prediction where there is no band */
     bool has_band;
     bool is_inside;
@@ -37,7 +37,7 @@ struct ar_plot_published {
 
 /** A row of curves.csv. */
 struct ar_plot_curve_point {
-    char curve[AR_PLOT_TITLE];
+    char curve[AR_PLOT_TITLE], algorithm[AR_PLOT_SHORT];
     enum ar_plot_quantity quantity;
     double gpus, value;
     double low, high; /**< the value where there is no band */
@@ -83,7 +83,12 @@ extern const struct ar_plot_reproduced ar_plot_sensitivity;
 
 /* --- places: in pixels of the SVG, from the lower left ------------------------------------- */
 
-enum { AR_PLOT_WIDTH = 720, AR_PLOT_TABLE_LINE = 14, AR_PLOT_PUBLISHED_MOST = 60 };
+enum {
+    AR_PLOT_WIDTH = 720,
+    AR_PLOT_TABLE_LINE = 14,
+    AR_PLOT_PUBLISHED_MOST = 60,
+    AR_PLOT_CURVES_MOST = 12
+};
 
 /** An axis from `least` to `most` that begins at pixel `from` and is `size` long. */
 struct ar_plot_axis {
@@ -109,8 +114,9 @@ struct ar_plot_spot {
 void ar_plot_spots_place(struct ar_plot_spot *spots, size_t count, const struct ar_plot_axis *x,
                          const struct ar_plot_axis *y);
 
-/** Width of the number of a row as a label. */
+/** Width of the number of a row, or of its name, as a label. */
 double ar_plot_number_width(size_t number);
+double ar_plot_name_width(const char *name);
 
 /* --- texts -------------------------------------------------------------------------------- */
 
@@ -125,6 +131,12 @@ void ar_plot_write_table_cells(FILE *file, const struct ar_plot_published *row, 
  * height of its head. */
 void ar_plot_write_table_texts(FILE *file, const struct ar_plot_published *const *rows,
                                size_t count);
+
+/** Writes `curves_count`, `curves_names`, `curves_colours` and `curves_dashes`, by a point of each
+ * curve, at most AR_PLOT_CURVES_MOST. Curves of one algorithm have one colour; their dashes tell
+ * rows apart. */
+void ar_plot_write_curve_styles(FILE *file, const struct ar_plot_curve_point *const *curves,
+                                size_t count);
 
 /** Pixel at which line i of a table of so many lines stands, and the top of the table with its
  * head.

@@ -125,6 +125,11 @@ double ar_plot_number_width(size_t number)
     return number < 10 ? 9 : number < 100 ? 16 : 23;
 }
 
+double ar_plot_name_width(const char *name)
+{
+    return 4 + 6.2 * (double)strlen(name);
+}
+
 /* --- texts -------------------------------------------------------------------------------- */
 
 static const char *const units[AR_PLOT_QUANTITIES] = {" %", " s", " s", " /s"};
@@ -175,18 +180,25 @@ void ar_plot_write_table_cells(FILE *file, const struct ar_plot_published *row, 
     char predicted[32];
     char low[32];
     char high[32];
-    char error[32] = "context";
+    char error[32] = "no model";
+    char number[24] = "";
+    bool is_measured = isfinite(row->measured);
+    bool is_predicted = isfinite(row->predicted);
     const char *unit = units[row->quantity];
     format_value(row, row->measured, measured, sizeof measured);
     format_value(row, row->predicted, predicted, sizeof predicted);
     format_value(row, row->low, low, sizeof low);
     format_value(row, row->high, high, sizeof high);
-    if (isfinite(row->measured)) {
+    if (is_predicted) {
+        snprintf(number, sizeof number, "%zu", row->number);
+        snprintf(error, sizeof error, "-");
+    }
+    if (is_predicted && is_measured) {
         snprintf(error, sizeof error, "%+.1f %%%s", 100 * (row->predicted / row->measured - 1),
                  row->is_inside ? "" : " out");
     }
-    fprintf(file, "%.9g,%zu,%zu,%.9g,%s%s,%s%s,", ar_plot_table_line(lines, line), line + 1,
-            row->number, row->gpus, measured, isfinite(row->measured) ? unit : "", predicted, unit);
+    fprintf(file, "%.9g,%zu,%s,%.9g,%s%s,%s%s,", ar_plot_table_line(lines, line), line + 1, number,
+            row->gpus, measured, is_measured ? unit : "", predicted, is_predicted ? unit : "");
     if (row->has_band) {
         fprintf(file, "%s .. %s", low, high);
     } else {
@@ -218,6 +230,34 @@ void ar_plot_write_table_texts(FILE *file, const struct ar_plot_published *const
     write_cut_texts(file, "table_titles", rows, count, true);
     write_cut_texts(file, "table_algorithms", rows, count, false);
     fprintf(file, "head_y = %.9g\n", ar_plot_table_line(count, 0) + AR_PLOT_TABLE_LINE);
+}
+
+void ar_plot_write_curve_styles(FILE *file, const struct ar_plot_curve_point *const *curves,
+                                size_t count)
+{
+    const char *names[AR_PLOT_CURVES_MOST];
+    size_t colours[AR_PLOT_CURVES_MOST];
+    size_t colours_count = 0;
+    char colour_list[4 * AR_PLOT_CURVES_MOST] = "";
+    char dash_list[4 * AR_PLOT_CURVES_MOST] = "";
+    for (size_t i = 0; i < count; i++) {
+        size_t same = 0;
+        colours[i] = colours_count;
+        for (size_t k = 0; k < i; k++) {
+            if (strcmp(curves[k]->algorithm, curves[i]->algorithm) == 0) {
+                colours[i] = colours[k];
+                same++;
+            }
+        }
+        colours_count += colours[i] == colours_count;
+        names[i] = curves[i]->curve;
+        snprintf(colour_list + strlen(colour_list), 4, "%u ", (unsigned)(colours[i] + 1) % 100);
+        snprintf(dash_list + strlen(dash_list), 4, "%u ", (unsigned)(same + 1) % 100);
+    }
+    ar_plot_write_texts(file, "curves_names", names, count);
+    ar_plot_write_text(file, "curves_colours", colour_list);
+    ar_plot_write_text(file, "curves_dashes", dash_list);
+    fprintf(file, "curves_count = %zu\n", count);
 }
 
 void ar_plot_write_settings_text(FILE *file, const char *name, size_t index, const char *text)

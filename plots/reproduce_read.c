@@ -94,7 +94,8 @@ static enum ar_status read_inside(const struct sheet *sheet, size_t row,
 {
     const char *inside = ar_csv_cell(sheet->csv, row, sheet->places[INSIDE]);
     published->is_inside = strcmp(inside, "yes") == 0;
-    if (isfinite(published->measured) && !published->is_inside && strcmp(inside, "no") != 0) {
+    bool is_judged = isfinite(published->measured) && isfinite(published->predicted);
+    if (is_judged && !published->is_inside && strcmp(inside, "no") != 0) {
         return ar_csv_cell_error(sheet->csv, row, sheet->places[INSIDE],
                                  "yes or no for a measured row", err);
     }
@@ -105,7 +106,7 @@ static enum ar_status read_published(const struct sheet *sheet, size_t row,
                                      struct ar_plot_published *published, struct ar_error *err)
 {
     *published =
-        (struct ar_plot_published){.number = row + 1, .measured = NAN, .low = NAN, .high = NAN};
+        (struct ar_plot_published){.measured = NAN, .predicted = NAN, .low = NAN, .high = NAN};
     read_text(sheet, row, ROW, published->row, sizeof published->row);
     read_text(sheet, row, TITLE, published->title, sizeof published->title);
     read_text(sheet, row, ALGORITHM, published->algorithm, sizeof published->algorithm);
@@ -117,7 +118,7 @@ static enum ar_status read_published(const struct sheet *sheet, size_t row,
         status = read_value(sheet, row, MEASURED, true, &published->measured, err);
     }
     if (status == AR_OK) {
-        status = read_value(sheet, row, PREDICTED, false, &published->predicted, err);
+        status = read_value(sheet, row, PREDICTED, true, &published->predicted, err);
     }
     if (status == AR_OK) {
         status = read_value(sheet, row, LOW, true, &published->low, err);
@@ -132,20 +133,32 @@ static enum ar_status read_published(const struct sheet *sheet, size_t row,
     return status == AR_OK ? read_inside(sheet, row, published, err) : status;
 }
 
-/* A row without a prediction, of a cluster that there is no model of, has no place in a picture. */
+static bool has_cell(const struct sheet *sheet, size_t row, size_t column)
+{
+    return ar_csv_cell(sheet->csv, row, sheet->places[column])[0] != '\0';
+}
+
+/* A row of a cluster that there is no model of stands where it was measured, if that is said. */
+static bool has_place(const struct sheet *sheet, size_t row)
+{
+    return has_cell(sheet, row, PREDICTED) ||
+           (has_cell(sheet, row, MEASURED) && has_cell(sheet, row, GPUS));
+}
+
 static enum ar_status read_rows(const char *directory, struct ar_plot_reproduction *reproduction,
                                 struct ar_error *err)
 {
     struct sheet sheet;
+    size_t number = 0;
     enum ar_status status = open_sheet(directory, "reproduce.csv", row_columns, &sheet, err);
     if (status == AR_OK && sheet.csv != NULL) {
         reproduction->rows = calloc(sheet.csv->rows_count + 1, sizeof *reproduction->rows);
         status = reproduction->rows == NULL ? ar_error_no_memory(err, "published rows") : AR_OK;
         for (size_t i = 0; status == AR_OK && i < sheet.csv->rows_count; i++) {
-            if (ar_csv_cell(sheet.csv, i, sheet.places[PREDICTED])[0] != '\0') {
-                struct ar_plot_published *row = &reproduction->rows[reproduction->rows_count];
+            if (has_place(&sheet, i)) {
+                struct ar_plot_published *row = &reproduction->rows[reproduction->rows_count++];
                 status = read_published(&sheet, i, row, err);
-                row->number = ++reproduction->rows_count;
+                row->number = isfinite(row->predicted) ? ++number : 0;
             }
         }
     }
@@ -155,15 +168,16 @@ static enum ar_status read_rows(const char *directory, struct ar_plot_reproducti
 
 /* --- curves.csv --------------------------------------------------------------------------- */
 
-enum { CURVE, CURVE_QUANTITY, CURVE_GPUS, VALUE, CURVE_LOW, CURVE_HIGH };
-static const char *const curve_columns[] = {"curve", "quantity", "gpus", "value",
-                                            "low",   "high",     NULL};
+enum { CURVE, CURVE_ALGORITHM, CURVE_QUANTITY, CURVE_GPUS, VALUE, CURVE_LOW, CURVE_HIGH };
+static const char *const curve_columns[] = {"curve", "algorithm", "quantity", "gpus",
+                                            "value", "low",       "high",     NULL};
 
 static enum ar_status read_point(const struct sheet *sheet, size_t row,
                                  struct ar_plot_curve_point *point, struct ar_error *err)
 {
     *point = (struct ar_plot_curve_point){.low = NAN, .high = NAN};
     read_text(sheet, row, CURVE, point->curve, sizeof point->curve);
+    read_text(sheet, row, CURVE_ALGORITHM, point->algorithm, sizeof point->algorithm);
     enum ar_status status = read_quantity(sheet, row, CURVE_QUANTITY, &point->quantity, err);
     if (status == AR_OK) {
         status = read_value(sheet, row, CURVE_GPUS, false, &point->gpus, err);

@@ -21,6 +21,8 @@ static const char rows[] =
          "a-64,it's A on 64,efficiency_frac,1,64,ring,0.93,0.92,0.90,0.94,-0.01,yes,s,x\n"
          "a-1024,A on 1024,efficiency_frac,1,1024,torus2d,0.8475,0.91,0.89,0.93,0.07,no,s,x\n"
          "b-1024,B on 1024,efficiency_frac,1,1024,torus2d,,0.88,,,,,s,x\n"
+         "g_256,G on 256,efficiency_frac,1,256,,0.9,,,,,,s,\n"
+         "h-256,H somewhere,efficiency_frac,1,,,0.9,,,,,,s,\n"
          "a-time,A to 75.9 %,train_s,s,1024,torus2d,224,231,220,240,0.03,yes,s,x\n"
          "b-time,B to 75.9 %,train_s,s,2048,torus2d,74.7,80,76,85,0.07,no,s,x\n"
          "c-step,one step,iteration_s,s,640,ring,0.105,0.101,0.098,0.109,-0.04,yes,s,x\n"
@@ -81,11 +83,21 @@ Test(plot_reproduce, all_pictures_are_whole_and_drawn_without_a_warning)
     read_file("predicted.svg");
     cr_expect_not_null(strstr(text, "images per second"), "a panel of its own");
     cr_expect_not_null(strstr(text, "outside"));
-    cr_expect_null(strstr(text, "B on 1024"), "context has no measured value to stand at");
+    cr_expect_null(strstr(text, "B on 1024"), "no measured value to stand at");
+    cr_expect_null(strstr(text, "G on 256"), "no predicted value to stand at");
     read_file("efficiency_published.svg");
     cr_expect_not_null(strstr(text, "B on 1024"));
     cr_expect_not_null(strstr(text, "lab A"));
+    cr_expect_not_null(strstr(text, ">g_256<"), "a cluster without a model has its name");
+    cr_expect_not_null(strstr(text, ">measured, cluster without a model<"));
+    cr_expect_not_null(strstr(text, ">not measured<"));
+    cr_expect_null(strstr(text, "H somewhere"), "no number of GPUs to stand at");
     cr_expect_null(strstr(text, "B to 75.9"));
+    read_file("efficiency_published.csv");
+    cr_expect_not_null(strstr(text, "\n256,90,NaN,NaN,NaN,2,"), "%s", text);
+    cr_expect_not_null(strstr(text, ",,256,90.0 %,-,-,no model,g_256\n"), "%s", text);
+    read_file("time_to_train.csv");
+    cr_expect_not_null(strstr(text, ",5,1024,224 s,"), "numbers are of predicted rows: %s", text);
     read_file("sensitivity_bars.csv");
     cr_expect_not_null(strstr(text, "panel,bar,line,percent,x_least,name_line\n"
                                     "1,1,0,-12,-23.4,0\n"
@@ -95,6 +107,44 @@ Test(plot_reproduce, all_pictures_are_whole_and_drawn_without_a_warning)
     cr_expect_not_null(strstr(text, "bar_names[4] = ['bucket', 'net.latency', '', 'epochs']"));
 }
 
+/* The key explains what is there; curves of one algorithm have one colour. */
+Test(plot_reproduce, a_picture_of_measured_rows_has_no_key_of_others)
+{
+    need_gnuplot();
+    struct ar_plot_reproduce_report report;
+    struct ar_error err;
+    write_file("reproduce.csv",
+               ROWS "a-4,A,efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n");
+    write_file("curves.csv", CURVES "lab A,ring,efficiency_frac,4,0.98,,\n"
+                                    "lab A torus,torus2d,efficiency_frac,8,0.97,,\n"
+                                    "lab B,ring,efficiency_frac,8,0.96,,\n");
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    read_file("efficiency_published.svg");
+    cr_expect_not_null(strstr(text, ">measured<"));
+    cr_expect_not_null(strstr(text, ">predicted, band<"));
+    cr_expect_null(strstr(text, "not measured"));
+    cr_expect_null(strstr(text, "without a model"));
+    read_file("efficiency_published.gp");
+    cr_expect_not_null(strstr(text, "curves_colours = '1 2 1 '\ncurves_dashes = '1 1 2 '\n"));
+}
+
+Test(plot_reproduce, names_of_assumptions_take_the_room_that_their_values_leave)
+{
+    need_gnuplot();
+    struct ar_plot_reproduce_report report;
+    struct ar_error err;
+    write_file("sensitivity.csv", CHANGES "a,term.compute.scale,0.907,1,0.05\n"
+                                          "a,term.compute.scale,1.71,1,0.04\n"
+                                          "a,set.nvlink.latency,1.9us,1,0.03\n"
+                                          "a,set.hca.bandwidth,10.241GB/s,1,0.02\n"
+                                          "a,set.rack.uplink_bandwidth,100.2345Gbps,1,0.01\n");
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    read_file("sensitivity.gp");
+    cr_expect_not_null(strstr(text, "bar_names[5] = ['term.compute.scale', '', "
+                                    "'set.nvlink.latency', 'set.hca.bandwidth', "
+                                    "'set.rack.uplin...']"));
+}
+
 Test(plot_reproduce, what_is_missing_is_left_out_with_a_reason)
 {
     need_gnuplot();
@@ -102,7 +152,8 @@ Test(plot_reproduce, what_is_missing_is_left_out_with_a_reason)
     struct ar_error err;
     write_file("curves.csv", curves);
     cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
-    cr_expect_str_eq(report.pictures[0].reason, "reproduce.csv has no measured row");
+    cr_expect_str_eq(report.pictures[0].reason,
+                     "reproduce.csv has no row that is measured and predicted");
     cr_expect(report.pictures[1].is_drawn, "curves alone");
     cr_expect_str_eq(report.pictures[1].reason, "");
     cr_expect_str_eq(report.pictures[3].reason, "no sensitivity.csv with rows");

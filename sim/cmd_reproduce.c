@@ -1,4 +1,8 @@
 /* reproduce: published training runs, predicted beside measured. */
+#include <stdbool.h>
+#include <unistd.h>
+
+#include "ar_output.h"
 #include "ar_plot_reproduce.h"
 #include "ar_units.h"
 #include "commands.h"
@@ -59,13 +63,37 @@ static enum ar_status draw(const struct options *options, struct ar_error *err)
     return status;
 }
 
+/* Whether files can be written into the directory, which is made: asked before the predictions,
+ * which take a minute. */
+static enum ar_status try_directory(const char *directory, bool *is_made, struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    struct ar_output output;
+    *is_made = access(directory, F_OK) != 0;
+    if (snprintf(path, sizeof path, "%s/reproduce.csv", directory) >= (int)sizeof path) {
+        return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
+    }
+    enum ar_status status = ar_make_directory(directory, err);
+    if (status == AR_OK) {
+        status = ar_output_open(path, &output, err);
+    }
+    if (status == AR_OK) {
+        ar_output_abort(&output);
+    }
+    return status;
+}
+
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
     struct reproduction reproduction = {.options = options};
+    bool is_made = false;
     enum ar_row_format format;
     enum ar_status status = read_options(options, &reproduction, &format, err);
     if (status == AR_OK) {
         status = published_read(options, &reproduction.rows, err);
+    }
+    if (status == AR_OK && options->out != NULL) {
+        status = try_directory(options->out, &is_made, err);
     }
     if (status == AR_OK) {
         plan_note(options, "%zu row%s; bands of %u draws, seed %llu", reproduction.rows.count,
@@ -79,6 +107,9 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     }
     if (status == AR_OK) {
         reproduce_write(stdout, format, &reproduction);
+    }
+    if (status != AR_OK && is_made) {
+        rmdir(options->out); /* stays if there is something in it */
     }
     reproduce_free(&reproduction);
     return status;

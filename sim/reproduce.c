@@ -1,5 +1,5 @@
 /* Which predictions make up a band, a sensitivity and a curve. */
-#include "reproduce.h"
+#include "reproduce_list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,58 +11,8 @@
 #define BAND_LOW_FRAC  0.025
 #define BAND_HIGH_FRAC 0.975
 
-enum { CURVE_LEAST = 4, CURVE_MOST = 4096, CURVE_ALGORITHMS = 3, CURVE_GPUS_MOST = 16 };
-
-static const char *const curve_algorithms[CURVE_ALGORITHMS] = {"torus2d", "ring", "hierarchical"};
-
-/* Predictions to make, growing. */
-struct list {
-    struct evaluation *items;
-    struct outcome *outcomes;
-    uint32_t count;
-    uint32_t room;
-};
-
-static void list_free(struct list *list)
-{
-    free(list->items);
-    free(list->outcomes);
-}
-
-/* Appends the nominal prediction of a row; NULL if there is no memory. */
-static struct evaluation *append(struct list *list, uint32_t row)
-{
-    if (list->count == list->room) {
-        uint32_t room = list->room > 0 ? 2 * list->room : 64;
-        void *grown = realloc(list->items, room * sizeof *list->items);
-        if (grown == NULL) {
-            return NULL;
-        }
-        list->items = grown;
-        list->room = room;
-    }
-    struct evaluation *item = &list->items[list->count++];
-    *item = (struct evaluation){.row = row};
-    for (size_t i = 0; i < RANGES_MOST; i++) {
-        item->picks[i] = PICK_NOMINAL;
-    }
-    return item;
-}
-
-static enum ar_status evaluate(const struct reproduction *reproduction, struct list *list,
-                               struct ar_error *err)
-{
-    list->outcomes = calloc(list->count + 1, sizeof *list->outcomes);
-    if (list->outcomes == NULL) {
-        return ar_error_no_memory(err, "the predictions");
-    }
-    return list->count > 0
-               ? reproduce_evaluate_all(reproduction, list->items, list->count, list->outcomes, err)
-               : AR_OK;
-}
-
 /* The first prediction that failed. */
-static enum ar_status check(const struct list *list, struct ar_error *err)
+static enum ar_status check(const struct evaluation_list *list, struct ar_error *err)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         if (list->outcomes[i].err.status != AR_OK) {
@@ -77,8 +27,8 @@ static enum ar_status check(const struct list *list, struct ar_error *err)
 
 /* The nominal prediction of each row, the same over few steps, and one for each end of each of its
  * ranges. */
-static enum ar_status list_singles(const struct reproduction *reproduction, struct list *list,
-                                   struct ar_error *err)
+static enum ar_status list_singles(const struct reproduction *reproduction,
+                                   struct evaluation_list *list, struct ar_error *err)
 {
     const struct published_rows *rows = &reproduction->rows;
     for (uint32_t row = 0; row < rows->count; row++) {
@@ -86,13 +36,15 @@ static enum ar_status list_singles(const struct reproduction *reproduction, stru
         if (published_is_context(published)) {
             continue;
         }
-        struct evaluation *item = append(list, row);
-        item = item != NULL ? append(list, row) : NULL; /* what the ends are compared with */
+        struct evaluation *item = evaluation_list_append(list, row);
+        if (item != NULL) { /* what the ends are compared with */
+            item = evaluation_list_append(list, row);
+        }
         for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
             uint32_t ends = range_ends_count(&published->ranges[i]);
             for (uint32_t end = 0; item != NULL && end < ends; end++) {
                 item->is_draw = true;
-                item = append(list, row);
+                item = evaluation_list_append(list, row);
                 if (item != NULL) {
                     item->picks[i] = range_end(&published->ranges[i], end);
                 }
@@ -144,10 +96,10 @@ static void take_single(struct reproduction *reproduction, const struct evaluati
 
 static enum ar_status run_singles(struct reproduction *reproduction, struct ar_error *err)
 {
-    struct list list = {.count = 0};
+    struct evaluation_list list = {.count = 0};
     enum ar_status status = list_singles(reproduction, &list, err);
     if (status == AR_OK) {
-        status = evaluate(reproduction, &list, err);
+        status = evaluation_list_run(reproduction, &list, err);
     }
     if (status == AR_OK) {
         status = check(&list, err);
@@ -161,7 +113,7 @@ static enum ar_status run_singles(struct reproduction *reproduction, struct ar_e
     for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
         take_single(reproduction, &list.items[i], &list.outcomes[i]);
     }
-    list_free(&list);
+    evaluation_list_free(&list);
     return status;
 }
 
@@ -170,7 +122,7 @@ static enum ar_status run_singles(struct reproduction *reproduction, struct ar_e
 /* Draws all ranges of a row, `samples_count` times. What is drawn depends on the seed and the name
  * of the row, not on the other rows. */
 static enum ar_status list_samples(const struct reproduction *reproduction, uint32_t row,
-                                   struct list *list, struct ar_error *err)
+                                   struct evaluation_list *list, struct ar_error *err)
 {
     const struct published *published = &reproduction->rows.rows[row];
     struct ar_draw *draw;
@@ -180,7 +132,7 @@ static enum ar_status list_samples(const struct reproduction *reproduction, uint
         return status;
     }
     for (uint32_t k = 0; status == AR_OK && k < reproduction->samples_count; k++) {
-        struct evaluation *item = append(list, row);
+        struct evaluation *item = evaluation_list_append(list, row);
         if (item == NULL) {
             status = ar_error_no_memory(err, "the draws");
         }
@@ -204,8 +156,8 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The samples of a row follow each other in the list. */
-static enum ar_status take_samples(struct reproduction *reproduction, const struct list *list,
-                                   struct ar_error *err)
+static enum ar_status take_samples(struct reproduction *reproduction,
+                                   const struct evaluation_list *list, struct ar_error *err)
 {
     uint32_t count = reproduction->samples_count;
     double *values = malloc(count * sizeof *values);
@@ -236,7 +188,7 @@ static bool is_fitted(const struct reproduction *reproduction, const struct publ
 
 static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)
 {
-    struct list list = {.count = 0};
+    struct evaluation_list list = {.count = 0};
     enum ar_status status = AR_OK;
     for (uint32_t row = 0; status == AR_OK && row < reproduction->rows.count; row++) {
         const struct published *published = &reproduction->rows.rows[row];
@@ -246,7 +198,7 @@ static enum ar_status run_samples(struct reproduction *reproduction, struct ar_e
         }
     }
     if (status == AR_OK) {
-        status = evaluate(reproduction, &list, err);
+        status = evaluation_list_run(reproduction, &list, err);
     }
     if (status == AR_OK) {
         status = check(&list, err);
@@ -254,7 +206,7 @@ static enum ar_status run_samples(struct reproduction *reproduction, struct ar_e
     if (status == AR_OK) {
         status = take_samples(reproduction, &list, err);
     }
-    list_free(&list);
+    evaluation_list_free(&list);
     return status;
 }
 
@@ -266,75 +218,6 @@ static void judge(struct reproduction *reproduction)
         result->is_inside = row->measured + row->measured_error >= result->low &&
                             row->measured - row->measured_error <= result->high;
     }
-}
-
-/* --- curves ------------------------------------------------------------------------------- */
-
-/* 4 to 4096 doubling, and the number of the row, in order. */
-static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MOST])
-{
-    uint32_t count = 0;
-    bool is_listed = own == 0;
-    for (uint32_t next = CURVE_LEAST; next <= CURVE_MOST; next *= 2) {
-        if (!is_listed && own <= next) {
-            is_listed = true;
-            if (own < next) {
-                gpus[count++] = own;
-            }
-        }
-        gpus[count++] = next;
-    }
-    if (!is_listed) {
-        gpus[count++] = own;
-    }
-    return count;
-}
-
-static enum ar_status list_curves(const struct reproduction *reproduction, struct list *list,
-                                  struct ar_error *err)
-{
-    uint32_t gpus[CURVE_GPUS_MOST];
-    for (uint32_t row = 0; row < reproduction->rows.count; row++) {
-        if (published_is_context(&reproduction->rows.rows[row])) {
-            continue;
-        }
-        uint32_t count = list_gpus(reproduction->results[row].gpus, gpus);
-        for (uint32_t i = 0; i < count * CURVE_ALGORITHMS; i++) {
-            struct evaluation *item = append(list, row);
-            if (item == NULL) {
-                return ar_error_no_memory(err, "the curves");
-            }
-            item->algorithm = curve_algorithms[i / count];
-            item->gpus = gpus[i % count];
-            item->is_draw = true;
-        }
-    }
-    return AR_OK;
-}
-
-/* A point that is no run, such as more GPUs than the cluster has, is left out. */
-static enum ar_status run_curves(struct reproduction *reproduction, struct ar_error *err)
-{
-    struct list list = {.count = 0};
-    enum ar_status status = list_curves(reproduction, &list, err);
-    if (status == AR_OK) {
-        status = evaluate(reproduction, &list, err);
-    }
-    if (status == AR_OK) {
-        reproduction->curves = calloc(list.count + 1, sizeof *reproduction->curves);
-        status = reproduction->curves == NULL ? ar_error_no_memory(err, "the curves") : AR_OK;
-    }
-    for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
-        if (list.outcomes[i].err.status == AR_OK) {
-            reproduction->curves[reproduction->curves_count++] =
-                (struct curve_point){.row = list.items[i].row,
-                                     .gpus = list.items[i].gpus,
-                                     .algorithm = list.items[i].algorithm,
-                                     .value = list.outcomes[i].value};
-        }
-    }
-    list_free(&list);
-    return status;
 }
 
 enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
@@ -355,7 +238,7 @@ enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
     if (status == AR_OK) {
         judge(reproduction);
     }
-    return status == AR_OK && has_curves ? run_curves(reproduction, err) : status;
+    return status == AR_OK && has_curves ? reproduce_run_curves(reproduction, err) : status;
 }
 
 void reproduce_free(struct reproduction *reproduction)

@@ -21,8 +21,9 @@ enum { REPRODUCE_DRAW_STEPS = 4 };
 /** One prediction to make: a row with some values in place of its own. */
 struct evaluation {
     uint32_t row;
-    uint32_t gpus;           /**< 0: the row's; else on the algorithm's own grid */
-    const char *algorithm;   /**< NULL: the row's */
+    uint32_t gpus;           /**< 0: the row's */
+    const char *algorithm;   /**< NULL: the row's. The shape is the row's, too, if both are;
+                                  else the algorithm's own */
     pick picks[RANGES_MOST]; /**< of the ranges of the row */
     bool is_draw;            /**< fewer steps are averaged over, see reproduce_evaluate() */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many
@@ -62,7 +63,7 @@ struct sensitivity {
 struct curve_point {
     uint32_t row;
     uint32_t gpus;
-    const char *algorithm;
+    char algorithm[24];
     double value; /**< NAN: the run is none there */
 };
 

@@ -296,6 +296,40 @@ Test(reproduce, files_of_the_pictures_have_their_columns)
     cr_expect_eq(curves->rows_count, 1 + 3 * 12, "%zu", curves->rows_count);
 }
 
+/* The value of a curve; NAN if there is none. */
+static double curve_value(const struct cli_table *curves, const char *curve, const char *gpus)
+{
+    double value = NAN;
+    for (size_t i = 1; i < curves->rows_count; i++) {
+        if (strcmp(cli_cell(curves, i, "curve"), curve) == 0 &&
+            strcmp(cli_cell(curves, i, "gpus"), gpus) == 0) {
+            value = number(curves, i, "value");
+        }
+    }
+    return value;
+}
+
+Test(reproduce, a_row_has_a_curve_of_its_own_algorithm_through_its_prediction)
+{
+    write_file("rows.csv",
+               "row,quantity,measured,source,cluster,gpus,algorithm,shape,trace,bucket\n"
+               "a,iteration_s,1,made up,abci-v100,16,tree,,trace.csv,one\n"
+               "b,iteration_s,1,made up,abci-v100,16,hierarchical,8x2,trace.csv,\n"
+               "c,iteration_s,1,made up,abci-v100,16,hierarchical,,trace.csv,\n");
+    cli_good("$AR reproduce rows.csv --samples 1 --out out/a");
+    struct cli_table *rows = cli_table(cli_read("out/a/reproduce.csv"));
+    struct cli_table *curves = cli_table(cli_read("out/a/curves.csv"));
+    static const char *const names[] = {"a tree", "b hierarchical", "c hierarchical"};
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(curve_value(curves, names[i], "16"), number(rows, i + 1, "predicted"), "%s",
+                     names[i]);
+    }
+    cr_expect_neq(number(rows, 2, "predicted"), number(rows, 3, "predicted"));
+    cr_expect_eq(curve_value(curves, names[1], "32"), curve_value(curves, names[2], "32"));
+    cr_expect(isfinite(curve_value(curves, "a torus2d", "16")));
+    cr_expect(isnan(curve_value(curves, "b tree", "16")), "nobody asked for it");
+}
+
 Test(reproduce, a_context_row_is_listed_and_not_judged)
 {
     write_file("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");

@@ -91,6 +91,21 @@ Test(reproduce_bad, bad_runs_are_one_clear_line)
     expect_bad(&unknown, 66);
 }
 
+/* Predictions of real rows take a minute: one that cannot be made shows that none was tried. */
+Test(reproduce_bad, a_place_without_room_for_files_is_found_before_the_predictions)
+{
+    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n");
+    struct cli_run run = cli_run("$AR reproduce rows.csv --out rows.csv/in");
+    cli_expect_error(&run, "a file in the path", 74,
+                     "rows.csv: found a file; expected a directory");
+    run = cli_run("mkdir -p out/reproduce.csv && $AR reproduce rows.csv --out out");
+    cli_expect_error(&run, "a directory in the way", 74, "out/reproduce.csv: cannot write: it is");
+    run = cli_run("$AR reproduce rows.csv --out new");
+    cli_expect_error(&run, "a bad row", 65, "--gpus: found \"65537\"");
+    run = cli_run("test ! -e new");
+    cr_expect_eq(run.code, 0, "nothing is left of a run that failed");
+}
+
 Test(reproduce_bad, bad_ranges_are_one_clear_line)
 {
     static const struct bad rows[] = {
