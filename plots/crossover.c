@@ -25,18 +25,26 @@ static bool is_cell_alike(const struct ar_plot_row *a, const struct ar_plot_row 
     return is_payload_alike(a, b) && a->batch_per_gpu == b->batch_per_gpu;
 }
 
+/* The first count since the last one without a gain. */
+static void count_gain(bool has_gain, uint64_t gpus, uint64_t *from_gpus)
+{
+    if (!has_gain) {
+        *from_gpus = 0;
+    } else if (*from_gpus == 0) {
+        *from_gpus = gpus;
+    }
+}
+
 /* Takes a GPU count at which both algorithms ran; counts come in rising order. */
 static void take_count(struct ar_plot_crossing *cell, const struct ar_plot_row *ring,
                        const struct ar_plot_row *grid)
 {
-    bool is_faster = grid->iteration_s < ring->iteration_s * (1 - SAME_FRAC);
     cell->least_gpus = cell->least_gpus == 0 ? ring->gpus : cell->least_gpus;
     cell->most_gpus = ring->gpus;
-    if (!is_faster) {
-        cell->from_gpus = 0;
-    } else if (cell->from_gpus == 0) {
-        cell->from_gpus = ring->gpus;
-    }
+    count_gain(grid->iteration_s < ring->iteration_s * (1 - SAME_FRAC), ring->gpus,
+               &cell->from_gpus);
+    count_gain(grid->iteration_s * (1 + AR_PLOT_CROSSOVER_CLEAR_FRAC) <= ring->iteration_s,
+               ring->gpus, &cell->clear_gpus);
 }
 
 /* `rows` are those of one cell, in order of GPUs. */

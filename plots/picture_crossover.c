@@ -45,11 +45,29 @@ static double shade(const struct ar_plot_crossing *cell, const struct extent *ex
     return 1 - 0.85 * (all > 0 ? above / all : 0);
 }
 
+static void format_count(const struct ar_plot_crossing *cell, uint64_t gpus, char *text,
+                         size_t size)
+{
+    if (gpus > 0) {
+        snprintf(text, size, "%s%" PRIu64, gpus == cell->least_gpus ? "<= " : "", gpus);
+    } else {
+        snprintf(text, size, "never");
+    }
+}
+
+static void write_count(FILE *file, uint64_t gpus)
+{
+    if (gpus > 0) {
+        fprintf(file, "%" PRIu64, gpus);
+    }
+    fputc(',', file);
+}
+
 static void write_crossover_data(FILE *file, const struct ar_plot_scene *scene)
 {
     struct ar_plot_crossings *crossings = find(scene);
-    fputs("precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,least_gpus,most_gpus,"
-          "column,line,shade_frac,is_dark,text\n",
+    fputs("precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
+          "least_gpus,most_gpus,column,line,shade_frac,is_dark,text,clear_text\n",
           file);
     if (crossings == NULL) {
         return;
@@ -59,18 +77,17 @@ static void write_crossover_data(FILE *file, const struct ar_plot_scene *scene)
         const struct ar_plot_crossing *cell = &crossings->cells[i];
         const struct ar_plot_row *row = cell->row;
         double shade_frac = shade(cell, &extent);
-        char text[32] = "never";
-        if (cell->from_gpus > 0) {
-            snprintf(text, sizeof text, "%s%" PRIu64,
-                     cell->from_gpus == cell->least_gpus ? "<= " : "", cell->from_gpus);
-        }
+        char text[32];
+        char clear[32];
+        format_count(cell, cell->from_gpus, text, sizeof text);
+        format_count(cell, cell->clear_gpus, clear, sizeof clear);
         fprintf(file, "%s,%" PRIu64 ",%.9g,%" PRIu64 ",", row->precision, row->payload_bytes,
                 row->gradient_scale, row->batch_per_gpu);
-        if (cell->from_gpus > 0) {
-            fprintf(file, "%" PRIu64, cell->from_gpus);
-        }
-        fprintf(file, ",%" PRIu64 ",%" PRIu64 ",%zu,%zu,%.3f,%d,%s\n", cell->least_gpus,
-                cell->most_gpus, cell->column, cell->line, shade_frac, shade_frac > 0.6, text);
+        write_count(file, cell->from_gpus);
+        write_count(file, cell->clear_gpus);
+        fprintf(file, "%" PRIu64 ",%" PRIu64 ",%zu,%zu,%.3f,%d,%s,%.0f %%: %s\n", cell->least_gpus,
+                cell->most_gpus, cell->column, cell->line, shade_frac, shade_frac > 0.6, text,
+                100 * AR_PLOT_CROSSOVER_CLEAR_FRAC, clear);
     }
     free(crossings);
 }
@@ -121,6 +138,30 @@ static void write_line_ticks(FILE *file, const struct ar_plot_crossings *crossin
     fputs(")\n", file);
 }
 
+/* `has_clear`: cells have their second number, too. */
+static void write_subtitle(FILE *file, const struct ar_plot_scene *scene,
+                           const struct extent *extent, bool has_clear)
+{
+    char counts[64];
+    char never[96];
+    char clear[64] = "";
+    snprintf(counts, sizeof counts, "%" PRIu64 " to %" PRIu64 " GPUs", extent->least_gpus,
+             extent->most_gpus);
+    snprintf(never, sizeof never, "never: not up to %" PRIu64 " GPUs", extent->most_gpus);
+    if (has_clear) {
+        snprintf(clear, sizeof clear, "%.0f %%: by so much of a step",
+                 100 * AR_PLOT_CROSSOVER_CLEAR_FRAC);
+    }
+    const char *pieces[] = {scene->subject->cluster,
+                            scene->subject->trace,
+                            counts,
+                            "grids at their best shape",
+                            "darker: sooner",
+                            never,
+                            clear};
+    ar_plot_write_subtitle(file, scene, pieces, sizeof pieces / sizeof pieces[0]);
+}
+
 static void write_crossover_settings(FILE *file, const struct ar_plot_scene *scene)
 {
     struct ar_plot_crossings *crossings = find(scene);
@@ -128,16 +169,12 @@ static void write_crossover_settings(FILE *file, const struct ar_plot_scene *sce
         return;
     }
     struct extent extent = find_extent(crossings);
-    char counts[64];
-    char never[96];
-    snprintf(counts, sizeof counts, "%" PRIu64 " to %" PRIu64 " GPUs", extent.least_gpus,
-             extent.most_gpus);
-    snprintf(never, sizeof never, "never: not up to %" PRIu64 " GPUs", extent.most_gpus);
-    const char *pieces[] = {scene->subject->cluster,     scene->subject->trace, counts,
-                            "grids at their best shape", "darker: sooner",      never};
-    ar_plot_write_subtitle(file, scene, pieces, sizeof pieces / sizeof pieces[0]);
+    /* The second number of a cell has no room in a crowd. */
+    bool has_clear = crossings->columns <= 6 && crossings->lines <= 10;
+    write_subtitle(file, scene, &extent, has_clear);
     fprintf(file, "key_columns = 1\nkey_rows = 0\n");
-    fprintf(file, "columns = %zu\nlines = %zu\n", crossings->columns, crossings->lines);
+    fprintf(file, "columns = %zu\nlines = %zu\nhas_clear = %d\n", crossings->columns,
+            crossings->lines, has_clear);
     /* High enough for a line of text each. */
     fprintf(file, "picture_height = %d\n",
             crossings->lines <= 10 ? 480 : 480 + 32 * ((int)crossings->lines - 10));

@@ -8,12 +8,16 @@
 
 #include "plot_pick.h"
 
+/** A gain of this part of the grid's step is worth a change of algorithm (chosen, not measured). */
+#define AR_PLOT_CROSSOVER_CLEAR_FRAC 0.05
+
 enum { AR_PLOT_CROSSOVER_BATCHES = 16, AR_PLOT_CROSSOVER_PAYLOADS = 24 };
 
 /** One payload (with its precision) and one batch. */
 struct ar_plot_crossing {
     const struct ar_plot_row *row; /**< has precision, payload, batch and gradient scale */
-    uint64_t from_gpus; /**< the grid is faster there and at all larger counts; 0: never */
+    uint64_t from_gpus;  /**< the grid is faster there and at all larger counts; 0: never */
+    uint64_t clear_gpus; /**< the same, by AR_PLOT_CROSSOVER_CLEAR_FRAC of the step at least */
     uint64_t least_gpus, most_gpus; /**< GPU counts above 1 at which both algorithms have a row */
     size_t column, line;            /**< place of the batch and of the payload, from 0 */
 };

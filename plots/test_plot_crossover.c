@@ -62,6 +62,15 @@ Test(plot_crossover, the_same_time_is_not_faster)
     cr_expect_eq(find_one((double[]){1, 1, 1 - 1e-5, 0}).from_gpus, 16);
 }
 
+Test(plot_crossover, a_gain_is_clear_from_5_percent_of_the_step_on)
+{
+    const double slow[] = {1, 0.99, 0.953, 0.95, 0.5, 0};
+    cr_expect_eq(find_one(slow).from_gpus, 8);
+    cr_expect_eq(find_one(slow).clear_gpus, 32);
+    cr_expect_eq(find_one((double[]){0.5, 0.99, 0.5, 0}).clear_gpus, 16);
+    cr_expect_eq(find_one((double[]){0.99, 0.99, 0}).clear_gpus, 0);
+}
+
 Test(plot_crossover, one_count_tells_nothing)
 {
     cr_expect_null(find_one((double[]){0.5, 0}).row);
@@ -175,15 +184,17 @@ Test(plot_crossover, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_
     cr_expect(report.pictures[6].is_drawn);
     cr_expect_str_eq(report.pictures[6].reason, "");
     read_file("crossover.csv");
-    cr_expect_str_eq(text, "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,"
-                           "least_gpus,most_gpus,column,line,shade_frac,is_dark,text\n"
-                           "fp16,100,1,16,,4,16,0,0,0.000,0,never\n"
-                           "fp16,100,1,32,,4,16,1,0,0.000,0,never\n"
-                           "fp16,200,2,16,4,4,16,0,1,1.000,1,<= 4\n"
-                           "fp16,200,2,32,16,4,16,1,1,0.150,0,16\n");
+    cr_expect_str_eq(text,
+                     "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
+                     "least_gpus,most_gpus,column,line,shade_frac,is_dark,text,clear_text\n"
+                     "fp16,100,1,16,,,4,16,0,0,0.000,0,never,5 %: never\n"
+                     "fp16,100,1,32,,,4,16,1,0,0.000,0,never,5 %: never\n"
+                     "fp16,200,2,16,4,4,4,16,0,1,1.000,1,<= 4,5 %: <= 4\n"
+                     "fp16,200,2,32,16,16,4,16,1,1,0.150,0,16,5 %: 16\n");
     read_file("crossover.svg");
     cr_expect_not_null(strstr(text, "200 B (x2)"));
     cr_expect_not_null(strstr(text, "never"));
+    cr_expect_not_null(strstr(text, "5 %: 16"));
     cr_expect_str_eq(report.remark,
                      "all pictures but crossover are of a batch of 16 per GPU, fp16, "
                      "gradient scale 1, one of 4 combinations");

@@ -98,6 +98,15 @@ Test(plot_reproduce, all_pictures_are_whole_and_drawn_without_a_warning)
     cr_expect_not_null(strstr(text, ",,256,90.0 %,-,-,no model,g_256\n"), "%s", text);
     read_file("time_to_train.csv");
     cr_expect_not_null(strstr(text, ",5,1024,224 s,"), "numbers are of predicted rows: %s", text);
+}
+
+Test(plot_reproduce, the_largest_changes_come_first)
+{
+    need_gnuplot();
+    struct ar_plot_reproduce_report report;
+    struct ar_error err;
+    write_file("sensitivity.csv", changes);
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
     read_file("sensitivity_bars.csv");
     cr_expect_not_null(strstr(text, "panel,bar,line,percent,x_least,name_line\n"
                                     "1,1,0,-12,-23.4,0\n"
