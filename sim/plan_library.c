@@ -141,6 +141,7 @@ enum ar_status plan_load_constants(const struct options *options, struct plan *p
     if (plan->constants == NULL) {
         return ar_error_no_memory(err, "the constants of a library");
     }
+    tuning.has_net_ll128 = ar_cluster_facts(plan->cluster)->has_hcas_on_switches;
     ar_library_start(&tuning, plan->constants);
     return AR_OK;
 }

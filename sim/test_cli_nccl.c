@@ -78,6 +78,17 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
     cr_expect_null(strstr(table.out, "band"), "%s", table.out);
 }
 
+Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
+{
+    static const char line[] = "$AR allreduce --cluster %s --engine nccl --algorithm auto --gpus "
+                               "512 --payload 4MiB --format json";
+    char command[256];
+    snprintf(command, sizeof command, line, "dgx1-v100");
+    cr_expect_not_null(strstr(cli_good(command).out, "nccl-2.8.4: tree/ll128\""));
+    snprintf(command, sizeof command, line, "abci-v100");
+    cr_expect_null(strstr(cli_good(command).out, "/ll128"));
+}
+
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)
 {
     cli_good("$AR predict --cluster abci-v100 --engine nccl --algorithm auto --gpus 64 "

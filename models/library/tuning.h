@@ -44,11 +44,13 @@ struct ar_release {
     double ll128_share, ll128_cap; /**< of the bandwidth of the bus */
 
     /* Trees. */
-    double tree_share;      /**< of the bandwidth of the bus */
-    double tree_ll_divisor; /**< of that, for ll */
+    double tree_share;       /**< of the bandwidth of the bus */
+    double tree_ll_divisor;  /**< of that, for ll */
+    double tree_ll128_share; /**< of that on several nodes, for ll128 */
     double tree_cap[TUNING_SCALES];
     bool is_tree_cap_of_channel;             /**< else of all together */
     double tree_ll_correction[TUNING_SIZES]; /**< of the bandwidth by size, 0: none from here on */
+    double tree_ll128_correction[TUNING_SIZES];
     double tree_simple_correction[TUNING_SIZES];
 };
 
