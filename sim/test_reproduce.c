@@ -255,6 +255,25 @@ Test(reproduce, calibration_errors_come_with_the_cluster)
     cr_expect_gt(number(table, 1, "high"), number(table, 1, "low"));
 }
 
+/* Nor is that drawn to which the row's prediction does not react. */
+Test(reproduce, a_row_draws_what_its_engine_and_its_jitter_react_to)
+{
+    write_file("rows.csv",
+               "row,quantity,measured,source,cluster,gpus,algorithm,trace,framework,engine,jitter\n"
+               "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,recurrence,\n"
+               "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,nccl,0.01\n");
+    const char *terms = "--term optimizer.bytes=0B --term wire.precision=same ";
+    struct cli_table *table = reproduce(terms);
+    cr_expect_not_null(strstr(cli_cell(table, 1, "assumptions"), "set.net.latency"));
+    cr_expect_not_null(strstr(cli_cell(table, 1, "assumptions"), "term.jitter"));
+    cr_expect_null(strstr(cli_cell(table, 2, "assumptions"), "set."));
+    cr_expect_null(strstr(cli_cell(table, 2, "assumptions"), "term.jitter"));
+    cr_expect_not_null(strstr(cli_cell(table, 2, "assumptions"), "term.contention.sms"));
+    char options[128];
+    snprintf(options, sizeof options, "%s--engine nccl", terms);
+    cr_expect_null(strstr(cli_cell(reproduce(options), 1, "assumptions"), "set."));
+}
+
 /* A rate that was measured leaves less open than the model of a V100. */
 Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
 {
