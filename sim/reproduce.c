@@ -290,6 +290,19 @@ static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MOST])
     return count;
 }
 
+/* The algorithms that every curve is drawn for, and the row's own. Returns how many. */
+static uint32_t curve_algorithms_of(const struct reproduced *result,
+                                    const char *algorithms[CURVE_ALGORITHMS + 1])
+{
+    bool is_listed = false;
+    for (uint32_t i = 0; i < CURVE_ALGORITHMS; i++) {
+        algorithms[i] = curve_algorithms[i];
+        is_listed = is_listed || strcmp(result->algorithm, curve_algorithms[i]) == 0;
+    }
+    algorithms[CURVE_ALGORITHMS] = result->algorithm;
+    return CURVE_ALGORITHMS + !is_listed;
+}
+
 static enum ar_status list_curves(const struct reproduction *reproduction, struct list *list,
                                   struct ar_error *err)
 {
@@ -298,13 +311,15 @@ static enum ar_status list_curves(const struct reproduction *reproduction, struc
         if (published_is_context(&reproduction->rows.rows[row])) {
             continue;
         }
+        const char *algorithms[CURVE_ALGORITHMS + 1];
         uint32_t count = list_gpus(reproduction->results[row].gpus, gpus);
-        for (uint32_t i = 0; i < count * CURVE_ALGORITHMS; i++) {
+        uint32_t kinds = curve_algorithms_of(&reproduction->results[row], algorithms);
+        for (uint32_t i = 0; i < count * kinds; i++) {
             struct evaluation *item = append(list, row);
             if (item == NULL) {
                 return ar_error_no_memory(err, "the curves");
             }
-            item->algorithm = curve_algorithms[i / count];
+            item->algorithm = algorithms[i / count];
             item->gpus = gpus[i % count];
             item->is_draw = true;
         }
@@ -364,37 +379,4 @@ void reproduce_free(struct reproduction *reproduction)
     free(reproduction->sensitivities);
     free(reproduction->curves);
     published_free(&reproduction->rows);
-}
-
-/* Sorts values and gives their median; NAN if there are none. */
-static double median_of(double *values, size_t count)
-{
-    qsort(values, count, sizeof *values, compare_numbers);
-    return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
-}
-
-struct reproduce_summary reproduce_summarize(const struct reproduction *reproduction)
-{
-    struct reproduce_summary summary = {.largest_error_frac = NAN};
-    size_t count = reproduction->rows.count;
-    double *values = calloc(2 * count + 1, sizeof *values);
-    double *widths = values + count;
-    for (size_t i = 0; values != NULL && i < count; i++) {
-        const struct reproduced *result = &reproduction->results[i];
-        if (!isnan(result->predicted)) {
-            widths[summary.judged] = (result->high - result->low) / result->predicted;
-            values[summary.judged++] = fabs(result->error_frac);
-            summary.inside += result->is_inside;
-            summary.close += fabs(result->error_frac) <= REPRODUCE_CLOSE_FRAC;
-        }
-    }
-    if (values != NULL) {
-        summary.median_error_frac = median_of(values, summary.judged);
-        summary.median_width_frac = median_of(widths, summary.judged);
-    }
-    if (summary.judged > 0) {
-        summary.largest_error_frac = values[summary.judged - 1];
-    }
-    free(values);
-    return summary;
 }

@@ -315,6 +315,15 @@ Test(reproduce, files_of_the_pictures_have_their_columns)
     cr_expect_eq(curves->rows_count, 1 + 3 * 12, "%zu", curves->rows_count);
 }
 
+Test(reproduce, a_row_of_another_algorithm_has_a_curve_of_it)
+{
+    write_file("rows.csv", HEAD "a,efficiency_frac,0.5,made up,flat,8,tree,trace.csv,,\n");
+    cli_good("$AR reproduce rows.csv " KNOWN "--out out/tree");
+    const char *curves = cli_read("out/tree/curves.csv");
+    cr_expect_eq(cli_lines_with(curves, "a tree,tree,"), 11, "%s", curves);
+    cr_expect_eq(cli_lines_with(curves, "a ring,ring,"), 11, "%s", curves);
+}
+
 Test(reproduce, a_context_row_is_listed_and_not_judged)
 {
     write_file("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");
