@@ -125,6 +125,16 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
              "--images-per-s-at 32=100");
 }
 
+Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
+{
+    const char *alone = cli_good("$AR explain " STEP "--bucket one").out;
+    cr_expect_not_null(strstr(alone, "of which 0.000 ms hide behind"), "%s", alone);
+    const char *waits =
+        cli_good("$AR explain " STEP "--bucket groups:1 --term cycle.time=1ms --jitter 0.05").out;
+    cr_expect_not_null(strstr(waits, " ms, all exposed, and "), "%s", waits);
+    cr_expect_null(strstr(waits, "hide behind"), "%s", waits);
+}
+
 Test(cli_terms, the_list_has_all_frameworks_and_terms)
 {
     struct cli_run run = cli_good("$AR list frameworks");
