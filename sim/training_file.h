@@ -53,7 +53,7 @@ enum ar_status training_file_batch(const struct training_file *file, size_t phas
 /** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
 bool training_file_fits(const struct training_file *file, uint32_t gpus);
 
-enum { TRAINING_KEYS_COUNT = 17, TRAINING_PATHS_COUNT = 3 };
+enum { TRAINING_KEYS_COUNT = 18, TRAINING_PATHS_COUNT = 3 };
 
 /** The options of one prediction: those given, then those of the file, then the defaults of
  * `predict`. Texts point into the file, the options given and this structure. */

@@ -24,6 +24,7 @@ static const struct key {
     {"trace", PATH, offsetof(struct options, trace), true},
     {"precision", TEXT, offsetof(struct options, precision), false},
     {"framework", PATH, offsetof(struct options, framework), false},
+    {"images_per_s_at", TEXT, offsetof(struct options, images_per_s_at), false},
     {"bucket", TEXT, offsetof(struct options, bucket), false},
     {"channels", TEXT, offsetof(struct options, channels), false},
     {"window", TEXT, offsetof(struct options, window), false},
@@ -188,6 +189,16 @@ void training_options_destroy(struct training_options *joined)
     joined->lists[0] = joined->lists[1] = NULL;
 }
 
+/* Whether a text begins with the option of a directive: with dashes, where that has underscores. */
+static bool is_option(const char *text, const char *name)
+{
+    size_t i = 0;
+    while (name[i] != '\0' && text[i] == (name[i] == '_' ? '-' : name[i])) {
+        i++;
+    }
+    return name[i] == '\0' && text[i] == ':';
+}
+
 /* The line of the file whose value an error text speaks of; 0 if it is not of the file. */
 static uint64_t find_line(const struct training_options *joined, const struct training_file *file,
                           size_t phase, const char *text)
@@ -195,9 +206,8 @@ static uint64_t find_line(const struct training_options *joined, const struct tr
     if (strncmp(text, "--", 2) != 0) { /* a trace that was measured at another batch */
         return strstr(text, " batch ") != NULL ? file->csv->lines[phase] : 0;
     }
-    size_t length = strcspn(text, ":") - 2;
     for (size_t i = 0; i < TRAINING_KEYS_COUNT; i++) {
-        if (strlen(keys[i].name) == length && strncmp(keys[i].name, text + 2, length) == 0) {
+        if (is_option(text + 2, keys[i].name)) {
             return joined->lines[i];
         }
     }
