@@ -86,6 +86,18 @@ Test(tuning, times_of_each_release_are_those_of_its_published_constants)
     }
 }
 
+/* 8 ranks on as many nodes: 14 hops across the network. */
+Test(tuning, one_rank_on_each_node_has_less_of_the_bandwidth_by_ll128_from_2_8_on)
+{
+    struct ar_library_run run = {.nodes = 8, .ranks = 8, .bytes = MIB};
+    struct ar_tuning old = tuning_of("2.5.6");
+    struct ar_tuning tuning = tuning_of("2.8.4");
+    cr_expect_float_eq(ar_tuning_time(&old, AR_RING_LL128, &run) * 1e6,
+                       3.6 + 14 * 2.5 + MIB * 1.75 / (24e3 * 0.9375), 1e-6);
+    cr_expect_float_eq(ar_tuning_time(&tuning, AR_RING_LL128, &run) * 1e6,
+                       10 + 14 * 4.0 + MIB * 1.75 / (24e3 * 0.7), 1e-6);
+}
+
 Test(tuning, hops_over_pcie_have_latencies_of_their_own_and_no_ll128)
 {
     struct ar_library_run run = {.nodes = 1, .ranks = 4, .bytes = MIB};

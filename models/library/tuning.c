@@ -151,7 +151,9 @@ static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
     if (choice == AR_RING_LL) {
         bus = fmin(release->ll_cap[scale_of(run)], bus / 4);
     } else if (choice == AR_RING_LL128) {
-        bus = fmin(bus * release->ll128_share, release->ll128_cap);
+        bool is_alone = is_wide(run) && run->ranks < 2 * run->nodes;
+        bus = fmin(bus * (is_alone ? release->ll128_alone_share : release->ll128_share),
+                   release->ll128_cap);
     } else if (is_all_reduce && is_wide(run) && run->bytes >= run->ranks / 16.0 * 65536) {
         latency *= release->plateau;
     }

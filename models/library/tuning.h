@@ -42,6 +42,7 @@ struct ar_release {
                                 64 KiB for 16 ranks on; 1: none */
     double ll_cap[TUNING_SCALES];
     double ll128_share, ll128_cap; /**< of the bandwidth of the bus */
+    double ll128_alone_share;      /**< the same with one rank on each of several nodes */
 
     /* Trees. */
     double tree_share;       /**< of the bandwidth of the bus */

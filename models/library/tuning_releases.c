@@ -12,9 +12,10 @@
  *   hop (Intel hosts) and the two net hops more of an all-reduce are those of NVIDIA/nccl b6475625
  *   (2.20), the plateau and where it begins those of 2.8.4.
  *
- * ll128 on several nodes is of 2.5.6 as above (there 7/9 of a tree's bandwidth); its trees in 2.8.4
- * and 2.18.3 have the hops, the share and, in 2.18.3, the corrections of public copies of later
- * releases; in 2.8.4 the corrections of 2.5.6.
+ * ll128 on several nodes is of 2.5.6 as above (there 7/9 of a tree's bandwidth); in 2.8.4
+ * and 2.18.3 the share of rings with one rank per node, and of trees the hops and the share, are
+ * those of public copies of later releases, as are the corrections in 2.18.3; those in 2.8.4 are
+ * of 2.5.6.
  *
  * Caps are those of Volta on hosts of Intel. The caps of ll128 per channel (16.7 GB/s, later 20)
  * are left out in 2.8.4 and 2.18.3: NCCL has more channels in a node than across the network, and
@@ -68,15 +69,16 @@
 
 #define RINGS_2_5_6                                                                                \
     .is_net_everywhere = true, .ll_node_factor = 1, .plateau = 1,                                  \
-    .ll_cap = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .ll128_share = 120.0 / 128, .ll128_cap = 100
+    .ll_cap = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .ll128_share = 120.0 / 128,                          \
+    .ll128_alone_share = 120.0 / 128, .ll128_cap = 100
 
-#define TREES_2_5_6 .tree_share = 0.9, .tree_ll_divisor = 3,                                          \
-    .tree_ll128_share = 7.0 / 9, .tree_cap = {90, 70, 70}
+#define TREES_2_5_6                                                                                \
+    .tree_share = 0.9, .tree_ll_divisor = 3, .tree_ll128_share = 7.0 / 9, .tree_cap = {90, 70, 70}
 
 #define CAPS_VOLTA                                                                                 \
-    .ll_cap = {39, 39, 20.4}, .ll128_share = 0.92, .ll128_cap = HUGE_VAL,                          \
-    .tree_share = 0.92, .tree_ll_divisor = 3.8, .tree_ll128_share = 120.0 / 128,                   \
-    .tree_cap = {26.5, 18.5, 10}, .is_tree_cap_of_channel = true
+    .ll_cap = {39, 39, 20.4}, .ll128_share = 0.92, .ll128_alone_share = 0.7,                       \
+    .ll128_cap = HUGE_VAL, .tree_share = 0.92, .tree_ll_divisor = 3.8,                             \
+    .tree_ll128_share = 120.0 / 128, .tree_cap = {26.5, 18.5, 10}, .is_tree_cap_of_channel = true
 
 const struct ar_release ar_releases[] = {
     {.release = "2.3.7", .name = "nccl-2.3.7",
