@@ -72,7 +72,9 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
     struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                   "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
     cr_expect_not_null(strstr(run.out, "\"own constants of nccl-2.8.4: ring/"), "%s", run.out);
-    cr_expect_not_null(strstr(cli_good("$AR list engines").out, "\nnccl  "));
+    const char *engines = cli_good("$AR list engines").out;
+    cr_expect_not_null(strstr(engines, "\nnccl  "));
+    cr_expect_not_null(strstr(engines, "\nvalues of library.release: 2.3.7 2.5.6 2.8.4 2.18.3\n"));
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     cr_expect_null(strstr(table.out, "band"), "%s", table.out);

@@ -324,6 +324,14 @@ Test(reproduce, a_row_of_another_algorithm_has_a_curve_of_it)
     cr_expect_eq(cli_lines_with(curves, "a ring,ring,"), 11, "%s", curves);
 }
 
+Test(reproduce, list_has_the_rows_of_the_shipped_tables)
+{
+    const char *out = cli_good("$AR list published").out;
+    cr_expect_eq(cli_lines_with(out, "sony-v1-1088"), 1, "%s", out);
+    cr_expect_gt(cli_lines_with(out, " (not predicted)"), 0, "%s", out);
+    cr_expect_eq(cli_lines_with(out, "cannot be read"), 0, "%s", out);
+}
+
 Test(reproduce, a_context_row_is_listed_and_not_judged)
 {
     write_file("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");

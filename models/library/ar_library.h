@@ -199,6 +199,9 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 /** `2.8.4` */
 const char *ar_tuning_release(const struct ar_tuning *tuning);
 
+/** The releases, the oldest first; NULL behind the last one. */
+const char *ar_tuning_release_at(size_t index);
+
 /** NCCL 2.3 and older have rings only. */
 bool ar_tuning_has_trees(const struct ar_tuning *tuning);
 

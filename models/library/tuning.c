@@ -44,6 +44,11 @@ const char *ar_tuning_release(const struct ar_tuning *tuning)
     return tuning->release->release;
 }
 
+const char *ar_tuning_release_at(size_t index)
+{
+    return index < ar_releases_count ? ar_releases[index].release : NULL;
+}
+
 bool ar_tuning_has_trees(const struct ar_tuning *tuning)
 {
     return tuning->release->has_trees;
