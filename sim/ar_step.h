@@ -17,8 +17,9 @@
  * there is nobody to exchange with, and all but the input limit are off:
  *
  * - Buckets that are negotiated in cycles may be sent later than their last gradient is there, and
- *   hold other tensors (ar_workload.h). Where ranks differ, a bucket still holds the tensors and
- *   waits the time of the even step; each rank adds its own delay.
+ *   hold other tensors (ar_workload.h). A negotiation ends when the slowest rank has taken part:
+ *   where ranks differ, all start a bucket when it is ready on the last of them, with the tensors
+ *   and after the wait of the even step. Without cycles each rank starts as soon as it can.
  * - A bucket of several tensors is copied in and out on the communication stream (ar_trial.h): of
  *   each `copy_s` = fusion.passes * bytes / rate + 2 * tensors * fusion.tensor. Bytes are those on
  *   the wire, also where the gradients are wider or narrower.

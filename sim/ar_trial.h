@@ -76,6 +76,8 @@ struct ar_trial {
                                            ar_trial_run() where the engine needs it */
     const double *rank_start_s;       /**< [rank], at least 0; NULL: 0 for all */
     const double *rank_factor;        /**< [rank], above 0: of compute time; NULL: 1 for all */
+    const double *agreed_s;           /**< [job]: all ranks have agreed that the job may start, in
+                                           place of when it is ready on each; NULL: they do not */
     const struct ar_library *library; /**< for engines that need one; else NULL */
     enum ar_band band;                /**< of the library's times */
 
@@ -104,9 +106,12 @@ struct ar_engine {
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
 
-/** When a job is ready on a rank. */
+/** When a job is ready on a rank, or may start there. */
 static inline double ar_trial_ready(const struct ar_trial *trial, uint32_t job, uint32_t rank)
 {
+    if (trial->agreed_s != NULL) {
+        return trial->agreed_s[job];
+    }
     double start_s = trial->rank_start_s != NULL ? trial->rank_start_s[rank] : 0;
     double factor = trial->rank_factor != NULL ? trial->rank_factor[rank] : 1;
     return start_s + factor * trial->jobs[job].ready_s + trial->jobs[job].wait_s;

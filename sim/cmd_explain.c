@@ -35,6 +35,20 @@ static void write_term(const char *name, double time_s, double whole_s)
     printf("  %-30s %10.3f %8.1f\n", name, time_s * 1e3, 100 * time_s / whole_s);
 }
 
+/* What is exposed beyond the time that the stream is busy is waiting. */
+static void write_hidden(const struct ar_step *step)
+{
+    double hidden_s = step->allreduce_s - (step->exposed_s - step->contention_s);
+    if (hidden_s >= 0) {
+        printf("  all-reduce stream busy %.3f ms, of which %.3f ms hide behind the backward pass\n",
+               step->allreduce_s * 1e3, hidden_s * 1e3);
+        return;
+    }
+    printf("  all-reduce stream busy %.3f ms, all exposed, and %.3f ms of waiting for the slowest "
+           "rank and for negotiations\n",
+           step->allreduce_s * 1e3, -hidden_s * 1e3);
+}
+
 static void write_iteration(const struct plan *plan, const struct ar_step *step)
 {
     const struct ar_trace *trace = plan->trace;
@@ -52,9 +66,7 @@ static void write_iteration(const struct plan *plan, const struct ar_step *step)
         write_term("wait for input", step->input_wait_s, whole_s);
     }
     write_term("= iteration", whole_s, whole_s);
-    printf("  all-reduce stream busy %.3f ms, of which %.3f ms hide behind the backward pass\n",
-           step->allreduce_s * 1e3,
-           (step->allreduce_s - step->exposed_s + step->contention_s) * 1e3);
+    write_hidden(step);
     printf("  %.1f images/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
            step->images_per_s, step->efficiency_frac * 100,
            step->baseline == AR_BASELINE_GPU ? "GPU without communication"

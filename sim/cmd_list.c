@@ -10,6 +10,7 @@
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"
+#include "reproduce_rows.h"
 #include "resource.h"
 #include "training_file.h"
 
@@ -78,6 +79,32 @@ static void list_runs(void)
     }
 }
 
+/* The rows of the tables of published runs. */
+static void list_published(void)
+{
+    char names[RESOURCE_NAMES_MOST][64];
+    size_t count = shipped_names(RESOURCE_PUBLISHED, "published runs", names);
+    for (size_t i = 0; i < count; i++) {
+        char path[RESOURCE_PATH];
+        struct ar_error err;
+        struct published_rows rows = {.count = 0};
+        if (strcmp(names[i], "ranges") == 0) {
+            continue; /* what is not known of clusters, for all rows */
+        }
+        if (resource_find(RESOURCE_PUBLISHED, "list", names[i], path, &err) == AR_OK &&
+            published_read_file(path, &rows, &err) == AR_OK) {
+            for (size_t j = 0; j < rows.count; j++) {
+                printf("%-18s %-18s %s%s\n", names[i], rows.rows[j].cells[PUBLISHED_row],
+                       rows.rows[j].cells[PUBLISHED_title],
+                       published_is_context(&rows.rows[j]) ? " (not predicted)" : "");
+            }
+        } else {
+            printf("%-18s cannot be read: %s\n", names[i], err.text);
+        }
+        published_free(&rows);
+    }
+}
+
 static void list_frameworks(void)
 {
     char names[RESOURCE_NAMES_MOST][64];
@@ -104,6 +131,11 @@ static void list_engines(void)
     for (size_t i = 0; i < ar_engines_count; i++) {
         printf("%-10s %s\n", ar_engines[i]->name, ar_engines[i]->title);
     }
+    printf("values of library.release:");
+    for (size_t i = 0; ar_tuning_release_at(i) != NULL; i++) {
+        printf(" %s", ar_tuning_release_at(i));
+    }
+    puts("");
 }
 
 static void list_columns(void)
@@ -120,6 +152,7 @@ static const struct {
     {"traces", list_traces},
     {"runs", list_runs},
     {"frameworks", list_frameworks},
+    {"published", list_published},
     {"engines", list_engines},
     {"columns", list_columns},
 };
@@ -136,7 +169,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         }
         return ar_error_set(err, AR_USAGE,
                             "list: found \"%s\"; expected algorithms, clusters, traces, runs, "
-                            "frameworks, engines or columns",
+                            "frameworks, published, engines or columns",
                             options->arguments[0]);
     }
     for (size_t i = 0; i < count - 1; i++) { /* columns only when asked for */

@@ -61,6 +61,17 @@ const struct ar_algorithm ar_algorithm_auto = {
     .move = no_move,
 };
 
+bool library_engine_ignores(const char *key)
+{
+    static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strncmp(key, keys[i], strlen(keys[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* --- calls -------------------------------------------------------------------------------- */
 
 static bool is_named(const struct ar_collective *collective, const char *name)

@@ -13,6 +13,9 @@ size_t library_engine_calls(const struct ar_collective *collective, uint64_t ele
 /** What ar_tuning_choose() is limited to: `ring`, `tree` or NULL. */
 const char *library_engine_algorithm(const struct ar_collective *collective);
 
+/** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know. */
+bool library_engine_ignores(const char *key);
+
 /** ar_engine_check() of these engines. */
 enum ar_status library_engine_check(const struct ar_engine *engine,
                                     const struct ar_collective *collective,

@@ -6,6 +6,7 @@
 
 #include "ar_text.h"
 #include "ar_units.h"
+#include "library_engine.h"
 #include "lists.h"
 #include "plan.h"
 #include "resource.h"
@@ -141,6 +142,7 @@ enum ar_status plan_load_constants(const struct options *options, struct plan *p
     if (plan->constants == NULL) {
         return ar_error_no_memory(err, "the constants of a library");
     }
+    tuning.has_net_ll128 = ar_cluster_facts(plan->cluster)->has_hcas_on_switches;
     ar_library_start(&tuning, plan->constants);
     return AR_OK;
 }
@@ -229,7 +231,6 @@ enum ar_status plan_check_messages(const struct plan *plan, const char *command,
 static bool is_without_effect(const struct options *options)
 {
     static const char *const names[] = {"slow-link", "down-link", "channels", "window"};
-    static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
     for (size_t i = 0; i < options->given_count; i++) {
         for (size_t j = 0; j < sizeof names / sizeof names[0]; j++) {
             if (strcmp(options->given[i], names[j]) == 0) {
@@ -238,10 +239,8 @@ static bool is_without_effect(const struct options *options)
         }
     }
     for (size_t i = 0; i < options->settings.count; i++) {
-        for (size_t j = 0; j < sizeof keys / sizeof keys[0]; j++) {
-            if (strncmp(options->settings.texts[i], keys[j], strlen(keys[j])) == 0) {
-                return true;
-            }
+        if (library_engine_ignores(options->settings.texts[i])) {
+            return true;
         }
     }
     return false;

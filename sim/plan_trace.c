@@ -109,7 +109,8 @@ static enum ar_status read_trace(struct ar_trace_request request, bool is_asked,
     return status;
 }
 
-/* Time of a step's compute at another batch. */
+/* Time of a step's compute at another batch, but for compute.scale: that goes on top of a measured
+ * rate, where it would cancel out. */
 static enum ar_status time_at(struct ar_trace_request request, const struct plan *plan,
                               uint32_t batch, double *compute_s, struct ar_error *err)
 {
@@ -126,7 +127,8 @@ static enum ar_status time_at(struct ar_trace_request request, const struct plan
     enum ar_status status = ar_trace_load(&request, &trace, err);
     if (status == AR_OK) {
         status = ar_framework_apply(plan->framework, trace, err);
-        *compute_s = ar_trace_compute_s(trace);
+        *compute_s =
+            ar_trace_compute_s(trace) / ar_framework_number(plan->framework, AR_TERM_COMPUTE_SCALE);
         ar_trace_destroy(trace);
     }
     return status;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ar_text.h"
+#include "library_engine.h"
 #include "reproduce_rows.h"
 #include "resource.h"
 
@@ -49,7 +50,24 @@ static bool is_fixed_by_options(const struct options *options, const char *key)
 static bool is_fixed_by_row(const struct published *row, const char *key)
 {
     return (strncmp(key, "set.", 4) == 0 && cell_sets(row->cells[PUBLISHED_set], key + 4)) ||
-           (strncmp(key, "term.", 5) == 0 && cell_sets(row->cells[PUBLISHED_term], key + 5));
+           (strncmp(key, "term.", 5) == 0 && cell_sets(row->cells[PUBLISHED_term], key + 5)) ||
+           (strcmp(key, "term.jitter") == 0 && row->cells[PUBLISHED_jitter][0] != '\0');
+}
+
+/* What the prediction of a row does not react to: links, by an engine that knows none of them. */
+static bool is_without_effect(const struct options *options, const struct published *row,
+                              const char *key)
+{
+    const char *name = options->engine != NULL ? options->engine : row->cells[PUBLISHED_engine];
+    const struct ar_engine *engine;
+    struct ar_error ignored;
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        if (strcmp(range_key(&row->ranges[i]), "engine") == 0) {
+            return false;
+        }
+    }
+    return strncmp(key, "set.", 4) == 0 && library_engine_ignores(key + 4) && name[0] != '\0' &&
+           ar_engine_find("", name, &engine, &ignored) == AR_OK && engine->needs_library;
 }
 
 static struct range *find_range(struct published *row, const char *key)
@@ -159,7 +177,9 @@ static enum ar_status add_lines(const struct ar_csv *csv, const size_t *places,
             bool is_free = status == AR_OK && !is_fixed_by_options(options, range_key(&range));
             for (size_t j = 0; is_free && status == AR_OK && j < rows->count; j++) {
                 struct published *row = &rows->rows[j];
-                if (concerns(csv, i, places, row) && !is_fixed_by_row(row, range_key(&range))) {
+                const char *key = range_key(&range);
+                if (concerns(csv, i, places, row) && !is_fixed_by_row(row, key) &&
+                    !is_without_effect(options, row, key)) {
                     status = add(&range, row, err);
                 }
             }

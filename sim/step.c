@@ -18,6 +18,13 @@ static bool has_uneven_ranks(const struct ar_step *step)
     return step->jitter_frac > 0 || step->stragglers_count > 0 || step->iterations_count > 1;
 }
 
+/* Ranks that negotiate start a bucket together. */
+static bool is_agreed(const struct ar_step *step)
+{
+    return has_uneven_ranks(step) &&
+           step_workload(step, ar_shape_ranks(&step->collective.shape)).cycle.time_s > 0;
+}
+
 static enum ar_status make_ranks(struct ar_step *step, uint32_t ranks, struct ar_error *err)
 {
     bool is_uneven = has_uneven_ranks(step);
@@ -27,7 +34,10 @@ static enum ar_status make_ranks(struct ar_step *step, uint32_t ranks, struct ar
         step->trial.rank_factor = calloc(ranks, sizeof(double));
         step->rank_end_s = calloc(ranks, sizeof(double));
     }
-    if (step->trial.rank_finish_s == NULL ||
+    if (is_agreed(step)) {
+        step->trial.agreed_s = calloc(step->trial.jobs_count, sizeof(double));
+    }
+    if (step->trial.rank_finish_s == NULL || (is_agreed(step) && step->trial.agreed_s == NULL) ||
         (is_uneven && (step->trial.rank_start_s == NULL || step->trial.rank_factor == NULL ||
                        step->rank_end_s == NULL))) {
         return ar_error_no_memory(err, "the ranks of a step");
@@ -67,6 +77,19 @@ static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
     for (uint32_t i = 0; i < step->stragglers_count; i++) {
         factors[step->stragglers[i].rank] *= step->stragglers[i].factor;
     }
+}
+
+/* A negotiation ends on all ranks at once, after the slowest has what it is about. */
+static void agree(struct ar_step *step)
+{
+    struct ar_trial *trial = &step->trial;
+    double *agreed_s = (double *)trial->agreed_s; /* the step's own */
+    bool is_even;
+    trial->agreed_s = NULL;
+    for (uint32_t job = 0; agreed_s != NULL && job < trial->jobs_count; job++) {
+        agreed_s[job] = ar_trial_ready_on_all(trial, job, &is_even);
+    }
+    trial->agreed_s = agreed_s;
 }
 
 /* How long some rank's stream was busy. The first rank may begin a bucket before the last one has
@@ -143,6 +166,7 @@ static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, b
     if (is_uneven && !is_first) {
         advance_ranks(step);
     }
+    agree(step);
     enum ar_status status = ar_trial_run(&step->trial, step->engine, err);
     if (status == AR_OK) {
         *exposed_s = is_uneven ? end_ranks(step) : exposed_time(step);
@@ -276,6 +300,7 @@ void ar_step_destroy(struct ar_step *step)
     ar_closed_destroy((struct ar_closed *)step->trial.plan);
     free((void *)step->trial.rank_start_s);
     free((void *)step->trial.rank_factor);
+    free((void *)step->trial.agreed_s);
     free(step->trial.rank_finish_s);
     free(step->rank_end_s);
     step->rank_end_s = NULL;

@@ -72,10 +72,23 @@ Test(cli_nccl, rows_say_which_release_and_which_choices)
     struct cli_run run = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                   "torus2d --shape 4x2 --gpus 8 --payload 64MiB --format json");
     cr_expect_not_null(strstr(run.out, "\"own constants of nccl-2.8.4: ring/"), "%s", run.out);
-    cr_expect_not_null(strstr(cli_good("$AR list engines").out, "\nnccl  "));
+    const char *engines = cli_good("$AR list engines").out;
+    cr_expect_not_null(strstr(engines, "\nnccl  "));
+    cr_expect_not_null(strstr(engines, "\nvalues of library.release: 2.3.7 2.5.6 2.8.4 2.18.3\n"));
     struct cli_run table = cli_good("$AR allreduce --cluster abci-v100 --engine nccl --algorithm "
                                     "auto --gpus 8 --payload 64MiB");
     cr_expect_null(strstr(table.out, "band"), "%s", table.out);
+}
+
+Test(cli_nccl, ll128_crosses_the_network_of_a_dgx_and_not_that_of_abci)
+{
+    static const char line[] = "$AR allreduce --cluster %s --engine nccl --algorithm auto --gpus "
+                               "512 --payload 4MiB --format json";
+    char command[256];
+    snprintf(command, sizeof command, line, "dgx1-v100");
+    cr_expect_not_null(strstr(cli_good(command).out, "nccl-2.8.4: tree/ll128\""));
+    snprintf(command, sizeof command, line, "abci-v100");
+    cr_expect_null(strstr(cli_good(command).out, "/ll128"));
 }
 
 Test(cli_nccl, a_step_a_sweep_and_an_explanation_have_it)

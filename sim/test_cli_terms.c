@@ -113,9 +113,26 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
     double high = 64 / number("--batch 64", "compute_s") / 1000;
     cr_expect_float_eq(number("--batch 32 --images-per-s-at 16=700,64=1000", "compute_s"),
                        own_s * (low + high) / 2, 1e-9);
+    /* What is not known of a measured rate is a factor on it; floors are in it. */
+    cr_expect_float_eq(
+        number("--batch 32 --images-per-s-at 32=800 --term compute.scale=1.25", "compute_s"), 0.05,
+        1e-9);
+    cr_expect_float_eq(
+        number("--batch 32 --images-per-s-at 32=800 --term step.floor=2ms", "compute_s"), 0.04,
+        1e-9);
     /* A timed trace knows its own batch. */
     cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --algorithm ring --quiet "
              "--images-per-s-at 32=100");
+}
+
+Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
+{
+    const char *alone = cli_good("$AR explain " STEP "--bucket one").out;
+    cr_expect_not_null(strstr(alone, "of which 0.000 ms hide behind"), "%s", alone);
+    const char *waits =
+        cli_good("$AR explain " STEP "--bucket groups:1 --term cycle.time=1ms --jitter 0.05").out;
+    cr_expect_not_null(strstr(waits, " ms, all exposed, and "), "%s", waits);
+    cr_expect_null(strstr(waits, "hide behind"), "%s", waits);
 }
 
 Test(cli_terms, the_list_has_all_frameworks_and_terms)

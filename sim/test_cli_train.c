@@ -70,7 +70,8 @@ Test(cli_train, phases_that_do_not_fit_are_refused)
          ":7: found columns \"batch_per_gpu\" and \"batch_total\"; expected one of them"},
         {GOOD "first_epoch,last_epoch,batch_per_gpus\n0,9,16\n", 65,
          ":7: unknown column \"batch_per_gpus\"; did you mean \"batch_per_gpu\"?"},
-        {GOOD "first_epoch,batch_per_gpu\n0,16\n", 65, ":7: column \"last_epoch\" is missing"},
+        {GOOD "first_epoch,batch_per_gpu\n0,16\n", 65,
+         ":7: column \"last_epoch\" is missing; expected it in the header"},
         {GOOD PHASES "0,9\n", 65, ":8:"},
     };
     EXPECT_ALL(rows);
@@ -114,6 +115,8 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
         {GOOD "# set = nodes=2\n" PHASES "0,9,16\n", 65,
          ":3: gpus: found \"4\"; expected a whole number from 1 to 2, the GPUs of cluster flat"},
         {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", 65, ":7: set: "},
+        {GOOD "# images_per_s_at = 16\n" PHASES "0,9,16\n", 65,
+         ":7: images-per-s-at: found \"16\"; expected BATCH=IMAGES_PER_S"},
         {GOOD "# window = 0\n" PHASES "0,9,16\n", 65, ":7: window: found \"0\"; expected"},
         {GOOD "# bucket = 25\n" PHASES "0,9,16\n", 65, ":7: bucket: found \"25\" without a unit"},
         {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", 65, ":7: shape: 3x3 has 9 places; expected"},

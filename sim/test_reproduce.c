@@ -255,6 +255,25 @@ Test(reproduce, calibration_errors_come_with_the_cluster)
     cr_expect_gt(number(table, 1, "high"), number(table, 1, "low"));
 }
 
+/* Nor is that drawn to which the row's prediction does not react. */
+Test(reproduce, a_row_draws_what_its_engine_and_its_jitter_react_to)
+{
+    write_file("rows.csv",
+               "row,quantity,measured,source,cluster,gpus,algorithm,trace,framework,engine,jitter\n"
+               "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,recurrence,\n"
+               "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,nccl,0.01\n");
+    const char *terms = "--term optimizer.bytes=0B --term wire.precision=same ";
+    struct cli_table *table = reproduce(terms);
+    cr_expect_not_null(strstr(cli_cell(table, 1, "assumptions"), "set.net.latency"));
+    cr_expect_not_null(strstr(cli_cell(table, 1, "assumptions"), "term.jitter"));
+    cr_expect_null(strstr(cli_cell(table, 2, "assumptions"), "set."));
+    cr_expect_null(strstr(cli_cell(table, 2, "assumptions"), "term.jitter"));
+    cr_expect_not_null(strstr(cli_cell(table, 2, "assumptions"), "term.contention.sms"));
+    char options[128];
+    snprintf(options, sizeof options, "%s--engine nccl", terms);
+    cr_expect_null(strstr(cli_cell(reproduce(options), 1, "assumptions"), "set."));
+}
+
 /* A rate that was measured leaves less open than the model of a V100. */
 Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
 {
@@ -328,6 +347,14 @@ Test(reproduce, a_row_has_a_curve_of_its_own_algorithm_through_its_prediction)
     cr_expect_eq(curve_value(curves, names[1], "32"), curve_value(curves, names[2], "32"));
     cr_expect(isfinite(curve_value(curves, "a torus2d", "16")));
     cr_expect(isnan(curve_value(curves, "b tree", "16")), "nobody asked for it");
+}
+
+Test(reproduce, list_has_the_rows_of_the_shipped_tables)
+{
+    const char *out = cli_good("$AR list published").out;
+    cr_expect_eq(cli_lines_with(out, "sony-v1-1088"), 1, "%s", out);
+    cr_expect_gt(cli_lines_with(out, " (not predicted)"), 0, "%s", out);
+    cr_expect_eq(cli_lines_with(out, "cannot be read"), 0, "%s", out);
 }
 
 Test(reproduce, a_context_row_is_listed_and_not_judged)

@@ -340,6 +340,27 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
     ar_cluster_destroy(flat);
 }
 
+Test(terms, ranks_that_negotiate_start_a_bucket_when_it_is_ready_on_the_slowest)
+{
+    static const struct ar_straggler straggler = {5, 1.5};
+    const struct ar_step like = {.stragglers = &straggler, .stragglers_count = 1};
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    for (int i = 0; i < 2; i++) {
+        const struct ar_engine *engine = i == 0 ? &ar_engine_recurrence : &ar_engine_closed;
+        struct ar_step step = run_on(flat, &two, "one", "cycle.time=1us", engine, like);
+        /* Sent 34.5 ms after the start, when the backward pass of the straggler ends. */
+        double sent_s = 1.5 * END_S;
+        cr_expect_float_eq(step.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2), 1e-9);
+        cr_expect_float_eq(step.iteration_s,
+                           sent_s + 1e-6 + alone_s(EARLY + SMALL, 2) + 1.5 * two.optimizer_s, 2e-6);
+        step = run_on(flat, &two, "one", "", engine, like);
+        if (i == 0) { /* the others have begun */
+            cr_expect_gt(step.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2) + 5e-3);
+        }
+    }
+    ar_cluster_destroy(flat);
+}
+
 Test(terms, and_all_other_times_scaled_by_k_scale_the_step_by_k)
 {
     struct ar_layer slow_layers[2];

@@ -147,6 +147,19 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
     cr_expect_eq(training.rows[0].exposed_s, row.exposed_s);
 }
 
+/* 1281167 images are 10009 whole batches of 4 x 32, and 5004 of 4 x 64. */
+Test(training, measured_rates_of_the_file_are_those_of_its_batches)
+{
+#define MEASURED                                                                                   \
+    RESNET "# images = 1281167\n# images_per_s_at = 32=800,64=1000\n" PHASES "0,9,32\n9,90,64\n"
+    struct training training = predict(&none, MEASURED);
+    expect_near(training.phases[0].compute_s, 9 * 10009 * 0.04, "compute of the first phase");
+    expect_near(training.phases[1].compute_s, 81 * 5004 * 0.064, "compute of the second phase");
+    const struct options options = {.images_per_s_at = "32=400"};
+    training = predict(&options, MEASURED);
+    expect_near(training.phases[0].compute_s, 9 * 10009 * 0.08, "compute at the rate given");
+}
+
 static void expect_parts_add_up(const struct training_phase *phase)
 {
     expect_near(phase->compute_s + phase->exposed_s + phase->other_s + phase->evaluation_s,

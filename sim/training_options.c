@@ -189,18 +189,14 @@ void training_options_destroy(struct training_options *joined)
     joined->lists[0] = joined->lists[1] = NULL;
 }
 
-/* A directive and the beginning of an option are the same word, but for `_` and `-`. */
-static bool is_same_word(const char *directive, const char *option, size_t length)
+/* Whether a text begins with the option of a directive: with dashes, where that has underscores. */
+static bool is_option(const char *text, const char *name)
 {
-    if (strlen(directive) != length) {
-        return false;
+    size_t i = 0;
+    while (name[i] != '\0' && text[i] == (name[i] == '_' ? '-' : name[i])) {
+        i++;
     }
-    for (size_t i = 0; i < length; i++) {
-        if (directive[i] != option[i] && !(directive[i] == '_' && option[i] == '-')) {
-            return false;
-        }
-    }
-    return true;
+    return name[i] == '\0' && text[i] == ':';
 }
 
 /* The line of the file whose value an error text speaks of; 0 if it is not of the file. */
@@ -210,9 +206,8 @@ static uint64_t find_line(const struct training_options *joined, const struct tr
     if (strncmp(text, "--", 2) != 0) { /* a trace that was measured at another batch */
         return strstr(text, " batch ") != NULL ? file->csv->lines[phase] : 0;
     }
-    size_t length = strcspn(text, ":") - 2;
     for (size_t i = 0; i < TRAINING_KEYS_COUNT; i++) {
-        if (is_same_word(keys[i].name, text + 2, length)) {
+        if (is_option(text + 2, keys[i].name)) {
             return joined->lines[i];
         }
     }

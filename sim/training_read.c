@@ -14,13 +14,12 @@
 /* 1e15 images are more than there are, and counts of them are exact in a double. */
 static const uint64_t images_most = UINT64_C(1000000000000000);
 
-static const char *const directives[] = {"run",       "name",       "title",     "source",
-                                         "cluster",   "gpus",       "algorithm", "shape",
-                                         "trace",     "precision",  "framework", "bucket",
-                                         "channels",  "window",     "engine",    "images_per_s_at",
-                                         "jitter",    "iterations", "seed",      "baseline",
-                                         "set",       "term",       "images",    "evalimages",
-                                         "evalevery", "lastpartial"};
+static const char *const directives[] = {
+    "run",       "name",       "title",  "source",    "cluster",   "gpus",
+    "algorithm", "shape",      "trace",  "precision", "framework", "images_per_s_at",
+    "bucket",    "channels",   "window", "engine",    "jitter",    "iterations",
+    "seed",      "baseline",   "set",    "term",      "images",    "evalimages",
+    "evalevery", "lastpartial"};
 
 enum { DIRECTIVES_COUNT = sizeof directives / sizeof directives[0] };
 

@@ -82,6 +82,7 @@ struct ar_cluster_facts {
      * does not say. */
     const char *links_fitted;
     bool has_nvlink; /**< some pair of GPUs of a node has; false on a platform file's cluster */
+    bool has_hcas_on_switches; /**< HCAs hang on the PCIe switches of their GPUs */
     /** Release of the communication library (`2.8.4`), "" if the file does not say. */
     const char *library_release;
     uint32_t library_channels; /**< its rings; 0 if the file does not say */

@@ -50,6 +50,7 @@ void ar_topo_fill_facts(struct ar_cluster *cluster)
         .device_cost = text_of(&cluster->topo, TOPO_GPU_COST_TABLE),
         .links_fitted = text_of(&cluster->topo, TOPO_LINKS_FITTED),
         .has_nvlink = has_nvlink(values),
+        .has_hcas_on_switches = values->has_hcas_on_switches,
         .library_release = text_of(&cluster->topo, TOPO_LIBRARY_RELEASE),
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],

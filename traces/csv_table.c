@@ -153,7 +153,9 @@ enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *
     for (size_t i = 0; i < names_count; i++) {
         places[i] = find_column(csv, names[i]);
         if (places[i] == csv->columns_count) {
-            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": column \"%s\" is missing",
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the "
+                                "header",
                                 csv->path, csv->header_line, names[i]);
         }
     }

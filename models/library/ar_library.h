@@ -51,6 +51,7 @@
     X(AR_RING_LL128, "ring", "ll128")                                                              \
     X(AR_RING_SIMPLE, "ring", "simple")                                                            \
     X(AR_TREE_LL, "tree", "ll")                                                                    \
+    X(AR_TREE_LL128, "tree", "ll128")                                                              \
     X(AR_TREE_SIMPLE, "tree", "simple")
 
 enum ar_choice {
@@ -141,8 +142,8 @@ struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run);
 double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run);
 
-/** Whether the library has the choice at all: ll128 is for one node, trees are for all-reduces on
- * several. */
+/** Whether the library has the choice at all, and a fit its parameters: ll128 is for one node,
+ * trees are for all-reduces on several, and trees by ll128 are of NCCL's own cost model only. */
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
 
 /* --- grids -------------------------------------------------------------------------------- */
@@ -181,8 +182,10 @@ struct ar_tuning {
     const struct ar_release *release;
     double node_bus_Bps;
     double net_bus_Bps;
-    uint32_t channels; /**< its rings; 4 if nobody says otherwise */
-    bool is_pcie;      /**< no NVLink in a node */
+    uint32_t channels;  /**< its rings; 4 if nobody says otherwise */
+    bool is_pcie;       /**< no NVLink in a node */
+    bool has_net_ll128; /**< ll128 on several nodes, too: HCAs hang on the PCIe switches of their
+                             GPUs. A fit has no parameters for it */
 };
 
 /** The table of a release (`2.3.7`, `2.5.6`, `2.8.4`, `2.18.3`) with the rates of a cluster.
@@ -195,6 +198,9 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
 
 /** `2.8.4` */
 const char *ar_tuning_release(const struct ar_tuning *tuning);
+
+/** The releases, the oldest first; NULL behind the last one. */
+const char *ar_tuning_release_at(size_t index);
 
 /** NCCL 2.3 and older have rings only. */
 bool ar_tuning_has_trees(const struct ar_tuning *tuning);

@@ -54,6 +54,9 @@ double ar_library_parameter_start(enum ar_library_parameter parameter)
 
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
 {
+    if (choice == AR_TREE_LL128) {
+        return false;
+    }
     bool is_tree = choice == AR_TREE_LL || choice == AR_TREE_SIMPLE;
     return choice == AR_RING_LL128 ? run->nodes == 1
                                    : !is_tree || (run->nodes > 1 && run->call == AR_ALL_REDUCE);

@@ -42,6 +42,12 @@ static const struct {
     {"2.5.6", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.5 + 2 * 5.0), 2 * KIB / (24e3 * 0.27)},
     {"2.5.6", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 50.0),
      128 * MIB / (24e3 * 0.9 * 0.8)},
+    /* By ll128: 7/9 of a tree's bandwidth, and a correction of 0.9 at 64 MiB, of 0.8 at 8 MiB. */
+    {"2.5.6", AR_RING_LL128, 2, MIB, 3.6 + 14 * 2.5, MIB * 1.75 / (24e3 * 0.9375)},
+    {"2.5.6", AR_TREE_LL128, 4, 64 * MIB, 4.4 + 2 * (3 * 1.9 + 2 * 7.5),
+     128 * MIB / (24e3 * 0.9 * 7 / 9 * 0.9)},
+    {"2.5.6", AR_TREE_LL128, 4, 8 * MIB, 4.4 + 2 * (3 * 1.9 + 2 * 7.5),
+     16 * MIB / (24e3 * 0.9 * 7 / 9 * 0.8)},
     {"2.3.7", AR_RING_SIMPLE, 2, MIB, 8.4 + 14 * 6.6, MIB * 1.75 / 24e3},
     {"2.3.7", AR_RING_LL, 1, KIB, 3.6 + 6 * 0.4, KIB * 1.5 / 33e3},
     /* The plateau begins at 64 KiB for 16 ranks. */
@@ -50,6 +56,10 @@ static const struct {
      32 * KIB * 1.75 / 24e3},
     {"2.8.4", AR_RING_LL, 2, 4 * KIB, 3.6 + 12 * 0.47 * 1.8 + 2 * 2.7, 4 * KIB * 1.75 / 6e3},
     {"2.8.4", AR_RING_LL128, 1, MIB, 10 + 6 * 1.9, MIB * 1.5 / (132e3 * 0.92)},
+    {"2.8.4", AR_TREE_LL128, 4, 64 * MIB, 4.4 + 2 * (3 * 1.25 + 2 * 8.5),
+     128 * MIB / (24e3 * 0.92 * 0.9375 * 0.9)},
+    {"2.18.3", AR_TREE_LL128, 4, 8 * MIB, 14.0 + 2 * (3 * 1.25 + 2 * 8.5),
+     16 * MIB / (24e3 * 0.92 * 0.9375 * 0.9)},
     {"2.8.4", AR_TREE_LL, 4, KIB, 4.4 + 2 * (3 * 0.52 * 1.8 + 2 * 5.0),
      2 * KIB / (24e3 * 0.92 / 3.8 * 0.9)},
     {"2.8.4", AR_TREE_SIMPLE, 4, 64 * MIB, 2 * (3 * 28.0 + 2 * 28.0),
@@ -74,6 +84,18 @@ Test(tuning, times_of_each_release_are_those_of_its_published_constants)
         cr_expect_float_eq(found_us / expected_us, 1, 1e-7, "row %zu, %s: %g, not %g us", i,
                            times[i].release, found_us, expected_us);
     }
+}
+
+/* 8 ranks on as many nodes: 14 hops across the network. */
+Test(tuning, one_rank_on_each_node_has_less_of_the_bandwidth_by_ll128_from_2_8_on)
+{
+    struct ar_library_run run = {.nodes = 8, .ranks = 8, .bytes = MIB};
+    struct ar_tuning old = tuning_of("2.5.6");
+    struct ar_tuning tuning = tuning_of("2.8.4");
+    cr_expect_float_eq(ar_tuning_time(&old, AR_RING_LL128, &run) * 1e6,
+                       3.6 + 14 * 2.5 + MIB * 1.75 / (24e3 * 0.9375), 1e-6);
+    cr_expect_float_eq(ar_tuning_time(&tuning, AR_RING_LL128, &run) * 1e6,
+                       10 + 14 * 4.0 + MIB * 1.75 / (24e3 * 0.7), 1e-6);
 }
 
 Test(tuning, hops_over_pcie_have_latencies_of_their_own_and_no_ll128)
@@ -126,6 +148,30 @@ Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
         run.bytes = 4;
         cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL, "only all-reduces");
     }
+}
+
+/* By hand, microseconds: 4 MiB on 16 nodes of 4 take 1190 by ring simple, 686 by ring ll128 and 789
+ * by tree ll128; 1 MiB on 256 nodes take 572 by tree ll, 344 by tree ll128 and 5116 by ring ll128.
+ */
+Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
+{
+    struct ar_library_run few = {.nodes = 16, .ranks = 64, .bytes = 4 * MIB};
+    struct ar_library_run many = {.nodes = 256, .ranks = 1024, .bytes = MIB};
+    struct ar_tuning tuning = tuning_of("2.5.6");
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE);
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL);
+    tuning.has_net_ll128 = true;
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_LL128);
+    cr_expect_eq(ar_tuning_choose(&tuning, "tree", &few), AR_TREE_LL128);
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL128);
+    many.call = AR_ALL_GATHER;
+    cr_expect_lt(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL, "trees are for all-reduces");
+    tuning.is_pcie = true;
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE);
+    tuning = tuning_of("2.3.7");
+    tuning.has_net_ll128 = true;
+    few.bytes = 1e9;
+    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE, "no ll128 then");
 }
 
 Test(tuning, an_unknown_release_is_refused_with_the_nearest_one)

@@ -44,6 +44,11 @@ const char *ar_tuning_release(const struct ar_tuning *tuning)
     return tuning->release->release;
 }
 
+const char *ar_tuning_release_at(size_t index)
+{
+    return index < ar_releases_count ? ar_releases[index].release : NULL;
+}
+
 bool ar_tuning_has_trees(const struct ar_tuning *tuning)
 {
     return tuning->release->has_trees;
@@ -71,6 +76,11 @@ static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run
 static bool is_low_latency(enum ar_choice choice)
 {
     return choice == AR_RING_LL || choice == AR_TREE_LL;
+}
+
+static bool is_ll128(enum ar_choice choice)
+{
+    return choice == AR_RING_LL128 || choice == AR_TREE_LL128;
 }
 
 /* A hop within a node, microseconds. */
@@ -146,7 +156,9 @@ static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
     if (choice == AR_RING_LL) {
         bus = fmin(release->ll_cap[scale_of(run)], bus / 4);
     } else if (choice == AR_RING_LL128) {
-        bus = fmin(bus * release->ll128_share, release->ll128_cap);
+        bool is_alone = is_wide(run) && run->ranks < 2 * run->nodes;
+        bus = fmin(bus * (is_alone ? release->ll128_alone_share : release->ll128_share),
+                   release->ll128_cap);
     } else if (is_all_reduce && is_wide(run) && run->bytes >= run->ranks / 16.0 * 65536) {
         latency *= release->plateau;
     }
@@ -167,6 +179,8 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
     if (choice == AR_TREE_LL) {
         bus = fmin(bus / release->tree_ll_divisor, release->ll_cap[scale_of(run)]) *
               corrected(release->tree_ll_correction, run->bytes);
+    } else if (choice == AR_TREE_LL128) {
+        bus *= release->tree_ll128_share * corrected(release->tree_ll128_correction, run->bytes);
     } else {
         bus *= corrected(release->tree_simple_correction, run->bytes);
     }
@@ -181,18 +195,26 @@ double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
 
 /* --- choice ------------------------------------------------------------------------------- */
 
+/* Across nodes ll128 needs HCAs beside their GPUs: elsewhere its lines may arrive torn. */
+static bool is_net_ll128(const struct ar_tuning *tuning, enum ar_choice choice,
+                         const struct ar_library_run *run)
+{
+    bool is_possible = choice == AR_RING_LL128 || run->call == AR_ALL_REDUCE;
+    return is_ll128(choice) && is_wide(run) && tuning->has_net_ll128 && is_possible;
+}
+
 static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
                     const struct ar_library_run *run)
 {
     const struct ar_release *release = tuning->release;
-    if (!ar_choice_is_open(choice, run)) {
+    if (!ar_choice_is_open(choice, run) && !is_net_ll128(tuning, choice, run)) {
         return false;
+    }
+    if (is_ll128(choice)) {
+        return release->has_ll128 && !tuning->is_pcie;
     }
     if (choice >= AR_TREE_LL) {
         return release->has_trees;
-    }
-    if (choice == AR_RING_LL128) {
-        return release->has_ll128 && !tuning->is_pcie;
     }
     double most = release->ll_channel_bytes * run->ranks * tuning->channels;
     return most == 0 || (run->bytes <= most) == (choice == AR_RING_LL);

@@ -42,13 +42,16 @@ struct ar_release {
                                 64 KiB for 16 ranks on; 1: none */
     double ll_cap[TUNING_SCALES];
     double ll128_share, ll128_cap; /**< of the bandwidth of the bus */
+    double ll128_alone_share;      /**< the same with one rank on each of several nodes */
 
     /* Trees. */
-    double tree_share;      /**< of the bandwidth of the bus */
-    double tree_ll_divisor; /**< of that, for ll */
+    double tree_share;       /**< of the bandwidth of the bus */
+    double tree_ll_divisor;  /**< of that, for ll */
+    double tree_ll128_share; /**< of that on several nodes, for ll128 */
     double tree_cap[TUNING_SCALES];
     bool is_tree_cap_of_channel;             /**< else of all together */
     double tree_ll_correction[TUNING_SIZES]; /**< of the bandwidth by size, 0: none from here on */
+    double tree_ll128_correction[TUNING_SIZES];
     double tree_simple_correction[TUNING_SIZES];
 };
 

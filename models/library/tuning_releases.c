@@ -12,6 +12,11 @@
  *   hop (Intel hosts) and the two net hops more of an all-reduce are those of NVIDIA/nccl b6475625
  *   (2.20), the plateau and where it begins those of 2.8.4.
  *
+ * ll128 on several nodes is of 2.5.6 as above (there 7/9 of a tree's bandwidth); in 2.8.4
+ * and 2.18.3 the share of rings with one rank per node, and of trees the hops and the share, are
+ * those of public copies of later releases, as are the corrections in 2.18.3; those in 2.8.4 are
+ * of 2.5.6.
+ *
  * Caps are those of Volta on hosts of Intel. The caps of ll128 per channel (16.7 GB/s, later 20)
  * are left out in 2.8.4 and 2.18.3: NCCL has more channels in a node than across the network, and
  * how many is not known here. */
@@ -27,6 +32,7 @@
                 [AR_RING_LL128]  = {3.6, 2.5, 2.5, 2.5},                                           \
                 [AR_RING_SIMPLE] = {8.4, 5.7, 5.7, 6.6},                                           \
                 [AR_TREE_LL]     = {4.4, 0.5, 1.0, 5.0},                                           \
+                [AR_TREE_LL128]  = {4.4, 1.9, 1.9, 7.5},                                           \
                 [AR_TREE_SIMPLE] = {0,   28,  28,  50}}
 
 #define LATENCIES_2_8_4                                                                            \
@@ -34,6 +40,7 @@
                 [AR_RING_LL128]  = {10.0, 1.9,  2.5, 4.0},                                         \
                 [AR_RING_SIMPLE] = {8.4,  3.4,  5.7, 9.6},                                         \
                 [AR_TREE_LL]     = {4.4,  0.52, 1.0, 5.0},                                         \
+                [AR_TREE_LL128]  = {4.4,  1.25, 1.9, 8.5},                                         \
                 [AR_TREE_SIMPLE] = {0,    28,   28,  28}}
 
 #define LATENCIES_2_18_3                                                                           \
@@ -41,30 +48,37 @@
                 [AR_RING_LL128]  = {14.0, 1.9, 2.5, 4.0},                                          \
                 [AR_RING_SIMPLE] = {8.4,  3.4, 5.7, 14.0},                                         \
                 [AR_TREE_LL]     = {6.8,  0.6, 1.0, 5.0},                                          \
+                [AR_TREE_LL128]  = {14.0, 1.25, 1.9, 8.5},                                         \
                 [AR_TREE_SIMPLE] = {0,    4,   6,   14}}
 
 #define CORRECTIONS_2_5_6                                                                          \
     .tree_ll_correction = {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6,                                 \
                            .5, .5, .5, .6, .7, .8, .9, .9, 1, 1, 1},                               \
+    .tree_ll128_correction = {1, 1, 1, 1, 1, .9, .8, .8, .8, .8, .7,                               \
+                              .7, .7, .6, .6, .7, .7, .8, .8, .9, .9, 1},                          \
     .tree_simple_correction = {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6,                         \
                                .5, .5, .5, .5, .5, .5, .6, .6, .7, .8, .9}
 
 #define CORRECTIONS_2_18_3                                                                         \
     .tree_ll_correction = {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5,                             \
                            .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},                                \
+    .tree_ll128_correction = {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6,                           \
+                              .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},                           \
     .tree_simple_correction = {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,                     \
                                .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9}
 
 #define RINGS_2_5_6                                                                                \
     .is_net_everywhere = true, .ll_node_factor = 1, .plateau = 1,                                  \
-    .ll_cap = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .ll128_share = 120.0 / 128, .ll128_cap = 100
+    .ll_cap = {HUGE_VAL, HUGE_VAL, HUGE_VAL}, .ll128_share = 120.0 / 128,                          \
+    .ll128_alone_share = 120.0 / 128, .ll128_cap = 100
 
-#define TREES_2_5_6 .tree_share = 0.9, .tree_ll_divisor = 3, .tree_cap = {90, 70, 70}
+#define TREES_2_5_6                                                                                \
+    .tree_share = 0.9, .tree_ll_divisor = 3, .tree_ll128_share = 7.0 / 9, .tree_cap = {90, 70, 70}
 
 #define CAPS_VOLTA                                                                                 \
-    .ll_cap = {39, 39, 20.4}, .ll128_share = 0.92, .ll128_cap = HUGE_VAL,                          \
-    .tree_share = 0.92, .tree_ll_divisor = 3.8,                                                  \
-    .tree_cap = {26.5, 18.5, 10}, .is_tree_cap_of_channel = true
+    .ll_cap = {39, 39, 20.4}, .ll128_share = 0.92, .ll128_alone_share = 0.7,                       \
+    .ll128_cap = HUGE_VAL, .tree_share = 0.92, .tree_ll_divisor = 3.8,                             \
+    .tree_ll128_share = 120.0 / 128, .tree_cap = {26.5, 18.5, 10}, .is_tree_cap_of_channel = true
 
 const struct ar_release ar_releases[] = {
     {.release = "2.3.7", .name = "nccl-2.3.7",
