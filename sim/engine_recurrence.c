@@ -1,7 +1,8 @@
 /* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
  * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
- * max-min share among all messages of its phase, on all channels together. So it equals the
- * simulation where sharing is static, and neglects that ranks drift apart and phases overlap. */
+ * max-min share among all messages of its phase, on all channels together; in trees, its share
+ * among those that are under way with it (tree_rates.h). So it equals the simulation where sharing
+ * is static, and neglects that ranks drift apart and phases overlap. */
 #include <stdlib.h>
 #include <string.h>
 
