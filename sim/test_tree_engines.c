@@ -116,7 +116,7 @@ Test(tree_engines, stay_near_the_simulation_on_long_chains)
 {
     struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
     for (uint32_t nodes = 1; nodes <= 2; nodes++) {
-        for (uint64_t elements = 16384; elements <= 16777216; elements *= 32) {
+        for (uint64_t elements = 32768; elements <= 16777216; elements *= 8) {
             struct ar_collective tree = support_collective(dgx2, "tree", 16, nodes);
             tree.channels = 16;
             double simulated_s = trials_simulate(&tree, elements);
