@@ -109,7 +109,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
 }
 
 /* Large messages fill the pipeline, small ones travel alone. */
-Test(tree_rates, leave_more_to_small_messages_and_remember_no_other_size)
+Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
 {
     struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
     struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
@@ -118,7 +118,13 @@ Test(tree_rates, leave_more_to_small_messages_and_remember_no_other_size)
     double small_Bps = tree_rates_find(bed.rates, 100)->slowest_Bps;
     double large_Bps = tree_rates_find(bed.rates, 1e6)->slowest_Bps;
     cr_expect_gt(small_Bps, 1.5 * large_Bps);
-    cr_expect_eq(tree_rates_find(bed.rates, 100)->slowest_Bps, small_Bps);
+    for (double bytes = 200; bytes < 1e5; bytes *= 1.3) {
+        cr_expect_eq(tree_rates_find(bed.rates, 100)->slowest_Bps, small_Bps);
+        const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
+        cr_expect_geq(shares->slowest_Bps, large_Bps);
+        cr_expect_eq(shares, tree_rates_find(bed.rates, bytes), "the same answer again");
+    }
+    cr_expect_eq(tree_rates_find(bed.rates, 1e6)->slowest_Bps, large_Bps);
     drop(&bed);
     ar_cluster_destroy(dgx2);
 }

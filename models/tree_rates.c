@@ -18,12 +18,13 @@ enum { ROUNDS_MOST = 4 };
 
 /* When a hop is under way. */
 struct course {
-    double start_s; /* of the first part */
-    double pace_s;  /* from part to part */
-    double part_s;  /* that a part occupies the hop, at its slowest */
-    uint32_t first; /* turn of the first part */
-    uint32_t end;   /* turn after the last part has left */
-    uint32_t next;  /* part without a rate so far */
+    double start_s;     /* of the first part */
+    double pace_s;      /* from part to part */
+    double part_s;      /* that a part occupies the hop, at its slowest */
+    uint32_t first;     /* turn of the first part */
+    uint32_t end;       /* turn after the last part has left */
+    uint32_t next;      /* part without a rate so far */
+    uint32_t next_turn; /* in which it leaves; AR_NEVER: there is none */
 };
 
 /* What is known of a position. */
@@ -38,14 +39,23 @@ struct use {
     uint32_t flows;
 };
 
+/* Sizes whose shares are kept: a training step has a few sizes of buckets, again and again. */
+enum { SIZES = 8 };
+
+/* The shares of a size. */
+struct answer {
+    bool is_given;
+    double bytes;
+    struct tree_shares shares;
+};
+
 struct tree_rates {
     const struct ar_collective *collective;
     const struct ar_pattern *pattern;
     uint32_t parts;
     bool reduces;
     bool has_weights; /* shares are by latency, as on a platform file */
-    bool is_found;    /* for messages of `bytes` */
-    double bytes;
+    double bytes;     /* of a message, at present */
     double turn_s;
     uint32_t turns;
     struct ar_flow *flows;    /* [hop] */
@@ -56,8 +66,11 @@ struct tree_rates {
     uint32_t *begin;          /* [turn]: where its hops begin in `order` */
     uint32_t *busy;           /* hops under way */
     uint32_t busy_count;
-    double *rates_Bps; /* [hop][part] */
-    struct tree_shares shares;
+    double *rates_Bps;         /* [hop][part], at present */
+    struct tree_shares shares; /* at present */
+    uint32_t answers_given;
+    struct answer answers[SIZES];
+    double *answers_Bps; /* [answer][hop][part]: pages that nobody writes to cost nothing */
 };
 
 void tree_rates_destroy(struct tree_rates *rates)
@@ -72,7 +85,7 @@ void tree_rates_destroy(struct tree_rates *rates)
     free(rates->order);
     free(rates->begin);
     free(rates->busy);
-    free(rates->rates_Bps);
+    free(rates->answers_Bps);
     free(rates);
 }
 
@@ -111,10 +124,10 @@ enum ar_status tree_rates_create(const struct ar_collective *collective,
     made->order = calloc(hops, sizeof *made->order);
     made->begin = calloc(TURNS_MOST + 4, sizeof *made->begin);
     made->busy = calloc(hops, sizeof *made->busy);
-    made->rates_Bps = calloc(hops * phase->parts, sizeof *made->rates_Bps);
+    made->answers_Bps = calloc(SIZES * hops * phase->parts, sizeof *made->answers_Bps);
     if (made->flows == NULL || made->courses == NULL || made->stations == NULL ||
         made->uses == NULL || made->order == NULL || made->begin == NULL || made->busy == NULL ||
-        made->rates_Bps == NULL) {
+        made->answers_Bps == NULL) {
         tree_rates_destroy(made);
         return ar_error_no_memory(err, "the rates of a tree");
     }
@@ -213,6 +226,7 @@ static void cut_into_turns(struct tree_rates *rates)
         course->end = (uint32_t)ceil(end - FUZZ);
         course->end = course->end > after_last ? course->end : after_last;
         course->next = 0;
+        course->next_turn = course->first;
         rates->turns = course->end > rates->turns ? course->end : rates->turns;
         begin[course->first + 2]++;
     }
@@ -284,12 +298,14 @@ static void give_shares(struct tree_rates *rates, uint32_t turn)
     for (uint32_t i = 0; i < rates->busy_count; i++) {
         uint32_t hop = rates->busy[i];
         struct course *course = &rates->courses[hop];
-        if (course->next == rates->parts || turn_of(rates, course, course->next) != turn) {
+        if (course->next_turn != turn) {
             continue;
         }
         double share_Bps = share_of(rates, hop);
-        while (course->next < rates->parts && turn_of(rates, course, course->next) == turn) {
+        while (course->next_turn == turn) {
             rates->rates_Bps[(size_t)hop * rates->parts + course->next++] = share_Bps;
+            course->next_turn =
+                course->next < rates->parts ? turn_of(rates, course, course->next) : AR_NEVER;
         }
     }
 }
@@ -333,13 +349,9 @@ static bool settle(struct tree_rates *rates)
     return is_same;
 }
 
-const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes)
+static void find_shares(struct tree_rates *rates, double bytes)
 {
-    if (rates->is_found && rates->bytes == bytes) {
-        return &rates->shares;
-    }
     rates->bytes = bytes;
-    rates->is_found = true;
     begin_with_all(rates);
     bool is_settled = !rates->pattern->is_shared || bytes == 0;
     for (uint32_t round = 0; round < ROUNDS_MOST && !is_settled; round++) {
@@ -347,5 +359,20 @@ const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes
         run_turns(rates);
         is_settled = settle(rates);
     }
-    return &rates->shares;
+}
+
+const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes)
+{
+    for (uint32_t i = 0; i < SIZES; i++) {
+        if (rates->answers[i].is_given && rates->answers[i].bytes == bytes) {
+            return &rates->answers[i].shares;
+        }
+    }
+    uint32_t index = rates->answers_given++ % SIZES;
+    size_t room = (size_t)rates->pattern->hops_count * rates->parts;
+    rates->rates_Bps = rates->answers_Bps + index * room;
+    find_shares(rates, bytes);
+    rates->answers[index] =
+        (struct answer){.is_given = true, .bytes = bytes, .shares = rates->shares};
+    return &rates->answers[index].shares;
 }

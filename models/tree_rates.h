@@ -43,8 +43,8 @@ enum ar_status tree_rates_create(const struct ar_collective *collective,
 /** NULL is allowed. */
 void tree_rates_destroy(struct tree_rates *rates);
 
-/** The shares of messages of `bytes` bytes each; valid until the next call, which is quick if the
- * size is the same. O(hops * parts) for each of a few rounds. */
+/** The shares of messages of `bytes` bytes each; valid until seven other sizes were asked for. At
+ * once for the last eight sizes, else O(hops * parts) for each of a few rounds. */
 const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes);
 
 #endif

@@ -103,11 +103,11 @@ static void judge(const struct recurrence *recurrence)
     trial->exact = is_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         trial->exact = true;
-        for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
             struct ar_closed_time time;
             ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact = trial->exact && (is_queued ? time.exact_in_queue : time.exact);
+            trial->exact = is_queued ? time.exact_in_queue : time.exact;
         }
     }
     ar_copy_text(trial->note, sizeof trial->note,
