@@ -212,7 +212,7 @@ const struct ar_algorithm ar_algorithm_tree = {
     .name = "tree",
     .title = "double binary tree of the groups, chains in the groups: reduce to the root, then "
              "broadcast",
-    .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 2 * 7 n/(8 B) + gamma n (X-1 + log2 Y)/16",
+    .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16",
     .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, "
               "reduction and scan, Parallel Computing 35 (2009); trees as in NCCL 2.4",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",

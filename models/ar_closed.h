@@ -14,15 +14,17 @@
  * - **port**: S D + L of the slowest hop: a link that is never idle, reductions hide behind it;
  * - **window**: ceil(S/W) (L + D) of the slowest hop: a sender out of slots.
  *
- * In a phase that is a tree, the first part takes the way to its last receiver along which the sum
- * of L + D (and gamma b, if it reduces) is longest; the P - 1 other parts then add the longer of
+ * In a phase that is a tree, D is that of a part on a hop: of b over what the hop has of its links
+ * while others are under way (tree_rates.h). The phase takes the longest sum, over all hops, of the
+ * time in which the first part reaches the hop, along the way on which the sum of L + D (and gamma
+ * b, if it reduces) is longest; L + D of the first part there; the time in which the last part goes
+ * on from there, on the longest way; and what the P - 1 other parts add, the longer of
  *
- * - **port**: (P - 1) D of the hop with the largest D: where they arrive last;
+ * - **port**: the sum of their D;
  * - **window**: (L + D) for every W parts that fill its window, ceil(P/W) - 1 times.
  *
- * The bound is **hops** where the first part takes longer than the others add. A tree is never
- * exact: it neglects that parts on their way up and down share links, and what is not sent yet does
- * not.
+ * The bound is **hops** where the ways take longer than the others add. A tree is never exact:
+ * which hops are under way together is an estimate.
  *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
@@ -51,7 +53,7 @@ struct ar_phase_time {
     double latency_s[AR_TIERS_COUNT];
     double bandwidth_s[AR_TIERS_COUNT];
     double reduction_s;
-    double slowest_Bps;     /**< rate of the slowest hop */
+    double slowest_Bps;     /**< rate of the slowest hop, in a tree of its slowest part */
     uint32_t slowest_link;  /**< its narrowest link */
     uint32_t slowest_flows; /**< flows on that link */
 };
@@ -81,6 +83,13 @@ void ar_closed_destroy(struct ar_closed *plan);
 /** The phases of the collective and the flows of each; both are the plan's. Returns how many. */
 uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **phases,
                           const struct ar_pattern **patterns);
+
+/** The rate in bytes per second that each part of `bytes` bytes has on each hop of a phase that is
+ * a tree with steps: [hop of its pattern][part]; valid until seven other sizes were asked for. */
+const double *ar_closed_part_rates(const struct ar_closed *plan, uint32_t phase, double bytes);
+
+/** Bytes of the largest message of a phase. */
+uint64_t ar_closed_message_bytes(const struct ar_closed *plan, uint32_t phase, uint64_t elements);
 
 /** Time of one all-reduce of `elements` elements; O(ranks * channels). */
 void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,

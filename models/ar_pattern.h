@@ -2,9 +2,10 @@
  * The flows of a phase: which hops its messages take, at which rate, in which order.
  *
  * In a phase of walks every position keeps its peers, so the messages of a step are a fixed set of
- * flows on the links of the cluster. In a tree the parts follow each other closely, so the messages
- * of a whole period are under way together. The rate of a hop is its max-min fair share when all
- * these flows of all channels are (ar_maxmin.h); on a platform file, what SimGrid gives it.
+ * flows on the links of the cluster. The rate of a hop is its max-min fair share when all these
+ * flows of all channels are under way together (ar_maxmin.h); on a platform file, what SimGrid
+ * gives it. In a tree it is that of all hops of all parts together, which is where the rates of its
+ * parts begin (tree_rates.h).
  */
 #ifndef AR_PATTERN_H
 #define AR_PATTERN_H

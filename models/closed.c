@@ -4,19 +4,40 @@
 
 #include "ar_pattern.h"
 #include "closed_tree.h"
+#include "tree_rates.h"
 
 struct ar_closed {
     struct ar_collective collective;
     struct ar_phase phases[AR_PHASES_MOST];
     struct ar_pattern patterns[AR_PHASES_MOST];
     uint32_t phases_count;
-    struct closed_room *room; /* for phases that are trees */
+    struct tree_rates *rates[AR_PHASES_MOST]; /* of phases that are trees, else NULL */
+    struct closed_room *room;                 /* for them */
 };
 
 const char *ar_bound_name(enum ar_bound bound)
 {
     static const char *const names[] = {"hops", "port", "window"};
     return names[bound];
+}
+
+static bool is_tree(const struct ar_phase *phase)
+{
+    return phase->period > 0 && phase->steps > 0;
+}
+
+/* What trees need, once their flows are resolved. */
+static enum ar_status prepare_trees(struct ar_closed *plan, struct ar_error *err)
+{
+    enum ar_status status =
+        closed_room_create(ar_shape_ranks(&plan->collective.shape), &plan->room, err);
+    for (uint32_t i = 0; status == AR_OK && i < plan->phases_count; i++) {
+        if (is_tree(&plan->phases[i])) {
+            status = tree_rates_create(&plan->collective, &plan->phases[i], &plan->patterns[i],
+                                       &plan->rates[i], err);
+        }
+    }
+    return status;
 }
 
 enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
@@ -35,7 +56,7 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
     status = ar_pattern_resolve(collective, created->phases, created->phases_count,
                                 created->patterns, err);
     if (status == AR_OK) {
-        status = closed_room_create(ar_shape_ranks(&collective->shape), &created->room, err);
+        status = prepare_trees(created, err);
     }
     if (status != AR_OK) {
         ar_closed_destroy(created);
@@ -52,6 +73,7 @@ void ar_closed_destroy(struct ar_closed *plan)
     }
     for (uint32_t i = 0; i < plan->phases_count; i++) {
         ar_pattern_destroy(&plan->patterns[i]);
+        tree_rates_destroy(plan->rates[i]);
     }
     closed_room_destroy(plan->room);
     free(plan);
@@ -63,6 +85,19 @@ uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **
     *phases = plan->phases;
     *patterns = plan->patterns;
     return plan->phases_count;
+}
+
+const double *ar_closed_part_rates(const struct ar_closed *plan, uint32_t phase, double bytes)
+{
+    return tree_rates_find(plan->rates[phase], bytes)->rates_Bps;
+}
+
+uint64_t ar_closed_message_bytes(const struct ar_closed *plan, uint32_t phase, uint64_t elements)
+{
+    uint32_t channels = plan->collective.channels;
+    uint32_t parts = plan->phases[phase].parts;
+    uint64_t channel_elements = (elements + channels - 1) / channels;
+    return (channel_elements + parts - 1) / parts * plan->collective.element_bytes;
 }
 
 static double hop_time(const struct ar_hop *hop, double bytes)
@@ -192,18 +227,16 @@ static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_
                            struct ar_phase_time *time)
 {
     const struct ar_phase *phase = &plan->phases[index];
-    uint32_t channels = plan->collective.channels;
-    uint64_t channel_elements = (elements + channels - 1) / channels;
-    uint64_t message_elements = (channel_elements + phase->parts - 1) / phase->parts;
     *time = (struct ar_phase_time){.name = phase->name, .steps = phase->steps};
     if (phase->steps == 0) {
         return;
     }
-    time->message_bytes = message_elements * plan->collective.element_bytes;
+    time->message_bytes = ar_closed_message_bytes(plan, index, elements);
     double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
     double bytes = (double)time->message_bytes;
     if (phase->period > 0) {
-        closed_tree_time(&plan->collective, phase, &plan->patterns[index], bytes, plan->room, time);
+        closed_tree_time(&plan->collective, phase, &plan->patterns[index],
+                         tree_rates_find(plan->rates[index], bytes), bytes, plan->room, time);
         return;
     }
     find_bound(&plan->patterns[index], phase->steps, plan->collective.window, bytes,

@@ -1,11 +1,14 @@
 #include "closed_tree.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* By position, on one channel. */
 struct station {
-    double reached_s; /* by the first part */
-    uint32_t hop;     /* the one it came by last; NOWHERE at a leaf */
+    double reached_s;  /* by the first part */
+    double left_s;     /* that the last part goes on from here */
+    uint32_t hop;      /* by which the first part came last; NOWHERE at a leaf */
+    uint32_t next_hop; /* by which the last part takes longest; NOWHERE where all ends */
 };
 
 struct closed_room {
@@ -37,113 +40,152 @@ void closed_room_destroy(struct closed_room *room)
     }
 }
 
-static double transfer_s(const struct ar_hop *hop, double bytes)
-{
-    return bytes / hop->rate_Bps;
-}
-
-/* Sends one part over all hops of a channel; returns where it arrives last. The hops stand in an
- * order in which none comes before what leads to it. */
-static uint32_t walk_through(const struct ar_pattern *pattern, uint32_t channel, double bytes,
-                             double reduce_s, struct closed_room *room)
-{
-    uint32_t last = 0;
-    for (uint32_t i = 0; i < room->ranks; i++) {
-        room->stations[i] = (struct station){.hop = NOWHERE};
-    }
-    for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1]; i++) {
-        const struct ar_hop *hop = &pattern->hops[i];
-        const struct station *from = &room->stations[hop->from];
-        struct station *to = &room->stations[hop->to];
-        double arrival_s = from->reached_s + hop->latency_s + transfer_s(hop, bytes) + reduce_s;
-        if (arrival_s > to->reached_s) {
-            to->reached_s = arrival_s;
-            to->hop = i;
-        }
-        last = to->reached_s > room->stations[last].reached_s ? hop->to : last;
-    }
-    return last;
-}
-
-/* The way of the part that arrives last, back to its leaf. */
-static void charge_way(const struct ar_pattern *pattern, const struct closed_room *room,
-                       uint32_t last, double bytes, double reduce_s, struct ar_phase_time *time)
-{
-    for (uint32_t at = last; room->stations[at].hop != NOWHERE;) {
-        const struct ar_hop *hop = &pattern->hops[room->stations[at].hop];
-        time->latency_s[hop->tier] += hop->latency_s;
-        time->bandwidth_s[hop->tier] += transfer_s(hop, bytes);
-        time->reduction_s += reduce_s;
-        at = hop->from;
-    }
-}
-
-/* What the other parts add to the first one. */
-struct delay {
-    double time_s;
-    const struct ar_hop *hop;
-    double latencies;
-    double transfers;
-    enum ar_bound bound;
+/* A phase on one channel. */
+struct tree {
+    const struct ar_phase *phase;
+    const struct ar_pattern *pattern;
+    const double *rates_Bps; /* [hop][part] */
+    struct closed_room *room;
+    double bytes;
+    double reduce_s; /* of a part that arrives */
+    uint32_t window;
+    uint32_t first; /* hop of the channel */
+    uint32_t end;
 };
 
-/* The longest delay on a channel: of the hop that takes longest to carry the other parts, or of the
- * one whose sender waits longest for a slot. */
-static void find_delay(const struct ar_collective *collective, const struct ar_phase *phase,
-                       const struct ar_pattern *pattern, uint32_t channel, double bytes,
-                       struct delay *delay)
+/* That a part occupies a hop. */
+static double part_s(const struct tree *tree, uint32_t hop, uint32_t part)
 {
-    for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1]; i++) {
-        const struct ar_hop *hop = &pattern->hops[i];
-        double waits = (phase->parts - 1) / collective->window;
-        double parts = phase->parts - 1;
-        double port_s = parts * transfer_s(hop, bytes);
-        double window_s = waits * (hop->latency_s + transfer_s(hop, bytes));
-        if (port_s >= window_s && port_s > delay->time_s) {
-            *delay = (struct delay){port_s, hop, 0, parts, AR_BOUND_PORT};
-        } else if (window_s > delay->time_s) {
-            *delay = (struct delay){window_s, hop, waits, waits, AR_BOUND_WINDOW};
+    return tree->bytes / tree->rates_Bps[(size_t)hop * tree->phase->parts + part];
+}
+
+static uint32_t last_part(const struct tree *tree)
+{
+    return tree->phase->parts - 1;
+}
+
+/* Sends the first part up to every station, and the last one on from there. The hops stand in an
+ * order in which none comes before what leads to it. */
+static void walk_through(const struct tree *tree)
+{
+    struct station *stations = tree->room->stations;
+    for (uint32_t i = 0; i < tree->room->ranks; i++) {
+        stations[i] = (struct station){.hop = NOWHERE, .next_hop = NOWHERE};
+    }
+    for (uint32_t i = tree->first; i < tree->end; i++) {
+        const struct ar_hop *hop = &tree->pattern->hops[i];
+        struct station *to = &stations[hop->to];
+        double reached_s = stations[hop->from].reached_s + hop->latency_s + part_s(tree, i, 0);
+        if (reached_s + tree->reduce_s > to->reached_s) {
+            to->reached_s = reached_s + tree->reduce_s;
+            to->hop = i;
+        }
+    }
+    for (uint32_t i = tree->end; i-- > tree->first;) {
+        const struct ar_hop *hop = &tree->pattern->hops[i];
+        struct station *from = &stations[hop->from];
+        double left_s = hop->latency_s + part_s(tree, i, last_part(tree)) + tree->reduce_s;
+        if (left_s + stations[hop->to].left_s > from->left_s) {
+            from->left_s = left_s + stations[hop->to].left_s;
+            from->next_hop = i;
         }
     }
 }
 
-static const struct ar_hop *slowest_hop(const struct ar_pattern *pattern)
+static void charge_part(const struct tree *tree, uint32_t index, uint32_t part,
+                        struct ar_phase_time *time)
 {
-    const struct ar_hop *slowest = &pattern->hops[0];
-    for (uint32_t i = 1; i < pattern->hops_count; i++) {
-        slowest = pattern->hops[i].rate_Bps < slowest->rate_Bps ? &pattern->hops[i] : slowest;
+    const struct ar_hop *hop = &tree->pattern->hops[index];
+    time->latency_s[hop->tier] += hop->latency_s;
+    time->bandwidth_s[hop->tier] += part_s(tree, index, part);
+    time->reduction_s += tree->reduce_s;
+}
+
+/* What the other parts add to the first one on a hop. */
+struct delay {
+    double time_s;
+    enum ar_bound bound;
+    double latencies;
+    double bandwidth_s;
+};
+
+static struct delay delay_on(const struct tree *tree, uint32_t index)
+{
+    const struct ar_hop *hop = &tree->pattern->hops[index];
+    double waits = last_part(tree) / tree->window;
+    double window_s = waits * (hop->latency_s + part_s(tree, index, 0));
+    double port_s = 0;
+    for (uint32_t part = 1; part < tree->phase->parts; part++) {
+        port_s += part_s(tree, index, part);
     }
-    return slowest;
+    return port_s >= window_s
+               ? (struct delay){port_s, AR_BOUND_PORT, 0, port_s}
+               : (struct delay){window_s, AR_BOUND_WINDOW, waits, waits * part_s(tree, index, 0)};
+}
+
+/* The time by way of a hop: its latency and reduction are paid by the first part. */
+static double time_over(const struct tree *tree, uint32_t index)
+{
+    const struct ar_hop *hop = &tree->pattern->hops[index];
+    const struct station *stations = tree->room->stations;
+    return stations[hop->from].reached_s + hop->latency_s + part_s(tree, index, 0) +
+           tree->reduce_s + delay_on(tree, index).time_s + stations[hop->to].left_s;
+}
+
+/* Splits the time by way of a hop. */
+static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time *time)
+{
+    const struct ar_hop *hops = tree->pattern->hops;
+    const struct station *stations = tree->room->stations;
+    struct delay delay = delay_on(tree, index);
+    memset(time->latency_s, 0, sizeof time->latency_s);
+    memset(time->bandwidth_s, 0, sizeof time->bandwidth_s);
+    time->reduction_s = 0;
+    time->time_s = time_over(tree, index);
+    time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
+    for (uint32_t at = stations[hops[index].from].hop; at != NOWHERE;
+         at = stations[hops[at].from].hop) {
+        charge_part(tree, at, 0, time);
+    }
+    charge_part(tree, index, 0, time);
+    time->latency_s[hops[index].tier] += delay.latencies * hops[index].latency_s;
+    time->bandwidth_s[hops[index].tier] += delay.bandwidth_s;
+    for (uint32_t at = stations[hops[index].to].next_hop; at != NOWHERE;
+         at = stations[hops[at].to].next_hop) {
+        charge_part(tree, at, last_part(tree), time);
+    }
 }
 
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
-                      const struct ar_pattern *pattern, double bytes, struct closed_room *room,
-                      struct ar_phase_time *time)
+                      const struct ar_pattern *pattern, const struct tree_shares *shares,
+                      double bytes, struct closed_room *room, struct ar_phase_time *time)
 {
-    const struct ar_hop *slowest = slowest_hop(pattern);
     double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
-    double reduce_s = phase->copies_from > 0 ? gamma * bytes : 0;
-    time->slowest_Bps = slowest->rate_Bps;
-    time->slowest_link = slowest->link;
-    time->slowest_flows = slowest->flows;
+    struct tree tree = {.phase = phase,
+                        .pattern = pattern,
+                        .rates_Bps = shares->rates_Bps,
+                        .room = room,
+                        .bytes = bytes,
+                        .reduce_s = phase->copies_from > 0 ? gamma * bytes : 0,
+                        .window = collective->window};
+    time->slowest_Bps = shares->slowest_Bps;
+    time->slowest_link = shares->slowest_link;
+    time->slowest_flows = shares->slowest_flows;
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        struct ar_phase_time of_channel = {.name = NULL};
-        struct delay delay = {.hop = &pattern->hops[0], .bound = AR_BOUND_HOPS};
-        uint32_t last = walk_through(pattern, channel, bytes, reduce_s, room);
-        double way_s = room->stations[last].reached_s;
-        find_delay(collective, phase, pattern, channel, bytes, &delay);
-        if (way_s + delay.time_s <= time->time_s) {
-            continue;
+        uint32_t slowest = NOWHERE;
+        double slowest_s = time->time_s;
+        tree.first = pattern->channel_hops[channel];
+        tree.end = pattern->channel_hops[channel + 1];
+        walk_through(&tree);
+        for (uint32_t i = tree.first; i < tree.end; i++) {
+            double over_s = time_over(&tree, i);
+            if (over_s > slowest_s) {
+                slowest = i;
+                slowest_s = over_s;
+            }
         }
-        charge_way(pattern, room, last, bytes, reduce_s, &of_channel);
-        of_channel.latency_s[delay.hop->tier] += delay.latencies * delay.hop->latency_s;
-        of_channel.bandwidth_s[delay.hop->tier] += delay.transfers * transfer_s(delay.hop, bytes);
-        for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-            time->latency_s[tier] = of_channel.latency_s[tier];
-            time->bandwidth_s[tier] = of_channel.bandwidth_s[tier];
+        if (slowest != NOWHERE) {
+            charge(&tree, slowest, time);
         }
-        time->reduction_s = of_channel.reduction_s;
-        time->time_s = way_s + delay.time_s;
-        time->bound = delay.time_s > way_s ? delay.bound : AR_BOUND_HOPS;
     }
 }

@@ -6,6 +6,7 @@
 
 #include "ar_closed.h"
 #include "ar_pattern.h"
+#include "tree_rates.h"
 
 /** What a plan needs to walk through a tree: a few numbers for each position. */
 struct closed_room;
@@ -17,7 +18,7 @@ void closed_room_destroy(struct closed_room *room);
 /** Fills in what ar_phase_time says of a tree whose messages are `bytes` long; name, steps and
  * message are there. */
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
-                      const struct ar_pattern *pattern, double bytes, struct closed_room *room,
-                      struct ar_phase_time *time);
+                      const struct ar_pattern *pattern, const struct tree_shares *shares,
+                      double bytes, struct closed_room *room, struct ar_phase_time *time);
 
 #endif

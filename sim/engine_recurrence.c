@@ -1,7 +1,8 @@
 /* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
  * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
- * max-min share among all messages of its phase, on all channels together. So it equals the
- * simulation where sharing is static, and neglects that ranks drift apart and phases overlap. */
+ * max-min share among all messages of its phase, on all channels together; in trees, its share
+ * among those that are under way with it (tree_rates.h). So it equals the simulation where sharing
+ * is static, and neglects that ranks drift apart and phases overlap. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,11 +103,11 @@ static void judge(const struct recurrence *recurrence)
     trial->exact = is_static(recurrence);
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         trial->exact = true;
-        for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
             struct ar_closed_time time;
             ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact = trial->exact && (is_queued ? time.exact_in_queue : time.exact);
+            trial->exact = is_queued ? time.exact_in_queue : time.exact;
         }
     }
     ar_copy_text(trial->note, sizeof trial->note,

@@ -220,6 +220,15 @@ void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint
     }
 }
 
+/* Of the present job: messages differ by an element at most, and the largest decide. */
+static const double *tree_rates_of(const struct recurrence *recurrence, uint32_t phase)
+{
+    const struct ar_closed *plan = recurrence->trial->plan;
+    uint64_t elements = recurrence->trial->jobs[recurrence->job].elements;
+    return ar_closed_part_rates(plan, phase,
+                                (double)ar_closed_message_bytes(plan, phase, elements));
+}
+
 void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
 {
     uint32_t first_step = 0;
@@ -231,7 +240,8 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
         if (bundle->is_regular) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->period > 0 && phase->steps > 0) {
-            recurrence_run_tree(recurrence, phase, &recurrence->patterns[i], channel, elements);
+            recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
+                                tree_rates_of(recurrence, i), channel, elements);
         } else if (phase->steps > 0) {
             recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], channel, elements,
                                  first_step);

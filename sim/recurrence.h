@@ -72,9 +72,10 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
 /** Writes a mark of the present job: where the observed ranks are in time. */
 void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark);
 
-/** Runs a phase that is a tree. */
+/** Runs a phase that is a tree; the rates are those of its parts, [hop of the pattern][part]. */
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
-                         const struct ar_pattern *pattern, uint32_t channel, uint64_t elements);
+                         const struct ar_pattern *pattern, const double *part_rates_Bps,
+                         uint32_t channel, uint64_t elements);
 
 /** Runs a phase of walks move by move. */
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,

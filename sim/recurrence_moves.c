@@ -5,14 +5,14 @@
 
 /* Sends over a connection that is free from `free_s` on, once the message at `oldest_s` has
  * arrived; it is then free from state->free_s on. Returns the arrival. */
-static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, double bytes,
-                       double free_s, double oldest_s)
+static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, double rate_Bps,
+                       double bytes, double free_s, double oldest_s)
 {
     struct rank_state *state = &recurrence->states[hop->from];
     double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
     start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
-    state->free_s = start_s + bytes * (1 / hop->rate_Bps);
+    state->free_s = start_s + bytes * (1 / rate_Bps);
     state->peer = hop->to;
     double arrival_s = state->free_s + hop->latency_s;
     recurrence->states[hop->to].arrival_s = arrival_s;
@@ -59,7 +59,7 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
             const struct ar_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
                 double *flight_s = next_flight(recurrence, hop->from);
-                *flight_s = send_one(recurrence, hop,
+                *flight_s = send_one(recurrence, hop, hop->rate_Bps,
                                      (double)(move->send_span.count * collective->element_bytes),
                                      free_time(recurrence, hop), *flight_s);
             }
@@ -81,8 +81,9 @@ struct tree_run {
     const struct ar_phase *phase;
     const struct ar_hop *hops;
     const uint32_t *step_hops;
-    double *free_s;    /* by hop */
-    double *flights_s; /* [hop][part % window]: arrivals */
+    const double *rates_Bps; /* [hop][part] */
+    double *free_s;          /* by hop */
+    double *flights_s;       /* [hop][part % window]: arrivals */
     uint64_t elements;
 };
 
@@ -101,7 +102,9 @@ static void send_part(const struct tree_run *run, uint32_t part, uint32_t began)
     for (uint32_t i = run->step_hops[began]; i < run->step_hops[began + 1]; i++) {
         const struct ar_hop *hop = &run->hops[i];
         double *oldest_s = &run->flights_s[i * window + part % window];
-        double arrival_s = send_one(run->recurrence, hop, bytes, run->free_s[i], *oldest_s);
+        double arrival_s =
+            send_one(run->recurrence, hop, run->rates_Bps[i * run->phase->parts + part], bytes,
+                     run->free_s[i], *oldest_s);
         double *flight_s = next_flight(run->recurrence, hop->from);
         run->free_s[i] = run->recurrence->states[hop->from].free_s;
         *oldest_s = arrival_s;
@@ -119,13 +122,16 @@ static void receive_part(const struct tree_run *run, uint32_t part, uint32_t beg
 }
 
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
-                         const struct ar_pattern *pattern, uint32_t channel, uint64_t elements)
+                         const struct ar_pattern *pattern, const double *part_rates_Bps,
+                         uint32_t channel, uint64_t elements)
 {
+    size_t first_hop = pattern->channel_hops[channel];
     size_t hops_count = pattern->step_hops[phase->steps];
     struct tree_run run = {.recurrence = recurrence,
                            .phase = phase,
-                           .hops = pattern->hops + pattern->channel_hops[channel],
+                           .hops = pattern->hops + first_hop,
                            .step_hops = pattern->step_hops,
+                           .rates_Bps = part_rates_Bps + first_hop * phase->parts,
                            .free_s = recurrence->connections_s,
                            .flights_s = recurrence->connections_s + hops_count,
                            .elements = elements};

@@ -83,6 +83,53 @@ Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
     ar_cluster_destroy(flat);
 }
 
+/* With a window of 1 no message overlaps the one before, in the simulation neither; what is left is
+ * who is under way together at the ports that children and the two trees share. */
+Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
+{
+    static const struct ar_shape shapes[] = {{1, 4}, {1, 5}, {1, 8}, {1, 9},
+                                             {4, 2}, {4, 8}, {4, 18}};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_cluster *flat = support_cluster("flat", NULL);
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        const struct ar_cluster *cluster = shapes[i].x == 1 ? flat : abci;
+        struct ar_collective tree = support_collective(cluster, "tree", shapes[i].x, shapes[i].y);
+        tree.window = 1;
+        for (tree.channels = 2; tree.channels <= 4; tree.channels += 2) {
+            for (uint64_t elements = 1600; elements < 30000000; elements *= 24) {
+                double simulated_s = trials_simulate(&tree, elements);
+                double time_s = trials_time(&tree, &ar_engine_recurrence, elements);
+                cr_expect(support_near(time_s, simulated_s, 1e-6),
+                          "%ux%u, %u channels, %lu elements: %.9g s, simulated %.9g s",
+                          tree.shape.x, tree.shape.y, tree.channels, (unsigned long)elements,
+                          time_s, simulated_s);
+            }
+        }
+    }
+    ar_cluster_destroy(flat);
+    ar_cluster_destroy(abci);
+}
+
+/* Of 15 hops of a chain no more than 8 carry one of the 8 parts. If all of them shared the ports,
+ * large payloads would take 2.8 times as long on one node. */
+Test(tree_engines, stay_near_the_simulation_on_long_chains)
+{
+    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
+    for (uint32_t nodes = 1; nodes <= 2; nodes++) {
+        for (uint64_t elements = 32768; elements <= 16777216; elements *= 8) {
+            struct ar_collective tree = support_collective(dgx2, "tree", 16, nodes);
+            tree.channels = 16;
+            double simulated_s = trials_simulate(&tree, elements);
+            for (size_t i = 0; i < ar_message_engines_count; i++) {
+                double off = trials_time(&tree, ar_engines[i], elements) / simulated_s - 1;
+                cr_expect(off > -0.1 && off < 0.25, "%s, %u nodes, %lu elements: off by %g",
+                          ar_engines[i]->name, nodes, (unsigned long)elements, off);
+            }
+        }
+    }
+    ar_cluster_destroy(dgx2);
+}
+
 /* 8.4 us of setup, then 3 hops of 3.4 us and log2 Y of 9.6 us, up and down. */
 Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
 {

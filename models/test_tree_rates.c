@@ -1,0 +1,165 @@
+/* Which hops of a tree share links, and when. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "ar_link_load.h"
+#include "ar_pattern.h"
+#include "test_support.h"
+#include "tree_rates.h"
+
+/* The first phase of a tree, with as many parts as asked for. */
+struct bed {
+    struct ar_closed *plan;
+    struct ar_phase phase;
+    const struct ar_pattern *pattern;
+    struct tree_rates *rates;
+};
+
+static struct bed make(const struct ar_collective *tree, uint32_t parts)
+{
+    struct ar_error err = {.text = ""};
+    struct bed bed;
+    const struct ar_phase *phases;
+    cr_assert(ar_closed_create(tree, &bed.plan, &err) == AR_OK, "%s", err.text);
+    ar_closed_phases(bed.plan, &phases, &bed.pattern);
+    bed.phase = phases[0];
+    bed.phase.parts = parts;
+    cr_assert(tree_rates_create(tree, &bed.phase, bed.pattern, &bed.rates, &err) == AR_OK, "%s",
+              err.text);
+    return bed;
+}
+
+static void drop(struct bed *bed)
+{
+    tree_rates_destroy(bed->rates);
+    ar_closed_destroy(bed->plan);
+}
+
+static struct ar_path path_of(const struct ar_collective *tree, const struct ar_pattern *pattern,
+                              uint32_t hop)
+{
+    struct ar_order order = ar_collective_order(tree);
+    uint32_t channel = 0;
+    while (hop >= pattern->channel_hops[channel + 1]) {
+        channel++;
+    }
+    return ar_cluster_path(tree->cluster, ar_order_rank(&order, channel, pattern->hops[hop].from),
+                           ar_order_rank(&order, channel, pattern->hops[hop].to));
+}
+
+/* What a hop has left if it shares with the hops of all channels that start at its position. */
+static double share_by_hand(const struct ar_collective *tree, const struct ar_pattern *pattern,
+                            uint32_t hop, uint32_t *on_link)
+{
+    double share_Bps = 1e300;
+    struct ar_path own = path_of(tree, pattern, hop);
+    for (uint32_t i = 0; i < own.links_count; i++) {
+        on_link[ar_path_link(&own, i)] = 0;
+    }
+    for (uint32_t other = 0; other < pattern->hops_count; other++) {
+        struct ar_path path = path_of(tree, pattern, other);
+        bool is_beside = pattern->hops[other].from == pattern->hops[hop].from;
+        for (uint32_t i = 0; is_beside && i < path.links_count; i++) {
+            on_link[ar_path_link(&path, i)]++;
+        }
+    }
+    for (uint32_t i = 0; i < own.links_count; i++) {
+        uint32_t link = ar_path_link(&own, i);
+        double each_Bps = ar_cluster_link_bandwidth(tree->cluster, link) / on_link[link];
+        share_Bps = each_Bps < share_Bps ? each_Bps : share_Bps;
+    }
+    return share_Bps;
+}
+
+/* While the only part is on one hop of a chain, no other hop of the chain is busy. */
+Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
+{
+    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
+    struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
+    uint32_t *on_link = calloc(ar_cluster_links_count(dgx2), sizeof *on_link);
+    for (tree.channels = 1; tree.channels <= 16; tree.channels += 5) {
+        struct bed bed = make(&tree, 1);
+        const struct tree_shares *shares = tree_rates_find(bed.rates, 64);
+        for (uint32_t hop = 0; hop < bed.pattern->hops_count; hop++) {
+            double expected_Bps = share_by_hand(&tree, bed.pattern, hop, on_link);
+            cr_expect(support_near(shares->rates_Bps[hop], expected_Bps, 1e-12),
+                      "%u channels, hop %u: %g B/s, by hand %g B/s", tree.channels, hop,
+                      shares->rates_Bps[hop], expected_Bps);
+        }
+        drop(&bed);
+    }
+    free(on_link);
+    ar_cluster_destroy(dgx2);
+}
+
+Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_collective tree = support_collective(abci, "tree", 4, 2);
+    struct bed bed = make(&tree, 8);
+    for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
+        const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
+        for (uint32_t i = 0; i < 8 * bed.pattern->hops_count; i++) {
+            double path_Bps = path_of(&tree, bed.pattern, i / 8).bandwidth_Bps;
+            cr_expect(support_near(shares->rates_Bps[i], path_Bps, 1e-12), "%g bytes", bytes);
+        }
+    }
+    drop(&bed);
+    ar_cluster_destroy(abci);
+}
+
+/* Large messages fill the pipeline, small ones travel alone. */
+Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
+{
+    struct ar_cluster *dgx2 = support_cluster("dgx2-v100", NULL);
+    struct ar_collective tree = support_collective(dgx2, "tree", 16, 1);
+    tree.channels = 16;
+    struct bed bed = make(&tree, 8);
+    double small_Bps = tree_rates_find(bed.rates, 100)->slowest_Bps;
+    double large_Bps = tree_rates_find(bed.rates, 1e6)->slowest_Bps;
+    cr_expect_gt(small_Bps, 1.5 * large_Bps);
+    for (double bytes = 200; bytes < 1e5; bytes *= 1.3) {
+        cr_expect_eq(tree_rates_find(bed.rates, 100)->slowest_Bps, small_Bps);
+        const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
+        cr_expect_geq(shares->slowest_Bps, large_Bps);
+        cr_expect_eq(shares, tree_rates_find(bed.rates, bytes), "the same answer again");
+    }
+    cr_expect_eq(tree_rates_find(bed.rates, 1e6)->slowest_Bps, large_Bps);
+    drop(&bed);
+    ar_cluster_destroy(dgx2);
+}
+
+/* Bytes over bandwidth of the busiest link. */
+static double busiest_s(const struct ar_collective *tree, uint64_t elements)
+{
+    struct ar_error err = {.text = ""};
+    uint32_t links = ar_cluster_links_count(tree->cluster);
+    struct ar_link_load *loads = calloc(links, sizeof *loads);
+    double most_s = 0;
+    cr_assert(ar_link_load_add(tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
+    for (uint32_t i = 0; i < links; i++) {
+        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(tree->cluster, i);
+        most_s = busy_s > most_s ? busy_s : most_s;
+    }
+    free(loads);
+    return most_s;
+}
+
+Test(tree_rates, are_not_more_than_links_have)
+{
+    static const char *const names[] = {"abci-v100", "dgx1-v100", "dgx2-v100", "flat"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_cluster *cluster = support_cluster(names[i], NULL);
+        uint32_t x = ar_cluster_facts(cluster)->gpus_per_node;
+        for (uint32_t y = x > 1 ? 1 : 2; y <= 8; y++) {
+            struct ar_collective tree = support_collective(cluster, "tree", x, y);
+            for (tree.channels = 2; tree.channels <= 16; tree.channels *= 2) {
+                double least_s = busiest_s(&tree, 100000000);
+                double time_s = support_closed(&tree, 100000000).time_s;
+                cr_expect_gt(time_s, least_s, "%s, %ux%u, %u channels: %g s, bytes take %g s",
+                             names[i], x, y, tree.channels, time_s, least_s);
+            }
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
