@@ -9,7 +9,7 @@ enum {
     PANEL_WIDTH = 180,
     NAME_ROOM = 170,
     TITLE_MOST = 38,
-    PANELS_MOST = 12,
+    PANELS_MOST = 6,
     ASSUMPTIONS_MOST = 6,
     BARS_MOST = 18,
     LINE = 15,
@@ -123,17 +123,54 @@ static const char *title_of(const struct ar_plot_reproduction *reproduction, con
     return row;
 }
 
+/* The largest change of a row. */
+static double most_of(const struct ar_plot_reproduction *reproduction, const char *row)
+{
+    double most = 0;
+    for (size_t i = 0; i < reproduction->changes_count; i++) {
+        if (strcmp(reproduction->changes[i].row, row) == 0) {
+            most = fmax(most, fabs(reproduction->changes[i].change_frac));
+        }
+    }
+    return most;
+}
+
+/* Whether a change is the first one of its row. */
+static bool begins_row(const struct ar_plot_reproduction *reproduction, size_t index)
+{
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(reproduction->changes[i].row, reproduction->changes[index].row) == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Rows that change more than the one that begins at `index`. */
+static size_t count_ahead(const struct ar_plot_reproduction *reproduction, size_t index)
+{
+    double most = most_of(reproduction, reproduction->changes[index].row);
+    size_t count = 0;
+    for (size_t i = 0; i < reproduction->changes_count; i++) {
+        if (begins_row(reproduction, i)) {
+            double other = most_of(reproduction, reproduction->changes[i].row);
+            count += other > most || (other == most && i < index);
+        }
+    }
+    return count;
+}
+
+/* The rows that change most, in the order of the file. */
 static void list_panels(const struct ar_plot_reproduction *reproduction, struct layout *layout)
 {
     for (size_t i = 0; i < reproduction->changes_count; i++) {
         const char *row = reproduction->changes[i].row;
-        size_t k = 0;
-        while (k < layout->panels_count && strcmp(layout->panels[k].row, row) != 0) {
-            k++;
+        if (!begins_row(reproduction, i)) {
+            continue;
         }
-        if (k == PANELS_MOST) {
+        if (count_ahead(reproduction, i) >= PANELS_MOST) {
             layout->is_cut = true;
-        } else if (k == layout->panels_count) {
+        } else {
             layout->panels[layout->panels_count++] =
                 (struct panel){.row = row, .title = title_of(reproduction, row)};
         }
@@ -281,7 +318,7 @@ static void write_sensitivity_settings(FILE *file, const struct ar_plot_reproduc
     }
     const char *subtitle[] = {
         "change of the prediction of a row when one assumption has another value",
-        "the largest changes of the first rows; sensitivity.csv has all"};
+        "the largest changes of the rows that change most; sensitivity.csv has all"};
     ar_plot_write_texts(file, "subtitle", subtitle, layout->is_cut ? 2 : 1);
     fprintf(file, "picture_height = %.0f\nkey_columns = 1\nkey_rows = 0\n", layout->height);
     fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_least, layout->x_most,

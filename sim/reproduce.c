@@ -91,6 +91,7 @@ static void take_single(struct reproduction *reproduction, const struct evaluati
     result->predicted = result->low = result->high = outcome->value;
     result->error_frac = outcome->value / reproduction->rows.rows[item->row].measured - 1;
     result->gpus = outcome->gpus;
+    result->nodes = outcome->nodes;
     ar_copy_text(result->algorithm, sizeof result->algorithm, outcome->algorithm);
 }
 

@@ -35,6 +35,7 @@ struct outcome {
     bool is_done; /**< false: its process died */
     double value;
     uint32_t gpus;
+    uint32_t nodes;
     char algorithm[24];
     struct ar_error err; /**< status AR_OK, or one line */
 };
@@ -46,7 +47,8 @@ struct reproduced {
     double low, high;
     double error_frac; /**< predicted / measured - 1 */
     bool is_inside;
-    uint32_t gpus; /**< 0: not known */
+    uint32_t gpus;  /**< 0: not known */
+    uint32_t nodes; /**< that hold them */
     char algorithm[24];
 };
 

@@ -59,6 +59,13 @@ static uint32_t list_algorithms(const char *own, const char *algorithms[CURVE_AL
     return count;
 }
 
+/* A run of several nodes. What happens in one node is another matter than how many there are. */
+static bool has_curve(const struct reproduction *reproduction, uint32_t row)
+{
+    return !published_is_context(&reproduction->rows.rows[row]) &&
+           reproduction->results[row].nodes > 1;
+}
+
 static enum ar_status list_curves(const struct reproduction *reproduction,
                                   struct evaluation_list *list, struct ar_error *err)
 {
@@ -67,7 +74,7 @@ static enum ar_status list_curves(const struct reproduction *reproduction,
     enum ar_status status = AR_OK;
     for (uint32_t row = 0; row < reproduction->rows.count; row++) {
         const struct reproduced *result = &reproduction->results[row];
-        if (published_is_context(&reproduction->rows.rows[row])) {
+        if (!has_curve(reproduction, row)) {
             continue;
         }
         uint32_t count = list_gpus(result->gpus, gpus);

@@ -224,6 +224,7 @@ static enum ar_status predict(struct options *options, enum quantity quantity, d
     if (status == AR_OK) {
         outcome->value = quantity_of(quantity, &row, error_factor(&row, deviations));
         outcome->gpus = (uint32_t)row.gpus;
+        outcome->nodes = (uint32_t)row.nodes;
         ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, row.algorithm);
     }
     plan_destroy(&plan);
@@ -242,6 +243,7 @@ static enum ar_status train(const struct line *line, struct outcome *outcome, st
     if (status == AR_OK) {
         outcome->value = training->train_s;
         outcome->gpus = training->gpus;
+        outcome->nodes = (uint32_t)training->rows[0].nodes;
         ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, training->rows[0].algorithm);
     }
     free(training);
