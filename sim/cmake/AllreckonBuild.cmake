@@ -30,7 +30,7 @@ target_compile_options(allreckon_flags INTERFACE
 target_compile_definitions(allreckon_flags INTERFACE _GNU_SOURCE)
 if(ALLRECKON_SANITIZE)
   target_compile_options(allreckon_flags INTERFACE
-    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1)
   target_link_options(allreckon_flags INTERFACE -fsanitize=address,undefined)
 endif()
 
