@@ -25,6 +25,16 @@ void plan_note(const struct options *options, const char *format, ...)
     va_end(arguments);
 }
 
+/* Nothing happens between the layers, and all GPUs are equally fast. */
+static bool is_ideal(const struct plan *plan)
+{
+    bool is_on = plan->jitter_frac > 0 || plan->stragglers_count > 0;
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        is_on = is_on || ar_framework_is_on(plan->framework, (enum ar_term)i);
+    }
+    return !is_on;
+}
+
 void plan_describe(const struct plan *plan, const struct options *options, size_t points_count)
 {
     char scale[48] = "";
@@ -33,12 +43,12 @@ void plan_describe(const struct plan *plan, const struct options *options, size_
     }
     plan_note(options,
               "%zu point%s: batch %" PRIu32 " per GPU, %s,%s buckets %s, %" PRIu32
-              " channel%s; efficiency: 100 %% is one %s",
+              " channel%s; efficiency: 100 %% is one %s%s",
               points_count, points_count == 1 ? "" : "s", plan->trace->batch,
               ar_precision_name(plan->precision), scale, plan->fusion.text, plan->channels,
               plan->channels == 1 ? "" : "s",
-              plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
-                                                : "node (--baseline node)");
+              plan->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)" : "node (--baseline node)",
+              is_ideal(plan) ? "; no --framework: an upper bound" : "");
 }
 
 /* Without the option, also in commands that have none, gradients are as the trace says. */

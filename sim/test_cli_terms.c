@@ -139,8 +139,8 @@ Test(cli_terms, the_list_has_all_frameworks_and_terms)
 {
     struct cli_run run = cli_good("$AR list frameworks");
     static const char *const names[] = {
-        "none", "horovod",     "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5",
-        "nnl",  "pytorch-ddp", "cycle.time",  "gpu.sms",       "wire.precision"};
+        "none",        "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "nnl",
+        "pytorch-ddp", "typical", "cycle.time",  "gpu.sms",       "wire.precision"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         cr_expect_not_null(strstr(run.out, names[i]), "%s", names[i]);
     }

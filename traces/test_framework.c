@@ -107,7 +107,7 @@ Test(framework, the_shipped_files_can_be_read_and_say_where_every_value_comes_fr
 {
     static const char *const names[] = {
         "horovod", "horovod-mpi", "mxnet-horovod", "mxnet-horovod-v0.5", "mxnet-horovod-v0.7",
-        "nnl",     "pytorch-ddp"};
+        "nnl",     "pytorch-ddp", "typical"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[1024];
         struct ar_framework framework;
