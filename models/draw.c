@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 #include <gsl/gsl_statistics_double.h>
+
+#include "generator.h"
 
 struct ar_draw {
     gsl_rng *generator;
@@ -27,20 +28,15 @@ static unsigned long mix(uint64_t seed, const char *name)
 enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **draw,
                               struct ar_error *err)
 {
-    /* GSL aborts on errors unless told not to; here only memory can fail, and that is checked. */
-    gsl_error_handler_t *old = gsl_set_error_handler_off();
     struct ar_draw *made = malloc(sizeof *made);
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_set_error_handler(old);
-    if (made == NULL || generator == NULL) {
-        free(made);
-        if (generator != NULL) {
-            gsl_rng_free(generator);
-        }
+    if (made == NULL) {
         return ar_error_no_memory(err, "a random generator");
     }
-    gsl_rng_set(generator, mix(seed, name));
-    made->generator = generator;
+    enum ar_status status = generator_create(mix(seed, name), &made->generator, err);
+    if (status != AR_OK) {
+        free(made);
+        return status;
+    }
     *draw = made;
     return AR_OK;
 }

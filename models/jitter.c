@@ -4,9 +4,10 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_cdf.h>
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+
+#include "generator.h"
 
 struct ar_jitter {
     gsl_rng *generator;
@@ -17,19 +18,16 @@ struct ar_jitter {
 enum ar_status ar_jitter_create(double frac, uint64_t seed, struct ar_jitter **jitter,
                                 struct ar_error *err)
 {
-    /* GSL aborts on errors unless told not to; here only memory can fail, and that is checked. */
-    gsl_error_handler_t *old = gsl_set_error_handler_off();
     struct ar_jitter *made = malloc(sizeof *made);
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
-    gsl_set_error_handler(old);
-    if (made == NULL || generator == NULL) {
-        free(made);
-        if (generator != NULL) {
-            gsl_rng_free(generator);
-        }
+    gsl_rng *generator = NULL;
+    if (made == NULL) {
         return ar_error_no_memory(err, "a random generator");
     }
-    gsl_rng_set(generator, (unsigned long)seed);
+    enum ar_status status = generator_create((unsigned long)seed, &generator, err);
+    if (status != AR_OK) {
+        free(made);
+        return status;
+    }
     double variance = log1p(frac * frac);
     *made =
         (struct ar_jitter){.generator = generator, .mu = -variance / 2, .sigma = sqrt(variance)};

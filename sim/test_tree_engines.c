@@ -110,6 +110,18 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
     ar_cluster_destroy(abci);
 }
 
+/* All engines, as a fraction of the simulated time. */
+static void expect_near(const struct ar_collective *tree, uint64_t elements, double least,
+                        double most)
+{
+    double simulated_s = trials_simulate(tree, elements);
+    for (size_t i = 0; i < ar_message_engines_count; i++) {
+        double off = trials_time(tree, ar_engines[i], elements) / simulated_s - 1;
+        cr_expect(off > least && off < most, "%s, %u nodes, %lu elements: off by %g",
+                  ar_engines[i]->name, tree->shape.y, (unsigned long)elements, off);
+    }
+}
+
 /* Of 15 hops of a chain no more than 8 carry one of the 8 parts. If all of them shared the ports,
  * large payloads would take 2.8 times as long on one node. */
 Test(tree_engines, stay_near_the_simulation_on_long_chains)
@@ -119,12 +131,7 @@ Test(tree_engines, stay_near_the_simulation_on_long_chains)
         for (uint64_t elements = 32768; elements <= 16777216; elements *= 8) {
             struct ar_collective tree = support_collective(dgx2, "tree", 16, nodes);
             tree.channels = 16;
-            double simulated_s = trials_simulate(&tree, elements);
-            for (size_t i = 0; i < ar_message_engines_count; i++) {
-                double off = trials_time(&tree, ar_engines[i], elements) / simulated_s - 1;
-                cr_expect(off > -0.1 && off < 0.25, "%s, %u nodes, %lu elements: off by %g",
-                          ar_engines[i]->name, nodes, (unsigned long)elements, off);
-            }
+            expect_near(&tree, elements, -0.1, 0.25);
         }
     }
     ar_cluster_destroy(dgx2);
@@ -156,12 +163,7 @@ Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
         for (uint64_t elements = 1000; elements < 30000000; elements *= 30) {
             struct ar_collective tree = support_collective(abci, "tree", 4, nodes);
             tree.channels = 4;
-            double simulated_s = trials_simulate(&tree, elements);
-            for (size_t i = 0; i < ar_message_engines_count; i++) {
-                double off = trials_time(&tree, ar_engines[i], elements) / simulated_s - 1;
-                cr_expect(off > -0.15 && off < 0.15, "%s, %u nodes, %lu elements: off by %g",
-                          ar_engines[i]->name, nodes, (unsigned long)elements, off);
-            }
+            expect_near(&tree, elements, -0.15, 0.15);
         }
     }
     ar_cluster_destroy(abci);
