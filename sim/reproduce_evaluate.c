@@ -231,8 +231,21 @@ static enum ar_status predict(struct options *options, enum quantity quantity, d
     return status;
 }
 
+/* Time to train, if all steps err the same way; evaluations have no all-reduce. */
+static double time_with_error(const struct training *training, double deviations)
+{
+    double time_s = training->train_s;
+    for (size_t i = 0; i < training->phases_count; i++) {
+        const struct training_phase *phase = &training->phases[i];
+        double steps_s = phase->steps_count * phase->iteration_s;
+        time_s += steps_s * (error_factor(&training->rows[i], deviations) - 1);
+    }
+    return time_s;
+}
+
 /* A whole run: what the row leaves open is as in its run file. */
-static enum ar_status train(const struct line *line, struct outcome *outcome, struct ar_error *err)
+static enum ar_status train(const struct line *line, double deviations, struct outcome *outcome,
+                            struct ar_error *err)
 {
     struct training *training = malloc(sizeof *training);
     if (training == NULL) {
@@ -241,7 +254,7 @@ static enum ar_status train(const struct line *line, struct outcome *outcome, st
     enum ar_status status =
         training_predict(line->cells[PUBLISHED_run], &line->options, training, err);
     if (status == AR_OK) {
-        outcome->value = training->train_s;
+        outcome->value = time_with_error(training, deviations);
         outcome->gpus = training->gpus;
         outcome->nodes = (uint32_t)training->rows[0].nodes;
         ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, training->rows[0].algorithm);
@@ -281,7 +294,7 @@ void reproduce_evaluate(const struct reproduction *reproduction,
         give_options(&line);
         line.options.jitter_steps = evaluation->is_draw ? REPRODUCE_DRAW_STEPS : 0;
         status = row->quantity == QUANTITY_train_s
-                     ? train(&line, outcome, &cause)
+                     ? train(&line, evaluation->error_deviations, outcome, &cause)
                      : predict(&line.options, row->quantity, evaluation->error_deviations, outcome,
                                &cause);
     }
