@@ -4,6 +4,7 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
+#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "generator.h"
@@ -62,6 +63,11 @@ uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count)
 double ar_draw_normal(struct ar_draw *draw)
 {
     return gsl_ran_gaussian_ziggurat(draw->generator, 1);
+}
+
+void ar_sort(double *values, size_t count)
+{
+    gsl_sort(values, 1, count);
 }
 
 double ar_quantile(const double *sorted, size_t count, double fraction)

@@ -6,11 +6,8 @@
 #include "ar_closed.h"
 #include "ar_fit.h"
 
-#define PRIOR_SPREAD    1.0986122886681098 /* ln 3: a factor of three */
-#define START_SPREAD    0.5
-#define IDENTIFIED_MOST 0.25
-#define RESIDUAL_MOST   10.0 /* beyond this the best fit is no fit */
-#define USED_FACTOR     3.0  /* a number is used if this factor up or down changes a row */
+#define RESIDUAL_MOST 10.0 /* beyond this the best fit is no fit */
+#define USED_FACTOR   3.0  /* a number is used if this factor up or down changes a row */
 
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
@@ -155,9 +152,9 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
     }
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
-                                     .prior_spread = PRIOR_SPREAD,
-                                     .start_spread = START_SPREAD,
-                                     .identified_most = IDENTIFIED_MOST,
+                                     .prior_spread = AR_LINK_PRIOR_SPREAD,
+                                     .start_spread = AR_LINK_START_SPREAD,
+                                     .identified_most = AR_LINK_IDENTIFIED_MOST,
                                      .has_kinks = true,
                                      .rows_count = data->count,
                                      .times_s = data->times_s,

@@ -112,6 +112,7 @@ const struct command commands[] = {
      "Predicts published runs from their own parameters and prints what was measured beside it.\n"
      "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
      "run (column assume, validate/published/ranges.csv) is drawn at random; all of it is listed.\n"
+     "So is the error of the fit, with engine library.\n"
      "Without files, all shipped ones. validate/published/README.md says how to add your run.\n\n"
      "examples:\n"
      "  allreckon reproduce\n"

@@ -8,10 +8,6 @@
 #include "ar_log.h"
 #include "plan.h"
 
-#define PRIOR_SPREAD    1.0986122886681098 /* ln 3 */
-#define START_SPREAD    0.5
-#define IDENTIFIED_MOST 0.25
-
 /* The parameters of the fit. */
 enum { LATENCY, BANDWIDTH, IN_FLIGHT, PARAMETERS_COUNT };
 
@@ -182,9 +178,9 @@ static enum ar_status fit_rows(const struct link *link, const struct ar_cluster 
         [LATENCY] = latency_s, [BANDWIDTH] = bandwidth_Bps, [IN_FLIGHT] = latency_s};
     struct ar_fit_problem problem = {.parameters_count = PARAMETERS_COUNT,
                                      .priors = priors,
-                                     .prior_spread = PRIOR_SPREAD,
-                                     .start_spread = START_SPREAD,
-                                     .identified_most = IDENTIFIED_MOST,
+                                     .prior_spread = AR_LINK_PRIOR_SPREAD,
+                                     .start_spread = AR_LINK_START_SPREAD,
+                                     .identified_most = AR_LINK_IDENTIFIED_MOST,
                                      .rows_count = rows->count,
                                      .times_s = rows->times_s,
                                      .bytes = rows->bytes,

@@ -25,6 +25,16 @@ static enum ar_status check(const struct evaluation_list *list, struct ar_error 
 
 /* --- nominal and sensitivity ------------------------------------------------------------------ */
 
+/* Appends a prediction over as few steps as a draw; NULL if there is no memory. */
+static struct evaluation *append_short(struct evaluation_list *list, uint32_t row)
+{
+    struct evaluation *item = evaluation_list_append(list, row);
+    if (item != NULL) {
+        item->is_draw = true;
+    }
+    return item;
+}
+
 /* The nominal prediction of each row, the same over few steps, and one for each end of each of its
  * ranges. */
 static enum ar_status list_singles(const struct reproduction *reproduction,
@@ -38,20 +48,16 @@ static enum ar_status list_singles(const struct reproduction *reproduction,
         }
         struct evaluation *item = evaluation_list_append(list, row);
         if (item != NULL) { /* what the ends are compared with */
-            item = evaluation_list_append(list, row);
+            item = append_short(list, row);
         }
         for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
             uint32_t ends = range_ends_count(&published->ranges[i]);
             for (uint32_t end = 0; item != NULL && end < ends; end++) {
-                item->is_draw = true;
-                item = evaluation_list_append(list, row);
+                item = append_short(list, row);
                 if (item != NULL) {
                     item->picks[i] = range_end(&published->ranges[i], end);
                 }
             }
-        }
-        if (item != NULL) {
-            item->is_draw = true;
         }
         if (item == NULL) {
             return ar_error_no_memory(err, "the predictions");
@@ -133,7 +139,7 @@ static enum ar_status list_samples(const struct reproduction *reproduction, uint
         return status;
     }
     for (uint32_t k = 0; status == AR_OK && k < reproduction->samples_count; k++) {
-        struct evaluation *item = evaluation_list_append(list, row);
+        struct evaluation *item = append_short(list, row);
         if (item == NULL) {
             status = ar_error_no_memory(err, "the draws");
         }
@@ -141,19 +147,11 @@ static enum ar_status list_samples(const struct reproduction *reproduction, uint
             item->picks[i] = range_draw(&published->ranges[i], draw);
         }
         if (item != NULL) {
-            item->is_draw = true;
             item->error_deviations = ar_draw_normal(draw);
         }
     }
     ar_draw_destroy(draw);
     return status;
-}
-
-static int compare_numbers(const void *a, const void *b)
-{
-    double first = *(const double *)a;
-    double second = *(const double *)b;
-    return (first > second) - (first < second);
 }
 
 /* The samples of a row follow each other in the list. */
@@ -169,7 +167,7 @@ static enum ar_status take_samples(struct reproduction *reproduction,
         for (uint32_t k = 0; k < count; k++) {
             values[k] = list->outcomes[first + k].value;
         }
-        qsort(values, count, sizeof *values, compare_numbers);
+        ar_sort(values, count);
         struct reproduced *result = &reproduction->results[list->items[first].row];
         result->low = ar_quantile(values, count, BAND_LOW_FRAC);
         result->high = ar_quantile(values, count, BAND_HIGH_FRAC);
@@ -181,10 +179,12 @@ static enum ar_status take_samples(struct reproduction *reproduction,
 /* The engine of the row has a band of its own. */
 static bool is_fitted(const struct reproduction *reproduction, const struct published *row)
 {
-    const char *engine = reproduction->options->engine != NULL
-                             ? reproduction->options->engine
-                             : published_cell(row, PUBLISHED_engine);
-    return strcmp(engine, "library") == 0;
+    const struct ar_engine *engine;
+    struct ar_error ignored; /* none is named, and the standard one has no band */
+    const char *name = reproduction->options->engine != NULL
+                           ? reproduction->options->engine
+                           : published_cell(row, PUBLISHED_engine);
+    return ar_engine_find("engine", name, &engine, &ignored) == AR_OK && engine->is_fitted;
 }
 
 static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)

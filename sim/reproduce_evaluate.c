@@ -11,9 +11,6 @@
 #include "reproduce.h"
 #include "training.h"
 
-/* Of a standard normal number, 95 % lie between this and its negative. */
-#define NORMAL_95 1.959964
-
 /* Columns that are options of predict and train. */
 static const struct {
     enum published_column column;
@@ -35,12 +32,6 @@ static const struct {
     {PUBLISHED_engine, "engine", offsetof(struct options, engine)},
     {PUBLISHED_jitter, "jitter", offsetof(struct options, jitter)},
     {PUBLISHED_baseline, "baseline", offsetof(struct options, baseline)},
-};
-
-static const char *const column_names[] = {
-#define X(name) #name,
-    PUBLISHED_COLUMN_LIST(X)
-#undef X
 };
 
 /* A command line that is made, with the texts it points to. */
@@ -119,10 +110,9 @@ static enum ar_status set_range(struct line *line, uint32_t index, const struct 
         return put(line, is_set ? &line->options.settings : &line->options.terms, text,
                    strlen(text), err);
     }
-    for (size_t i = 0; i < PUBLISHED_COLUMNS_COUNT; i++) {
-        if (strcmp(column_names[i], key) == 0) {
-            line->cells[i] = line->values[index];
-        }
+    enum published_column column = published_column_find(key);
+    if (column != PUBLISHED_COLUMNS_COUNT) {
+        line->cells[column] = line->values[index];
     }
     return AR_OK;
 }
@@ -185,11 +175,10 @@ static void give_options(struct line *line)
     options->quiet = true;
 }
 
-/* What the error of a fitted engine makes of the time of a step; 1 for other engines. Half its
- * 95 % band is NORMAL_95 standard deviations. */
+/* What the error of a fitted engine makes of the time of a step; 1 for other engines. */
 static double error_factor(const struct ar_row *row, double deviations)
 {
-    double share = deviations / (2 * NORMAL_95);
+    double share = deviations / (2 * AR_BAND95_DEVIATIONS);
     return isfinite(row->low_s) && row->low_s > 0 ? pow(row->high_s / row->low_s, share) : 1;
 }
 

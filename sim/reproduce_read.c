@@ -13,6 +13,15 @@ static const char *const column_names[] = {
 #undef X
 };
 
+enum published_column published_column_find(const char *name)
+{
+    size_t column = 0;
+    while (column < PUBLISHED_COLUMNS_COUNT && strcmp(name, column_names[column]) != 0) {
+        column++;
+    }
+    return (enum published_column)column;
+}
+
 static const struct {
     const char *name;
     const char *unit;
@@ -62,11 +71,7 @@ static enum ar_status find_columns(const struct ar_csv *csv, size_t places[PUBLI
     snprintf(where, sizeof where, "%.120s:%" PRIu64, csv->path, csv->header_line);
     for (size_t i = 0; i < csv->columns_count; i++) {
         const char *name = csv->text + csv->cells[i];
-        size_t column = 0;
-        while (column < PUBLISHED_COLUMNS_COUNT && strcmp(name, column_names[column]) != 0) {
-            column++;
-        }
-        if (column == PUBLISHED_COLUMNS_COUNT) {
+        if (published_column_find(name) == PUBLISHED_COLUMNS_COUNT) {
             return ar_error_unknown(err, AR_BAD_DATA, where, "column", name, column_names,
                                     PUBLISHED_COLUMNS_COUNT);
         }

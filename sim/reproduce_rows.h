@@ -49,6 +49,9 @@ enum published_column {
         PUBLISHED_COLUMNS_COUNT
 };
 
+/** The column of a name; PUBLISHED_COLUMNS_COUNT if there is none. */
+enum published_column published_column_find(const char *name);
+
 /** Quantities: name in files, unit, unit of the table for people and its factor. */
 #define QUANTITY_LIST(X)                                                                           \
     X(efficiency_frac, "1", "%", 100)                                                              \

@@ -5,17 +5,10 @@
 #include "ar_draw.h"
 #include "reproduce.h"
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double first = *(const double *)a;
-    double second = *(const double *)b;
-    return (first > second) - (first < second);
-}
-
 /* Sorts values and gives their median; NAN if there are none. */
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare_numbers);
+    ar_sort(values, count);
     return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
 }
 

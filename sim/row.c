@@ -49,35 +49,21 @@ struct ar_row ar_row_empty(void)
 static void write_csv_header(FILE *file)
 {
     const char *comma = "";
-#define X(kind, name, help)                                                                        \
-    fprintf(file, "%s%s", comma, #name);                                                           \
-    comma = ",";
-    AR_COLUMN_LIST(X)
-#undef X
+    AR_COLUMN_LIST(CELLS_CSV_NAME)
     fputc('\n', file);
 }
 
 static void write_csv_row(FILE *file, const struct ar_row *row)
 {
     const char *comma = "";
-#define X(kind, name, help)                                                                        \
-    fputs(comma, file);                                                                            \
-    cell_csv_##kind(file, row->name);                                                              \
-    comma = ",";
-    AR_COLUMN_LIST(X)
-#undef X
+    AR_COLUMN_LIST(CELLS_CSV_VALUE)
     fputc('\n', file);
 }
 
 void ar_row_write_json(FILE *file, const struct ar_row *row)
 {
     const char *comma = "{";
-#define X(kind, name, help)                                                                        \
-    fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    cell_json_##kind(file, row->name);                                                             \
-    comma = ", ";
-    AR_COLUMN_LIST(X)
-#undef X
+    AR_COLUMN_LIST(CELLS_JSON_VALUE)
     fputc('}', file);
 }
 

@@ -52,6 +52,14 @@ void cli_enter(void)
     copy_file("traces/example-timed.csv", "trace.csv");
 }
 
+void cli_enter_measured(void)
+{
+    char path[1024];
+    cli_enter();
+    cli_good("cp '%s' " CLI_MEASURED,
+             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+}
+
 void cli_leave(void)
 {
     char command[PATH_ROOM];
@@ -78,6 +86,13 @@ static char *read_all(const char *path)
     cr_assert_not_null(text);
     text[size] = '\0';
     return keep(text);
+}
+
+void cli_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
 const char *cli_read(const char *path)

@@ -19,6 +19,10 @@ struct cli_run {
  * cluster.topo and trace.csv are copies of shipped files. */
 void cli_enter(void);
 
+/** The same, with the measured all-reduces of ABCI as CLI_MEASURED. */
+void cli_enter_measured(void);
+#define CLI_MEASURED "abci.csv"
+
 /** Removes the directory; to be the `.fini` of a suite. */
 void cli_leave(void);
 
@@ -34,6 +38,9 @@ void cli_expect_error(const struct cli_run *run, const char *line, int code, con
 
 /** Entries in the directory, with all below it; the same before and after if nothing was left. */
 size_t cli_files_count(void);
+
+/** Writes a file of the directory. */
+void cli_write(const char *path, const char *text);
 
 /** Reads a file of the directory. */
 const char *cli_read(const char *path);

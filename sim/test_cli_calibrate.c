@@ -6,19 +6,10 @@
 
 #include "test_cli.h"
 
-#define PUBLISHED  "abci.csv"
+#define PUBLISHED  CLI_MEASURED
 #define BY_LIBRARY "--algorithm auto --engine library"
 
-/* The measurements of ABCI in the test's directory. */
-static void enter(void)
-{
-    char path[1024];
-    cli_enter();
-    cli_good("cp '%s' " PUBLISHED,
-             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
-}
-
-TestSuite(cli_calibrate, .init = enter, .fini = cli_leave);
+TestSuite(cli_calibrate, .init = cli_enter_measured, .fini = cli_leave);
 
 static double number(const struct cli_table *table, size_t row, const char *column)
 {

@@ -8,10 +8,7 @@
 
 static void enter(void)
 {
-    char path[1024];
-    cli_enter();
-    cli_good("cp '%s' abci.csv",
-             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+    cli_enter_measured();
     cli_good("$AR calibrate abci.csv --cluster abci-v100 --out fitted.topo");
 }
 

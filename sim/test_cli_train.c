@@ -13,13 +13,6 @@ TestSuite(cli_train, .init = cli_enter, .fini = cli_leave);
 #define OPTIONS "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n"
 #define GOOD    "# run = 1\n" OPTIONS "# images = 50000\n"
 
-static void write_text(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
-}
-
 struct bad {
     const char *text;
     int code;
@@ -30,7 +23,7 @@ struct bad {
 static void expect_all(const struct bad *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        write_text("bad.run.csv", rows[i].text);
+        cli_write("bad.run.csv", rows[i].text);
         size_t files = cli_files_count();
         struct cli_run run = cli_run("$AR train bad.run.csv --out o");
         cli_expect_error(&run, rows[i].text, rows[i].code, rows[i].fragment);
@@ -169,8 +162,8 @@ Test(cli_train, options_that_are_wrong_are_refused)
 
 Test(cli_train, a_row_for_each_phase_and_their_total)
 {
-    write_text("mine.run.csv",
-               GOOD "# evalimages = 500\n# evalevery = 1\n" PHASES "0,3.5,16\n3.5,9,32\n");
+    cli_write("mine.run.csv",
+              GOOD "# evalimages = 500\n# evalevery = 1\n" PHASES "0,3.5,16\n3.5,9,32\n");
     struct cli_table *csv = cli_table(cli_good("$AR train mine.run.csv --format csv").out);
     struct cli_table *step = cli_table(
         cli_good("$AR predict --cluster flat --gpus 4 --algorithm ring --trace resnet50-v1.5 "
@@ -237,7 +230,7 @@ Test(cli_train, several_runs_and_numbers_of_gpus_in_one_call)
 
 Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
 {
-    write_text("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
+    cli_write("grid.run.csv", GOOD "# shape = 4x1\n" PHASES "0,9,16\n");
     struct cli_run run = cli_good("$AR train grid.run.csv --gpus 8");
     cr_expect_not_null(strstr(run.err, "the shape of the file is for another number"));
     cr_expect_str_empty(cli_good("$AR train grid.run.csv --gpus 8 --quiet").err);
@@ -247,9 +240,9 @@ Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
 Test(cli_train, files_beside_the_run_file_are_found)
 {
     cr_assert_eq(system("mkdir d && cp cluster.topo trace.csv d && rm cluster.topo trace.csv"), 0);
-    write_text("d/a.run.csv",
-               "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
-               "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
+    cli_write("d/a.run.csv",
+              "# run = 1\n# cluster = ./cluster.topo\n# gpus = 4\n"
+              "# algorithm = ring\n# trace = trace.csv\n# images = 5000\n" PHASES "0,9,32\n");
     struct cli_table *table = cli_table(cli_good("$AR train d/a.run.csv --format csv").out);
     cr_expect_str_eq(cli_cell(table, 1, "trace"), "trace");
     struct cli_run other =
@@ -263,7 +256,7 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     const char *csv = cli_good("$AR train example --format csv --out o/deep").out;
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     size_t files = cli_files_count();
-    write_text("bad.run.csv", "# run = 7\n" PHASES);
+    cli_write("bad.run.csv", "# run = 7\n" PHASES);
     struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep");
     cli_expect_error(&bad, "the second run is bad", 65, "bad.run.csv:1:");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);

@@ -15,14 +15,6 @@ TestSuite(reproduce, .init = cli_enter, .fini = cli_leave);
 
 #define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    fputs(text, file);
-    cr_assert_eq(fclose(file), 0);
-}
-
 static double number(const struct cli_table *table, size_t row, const char *column)
 {
     return strtod(cli_cell(table, row, column), NULL);
@@ -54,7 +46,7 @@ static void expect_alike(const struct alike *row)
                          "%s,%s,1,made up,abci-v100,8,torus2d,%s,gpu,%s\n", quantities[i],
                          quantities[i], row->trace, row->cells);
     }
-    write_file("rows.csv", text);
+    cli_write("rows.csv", text);
     struct cli_table *got = reproduce("--samples 1");
     struct cli_table *expected = cli_table(
         cli_good("$AR predict --cluster abci-v100 --gpus 8 --algorithm torus2d --trace %s "
@@ -88,9 +80,9 @@ Test(reproduce, a_row_equals_predict_with_the_same_options)
 /* What the row leaves open is as the run file says. */
 Test(reproduce, a_whole_run_is_that_of_train)
 {
-    write_file("rows.csv", "row,quantity,measured,source,cluster,bucket,run,assume\n"
-                           "a,train_s,1500,made up,abci-v100,,example,bucket=ddp|one\n"
-                           "b,train_s,1500,made up,abci-v100,one,example,\n");
+    cli_write("rows.csv", "row,quantity,measured,source,cluster,bucket,run,assume\n"
+                          "a,train_s,1500,made up,abci-v100,,example,bucket=ddp|one\n"
+                          "b,train_s,1500,made up,abci-v100,one,example,\n");
     struct cli_table *got = reproduce("--samples 9 --out out");
     for (size_t i = 1; i <= 2; i++) {
         struct cli_table *run =
@@ -109,7 +101,7 @@ Test(reproduce, a_whole_run_is_that_of_train)
 
 Test(reproduce, without_ranges_the_band_is_the_prediction)
 {
-    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
+    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
     struct cli_table *table = reproduce("");
     cr_expect_str_eq(cli_cell(table, 1, "low"), cli_cell(table, 1, "predicted"));
     cr_expect_str_eq(cli_cell(table, 1, "high"), cli_cell(table, 1, "predicted"));
@@ -122,8 +114,8 @@ Test(reproduce, without_ranges_the_band_is_the_prediction)
  * quantiles of the range; 4 standard errors of a 2.5 % quantile of 400 draws are 3.1 % of it. */
 Test(reproduce, the_band_of_one_monotone_range_is_that_of_its_percentiles)
 {
-    write_file("rows.csv",
-               HEAD "a,iteration_s,1,made up,flat,16,ring,trace.csv,,set.net.latency=1ms..2ms\n");
+    cli_write("rows.csv",
+              HEAD "a,iteration_s,1,made up,flat,16,ring,trace.csv,,set.net.latency=1ms..2ms\n");
     struct cli_table *table = reproduce("--samples 400");
     double at_s[4];
     static const char *const latencies[] = {"1ms", "1.056ms", "1.944ms", "2ms"};
@@ -155,7 +147,7 @@ static double member(const json_t *object, const char *name)
 
 Test(reproduce, choices_are_all_drawn)
 {
-    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,gpus=2|8|4\n");
+    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,gpus=2|8|4\n");
     json_t *json =
         json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
     cr_assert_eq(json_array_size(json_object_get(json, "sensitivity")), 3);
@@ -177,9 +169,9 @@ Test(reproduce, choices_are_all_drawn)
 
 Test(reproduce, the_seed_decides_and_processes_and_other_rows_do_not)
 {
-    write_file("rows.csv", HEAD
-               "a,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n"
-               "b,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n");
+    cli_write("rows.csv",
+              HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n"
+                   "b,iteration_s,1,made up,flat,4,ring,trace.csv,,set.net.latency=0.001ms..1ms\n");
     const char *first = cli_good("$AR reproduce rows.csv --sensitivity --seed 7 --jobs 1").out;
     const char *again = cli_good("$AR reproduce rows.csv --sensitivity --seed 7 --jobs 3").out;
     const char *other = cli_good("$AR reproduce rows.csv --sensitivity --seed 8").out;
@@ -202,7 +194,7 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
                 {1.01, 0, "no", 1 / 1.01 - 1},     {0.99, 0.02, "yes", 1 / 0.99 - 1},
                 {1.01, 0.02, "yes", 1 / 1.01 - 1}, {1.01, 0.005, "no", 1 / 1.01 - 1},
                 {0.9, 0.2, "yes", 1 / 0.9 - 1}};
-    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
+    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,\n");
     double predicted = number(reproduce(""), 1, "predicted");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char text[512];
@@ -210,7 +202,7 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
                  "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,trace\n"
                  "a,iteration_s,%.12g,%.12g,made up,flat,4,ring,trace.csv\n",
                  predicted * rows[i].times, predicted * rows[i].bar);
-        write_file("rows.csv", text);
+        cli_write("rows.csv", text);
         struct cli_table *table = reproduce("");
         cr_expect_str_eq(cli_cell(table, 1, "inside"), rows[i].inside, "row %zu", i);
         cr_expect_float_eq(number(table, 1, "error_frac"), rows[i].error_frac, 1e-6);
@@ -223,8 +215,8 @@ Test(reproduce, a_measurement_is_inside_up_to_both_ends_and_its_error_bar)
 
 Test(reproduce, the_command_line_fixes_what_rows_leave_open)
 {
-    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
-                                "set.net.latency=0.001ms..1ms; engine=closed|recurrence\n");
+    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,4,ring,trace.csv,,"
+                               "set.net.latency=0.001ms..1ms; engine=closed|recurrence\n");
     struct cli_table *open = reproduce("--rows a");
     struct cli_table *fixed = reproduce("--set net.latency=1ms --engine closed");
     cr_expect_not_null(strstr(cli_cell(open, 1, "assumptions"), "net.latency=0.001ms..1ms (row)"));
@@ -236,12 +228,12 @@ Test(reproduce, the_command_line_fixes_what_rows_leave_open)
 /* The file of ranges knows the cluster; a row that says more is not overruled. */
 Test(reproduce, calibration_errors_come_with_the_cluster)
 {
-    write_file("rows.csv",
-               "row,quantity,measured,source,cluster,gpus,algorithm,trace,set,assume\n"
-               "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,\n"
-               "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,net.latency=3us,\n"
-               "c,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,set.net.latency=3us|4us\n"
-               "d,iteration_s,1,made up,flat,8,ring,trace.csv,,\n");
+    cli_write("rows.csv",
+              "row,quantity,measured,source,cluster,gpus,algorithm,trace,set,assume\n"
+              "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,\n"
+              "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,net.latency=3us,\n"
+              "c,iteration_s,1,made up,abci-v100,8,ring,trace.csv,,set.net.latency=3us|4us\n"
+              "d,iteration_s,1,made up,flat,8,ring,trace.csv,,\n");
     struct cli_table *table = reproduce("");
     const char *texts[5];
     for (size_t i = 1; i <= 4; i++) {
@@ -258,10 +250,10 @@ Test(reproduce, calibration_errors_come_with_the_cluster)
 /* Nor is that drawn to which the row's prediction does not react. */
 Test(reproduce, a_row_draws_what_its_engine_and_its_jitter_react_to)
 {
-    write_file("rows.csv",
-               "row,quantity,measured,source,cluster,gpus,algorithm,trace,framework,engine,jitter\n"
-               "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,recurrence,\n"
-               "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,nccl,0.01\n");
+    cli_write("rows.csv",
+              "row,quantity,measured,source,cluster,gpus,algorithm,trace,framework,engine,jitter\n"
+              "a,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,recurrence,\n"
+              "b,iteration_s,1,made up,abci-v100,8,ring,trace.csv,nnl,nccl,0.01\n");
     const char *terms = "--term optimizer.bytes=0B --term wire.precision=same ";
     struct cli_table *table = reproduce(terms);
     cr_expect_not_null(strstr(cli_cell(table, 1, "assumptions"), "set.net.latency"));
@@ -277,10 +269,10 @@ Test(reproduce, a_row_draws_what_its_engine_and_its_jitter_react_to)
 /* A rate that was measured leaves less open than the model of a V100. */
 Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
 {
-    write_file("rows.csv",
-               "row,quantity,measured,source,cluster,gpus,algorithm,trace,batch,images_per_s_at\n"
-               "a,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,\n"
-               "b,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,32=1000\n");
+    cli_write("rows.csv",
+              "row,quantity,measured,source,cluster,gpus,algorithm,trace,batch,images_per_s_at\n"
+              "a,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,\n"
+              "b,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,32=1000\n");
     const char *out = cli_good("$AR reproduce rows.csv --samples 1").out;
     cr_expect_eq(cli_lines_with(out, "term.compute.scale=0.907..1.048"), 1, "%s", out);
     cr_expect_eq(cli_lines_with(out, "term.compute.scale=0.99..1.01"), 1, "%s", out);
@@ -288,8 +280,8 @@ Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
 
 Test(reproduce, files_of_the_pictures_have_their_columns)
 {
-    write_file("rows.csv", HEAD "a,efficiency_frac,0.5,made up,flat,6,ring,trace.csv,,\n"
-                                "b,efficiency_frac,0.9,made up,,,,,,\n");
+    cli_write("rows.csv", HEAD "a,efficiency_frac,0.5,made up,flat,6,ring,trace.csv,,\n"
+                               "b,efficiency_frac,0.9,made up,,,,,,\n");
     struct cli_run run = cli_good("$AR reproduce rows.csv " KNOWN "--format csv --out out/a");
     const char *rows = cli_read("out/a/reproduce.csv");
     cr_expect_str_eq(rows, run.out);
@@ -330,11 +322,10 @@ static double curve_value(const struct cli_table *curves, const char *curve, con
 
 Test(reproduce, a_row_has_a_curve_of_its_own_algorithm_through_its_prediction)
 {
-    write_file("rows.csv",
-               "row,quantity,measured,source,cluster,gpus,algorithm,shape,trace,bucket\n"
-               "a,iteration_s,1,made up,abci-v100,16,tree,,trace.csv,one\n"
-               "b,iteration_s,1,made up,abci-v100,16,hierarchical,8x2,trace.csv,\n"
-               "c,iteration_s,1,made up,abci-v100,16,hierarchical,,trace.csv,\n");
+    cli_write("rows.csv", "row,quantity,measured,source,cluster,gpus,algorithm,shape,trace,bucket\n"
+                          "a,iteration_s,1,made up,abci-v100,16,tree,,trace.csv,one\n"
+                          "b,iteration_s,1,made up,abci-v100,16,hierarchical,8x2,trace.csv,\n"
+                          "c,iteration_s,1,made up,abci-v100,16,hierarchical,,trace.csv,\n");
     cli_good("$AR reproduce rows.csv --samples 1 --out out/a");
     struct cli_table *rows = cli_table(cli_read("out/a/reproduce.csv"));
     struct cli_table *curves = cli_table(cli_read("out/a/curves.csv"));
@@ -359,7 +350,7 @@ Test(reproduce, list_has_the_rows_of_the_shipped_tables)
 
 Test(reproduce, a_context_row_is_listed_and_not_judged)
 {
-    write_file("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");
+    cli_write("rows.csv", HEAD "a,efficiency_frac,0.9,made up,,256,,,,\n");
     struct cli_table *table = reproduce("");
     cr_expect_str_eq(cli_cell(table, 1, "measured"), "0.9");
     cr_expect_str_empty(cli_cell(table, 1, "predicted"));
@@ -371,10 +362,10 @@ Test(reproduce, a_context_row_is_listed_and_not_judged)
 
 Test(reproduce, json_says_what_csv_says)
 {
-    write_file("rows.csv",
-               HEAD "a,efficiency_frac,0.5,\"made \"\"up\"\", here\",flat,4,ring,trace.csv,,"
-                    "set.net.latency=0.001ms..1ms\n"
-                    "b,efficiency_frac,0.9,made up,,,,,,\n");
+    cli_write("rows.csv",
+              HEAD "a,efficiency_frac,0.5,\"made \"\"up\"\", here\",flat,4,ring,trace.csv,,"
+                   "set.net.latency=0.001ms..1ms\n"
+                   "b,efficiency_frac,0.9,made up,,,,,,\n");
     json_t *json =
         json_loads(cli_good("$AR reproduce rows.csv " KNOWN "--format json").out, 0, NULL);
     cr_assert_not_null(json);

@@ -8,14 +8,6 @@ TestSuite(reproduce_bad, .init = cli_enter, .fini = cli_leave);
 
 #define HEAD "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,assume\n"
 
-static void write_file(const char *path, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    cr_assert_not_null(file);
-    fputs(text, file);
-    cr_assert_eq(fclose(file), 0);
-}
-
 struct bad {
     const char *text; /* of rows.csv */
     const char *fragment;
@@ -23,7 +15,7 @@ struct bad {
 
 static void expect_bad(const struct bad *bad, int code)
 {
-    write_file("rows.csv", bad->text);
+    cli_write("rows.csv", bad->text);
     size_t files = cli_files_count();
     struct cli_run run = cli_run("$AR reproduce rows.csv --samples 2 --out out");
     cli_expect_error(&run, bad->text, code, bad->fragment);
@@ -79,10 +71,10 @@ Test(reproduce_bad, bad_runs_are_one_clear_line)
         {RUNS_HEAD "a,iteration_s,1,made up,flat,4,,example,\n",
          "expected a run file with train_s and with no other quantity"},
     };
-    write_file("bad.run.csv", "# run = 1\n# cluster = flat\n# gpus = 8\n# algorithm = ring\n"
-                              "# trace = resnet50-v1.5\n# images = 1000\n"
-                              "first_epoch,last_epoch,batch_total\n0,1,100\n");
-    write_file("rows.csv", "");
+    cli_write("bad.run.csv", "# run = 1\n# cluster = flat\n# gpus = 8\n# algorithm = ring\n"
+                             "# trace = resnet50-v1.5\n# images = 1000\n"
+                             "first_epoch,last_epoch,batch_total\n0,1,100\n");
+    cli_write("rows.csv", "");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         expect_bad(&rows[i], 65);
     }
@@ -94,7 +86,7 @@ Test(reproduce_bad, bad_runs_are_one_clear_line)
 /* Predictions of real rows take a minute: one that cannot be made shows that none was tried. */
 Test(reproduce_bad, a_place_without_room_for_files_is_found_before_the_predictions)
 {
-    write_file("rows.csv", HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n");
+    cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n");
     struct cli_run run = cli_run("$AR reproduce rows.csv --out rows.csv/in");
     cli_expect_error(&run, "a file in the path", 74,
                      "rows.csv: found a file; expected a directory");
@@ -154,7 +146,7 @@ Test(reproduce_bad, bad_options_are_one_clear_line)
         {"rows.csv --set net.latency=fast", 65, "row \"a\": --set: "},
         {"rows.csv --out rows.csv", 74, "rows.csv"},
     };
-    write_file("rows.csv", HEAD ROW "\n");
+    cli_write("rows.csv", HEAD ROW "\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run = cli_run("$AR reproduce %s", rows[i].line);
         cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);

@@ -1,8 +1,6 @@
 /* Published runs by an engine that has a band of its own: its error is part of theirs. */
 #include <criterion/criterion.h>
 #include <jansson.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "test_cli.h"
 
@@ -29,13 +27,10 @@ static json_t *rows_of(const char *text)
 /* 400 draws meet the ends of a 95 % band to a tenth or two of its width. */
 Test(reproduce_library, the_band_of_a_row_is_that_of_its_engine_and_of_a_run_as_wide)
 {
-    FILE *file = fopen("rows.csv", "w");
-    cr_assert_not_null(file);
-    fputs("row,quantity,measured,source,cluster,run,engine,algorithm,gpus,trace\n"
-          "a,iteration_s,1,made up,abci-v100-nccl2.8,,library,auto,32,resnet50-v1.5\n"
-          "b,train_s,1,made up,abci-v100-nccl2.8,example,library,auto,32,\n",
-          file);
-    cr_assert_eq(fclose(file), 0);
+    cli_write("rows.csv",
+              "row,quantity,measured,source,cluster,run,engine,algorithm,gpus,trace\n"
+              "a,iteration_s,1,made up,abci-v100-nccl2.8,,library,auto,32,resnet50-v1.5\n"
+              "b,train_s,1,made up,abci-v100-nccl2.8,example,library,auto,32,\n");
     json_t *step = rows_of(cli_good("$AR predict " STEP " --quiet --format json").out);
     json_t *rows = rows_of(cli_good("$AR reproduce rows.csv --samples 400 --format json "
                                     "--term compute.scale=1")

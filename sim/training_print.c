@@ -54,27 +54,17 @@ static struct line make_line(const struct training *training, size_t index)
     return line;
 }
 
-static void write_csv(FILE *file, const struct line *line)
+static void write_csv(FILE *file, const struct line *row)
 {
     const char *comma = "";
-#define X(kind, name, help)                                                                        \
-    fputs(comma, file);                                                                            \
-    cell_csv_##kind(file, line->name);                                                             \
-    comma = ",";
-    TRAINING_COLUMN_LIST(X)
-#undef X
+    TRAINING_COLUMN_LIST(CELLS_CSV_VALUE)
     fputc('\n', file);
 }
 
-static void write_json(FILE *file, const struct line *line, bool is_first)
+static void write_json(FILE *file, const struct line *row, bool is_first)
 {
     const char *comma = is_first ? "\n  {" : ",\n  {";
-#define X(kind, name, help)                                                                        \
-    fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    cell_json_##kind(file, line->name);                                                            \
-    comma = ", ";
-    TRAINING_COLUMN_LIST(X)
-#undef X
+    TRAINING_COLUMN_LIST(CELLS_JSON_VALUE)
     fputc('}', file);
 }
 
@@ -108,11 +98,7 @@ void training_write_begin(FILE *file, enum ar_row_format format)
 {
     if (format == AR_ROW_CSV) {
         const char *comma = "";
-#define X(kind, name, help)                                                                        \
-    fprintf(file, "%s%s", comma, #name);                                                           \
-    comma = ",";
-        TRAINING_COLUMN_LIST(X)
-#undef X
+        TRAINING_COLUMN_LIST(CELLS_CSV_NAME)
         fputc('\n', file);
     } else if (format == AR_ROW_JSON) {
         fputc('[', file);

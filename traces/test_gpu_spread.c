@@ -50,11 +50,7 @@ Test(gpu_spread, published_nodes_vary_by_two_percent)
     struct ar_error err;
     cr_assert_eq(ar_accuracy_training(FOLDER, &rows, &rows_count, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP32, &spread, &err), AR_OK);
-    printf("fp32: %zu rows, %.4f, %.4f to %.4f\n", spread.rows_count, spread.median, spread.low,
-           spread.high);
     cr_expect_float_eq(spread.median, 0.02, 0.0005);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP16, &spread, &err), AR_OK);
-    printf("fp16: %zu rows, %.4f, %.4f to %.4f\n", spread.rows_count, spread.median, spread.low,
-           spread.high);
     free(rows);
 }

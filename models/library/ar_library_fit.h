@@ -41,6 +41,9 @@ void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library
 enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
                               size_t count, struct ar_library *library, struct ar_error *err);
 
+/** Half a 95 % band, in standard deviations: that part of a normal distribution lies within. */
+#define AR_BAND95_DEVIATIONS 1.959963984540054
+
 /** What a library takes for a run. */
 struct ar_library_prediction {
     enum ar_choice choice;

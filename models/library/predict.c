@@ -8,7 +8,6 @@
 #include "ar_library_fit.h"
 
 #define STEP 1e-5 /* of a logarithm, for derivatives */
-#define Z95  1.959963984540054
 
 /* Variance of the logarithm of a prediction, from that of the parameters. */
 static double spread_of_time(const struct ar_library *library, enum ar_choice choice,
@@ -43,7 +42,8 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
     enum ar_choice choice = ar_tuning_choose(&library->tuning, algorithm, run);
     double time_s = ar_library_time(library->values, choice, run);
     double own = library->residual_frac * library->residual_frac;
-    double spread = Z95 * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
+    double spread =
+        AR_BAND95_DEVIATIONS * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
     return (struct ar_library_prediction){.choice = choice,
                                           .time_s = time_s,
                                           .low_s = time_s * exp(-spread),
