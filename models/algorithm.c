@@ -57,7 +57,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = algorithm->phases(shape, phases);
     uint32_t steps = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
@@ -68,7 +68,7 @@ uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct a
 
 uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = algorithm->phases(shape, phases);
     uint64_t messages = 0;
     for (uint32_t i = 0; i < phases_count; i++) {

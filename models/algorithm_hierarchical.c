@@ -12,7 +12,7 @@ static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
     return AR_OK;
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t x = shape->x;
     uint32_t y = shape->y;

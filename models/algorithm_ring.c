@@ -20,7 +20,7 @@ static struct ar_shape default_shape(uint32_t ranks, uint32_t gpus_per_node)
     return (struct ar_shape){.x = ranks, .y = 1};
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t ranks = shape->x;
     phases[0] = (struct ar_phase){.name = "ring all-reduce",

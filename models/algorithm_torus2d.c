@@ -16,7 +16,7 @@ static struct ar_shape default_shape(uint32_t ranks, uint32_t gpus_per_node)
     return ar_shape_squarest(ranks);
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t x = shape->x;
     uint32_t y = shape->y;

@@ -183,7 +183,7 @@ static uint32_t steps_of(const struct ar_shape *shape)
     return depth > 0 ? PERIOD * (PARTS - 1 + depth) : 0;
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     struct ar_phase phase = {.steps = steps_of(shape),
                              .parts = PARTS,

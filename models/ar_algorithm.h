@@ -46,7 +46,7 @@ struct ar_move {
     struct ar_span receive_span;
 };
 
-enum { AR_PERIOD_MOST = 4 };
+enum { AR_PERIOD_MAX = 4 };
 
 /** A run of steps with a fixed pattern of flows. */
 struct ar_phase {
@@ -58,7 +58,7 @@ struct ar_phase {
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
                                all-reduce */
     uint32_t period;      /**< 0: walks; else trees whose peers repeat after so many steps, at most
-                               AR_PERIOD_MOST */
+                               AR_PERIOD_MAX */
 };
 
 /** Steps after which the peers of a phase repeat: at least 1. */
@@ -67,7 +67,7 @@ static inline uint32_t ar_phase_period(const struct ar_phase *phase)
     return phase->period > 0 ? phase->period : 1;
 }
 
-enum { AR_PHASES_MOST = 8 };
+enum { AR_PHASES_MAX = 8 };
 
 struct ar_algorithm {
     const char *name;       /**< as on the command line */
@@ -88,7 +88,7 @@ struct ar_algorithm {
     struct ar_shape (*default_shape)(uint32_t ranks, uint32_t gpus_per_node);
 
     /** Fills `phases` and returns how many there are. */
-    uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST]);
+    uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 
     /** The move of `position` in `step`, `step` below ar_algorithm_steps(). */
     struct ar_move (*move)(const struct ar_shape *shape, uint64_t elements, uint32_t position,

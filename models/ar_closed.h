@@ -62,7 +62,7 @@ struct ar_closed_time {
     double time_s; /**< setup and phases */
     double setup_s;
     uint32_t phases_count;
-    struct ar_phase_time phases[AR_PHASES_MOST];
+    struct ar_phase_time phases[AR_PHASES_MAX];
     bool exact;
     bool exact_in_queue; /**< exact, too, when another all-reduce of the stream precedes at once */
     const char *why;     /**< static text: why the time is not exact, "" if it is */

@@ -8,7 +8,7 @@
 #include "ar_cluster.h"
 
 /** Channels of the command line, those of an algorithm that takes two for one, messages. */
-enum { AR_CHANNELS_MOST = 32, AR_LANES_MOST = 2 * AR_CHANNELS_MOST, AR_WINDOW_MOST = 64 };
+enum { AR_CHANNELS_MAX = 32, AR_LANES_MAX = 2 * AR_CHANNELS_MAX, AR_WINDOW_MAX = 64 };
 
 struct ar_collective {
     const struct ar_cluster *cluster;

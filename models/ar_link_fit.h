@@ -18,9 +18,9 @@
 
 /** What fits of links have in common (ar_fit.h): priors within a factor of three, ln 3; other
  * attempts start half a logarithm around them; identified below 25 %. Choices, not measurements. */
-#define AR_LINK_PRIOR_SPREAD    1.0986122886681098
-#define AR_LINK_START_SPREAD    0.5
-#define AR_LINK_IDENTIFIED_MOST 0.25
+#define AR_LINK_PRIOR_SPREAD   1.0986122886681098
+#define AR_LINK_START_SPREAD   0.5
+#define AR_LINK_IDENTIFIED_MAX 0.25
 
 /** A measured all-reduce. */
 struct ar_link_row {

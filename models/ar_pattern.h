@@ -35,7 +35,7 @@ struct ar_pattern {
     struct ar_hop *hops; /**< channel after channel, in the order of the walks, or of the steps in
                               which the hops of a tree begin: none before what leads to it */
     uint32_t hops_count;
-    uint32_t channel_hops[AR_LANES_MOST + 1]; /**< first hop of each channel, and the end */
+    uint32_t channel_hops[AR_LANES_MAX + 1]; /**< first hop of each channel, and the end */
     struct ar_walk *walks;
     uint32_t walks_count; /**< 0 in a tree */
     uint32_t *step_hops;  /**< in a tree: first hop of a channel that begins in each step of the

@@ -8,11 +8,11 @@
 
 struct ar_closed {
     struct ar_collective collective;
-    struct ar_phase phases[AR_PHASES_MOST];
-    struct ar_pattern patterns[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_pattern patterns[AR_PHASES_MAX];
     uint32_t phases_count;
-    struct tree_rates *rates[AR_PHASES_MOST]; /* of phases that are trees, else NULL */
-    struct closed_room *room;                 /* for them */
+    struct tree_rates *rates[AR_PHASES_MAX]; /* of phases that are trees, else NULL */
+    struct closed_scratch *capacity;         /* for them */
 };
 
 const char *ar_bound_name(enum ar_bound bound)
@@ -30,7 +30,7 @@ static bool is_tree(const struct ar_phase *phase)
 static enum ar_status prepare_trees(struct ar_closed *plan, struct ar_error *err)
 {
     enum ar_status status =
-        closed_room_create(ar_shape_ranks(&plan->collective.shape), &plan->room, err);
+        closed_scratch_create(ar_shape_ranks(&plan->collective.shape), &plan->capacity, err);
     for (uint32_t i = 0; status == AR_OK && i < plan->phases_count; i++) {
         if (is_tree(&plan->phases[i])) {
             status = tree_rates_create(&plan->collective, &plan->phases[i], &plan->patterns[i],
@@ -75,7 +75,7 @@ void ar_closed_destroy(struct ar_closed *plan)
         ar_pattern_destroy(&plan->patterns[i]);
         tree_rates_destroy(plan->rates[i]);
     }
-    closed_room_destroy(plan->room);
+    closed_scratch_destroy(plan->capacity);
     free(plan);
 }
 
@@ -236,7 +236,7 @@ static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_
     double bytes = (double)time->message_bytes;
     if (phase->period > 0) {
         closed_tree_time(&plan->collective, phase, &plan->patterns[index],
-                         tree_rates_find(plan->rates[index], bytes), bytes, plan->room, time);
+                         tree_rates_find(plan->rates[index], bytes), bytes, plan->capacity, time);
         return;
     }
     find_bound(&plan->patterns[index], phase->steps, plan->collective.window, bytes,

@@ -11,32 +11,33 @@ struct station {
     uint32_t next_hop; /* by which the last part takes longest; NOWHERE where all ends */
 };
 
-struct closed_room {
+struct closed_scratch {
     uint32_t ranks;
     struct station *stations;
 };
 
 #define NOWHERE UINT32_MAX
 
-enum ar_status closed_room_create(uint32_t ranks, struct closed_room **room, struct ar_error *err)
+enum ar_status closed_scratch_create(uint32_t ranks, struct closed_scratch **capacity,
+                                     struct ar_error *err)
 {
-    struct closed_room *made = calloc(1, sizeof *made);
+    struct closed_scratch *made = calloc(1, sizeof *made);
     struct station *stations = calloc(ranks, sizeof *stations);
     if (made == NULL || stations == NULL) {
         free(made);
         free(stations);
         return ar_error_no_memory(err, "a closed form");
     }
-    *made = (struct closed_room){.ranks = ranks, .stations = stations};
-    *room = made;
+    *made = (struct closed_scratch){.ranks = ranks, .stations = stations};
+    *capacity = made;
     return AR_OK;
 }
 
-void closed_room_destroy(struct closed_room *room)
+void closed_scratch_destroy(struct closed_scratch *capacity)
 {
-    if (room != NULL) {
-        free(room->stations);
-        free(room);
+    if (capacity != NULL) {
+        free(capacity->stations);
+        free(capacity);
     }
 }
 
@@ -45,7 +46,7 @@ struct tree {
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     const double *rates_Bps; /* [hop][part] */
-    struct closed_room *room;
+    struct closed_scratch *capacity;
     double bytes;
     double reduce_s; /* of a part that arrives */
     uint32_t window;
@@ -68,8 +69,8 @@ static uint32_t last_part(const struct tree *tree)
  * order in which none comes before what leads to it. */
 static void walk_through(const struct tree *tree)
 {
-    struct station *stations = tree->room->stations;
-    for (uint32_t i = 0; i < tree->room->ranks; i++) {
+    struct station *stations = tree->capacity->stations;
+    for (uint32_t i = 0; i < tree->capacity->ranks; i++) {
         stations[i] = (struct station){.hop = NOWHERE, .next_hop = NOWHERE};
     }
     for (uint32_t i = tree->first; i < tree->end; i++) {
@@ -127,7 +128,7 @@ static struct delay delay_on(const struct tree *tree, uint32_t index)
 static double time_over(const struct tree *tree, uint32_t index)
 {
     const struct ar_hop *hop = &tree->pattern->hops[index];
-    const struct station *stations = tree->room->stations;
+    const struct station *stations = tree->capacity->stations;
     return stations[hop->from].reached_s + hop->latency_s + part_s(tree, index, 0) +
            tree->reduce_s + delay_on(tree, index).time_s + stations[hop->to].left_s;
 }
@@ -136,7 +137,7 @@ static double time_over(const struct tree *tree, uint32_t index)
 static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time *time)
 {
     const struct ar_hop *hops = tree->pattern->hops;
-    const struct station *stations = tree->room->stations;
+    const struct station *stations = tree->capacity->stations;
     struct delay delay = delay_on(tree, index);
     memset(time->latency_s, 0, sizeof time->latency_s);
     memset(time->bandwidth_s, 0, sizeof time->bandwidth_s);
@@ -158,13 +159,13 @@ static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time
 
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
                       const struct ar_pattern *pattern, const struct tree_shares *shares,
-                      double bytes, struct closed_room *room, struct ar_phase_time *time)
+                      double bytes, struct closed_scratch *capacity, struct ar_phase_time *time)
 {
     double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
     struct tree tree = {.phase = phase,
                         .pattern = pattern,
                         .rates_Bps = shares->rates_Bps,
-                        .room = room,
+                        .capacity = capacity,
                         .bytes = bytes,
                         .reduce_s = phase->copies_from > 0 ? gamma * bytes : 0,
                         .window = collective->window};

@@ -15,14 +15,14 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             ", all that cluster %s has",
                             ranks, exist, ar_cluster_facts(collective->cluster)->name);
     }
-    uint32_t channels_most = AR_CHANNELS_MOST * collective->algorithm->lanes;
-    if (collective->channels < 1 || collective->channels > channels_most) {
+    uint32_t channels_max = AR_CHANNELS_MAX * collective->algorithm->lanes;
+    if (collective->channels < 1 || collective->channels > channels_max) {
         return ar_error_set(err, AR_USAGE, "%" PRIu32 " channels; expected 1 to %" PRIu32,
-                            collective->channels, channels_most);
+                            collective->channels, channels_max);
     }
-    if (collective->window < 1 || collective->window > AR_WINDOW_MOST) {
+    if (collective->window < 1 || collective->window > AR_WINDOW_MAX) {
         return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
-                            collective->window, AR_WINDOW_MOST);
+                            collective->window, AR_WINDOW_MAX);
     }
     enum ar_status status = collective->algorithm->check(&collective->shape, err);
     if (status != AR_OK) {

@@ -6,8 +6,8 @@
 #include "ar_closed.h"
 #include "ar_fit.h"
 
-#define RESIDUAL_MOST 10.0 /* beyond this the best fit is no fit */
-#define USED_FACTOR   3.0  /* a number is used if this factor up or down changes a row */
+#define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
+#define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
 
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
@@ -49,7 +49,7 @@ struct data {
     size_t count;
     double *times_s;
     double *bytes;
-    double *room_s; /* times of rows, two of each */
+    double *scratch_s; /* times of rows, two of each */
     enum ar_link_cost costs[AR_LINK_COSTS_COUNT];
     double priors[AR_LINK_COSTS_COUNT];
     size_t costs_count;
@@ -77,8 +77,8 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
                                struct ar_error *err)
 {
     double prior = ar_cluster_link_cost(data->cluster, cost);
-    double *low_s = data->room_s;
-    double *high_s = data->room_s + data->count;
+    double *low_s = data->scratch_s;
+    double *high_s = data->scratch_s + data->count;
     ar_cluster_set_link_cost(data->cluster, cost, prior / USED_FACTOR);
     enum ar_status status = ar_link_predict(data->cluster, data->rows, data->count, low_s, err);
     if (status == AR_OK) {
@@ -154,7 +154,7 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
                                      .priors = data->priors,
                                      .prior_spread = AR_LINK_PRIOR_SPREAD,
                                      .start_spread = AR_LINK_START_SPREAD,
-                                     .identified_most = AR_LINK_IDENTIFIED_MOST,
+                                     .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .has_kinks = true,
                                      .rows_count = data->count,
                                      .times_s = data->times_s,
@@ -163,11 +163,11 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
                                      .data = data,
                                      .expected = "all-reduces that resemble the closed form"};
     status = ar_fit_solve(&problem, &found, err);
-    if (status == AR_OK && found.residual_frac > RESIDUAL_MOST) {
+    if (status == AR_OK && found.residual_frac > RESIDUAL_MAX) {
         status = ar_error_set(err, AR_BAD_DATA,
                               "fit: found a residual of %.0f %% over %zu rows; expected less than "
                               "%.0f %%, %s, and values in the file that are not far off",
-                              found.residual_frac * 100, data->count, RESIDUAL_MOST * 100,
+                              found.residual_frac * 100, data->count, RESIDUAL_MAX * 100,
                               problem.expected);
     }
     if (status != AR_OK) {
@@ -187,12 +187,12 @@ enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row 
                         .count = count,
                         .times_s = calloc(count + 1, sizeof(double)),
                         .bytes = calloc(count + 1, sizeof(double)),
-                        .room_s = calloc(2 * count + 1, sizeof(double))};
-    enum ar_status status = data.times_s == NULL || data.bytes == NULL || data.room_s == NULL
+                        .scratch_s = calloc(2 * count + 1, sizeof(double))};
+    enum ar_status status = data.times_s == NULL || data.bytes == NULL || data.scratch_s == NULL
                                 ? ar_error_no_memory(err, "the rows of a fit")
                                 : solve(&data, fit, err);
     free(data.times_s);
     free(data.bytes);
-    free(data.room_s);
+    free(data.scratch_s);
     return status;
 }

@@ -115,7 +115,7 @@ static void add_to_links(const struct phase_load *load)
                     continue;
                 }
                 ++*flows;
-                link->flows_most = *flows > link->flows_most ? *flows : link->flows_most;
+                link->flows_max = *flows > link->flows_max ? *flows : link->flows_max;
                 link->bytes += load->hops[i].elements * load->collective->element_bytes;
                 link->messages_count += load->hops[i].messages_count;
             }
@@ -152,11 +152,11 @@ static enum ar_status allocate(struct phase_load *load, const struct ar_pattern 
                                uint32_t phases_count, struct ar_error *err)
 {
     size_t ranks = ar_shape_ranks(&load->collective->shape);
-    size_t hops_most = 1;
+    size_t hops_max = 1;
     for (uint32_t i = 0; i < phases_count; i++) {
-        hops_most = patterns[i].hops_count > hops_most ? patterns[i].hops_count : hops_most;
+        hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
     }
-    load->hops = calloc(hops_most, sizeof *load->hops);
+    load->hops = calloc(hops_max, sizeof *load->hops);
     load->sums = calloc(2 * ranks + 1, sizeof *load->sums);
     load->flows_on =
         calloc(ar_cluster_links_count(load->collective->cluster), sizeof *load->flows_on);
@@ -169,8 +169,8 @@ static enum ar_status allocate(struct phase_load *load, const struct ar_pattern 
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
-    struct ar_pattern patterns[AR_PHASES_MOST] = {{.hops = NULL}};
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     struct phase_load load = {.collective = collective, .loads = loads};
     enum ar_status status = ar_collective_check(collective, err);
     if (status != AR_OK) {

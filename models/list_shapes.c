@@ -38,7 +38,7 @@ static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape sh
             return;
         }
     }
-    if (*count < LIST_MOST) { /* no number below 2^32 has that many divisors */
+    if (*count < LIST_MAX) { /* no number below 2^32 has that many divisors */
         shapes[(*count)++] = shape;
     }
 }
@@ -62,7 +62,7 @@ enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
                            uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
                            struct ar_error *err)
 {
-    struct ar_shape *found = malloc(LIST_MOST * sizeof *found);
+    struct ar_shape *found = malloc(LIST_MAX * sizeof *found);
     size_t found_count = 0;
     enum ar_status status = AR_OK;
     if (found == NULL) {

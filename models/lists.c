@@ -7,14 +7,14 @@
 
 #include "ar_units.h"
 
-enum { ITEM_ROOM = 64, WHERE_ROOM = 128 };
+enum { ITEM_SIZE = 64, WHERE_SIZE = 128 };
 
 /* Numbers of one kind that a list has so far. */
 struct numbers {
     const char *where;
     bool are_sizes; /* else counts */
-    uint64_t least; /* of counts */
-    uint64_t most;
+    uint64_t min;   /* of counts */
+    uint64_t max;
     uint64_t *values;
     size_t count;
 };
@@ -23,7 +23,7 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
                                    const char *text, uint64_t *value, struct ar_error *err)
 {
     if (!numbers->are_sizes) {
-        return ar_parse_count(where, text, numbers->least, numbers->most, value, err);
+        return ar_parse_count(where, text, numbers->min, numbers->max, value, err);
     }
     enum ar_status status = ar_parse_bytes(where, text, value, err);
     if (status == AR_OK && *value == 0) {
@@ -40,9 +40,9 @@ static enum ar_status append(struct numbers *numbers, uint64_t value, struct ar_
             return AR_OK;
         }
     }
-    if (numbers->count == LIST_MOST) {
+    if (numbers->count == LIST_MAX) {
         return ar_error_set(err, AR_USAGE, "%s: found more than %d values; expected at most %d",
-                            numbers->where, LIST_MOST, LIST_MOST);
+                            numbers->where, LIST_MAX, LIST_MAX);
     }
     numbers->values[numbers->count++] = value;
     return AR_OK;
@@ -72,12 +72,12 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
     }
     *by_text++ = '\0';
     range->multiplies = *by_text++ == 'x';
-    last.most = UINT32_MAX;
+    last.max = UINT32_MAX;
     enum ar_status status = parse_number(numbers, where, item, &range->first, err);
     if (status == AR_OK) {
         status = parse_number(&last, where, last_text, &range->last, err);
     }
-    last.least = 1; /* a step of 0 would not end */
+    last.min = 1; /* a step of 0 would not end */
     if (status == AR_OK) {
         status = range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
                                    : parse_number(&last, where, by_text, &range->by, err);
@@ -94,15 +94,15 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
 
 static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
 {
-    char where[WHERE_ROOM];
+    char where[WHERE_SIZE];
     struct range range = {.first = 0};
     snprintf(where, sizeof where, "%s: range \"%s\"", numbers->where, item);
     enum ar_status status = parse_range(numbers, where, item, &range, err);
     uint64_t value = range.first;
     while (status == AR_OK) {
-        if (value > numbers->most) {
+        if (value > numbers->max) {
             return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
-                                where, value, numbers->most);
+                                where, value, numbers->max);
         }
         status = append(numbers, value, err);
         /* Asked before the step, which could overflow. */
@@ -126,14 +126,14 @@ static enum ar_status append_item(struct numbers *numbers, char *item, struct ar
 
 /* Copies the next item of a comma list and moves `text` on; an item that does not fit is an error,
  * since a number cut short is another number. */
-static enum ar_status take_item(const char *where, const char **text, char item[ITEM_ROOM],
+static enum ar_status take_item(const char *where, const char **text, char item[ITEM_SIZE],
                                 struct ar_error *err)
 {
     size_t length = strcspn(*text, ",");
-    if (length >= ITEM_ROOM) {
+    if (length >= ITEM_SIZE) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%.*s...\"; expected items of at most %d characters", where,
-                            ITEM_ROOM - 1, *text, ITEM_ROOM - 1);
+                            ITEM_SIZE - 1, *text, ITEM_SIZE - 1);
     }
     memcpy(item, *text, length);
     item[length] = '\0';
@@ -144,11 +144,11 @@ static enum ar_status take_item(const char *where, const char **text, char item[
 static enum ar_status list_numbers(struct numbers *numbers, const char *text, uint64_t **values,
                                    size_t *values_count, struct ar_error *err)
 {
-    numbers->values = malloc(LIST_MOST * sizeof *numbers->values);
+    numbers->values = malloc(LIST_MAX * sizeof *numbers->values);
     if (numbers->values == NULL) {
         return ar_error_no_memory(err, "a list");
     }
-    char item[ITEM_ROOM];
+    char item[ITEM_SIZE];
     enum ar_status status = AR_OK;
     while (status == AR_OK && text != NULL) {
         status = take_item(numbers->where, &text, item, err);
@@ -165,24 +165,24 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
     return AR_OK;
 }
 
-enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
+enum ar_status list_counts(const char *where, const char *text, uint64_t max, uint64_t **values,
                            size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .least = 1, .most = most};
+    struct numbers numbers = {.where = where, .min = 1, .max = max};
     return list_numbers(&numbers, text, values, values_count, err);
 }
 
 enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, uint64_t **values,
                           size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .least = 0, .most = ranks - 1};
+    struct numbers numbers = {.where = where, .min = 0, .max = ranks - 1};
     return list_numbers(&numbers, text, values, values_count, err);
 }
 
 enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
                           size_t *values_count, struct ar_error *err)
 {
-    struct numbers numbers = {.where = where, .are_sizes = true, .most = UINT64_MAX};
+    struct numbers numbers = {.where = where, .are_sizes = true, .max = UINT64_MAX};
     return list_numbers(&numbers, text, values, values_count, err);
 }
 
@@ -213,7 +213,7 @@ enum ar_status list_algorithms(const char *where, const char *text,
         text = NULL;
     }
     while (status == AR_OK && text != NULL) {
-        char item[ITEM_ROOM];
+        char item[ITEM_SIZE];
         const struct ar_algorithm *algorithm;
         status = take_item(where, &text, item, err);
         if (status == AR_OK) {

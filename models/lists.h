@@ -10,10 +10,10 @@
 
 #include "ar_algorithm.h"
 
-enum { LIST_MOST = 4096 };
+enum { LIST_MAX = 4096 };
 
-/** Parses counts from 1 to `most`; owned by the caller (free). */
-enum ar_status list_counts(const char *where, const char *text, uint64_t most, uint64_t **values,
+/** Parses counts from 1 to `max`; owned by the caller (free). */
+enum ar_status list_counts(const char *where, const char *text, uint64_t max, uint64_t **values,
                            size_t *values_count, struct ar_error *err);
 
 /** Parses ranks, from 0 to `ranks` - 1; owned by the caller (free). */

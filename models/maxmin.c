@@ -35,19 +35,19 @@ static struct ar_path path_of(const struct filling *filling, size_t flow)
  * of its path. The latter matters only where a link of the path is not shared. */
 static double next_level(const struct filling *filling, bool has_bounds, const double *rates_Bps)
 {
-    double least = HUGE_VAL;
+    double min = HUGE_VAL;
     for (uint32_t i = 0; i < filling->used_count; i++) {
         uint32_t link = filling->used[i];
         if (filling->waiting[link] > 0) {
-            least = fmin(least, filling->left_Bps[link] / filling->weight[link]);
+            min = fmin(min, filling->left_Bps[link] / filling->weight[link]);
         }
     }
     for (size_t i = 0; has_bounds && i < filling->flows_count; i++) {
         if (rates_Bps[i] == 0) {
-            least = fmin(least, path_of(filling, i).bandwidth_Bps / weight_of(filling, i));
+            min = fmin(min, path_of(filling, i).bandwidth_Bps / weight_of(filling, i));
         }
     }
-    return least;
+    return min;
 }
 
 static bool is_on_full_link(const struct ar_path *path, const bool *is_full)

@@ -144,14 +144,14 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
         .tier = path.tier,
         .first_step = scratch->first_steps[place],
     };
-    double least_Bps = 0;
+    double min_Bps = 0;
     for (uint32_t i = 0; i < path.links_count; i++) {
         uint32_t link = ar_path_link(&path, i);
         bool is_shared = ar_cluster_link_is_shared(collective->cluster, link);
         uint32_t flows = is_shared ? scratch->on_link[link] : 1;
         double each_Bps = ar_cluster_link_bandwidth(collective->cluster, link) / flows;
-        if (i == 0 || each_Bps < least_Bps) {
-            least_Bps = each_Bps;
+        if (i == 0 || each_Bps < min_Bps) {
+            min_Bps = each_Bps;
             hop.link = link;
             hop.flows = flows;
         }
@@ -338,7 +338,7 @@ enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
 
 enum ar_status ar_pattern_prepare(const struct ar_collective *collective, struct ar_error *err)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     struct scratch *scratch = NULL;
     uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
     uint32_t first_step = 0;

@@ -10,19 +10,19 @@
 #include "ar_link_fit.h"
 #include "test_support.h"
 
-enum { ROWS_MOST = 400 };
+enum { ROWS_MAX = 400 };
 
 #define NOISE 0.03
 
 struct data {
-    struct ar_link_row rows[ROWS_MOST];
+    struct ar_link_row rows[ROWS_MAX];
     size_t count;
 };
 
 static void add_sizes(struct data *data, struct ar_collective collective)
 {
     for (uint64_t elements = 256; elements <= 16777216; elements *= 4) {
-        cr_assert_lt(data->count, ROWS_MOST);
+        cr_assert_lt(data->count, ROWS_MAX);
         data->rows[data->count++] =
             (struct ar_link_row){.collective = collective, .elements = elements};
     }
@@ -31,7 +31,7 @@ static void add_sizes(struct data *data, struct ar_collective collective)
 /* Times of the rows on a cluster that is not the one of the fit, with noise. */
 static void measure(struct data *data, const struct ar_cluster *truth, double noise)
 {
-    double times_s[ROWS_MOST];
+    double times_s[ROWS_MAX];
     struct ar_error err;
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_taus2);
     cr_assert_eq(ar_link_predict(truth, data->rows, data->count, times_s, &err), AR_OK);

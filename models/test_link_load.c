@@ -65,7 +65,7 @@ static void expect_exact(const struct ar_collective *collective)
                   collective->algorithm->name, collective->shape.x, collective->shape.y, i,
                   loads[i].bytes, loads[i].messages_count, visited[i].bytes,
                   visited[i].messages_count);
-        cr_assert_eq(loads[i].flows_most > 0, visited[i].messages_count > 0);
+        cr_assert_eq(loads[i].flows_max > 0, visited[i].messages_count > 0);
     }
     free(visited);
     free(loads);
@@ -112,7 +112,7 @@ Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
             used++;
             cr_expect_eq(loads[i].bytes, 2ull * 63 * 1000 * 4);
             cr_expect_eq(loads[i].messages_count, 2 * 63);
-            cr_expect_eq(loads[i].flows_most, 1);
+            cr_expect_eq(loads[i].flows_max, 1);
         }
     }
     cr_expect_eq(used, 2 * 64, "one port out and one in for each GPU");
@@ -131,7 +131,7 @@ Test(link_load, counts_the_connections_that_share_a_link)
     char name[64];
     for (uint32_t i = 0; i < ar_cluster_links_count(abci); i++) {
         if (strcmp(ar_cluster_link_name(abci, i, name, sizeof name), "node-2.hca-1.in") == 0) {
-            cr_expect_eq(loads[i].flows_most, 4);
+            cr_expect_eq(loads[i].flows_max, 4);
         }
     }
     free(loads);

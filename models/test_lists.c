@@ -5,7 +5,7 @@
 
 #include "lists.h"
 
-enum { MOST = 4352 };
+enum { MAX = 4352 };
 
 struct expectation {
     const char *text;
@@ -31,7 +31,7 @@ Test(lists, counts_are_items_and_ranges_without_repetition)
         struct ar_error err;
         uint64_t *values = NULL;
         size_t count = 0;
-        enum ar_status status = list_counts("--gpus", rows[i].text, MOST, &values, &count, &err);
+        enum ar_status status = list_counts("--gpus", rows[i].text, MAX, &values, &count, &err);
         cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
         cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
         for (size_t j = 0; j < count; j++) {
@@ -115,7 +115,7 @@ Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
         struct ar_error err = {.status = AR_OK};
         uint64_t *values = NULL;
         size_t count = 7;
-        cr_expect_eq(list_counts("--gpus", texts[i], MOST, &values, &count, &err), AR_USAGE, "%s",
+        cr_expect_eq(list_counts("--gpus", texts[i], MAX, &values, &count, &err), AR_USAGE, "%s",
                      texts[i]);
         cr_expect_eq(err.status, AR_USAGE);
         cr_expect_eq(strncmp(err.text, "--gpus: ", 8), 0, "%s", err.text);

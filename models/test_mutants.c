@@ -30,7 +30,7 @@ static struct ar_algorithm with_move(struct ar_move (*move)(const struct ar_shap
 }
 
 static struct ar_algorithm with_phases(uint32_t (*phases)(const struct ar_shape *,
-                                                          struct ar_phase[AR_PHASES_MOST]))
+                                                          struct ar_phase[AR_PHASES_MAX]))
 {
     struct ar_algorithm mutant = RING;
     mutant.phases = phases;
@@ -162,8 +162,7 @@ static struct ar_move always_reducing(const struct ar_shape *shape, uint64_t ele
     return move;
 }
 
-static uint32_t phases_reducing(const struct ar_shape *shape,
-                                struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_reducing(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = RING.phases(shape, phases);
     phases[0].copies_from = phases[0].steps;
@@ -185,7 +184,7 @@ static struct ar_move always_copying(const struct ar_shape *shape, uint64_t elem
     return move;
 }
 
-static uint32_t phases_copying(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_copying(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = RING.phases(shape, phases);
     phases[0].copies_from = 0;
@@ -201,7 +200,7 @@ Test(mutants, one_that_overwrites_instead_of_adding_is_caught)
 
 /* --- phases ---------------------------------------------------------------------------------- */
 
-static uint32_t phases_short(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_short(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = RING.phases(shape, phases);
     phases[0].steps--;
@@ -216,7 +215,7 @@ Test(mutants, one_that_misses_its_last_step_is_caught)
 }
 
 static uint32_t phases_miscounted(const struct ar_shape *shape,
-                                  struct ar_phase phases[AR_PHASES_MOST])
+                                  struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = RING.phases(shape, phases);
     phases[0].messages++;
@@ -236,7 +235,7 @@ Test(mutants, one_that_says_copy_where_it_reduces_is_caught)
 }
 
 static uint32_t phases_overpromising(const struct ar_shape *shape,
-                                     struct ar_phase phases[AR_PHASES_MOST])
+                                     struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = RING.phases(shape, phases);
     phases[0].parts = ELEMENTS;
@@ -250,7 +249,7 @@ Test(mutants, one_that_sends_more_than_its_share_is_caught)
 }
 
 /* The phases of the torus in one. */
-static uint32_t phases_merged(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_merged(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t steps = ar_algorithm_steps(&ar_algorithm_torus2d, shape);
     phases[0] = (struct ar_phase){.name = "merged",
@@ -284,7 +283,7 @@ static struct ar_move bursty(const struct ar_shape *shape, uint64_t elements, ui
     return move;
 }
 
-static uint32_t phases_bursty(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_bursty(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     (void)shape;
     phases[0] =

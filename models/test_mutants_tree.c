@@ -11,7 +11,7 @@ enum { X = 2, Y = 4, ELEMENTS = 19, PARTS = 8, PERIOD = 3 };
 #define TREE ar_algorithm_tree
 
 typedef struct ar_move move_function(const struct ar_shape *, uint64_t, uint32_t, uint32_t);
-typedef uint32_t phases_function(const struct ar_shape *, struct ar_phase[AR_PHASES_MOST]);
+typedef uint32_t phases_function(const struct ar_shape *, struct ar_phase[AR_PHASES_MAX]);
 
 static void expect_caught(move_function *move, phases_function *phases, const char *what)
 {
@@ -122,7 +122,7 @@ static struct ar_move pausing(const struct ar_shape *shape, uint64_t elements, u
 }
 
 /* Up over one hop, for ever. */
-static uint32_t phases_of_pair(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_of_pair(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     (void)shape;
     phases[0] = (struct ar_phase){.name = "pair",
@@ -194,8 +194,7 @@ Test(mutants_tree, one_that_goes_up_before_the_children_have_come_is_caught)
     expect_caught(hasty, NULL, "does not send all parts one after the other");
 }
 
-static uint32_t phases_of_walks(const struct ar_shape *shape,
-                                struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t phases_of_walks(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = TREE.phases(shape, phases);
     phases[0].period = phases[1].period = 0;
@@ -208,7 +207,7 @@ Test(mutants_tree, one_that_calls_a_tree_a_walk_is_caught)
 }
 
 static uint32_t phases_of_period_2(const struct ar_shape *shape,
-                                   struct ar_phase phases[AR_PHASES_MOST])
+                                   struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = TREE.phases(shape, phases);
     phases[0].period = phases[1].period = PERIOD - 1;
@@ -221,10 +220,10 @@ Test(mutants_tree, one_that_says_another_period_is_caught)
 }
 
 static uint32_t phases_of_period_5(const struct ar_shape *shape,
-                                   struct ar_phase phases[AR_PHASES_MOST])
+                                   struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = TREE.phases(shape, phases);
-    phases[0].period = AR_PERIOD_MOST + 1;
+    phases[0].period = AR_PERIOD_MAX + 1;
     return count;
 }
 
@@ -234,7 +233,7 @@ Test(mutants_tree, one_with_a_longer_period_than_there_may_be_is_caught)
 }
 
 static uint32_t phases_miscounted(const struct ar_shape *shape,
-                                  struct ar_phase phases[AR_PHASES_MOST])
+                                  struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t count = TREE.phases(shape, phases);
     phases[1].messages++;

@@ -8,7 +8,7 @@
 
 static const char *const machines[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
 
-enum { MACHINES = sizeof machines / sizeof machines[0], RANKS_MOST = 48 };
+enum { MACHINES = sizeof machines / sizeof machines[0], RANKS_MAX = 48 };
 
 static struct ar_collective ring_of(const struct ar_cluster *cluster, uint32_t ranks,
                                     uint32_t channels)
@@ -39,8 +39,8 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
 {
     for (size_t i = 0; i < MACHINES; i++) {
         struct ar_cluster *cluster = support_cluster(machines[i], NULL);
-        for (uint32_t ranks = 2; ranks <= RANKS_MOST; ranks++) {
-            struct ar_collective ring = ring_of(cluster, ranks, AR_CHANNELS_MOST);
+        for (uint32_t ranks = 2; ranks <= RANKS_MAX; ranks++) {
+            struct ar_collective ring = ring_of(cluster, ranks, AR_CHANNELS_MAX);
             struct ar_order order = ar_collective_order(&ring);
             cr_assert_not_null(order.walks);
             for (uint32_t channel = 0; channel < ring.channels; channel++) {
@@ -162,13 +162,13 @@ Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
 enum { ELEMENTS = 101 };
 
 /* Contributions that an element of a rank has, a bit each. */
-static uint64_t buffers[RANKS_MOST][ELEMENTS];
+static uint64_t buffers[RANKS_MAX][ELEMENTS];
 
 /* One step of a channel: all messages leave, then all arrive. A contribution comes once. */
 static void execute_step(const struct ar_collective *collective, const struct ar_order *order,
                          uint32_t channel, uint32_t step)
 {
-    static uint64_t before[RANKS_MOST][ELEMENTS];
+    static uint64_t before[RANKS_MAX][ELEMENTS];
     struct ar_span part = ar_collective_part(collective, ELEMENTS, channel);
     memcpy(before, buffers, sizeof before);
     for (uint32_t position = 0; position < order->ranks; position++) {

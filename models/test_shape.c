@@ -10,11 +10,11 @@
 /* Parts `from` to `to` follow each other and differ by at most one element. */
 static void check_parts(struct ar_span whole, uint32_t parts, uint32_t from, uint32_t to)
 {
-    uint64_t least = whole.count / parts;
-    uint64_t most = least + (whole.count % parts != 0);
+    uint64_t min = whole.count / parts;
+    uint64_t max = min + (whole.count % parts != 0);
     struct ar_span part = ar_span_part(whole, parts, from);
     for (uint32_t i = from; i < to; i++) {
-        cr_assert(part.count == least || part.count == most, "part %u of %u", i, parts);
+        cr_assert(part.count == min || part.count == max, "part %u of %u", i, parts);
         struct ar_span next = i + 1 < parts ? ar_span_part(whole, parts, i + 1) : part;
         cr_assert(i + 1 == parts || next.first == part.first + part.count,
                   "a gap behind part %u of %u", i, parts);

@@ -22,7 +22,7 @@ struct ar_cluster *support_cluster(const char *name, const char *const *settings
     return cluster;
 }
 
-enum { SETTINGS_MOST = 32, SETTING_ROOM = 96 };
+enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -32,20 +32,20 @@ static bool ends_with(const char *text, const char *end)
 
 /* Writes `key=value` with the value scaled; false for values that are neither time nor rate. */
 static bool scale(const struct ar_cluster_parameter *parameter, double factor,
-                  char setting[SETTING_ROOM])
+                  char setting[SETTING_SIZE])
 {
     const char *key = parameter->key;
     struct ar_error err;
     double value = 0;
     if (ends_with(key, "bandwidth")) {
         cr_assert_eq(ar_parse_rate(key, parameter->text, &value, &err), AR_OK);
-        snprintf(setting, SETTING_ROOM, "%s=%.17gB/s", key, value / factor);
+        snprintf(setting, SETTING_SIZE, "%s=%.17gB/s", key, value / factor);
     } else if (ends_with(key, "latency") || ends_with(key, "setup")) {
         cr_assert_eq(ar_parse_seconds(key, parameter->text, &value, &err), AR_OK);
-        snprintf(setting, SETTING_ROOM, "%s=%.17gs", key, value * factor);
+        snprintf(setting, SETTING_SIZE, "%s=%.17gs", key, value * factor);
     } else if (ends_with(key, "reduce_cost")) {
         cr_assert_eq(ar_parse_cost(key, parameter->text, &value, &err), AR_OK);
-        snprintf(setting, SETTING_ROOM, "%s=%.17gs/B", key, value * factor);
+        snprintf(setting, SETTING_SIZE, "%s=%.17gs/B", key, value * factor);
     } else {
         return false;
     }
@@ -54,12 +54,12 @@ static bool scale(const struct ar_cluster_parameter *parameter, double factor,
 
 struct ar_cluster *support_slower(const struct ar_cluster *cluster, double factor)
 {
-    char texts[SETTINGS_MOST][SETTING_ROOM];
-    const char *settings[SETTINGS_MOST + 1] = {NULL};
+    char texts[SETTINGS_MAX][SETTING_SIZE];
+    const char *settings[SETTINGS_MAX + 1] = {NULL};
     size_t count = 0;
     for (size_t i = 0; i < ar_cluster_parameters_count(cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, i);
-        cr_assert_lt(count, SETTINGS_MOST);
+        cr_assert_lt(count, SETTINGS_MAX);
         if (scale(&parameter, factor, texts[count])) {
             settings[count] = texts[count];
             count++;

@@ -14,7 +14,7 @@ enum { PARTS = 8 };
 static uint32_t depth_of(const struct ar_shape *shape, uint32_t position)
 {
     const struct ar_algorithm *tree = support_algorithm("tree");
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     tree->phases(shape, phases);
     uint32_t depth = 0;
     for (uint32_t place = 0; place < phases[0].period; place++) {
@@ -57,7 +57,7 @@ static void count_children(const struct ar_collective *collective, uint32_t chan
                            uint32_t *children)
 {
     struct ar_order order = ar_collective_order(collective);
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     collective->algorithm->phases(&collective->shape, phases);
     memset(children, 0, collective->shape.y * sizeof *children);
     for (uint32_t position = 0; position < order.ranks; position++) {
@@ -73,12 +73,12 @@ static void count_children(const struct ar_collective *collective, uint32_t chan
 
 Test(tree, of_one_channel_has_its_leaves_where_the_tree_of_the_other_has_children)
 {
-    enum { GROUPS_MOST = 64 };
+    enum { GROUPS_MAX = 64 };
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    for (uint32_t groups = 2; groups <= GROUPS_MOST; groups++) {
+    for (uint32_t groups = 2; groups <= GROUPS_MAX; groups++) {
         struct ar_collective tree = support_collective(abci, "tree", 4, groups);
-        uint32_t first[GROUPS_MOST];
-        uint32_t second[GROUPS_MOST];
+        uint32_t first[GROUPS_MAX];
+        uint32_t second[GROUPS_MAX];
         tree.channels = 2;
         count_children(&tree, 0, first);
         count_children(&tree, 1, second);
@@ -125,10 +125,10 @@ Test(tree, loads_no_port_with_more_than_twice_the_buffer)
         tree.channels = 2;
         cr_assert(ar_link_load_add(&tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
         for (uint32_t i = 0; i < ar_cluster_links_count(flat); i++) {
-            uint64_t most = 2 * elements * tree.element_bytes;
+            uint64_t max = 2 * elements * tree.element_bytes;
             /* The root of one of an odd number of trees rests in none. */
-            most += ranks % 2 == 1 ? elements * tree.element_bytes / 2 : 0;
-            cr_expect_leq(loads[i].bytes, most, "%u ranks", ranks);
+            max += ranks % 2 == 1 ? elements * tree.element_bytes / 2 : 0;
+            cr_expect_leq(loads[i].bytes, max, "%u ranks", ranks);
         }
         free(loads);
     }

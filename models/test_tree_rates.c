@@ -135,14 +135,14 @@ static double busiest_s(const struct ar_collective *tree, uint64_t elements)
     struct ar_error err = {.text = ""};
     uint32_t links = ar_cluster_links_count(tree->cluster);
     struct ar_link_load *loads = calloc(links, sizeof *loads);
-    double most_s = 0;
+    double max_s = 0;
     cr_assert(ar_link_load_add(tree, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
     for (uint32_t i = 0; i < links; i++) {
         double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(tree->cluster, i);
-        most_s = busy_s > most_s ? busy_s : most_s;
+        max_s = busy_s > max_s ? busy_s : max_s;
     }
     free(loads);
-    return most_s;
+    return max_s;
 }
 
 Test(tree_rates, are_not_more_than_links_have)
@@ -154,10 +154,10 @@ Test(tree_rates, are_not_more_than_links_have)
         for (uint32_t y = x > 1 ? 1 : 2; y <= 8; y++) {
             struct ar_collective tree = support_collective(cluster, "tree", x, y);
             for (tree.channels = 2; tree.channels <= 16; tree.channels *= 2) {
-                double least_s = busiest_s(&tree, 100000000);
+                double min_s = busiest_s(&tree, 100000000);
                 double time_s = support_closed(&tree, 100000000).time_s;
-                cr_expect_gt(time_s, least_s, "%s, %ux%u, %u channels: %g s, bytes take %g s",
-                             names[i], x, y, tree.channels, time_s, least_s);
+                cr_expect_gt(time_s, min_s, "%s, %ux%u, %u channels: %g s, bytes take %g s",
+                             names[i], x, y, tree.channels, time_s, min_s);
             }
         }
         ar_cluster_destroy(cluster);

@@ -7,10 +7,10 @@
 /* Time is cut into turns: so many for the slowest hop, but not more than the second number in all.
  * With 16 for a hop, 95 % of the times of sim/README.md change by less than 3.4 %, for the better
  * and for the worse. */
-enum { TURNS_OF_A_HOP = 4, TURNS_MOST = 4096 };
+enum { TURNS_OF_A_HOP = 4, TURNS_MAX = 4096 };
 
 /* Eight rounds change 1 % of these times by more than 0.7 %, and none by more than 2.4 %. */
-enum { ROUNDS_MOST = 4 };
+enum { ROUNDS_MAX = 4 };
 #define SAME_TIME 0.01
 
 /* Of a turn: sums in another order may differ in the last digits. */
@@ -122,7 +122,7 @@ enum ar_status tree_rates_create(const struct ar_collective *collective,
     made->stations = calloc(ar_shape_ranks(&collective->shape), sizeof *made->stations);
     made->uses = calloc(ar_cluster_links_count(collective->cluster), sizeof *made->uses);
     made->order = calloc(hops, sizeof *made->order);
-    made->begin = calloc(TURNS_MOST + 4, sizeof *made->begin);
+    made->begin = calloc(TURNS_MAX + 4, sizeof *made->begin);
     made->busy = calloc(hops, sizeof *made->busy);
     made->answers_Bps = calloc(SIZES * hops * phase->parts, sizeof *made->answers_Bps);
     if (made->flows == NULL || made->courses == NULL || made->stations == NULL ||
@@ -215,9 +215,9 @@ static void cut_into_turns(struct tree_rates *rates)
     for (uint32_t channel = 0; channel < rates->collective->channels; channel++) {
         end_s = fmax(end_s, start_hops(rates, channel));
     }
-    rates->turn_s = fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MOST);
+    rates->turn_s = fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
-    memset(begin, 0, (TURNS_MOST + 4) * sizeof *begin);
+    memset(begin, 0, (TURNS_MAX + 4) * sizeof *begin);
     for (uint32_t i = 0; i < hops_count; i++) {
         struct course *course = &rates->courses[i];
         double end = (last_start_s(rates, course) + course->part_s) / rates->turn_s;
@@ -354,7 +354,7 @@ static void find_shares(struct tree_rates *rates, double bytes)
     rates->bytes = bytes;
     begin_with_all(rates);
     bool is_settled = !rates->pattern->is_shared || bytes == 0;
-    for (uint32_t round = 0; round < ROUNDS_MOST && !is_settled; round++) {
+    for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
         cut_into_turns(rates);
         run_turns(rates);
         is_settled = settle(rates);
@@ -369,8 +369,8 @@ const struct tree_shares *tree_rates_find(struct tree_rates *rates, double bytes
         }
     }
     uint32_t index = rates->answers_given++ % SIZES;
-    size_t room = (size_t)rates->pattern->hops_count * rates->parts;
-    rates->rates_Bps = rates->answers_Bps + index * room;
+    size_t capacity = (size_t)rates->pattern->hops_count * rates->parts;
+    rates->rates_Bps = rates->answers_Bps + index * capacity;
     find_shares(rates, bytes);
     rates->answers[index] =
         (struct answer){.is_given = true, .bytes = bytes, .shares = rates->shares};

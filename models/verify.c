@@ -204,13 +204,13 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
     const struct ar_phase *phase = stretch->phase;
     enum ar_receive expected =
         step - stretch->first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-    uint64_t most = (sets->elements + phase->parts - 1) / phase->parts;
+    uint64_t max = (sets->elements + phase->parts - 1) / phase->parts;
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
         if (move.receive != AR_RECEIVE_NONE && move.receive != expected) {
             return broken(sets, step, rank, "receive is not of the kind its phase says", err);
         }
-        if (move.sends && move.send_span.count > most) {
+        if (move.sends && move.send_span.count > max) {
             return broken(sets, step, rank, "sends more than the share its phase says", err);
         }
         enum ar_status status =
@@ -224,13 +224,13 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
 
 static enum ar_status execute(const struct sets *sets, struct ar_error *err)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = sets->algorithm->phases(sets->shape, phases);
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         uint64_t messages = 0;
         struct stretch stretch = {.phase = &phases[i], .first_step = first_step};
-        if (phases[i].period > AR_PERIOD_MOST) {
+        if (phases[i].period > AR_PERIOD_MAX) {
             return broken(sets, first_step, 0, "phase has a longer period than there may be", err);
         }
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {

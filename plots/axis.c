@@ -10,10 +10,10 @@ static double tick_distance(const struct ar_plot_tick *a, const struct ar_plot_t
 }
 
 static bool is_crowded(const struct ar_plot_tick *ticks, const bool *kept, size_t count, size_t i,
-                       double least_gap)
+                       double min_gap)
 {
     for (size_t j = 0; j < count; j++) {
-        if (kept[j] && tick_distance(&ticks[i], &ticks[j]) < least_gap) {
+        if (kept[j] && tick_distance(&ticks[i], &ticks[j]) < min_gap) {
             return true;
         }
     }
@@ -21,10 +21,10 @@ static bool is_crowded(const struct ar_plot_tick *ticks, const bool *kept, size_
 }
 
 void ar_plot_write_ticks(FILE *file, const char *axis, const struct ar_plot_tick *ticks,
-                         size_t ticks_count, size_t first, size_t most_count)
+                         size_t ticks_count, size_t first, size_t max_count)
 {
     bool *kept = calloc(ticks_count, sizeof *kept);
-    double gap = tick_distance(&ticks[0], &ticks[ticks_count - 1]) / (double)most_count;
+    double gap = tick_distance(&ticks[0], &ticks[ticks_count - 1]) / (double)max_count;
     if (kept != NULL) {
         kept[first] = true;
     }
@@ -113,11 +113,11 @@ static void label_decade(double value, const char *unit, char *label, size_t lab
     snprintf(label, label_size, "%.6g%s%s%s", value, space, prefixes[prefix], unit);
 }
 
-enum { TICKS_MOST = 64 };
+enum { TICKS_MAX = 64 };
 
 static size_t add_tick(struct ar_plot_tick *ticks, size_t count, double value, const char *unit)
 {
-    if (count == TICKS_MOST) {
+    if (count == TICKS_MAX) {
         return count;
     }
     ticks[count].value = value;
@@ -126,29 +126,27 @@ static size_t add_tick(struct ar_plot_tick *ticks, size_t count, double value, c
 }
 
 /* Multiples of a round step, about five of them. */
-static size_t add_even_ticks(struct ar_plot_tick *ticks, double least, double most,
-                             const char *unit)
+static size_t add_even_ticks(struct ar_plot_tick *ticks, double min, double max, const char *unit)
 {
-    double decade = pow(10, floor(log10((most - least) / 5)));
-    double digit = (most - least) / 5 / decade;
+    double decade = pow(10, floor(log10((max - min) / 5)));
+    double digit = (max - min) / 5 / decade;
     double step = decade * (digit < 1.5 ? 1 : digit < 3.5 ? 2 : digit < 7.5 ? 5 : 10);
     size_t count = 0;
-    for (double i = ceil(least / step); i * step <= most; i++) {
+    for (double i = ceil(min / step); i * step <= max; i++) {
         count = add_tick(ticks, count, i * step, unit);
     }
     return count;
 }
 
-static size_t add_decade_ticks(struct ar_plot_tick *ticks, double least, double most,
-                               const char *unit)
+static size_t add_decade_ticks(struct ar_plot_tick *ticks, double min, double max, const char *unit)
 {
     static const double steps[] = {1, 2, 5};
-    size_t steps_count = most / least > 1600 ? 1 : 3;
+    size_t steps_count = max / min > 1600 ? 1 : 3;
     size_t count = 0;
-    for (double decade = floor(log10(least)); decade <= log10(most); decade++) {
+    for (double decade = floor(log10(min)); decade <= log10(max); decade++) {
         for (size_t i = 0; i < steps_count; i++) {
             double value = steps[i] * pow(10, decade);
-            if (value >= least && value <= most) {
+            if (value >= min && value <= max) {
                 count = add_tick(ticks, count, value, unit);
             }
         }
@@ -156,25 +154,24 @@ static size_t add_decade_ticks(struct ar_plot_tick *ticks, double least, double 
     return count;
 }
 
-void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double least, double most,
-                                 const char *unit, size_t most_count)
+void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double min, double max,
+                                 const char *unit, size_t max_count)
 {
-    struct ar_plot_tick ticks[TICKS_MOST];
-    size_t count = most / least < 12 ? add_even_ticks(ticks, least, most, unit)
-                                     : add_decade_ticks(ticks, least, most, unit);
+    struct ar_plot_tick ticks[TICKS_MAX];
+    size_t count = max / min < 12 ? add_even_ticks(ticks, min, max, unit)
+                                  : add_decade_ticks(ticks, min, max, unit);
     if (count > 0) {
-        ar_plot_write_ticks(file, axis, ticks, count, 0, most_count);
+        ar_plot_write_ticks(file, axis, ticks, count, 0, max_count);
     }
 }
 
-void ar_plot_write_log_ticks(FILE *file, const char *axis, double least, double most,
-                             const char *unit)
+void ar_plot_write_log_ticks(FILE *file, const char *axis, double min, double max, const char *unit)
 {
-    ar_plot_write_few_log_ticks(file, axis, least, most, unit, 12);
+    ar_plot_write_few_log_ticks(file, axis, min, max, unit, 12);
 }
 
-void ar_plot_write_range(FILE *file, const char *axis, double least, double most, double stretch)
+void ar_plot_write_range(FILE *file, const char *axis, double min, double max, double stretch)
 {
-    double factor = most > least ? stretch : 2 * stretch;
-    fprintf(file, "%s_least = %.9g\n%s_most = %.9g\n", axis, least / factor, axis, most * factor);
+    double factor = max > min ? stretch : 2 * stretch;
+    fprintf(file, "%s_least = %.9g\n%s_most = %.9g\n", axis, min / factor, axis, max * factor);
 }

@@ -2,8 +2,8 @@
 
 set label 101 'Breakdown of one iteration'
 set xlabel 'time (ms)'
-set xrange [0:x_most]
-set yrange [y_most:-0.7]
+set xrange [0:x_max]
+set yrange [y_max:-0.7]
 set ytics scale 0 font ',13'
 unset grid
 set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'

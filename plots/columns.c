@@ -56,7 +56,7 @@ static const struct column columns[AR_PLOT_COLUMNS] = {
 };
 
 /* Room of a text of ar_plot_subject. */
-static size_t subject_room(const struct column *column)
+static size_t subject_capacity(const struct column *column)
 {
     return column->offset < SAME(baseline) ? sizeof((struct ar_plot_subject *)0)->cluster
                                            : AR_PLOT_NAME;
@@ -109,12 +109,12 @@ static enum ar_status read_subject(const struct ar_plot_cells *cells, const stru
                                    const struct column *column, const char *text,
                                    struct ar_plot_subject *subject, struct ar_error *err)
 {
-    size_t room = subject_room(column);
-    if (strlen(text) >= room) {
+    size_t capacity = subject_capacity(column);
+    if (strlen(text) >= capacity) {
         return cell_error(cells, row, column, text, "a shorter name", err);
     }
     if (cells->subject == NULL) {
-        snprintf((char *)subject + column->offset, room, "%s", text);
+        snprintf((char *)subject + column->offset, capacity, "%s", text);
         return AR_OK;
     }
     const char *before = (const char *)cells->subject + column->offset;
@@ -155,7 +155,7 @@ static enum ar_status read_name(const struct ar_plot_cells *cells, const struct 
             return AR_OK;
         }
     }
-    if (names->count == AR_PLOT_NAMES_MOST) {
+    if (names->count == AR_PLOT_NAMES_MAX) {
         return cell_error(cells, row, column, text, "at most 32 different names", err);
     }
     snprintf(names->names[names->count], AR_PLOT_NAME, "%s", text);
@@ -198,11 +198,11 @@ static enum ar_status read_count(const struct ar_plot_cells *cells, const struct
                                  struct ar_error *err)
 {
     /* Beyond 2^53 neither CSV readers nor gnuplot keep a count exact. */
-    uint64_t least = column->content == COUNT ? 1 : 0;
+    uint64_t min = column->content == COUNT ? 1 : 0;
     struct ar_error cause;
-    if (ar_parse_count(column->name, text, least, UINT64_C(1) << 53, count, &cause) != AR_OK) {
+    if (ar_parse_count(column->name, text, min, UINT64_C(1) << 53, count, &cause) != AR_OK) {
         return cell_error(cells, row, column, text,
-                          least == 1 ? "a whole number of at least 1" : "a whole number of bytes",
+                          min == 1 ? "a whole number of at least 1" : "a whole number of bytes",
                           err);
     }
     return AR_OK;

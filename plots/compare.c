@@ -11,7 +11,7 @@
 #include "plot_script.h"
 #include "plot_work.h"
 
-enum { FILE_ROOM = 4096, SERIES_MOST = 12, LABEL_ROOM = 64 };
+enum { FILE_SIZE = 4096, SERIES_MAX = 12, LABEL_SIZE = 64 };
 
 const char *const ar_plot_compare_names[AR_PLOT_COMPARE_PICTURES] = {"compare_time",
                                                                      "compare_error"};
@@ -21,7 +21,7 @@ const char *const ar_plot_compare_names[AR_PLOT_COMPARE_PICTURES] = {"compare_ti
 /* The rows of one number of nodes and GPUs. */
 struct series {
     const struct ar_plot_compared *first;
-    char label[LABEL_ROOM];
+    char label[LABEL_SIZE];
 };
 
 static bool is_alike(const struct ar_plot_compared *a, const struct ar_plot_compared *b)
@@ -41,7 +41,7 @@ static size_t count_series(const struct ar_plot_compare_request *request)
 
 /* The first ones: more curves than that cannot be told apart. */
 static size_t list_series(const struct ar_plot_compare_request *request,
-                          struct series series[SERIES_MOST])
+                          struct series series[SERIES_MAX])
 {
     size_t count = 0;
     bool is_any_fitted = false;
@@ -53,12 +53,12 @@ static size_t list_series(const struct ar_plot_compare_request *request,
         if (i > 0 && is_alike(row, row - 1)) {
             continue;
         }
-        if (count == SERIES_MOST) {
+        if (count == SERIES_MAX) {
             return count;
         }
         series[count].first = row;
         const char *set = row->is_fitted ? ", fitted" : ", held out";
-        snprintf(series[count++].label, LABEL_ROOM, "%" PRIu32 " GPUs (%" PRIu32 " node%s)%s",
+        snprintf(series[count++].label, LABEL_SIZE, "%" PRIu32 " GPUs (%" PRIu32 " node%s)%s",
                  row->gpus, row->nodes, row->nodes == 1 ? "" : "s", is_any_fitted ? set : "");
     }
     return count;
@@ -77,8 +77,8 @@ static void write_numbers(FILE *file, const char *name, const struct series *ser
 
 static void write_series(FILE *file, const struct ar_plot_compare_request *request)
 {
-    struct series series[SERIES_MOST];
-    const char *labels[SERIES_MOST];
+    struct series series[SERIES_MAX];
+    const char *labels[SERIES_MAX];
     size_t count = list_series(request, series);
     size_t longest = 0;
     for (size_t i = 0; i < count; i++) {
@@ -108,35 +108,35 @@ static bool has_bands(const struct ar_plot_compare_request *request)
 
 static void write_ranges(FILE *file, const struct ar_plot_compare_request *request)
 {
-    double x_least = INFINITY;
-    double x_most = 0;
-    double y_least = INFINITY;
-    double y_most = 0;
-    double error_least = 0;
-    double error_most = 0;
+    double x_min = INFINITY;
+    double x_max = 0;
+    double y_min = INFINITY;
+    double y_max = 0;
+    double error_min = 0;
+    double error_max = 0;
     for (size_t i = 0; i < request->rows_count; i++) {
         const struct ar_plot_compared *row = &request->rows[i];
         double error = 100 * (row->predicted_s / row->measured_s - 1);
-        x_least = fmin(x_least, row->payload_bytes);
-        x_most = fmax(x_most, row->payload_bytes);
-        y_least = fmin(y_least, 1e6 * fmin(row->measured_s, fmin(row->predicted_s, row->low_s)));
-        y_most = fmax(y_most, 1e6 * fmax(row->measured_s, fmax(row->predicted_s, row->high_s)));
-        error_least = fmin(error_least, error);
-        error_most = fmax(error_most, error);
+        x_min = fmin(x_min, row->payload_bytes);
+        x_max = fmax(x_max, row->payload_bytes);
+        y_min = fmin(y_min, 1e6 * fmin(row->measured_s, fmin(row->predicted_s, row->low_s)));
+        y_max = fmax(y_max, 1e6 * fmax(row->measured_s, fmax(row->predicted_s, row->high_s)));
+        error_min = fmin(error_min, error);
+        error_max = fmax(error_max, error);
     }
-    ar_plot_write_range(file, "x", x_least, x_most, 1.6);
-    ar_plot_write_range(file, "y", y_least, y_most, 1.3);
-    ar_plot_write_log_ticks(file, "xtics", x_least / 1.6, x_most * 1.6, "B");
+    ar_plot_write_range(file, "x", x_min, x_max, 1.6);
+    ar_plot_write_range(file, "y", y_min, y_max, 1.3);
+    ar_plot_write_log_ticks(file, "xtics", x_min / 1.6, x_max * 1.6, "B");
     /* Five percent at least, so that a good model does not look like a bad one. */
-    fprintf(file, "error_least = %g\nerror_most = %g\n", fmin(-5, 1.1 * error_least),
-            fmax(5, 1.1 * error_most));
-    fprintf(file, "time_least = %.9g\ntime_most = %.9g\n", y_least / 1.3, y_most * 1.3);
+    fprintf(file, "error_least = %g\nerror_most = %g\n", fmin(-5, 1.1 * error_min),
+            fmax(5, 1.1 * error_max));
+    fprintf(file, "time_least = %.9g\ntime_most = %.9g\n", y_min / 1.3, y_max * 1.3);
 }
 
 static void write_settings(FILE *file, const struct ar_plot_compare_request *request,
                            size_t picture)
 {
-    char subject[FILE_ROOM];
+    char subject[FILE_SIZE];
     bool is_banded = has_bands(request);
     snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s", request->cluster,
              request->engine);
@@ -146,9 +146,9 @@ static void write_settings(FILE *file, const struct ar_plot_compare_request *req
     char left_out[96];
     size_t series_count = count_series(request);
     snprintf(left_out, sizeof left_out, "the first %d of %zu numbers of GPUs; compare.csv has all",
-             SERIES_MOST, series_count);
+             SERIES_MAX, series_count);
     const char *pieces[] = {subject, marks, left_out};
-    ar_plot_write_texts(file, "subtitle", pieces, series_count > SERIES_MOST ? 3 : 2);
+    ar_plot_write_texts(file, "subtitle", pieces, series_count > SERIES_MAX ? 3 : 2);
     fprintf(file, "has_bands = %d\n", is_banded);
     write_series(file, request);
     write_ranges(file, request);
@@ -159,7 +159,7 @@ static void write_settings(FILE *file, const struct ar_plot_compare_request *req
 static enum ar_status write_script(const struct ar_plot_compare_request *request,
                                    const char *work_dir, size_t picture, struct ar_error *err)
 {
-    char path[FILE_ROOM];
+    char path[FILE_SIZE];
     struct ar_output output;
     const char *name = ar_plot_compare_names[picture];
     snprintf(path, sizeof path, "%s/%s.gp", work_dir, name);
@@ -187,7 +187,7 @@ static enum ar_status write_script(const struct ar_plot_compare_request *request
 /* gnuplot runs in the work directory and finds its data there. */
 static enum ar_status copy_data(const char *output_dir, const char *work_dir, struct ar_error *err)
 {
-    char path[FILE_ROOM];
+    char path[FILE_SIZE];
     struct ar_output output;
     snprintf(path, sizeof path, "%s/compare.csv", output_dir);
     FILE *source = fopen(path, "re");
@@ -214,8 +214,8 @@ static enum ar_status move_into_place(const struct ar_plot_compare_request *requ
     static const char *const suffixes[] = {".gp", ".svg", ".png"};
     enum { SUFFIXES = sizeof suffixes / sizeof suffixes[0] };
     for (size_t i = 0; i < (size_t)AR_PLOT_COMPARE_PICTURES * SUFFIXES; i++) {
-        char source[FILE_ROOM];
-        char target[FILE_ROOM];
+        char source[FILE_SIZE];
+        char target[FILE_SIZE];
         const char *name = ar_plot_compare_names[i / SUFFIXES];
         snprintf(source, sizeof source, "%s/%s%s", work_dir, name, suffixes[i % SUFFIXES]);
         snprintf(target, sizeof target, "%s/%s%s", request->output_dir, name,
@@ -229,9 +229,9 @@ static enum ar_status move_into_place(const struct ar_plot_compare_request *requ
 
 enum ar_status ar_plot_compare(const struct ar_plot_compare_request *request, struct ar_error *err)
 {
-    char work_dir[AR_PLOT_WORK_ROOM];
+    char work_dir[AR_PLOT_WORK_SIZE];
     char warning[AR_PLOT_REASON];
-    if (strlen(request->output_dir) > AR_PLOT_PATH_ROOM - 64) {
+    if (strlen(request->output_dir) > AR_PLOT_PATH_SIZE - 64) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long", request->output_dir);
     }
     enum ar_status status = ar_plot_work_make(request->output_dir, work_dir, err);

@@ -4,8 +4,8 @@ set label 101 'Error of predicted all-reduce times'
 set xlabel 'payload'
 set ylabel 'predicted / measured - 1 (%)'
 set logscale x 10
-set xrange [x_least:x_most]
-set yrange [error_least:error_most]
+set xrange [x_min:x_max]
+set yrange [error_min:error_max]
 set xzeroaxis lt 1 lw 1.4 lc rgb '#333333'
 
 # Within `using`: the error of the rows of series i.

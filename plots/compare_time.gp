@@ -4,8 +4,8 @@ set label 101 'All-reduce time, predicted and measured'
 set xlabel 'payload'
 set ylabel 'time (us)'
 set logscale xy 10
-set xrange [x_least:x_most]
-set yrange [time_least:time_most]
+set xrange [x_min:x_max]
+set yrange [time_min:time_max]
 
 # Within `using`: a value of the rows of series i.
 of_series(i) = column('nodes') == series_nodes[i] && column('gpus') == series_gpus[i]

@@ -39,8 +39,8 @@ static void count_gain(bool has_gain, uint64_t gpus, uint64_t *from_gpus)
 static void take_count(struct ar_plot_crossing *cell, const struct ar_plot_row *ring,
                        const struct ar_plot_row *grid)
 {
-    cell->least_gpus = cell->least_gpus == 0 ? ring->gpus : cell->least_gpus;
-    cell->most_gpus = ring->gpus;
+    cell->min_gpus = cell->min_gpus == 0 ? ring->gpus : cell->min_gpus;
+    cell->max_gpus = ring->gpus;
     count_gain(grid->iteration_s < ring->iteration_s * (1 - SAME_FRAC), ring->gpus,
                &cell->from_gpus);
     count_gain(grid->iteration_s * (1 + AR_PLOT_CROSSOVER_CLEAR_FRAC) <= ring->iteration_s,
@@ -102,12 +102,12 @@ static void place_columns(struct ar_plot_crossings *crossings)
 /* Cells come in order of their payloads. */
 static void add_cell(struct ar_plot_crossings *crossings, struct ar_plot_crossing cell)
 {
-    enum { CELLS_MOST = AR_PLOT_CROSSOVER_BATCHES * AR_PLOT_CROSSOVER_PAYLOADS };
+    enum { CELLS_MAX = AR_PLOT_CROSSOVER_BATCHES * AR_PLOT_CROSSOVER_PAYLOADS };
     size_t count = crossings->count;
-    if (cell.least_gpus == cell.most_gpus) {
+    if (cell.min_gpus == cell.max_gpus) {
         return;
     }
-    if (count == CELLS_MOST) {
+    if (count == CELLS_MAX) {
         crossings->is_too_many = true;
         return;
     }

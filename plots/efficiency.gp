@@ -4,8 +4,8 @@ set label 101 'Scaling efficiency'
 set xlabel 'GPUs'
 set ylabel 'scaling efficiency (%)'
 set logscale x 2
-set xrange [x_least:x_most]
-set yrange [y_least:y_most]
+set xrange [x_min:x_max]
+set yrange [y_min:y_max]
 set ytics 20
 
 percent(is_wanted) = is_wanted ? 100 * column('efficiency_frac') : NaN

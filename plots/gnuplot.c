@@ -12,11 +12,11 @@
 
 #include "ar_text.h"
 
-enum { NAME_ROOM = 64, PATH_ROOM = 4096, MESSAGE_ROOM = 240 };
+enum { NAME_SIZE = 64, PATH_SIZE = 4096, MESSAGE_SIZE = 240 };
 
-static void path_of(const struct ar_plot_script *script, const char *suffix, char path[PATH_ROOM])
+static void path_of(const struct ar_plot_script *script, const char *suffix, char path[PATH_SIZE])
 {
-    snprintf(path, PATH_ROOM, "%s/%s%s", script->directory, script->name, suffix);
+    snprintf(path, PATH_SIZE, "%s/%s%s", script->directory, script->name, suffix);
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -34,10 +34,10 @@ static void trim(char *line)
 /* Of gnuplot's standard error: the line that names the script's line, or else the last one. The
  * lines before it repeat the command with a caret under the fault. */
 static void read_message(const struct ar_plot_script *script, const char *wanted, bool falls_back,
-                         char message[MESSAGE_ROOM])
+                         char message[MESSAGE_SIZE])
 {
-    char path[PATH_ROOM];
-    char line[MESSAGE_ROOM];
+    char path[PATH_SIZE];
+    char line[MESSAGE_SIZE];
     message[0] = '\0';
     path_of(script, ".err", path);
     FILE *file = fopen(path, "re");
@@ -49,7 +49,7 @@ static void read_message(const struct ar_plot_script *script, const char *wanted
         trim(line);
         is_found = strstr(line, wanted) != NULL;
         if (is_found || (falls_back && line[0] != '\0')) {
-            ar_copy_text(message, MESSAGE_ROOM, line);
+            ar_copy_text(message, MESSAGE_SIZE, line);
         }
     }
     fclose(file);
@@ -60,7 +60,7 @@ static void read_message(const struct ar_plot_script *script, const char *wanted
 static int prepare(posix_spawn_file_actions_t *actions, const struct ar_plot_script *script,
                    const char *output)
 {
-    char errors[NAME_ROOM];
+    char errors[NAME_SIZE];
     snprintf(errors, sizeof errors, "%s.err", script->name);
     int cause = posix_spawn_file_actions_addchdir_np(actions, script->directory);
     int flags = O_WRONLY | O_CREAT | O_TRUNC;
@@ -126,8 +126,8 @@ static enum ar_status judge(const struct ar_plot_script *script, int end, struct
     if (WEXITSTATUS(end) == 0) {
         return AR_OK;
     }
-    char wanted[NAME_ROOM];
-    char message[MESSAGE_ROOM];
+    char wanted[NAME_SIZE];
+    char message[MESSAGE_SIZE];
     snprintf(wanted, sizeof wanted, "\"%s.gp\" line ", script->name);
     read_message(script, wanted, true, message);
     return ar_error_set(err, AR_INTERNAL, "%s: failed on %s.gp with exit code %d: %s",
@@ -138,7 +138,7 @@ static enum ar_status judge(const struct ar_plot_script *script, int end, struct
 static enum ar_status run(const struct ar_plot_script *script, const char *settings,
                           const char *output, struct ar_error *err)
 {
-    char file[NAME_ROOM];
+    char file[NAME_SIZE];
     snprintf(file, sizeof file, "%s.gp", script->name);
     /* -d: without the user's gnuplotrc, which may set anything. */
     char *arguments[] = {(char *)(uintptr_t)script->program, "-d", "-e",
@@ -182,7 +182,7 @@ static enum ar_status check_picture(const struct ar_plot_script *script, const c
                                     const char *tail, size_t tail_size, long slack,
                                     struct ar_error *err)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     path_of(script, suffix, path);
     FILE *file = fopen(path, "re");
     if (file == NULL) {
@@ -204,7 +204,7 @@ static enum ar_status check_picture(const struct ar_plot_script *script, const c
 enum ar_status ar_plot_gnuplot_draw(const struct ar_plot_script *script, char *warning,
                                     size_t warning_size, struct ar_error *err)
 {
-    char output[NAME_ROOM];
+    char output[NAME_SIZE];
     snprintf(output, sizeof output, "%s.out", script->name);
     enum ar_status status = run(script, "", output, err);
     if (status == AR_OK) {
@@ -215,7 +215,7 @@ enum ar_status ar_plot_gnuplot_draw(const struct ar_plot_script *script, char *w
         status = check_picture(script, ".png", "IEND\xAE\x42\x60\x82", 8, 0, err);
     }
     if (status == AR_OK) {
-        char message[MESSAGE_ROOM];
+        char message[MESSAGE_SIZE];
         read_message(script, "warning:", false, message);
         ar_copy_text(warning, warning_size, message);
     }
@@ -226,7 +226,7 @@ enum ar_status ar_plot_gnuplot_draw_text(const struct ar_plot_script *script, ui
                                          uint32_t rows, struct ar_error *err)
 {
     char settings[96];
-    char output[NAME_ROOM];
+    char output[NAME_SIZE];
     snprintf(settings, sizeof settings, "ascii_columns = %" PRIu32 "; ascii_rows = %" PRIu32,
              columns, rows);
     snprintf(output, sizeof output, "%s.txt", script->name);

@@ -5,8 +5,8 @@ set label 101 'All-reduce time'
 set xlabel 'payload'
 set ylabel 'all-reduce time (ms)'
 set logscale xy 10
-set xrange [x_least:x_most]
-set yrange [y_least:y_most]
+set xrange [x_min:x_max]
+set yrange [y_min:y_max]
 
 time_ms(is_wanted) = is_wanted ? 1e3 * column('allreduce_s') : NaN
 

@@ -255,7 +255,7 @@ enum ar_status ar_plot_pick_shapes_counts(const struct ar_plot_table *table,
     enum ar_status status = apply(&shapes_counts_rule, 0, table, engines, pick, err);
     if (status == AR_OK) {
         size_t groups = keep_counts_with_grids(pick);
-        spread_groups(pick, groups, AR_PLOT_PANELS_MOST);
+        spread_groups(pick, groups, AR_PLOT_PANELS_MAX);
         pick->rows_count = groups < 2 ? 0 : pick->rows_count;
     }
     return status;
@@ -271,19 +271,19 @@ static int compare_gpus_algorithm(const struct ar_plot_row *a, const struct ar_p
 
 static const struct rule bars_rule = {admits_any, compare_gpus_algorithm, iteration_s};
 
-enum { BARS_MOST = 16, GROUPS_MOST = 4 };
+enum { BARS_MAX = 16, GROUPS_MAX = 4 };
 
 /* How many GPU counts `pick`, in order of GPUs, has, and how many bars the fullest of them. */
-static size_t count_groups(const struct ar_plot_pick *pick, size_t *bars_most)
+static size_t count_groups(const struct ar_plot_pick *pick, size_t *bars_max)
 {
     size_t groups = 0;
     size_t bars = 0;
-    *bars_most = 0;
+    *bars_max = 0;
     for (size_t i = 0; i < pick->rows_count; i++) {
         bool is_new = i == 0 || pick->rows[i]->gpus != pick->rows[i - 1]->gpus;
         groups += is_new;
         bars = is_new ? 1 : bars + 1;
-        *bars_most = bars > *bars_most ? bars : *bars_most;
+        *bars_max = bars > *bars_max ? bars : *bars_max;
     }
     return groups;
 }
@@ -298,8 +298,8 @@ enum ar_status ar_plot_pick_breakdown(const struct ar_plot_table *table,
     }
     size_t bars;
     size_t groups = count_groups(pick, &bars);
-    size_t wanted = BARS_MOST / bars;
-    wanted = wanted < 1 ? 1 : wanted > GROUPS_MOST ? GROUPS_MOST : wanted;
+    size_t wanted = BARS_MAX / bars;
+    wanted = wanted < 1 ? 1 : wanted > GROUPS_MAX ? GROUPS_MAX : wanted;
     spread_groups(pick, groups, wanted);
     return AR_OK;
 }

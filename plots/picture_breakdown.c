@@ -50,10 +50,10 @@ static size_t write_bar_label(const struct ar_plot_scene *scene, const struct ar
                               char label[2 * AR_PLOT_NAME])
 {
     size_t shape_length = has_shape(row) ? strlen(row->shape) + 1 : 0;
-    size_t name_most = shape_length + 8 < LABEL_LENGTH ? LABEL_LENGTH - shape_length : 8;
+    size_t name_max = shape_length + 8 < LABEL_LENGTH ? LABEL_LENGTH - shape_length : 8;
     char name[AR_PLOT_NAME];
     ar_copy_text(name, sizeof name, scene->algorithms->names[row->algorithm]);
-    ar_plot_cut_text(name, name_most);
+    ar_plot_cut_text(name, name_max);
     return (size_t)snprintf(label, 2 * AR_PLOT_NAME, "%s%s%s", name, has_shape(row) ? " " : "",
                             has_shape(row) ? row->shape : "");
 }
@@ -104,7 +104,7 @@ static void write_bar_labels(FILE *file, const struct ar_plot_scene *scene)
 
 /* The end of the time axis, which leaves room for the text beside the longest bar. The plot is what
  * the labels leave of the width; letters take about a hundredth of it. */
-static double time_most_ms(const struct ar_plot_scene *scene)
+static double time_max_ms(const struct ar_plot_scene *scene)
 {
     bool is_mixed = mixes_engines(scene);
     size_t label_length = 0;
@@ -114,15 +114,15 @@ static double time_most_ms(const struct ar_plot_scene *scene)
         label_length = length > label_length ? length : label_length;
     }
     double plot_frac = 0.93 - 0.0115 * (double)label_length;
-    double most_ms = 0;
+    double max_ms = 0;
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
         char text[BAR_TEXT];
         double letters = (double)write_bar_text(scene, scene->pick->rows[i], is_mixed, text);
         double text_frac = fmin(0.0108 * letters + 0.02, 0.7 * plot_frac);
-        most_ms =
-            fmax(most_ms, scene->pick->rows[i]->iteration_s * 1e3 / (1 - text_frac / plot_frac));
+        max_ms =
+            fmax(max_ms, scene->pick->rows[i]->iteration_s * 1e3 / (1 - text_frac / plot_frac));
     }
-    return most_ms;
+    return max_ms;
 }
 
 static void write_breakdown_settings(FILE *file, const struct ar_plot_scene *scene)
@@ -137,7 +137,7 @@ static void write_breakdown_settings(FILE *file, const struct ar_plot_scene *sce
     write_bar_labels(file, scene);
     uint32_t last = row_of_bar(scene, scene->pick->rows_count - 1);
     /* Few bars do not fill the height. */
-    fprintf(file, "x_most = %.9g\ny_most = %g\n", time_most_ms(scene), fmax(last, 4) + 0.7);
+    fprintf(file, "x_most = %.9g\ny_most = %g\n", time_max_ms(scene), fmax(last, 4) + 0.7);
 }
 
 const struct ar_plot_drawing ar_plot_breakdown = {

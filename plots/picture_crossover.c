@@ -19,7 +19,7 @@ static struct ar_plot_crossings *find(const struct ar_plot_scene *scene)
 }
 
 struct extent {
-    uint64_t least_gpus, most_gpus; /* of all cells */
+    uint64_t min_gpus, max_gpus; /* of all cells */
 };
 
 static struct extent find_extent(const struct ar_plot_crossings *crossings)
@@ -27,9 +27,8 @@ static struct extent find_extent(const struct ar_plot_crossings *crossings)
     struct extent extent = {UINT64_MAX, 0};
     for (size_t i = 0; i < crossings->count; i++) {
         const struct ar_plot_crossing *cell = &crossings->cells[i];
-        extent.least_gpus =
-            cell->least_gpus < extent.least_gpus ? cell->least_gpus : extent.least_gpus;
-        extent.most_gpus = cell->most_gpus > extent.most_gpus ? cell->most_gpus : extent.most_gpus;
+        extent.min_gpus = cell->min_gpus < extent.min_gpus ? cell->min_gpus : extent.min_gpus;
+        extent.max_gpus = cell->max_gpus > extent.max_gpus ? cell->max_gpus : extent.max_gpus;
     }
     return extent;
 }
@@ -37,11 +36,11 @@ static struct extent find_extent(const struct ar_plot_crossings *crossings)
 /* Darker the sooner: 1 at the smallest count, 0.15 at the largest, 0 for never. */
 static double shade(const struct ar_plot_crossing *cell, const struct extent *extent)
 {
-    double all = log2((double)extent->most_gpus / (double)extent->least_gpus);
+    double all = log2((double)extent->max_gpus / (double)extent->min_gpus);
     if (cell->from_gpus == 0) {
         return 0;
     }
-    double above = log2((double)cell->from_gpus / (double)extent->least_gpus);
+    double above = log2((double)cell->from_gpus / (double)extent->min_gpus);
     return 1 - 0.85 * (all > 0 ? above / all : 0);
 }
 
@@ -49,7 +48,7 @@ static void format_count(const struct ar_plot_crossing *cell, uint64_t gpus, cha
                          size_t size)
 {
     if (gpus > 0) {
-        snprintf(text, size, "%s%" PRIu64, gpus == cell->least_gpus ? "<= " : "", gpus);
+        snprintf(text, size, "%s%" PRIu64, gpus == cell->min_gpus ? "<= " : "", gpus);
     } else {
         snprintf(text, size, "never");
     }
@@ -85,8 +84,8 @@ static void write_crossover_data(FILE *file, const struct ar_plot_scene *scene)
                 row->gradient_scale, row->batch_per_gpu);
         write_count(file, cell->from_gpus);
         write_count(file, cell->clear_gpus);
-        fprintf(file, "%" PRIu64 ",%" PRIu64 ",%zu,%zu,%.3f,%d,%s,%.0f %%: %s\n", cell->least_gpus,
-                cell->most_gpus, cell->column, cell->line, shade_frac, shade_frac > 0.6, text,
+        fprintf(file, "%" PRIu64 ",%" PRIu64 ",%zu,%zu,%.3f,%d,%s,%.0f %%: %s\n", cell->min_gpus,
+                cell->max_gpus, cell->column, cell->line, shade_frac, shade_frac > 0.6, text,
                 100 * AR_PLOT_CROSSOVER_CLEAR_FRAC, clear);
     }
     free(crossings);
@@ -145,9 +144,9 @@ static void write_subtitle(FILE *file, const struct ar_plot_scene *scene,
     char counts[64];
     char never[96];
     char clear[64] = "";
-    snprintf(counts, sizeof counts, "%" PRIu64 " to %" PRIu64 " GPUs", extent->least_gpus,
-             extent->most_gpus);
-    snprintf(never, sizeof never, "never: not up to %" PRIu64 " GPUs", extent->most_gpus);
+    snprintf(counts, sizeof counts, "%" PRIu64 " to %" PRIu64 " GPUs", extent->min_gpus,
+             extent->max_gpus);
+    snprintf(never, sizeof never, "never: not up to %" PRIu64 " GPUs", extent->max_gpus);
     if (has_clear) {
         snprintf(clear, sizeof clear, "%.0f %%: by so much of a step",
                  100 * AR_PLOT_CROSSOVER_CLEAR_FRAC);

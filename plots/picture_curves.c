@@ -12,14 +12,14 @@ const struct ar_plot_drawing *const ar_plot_drawings[AR_PLOT_PICTURES] = {
 
 static void write_gpu_axis(FILE *file, const struct ar_plot_scene *scene)
 {
-    uint64_t least = UINT64_MAX;
-    uint64_t most = 0;
+    uint64_t min = UINT64_MAX;
+    uint64_t max = 0;
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
         uint64_t gpus = scene->pick->rows[i]->gpus;
-        least = gpus < least ? gpus : least;
-        most = gpus > most ? gpus : most;
+        min = gpus < min ? gpus : min;
+        max = gpus > max ? gpus : max;
     }
-    ar_plot_write_range(file, "x", (double)least, (double)most, 1.2);
+    ar_plot_write_range(file, "x", (double)min, (double)max, 1.2);
     ar_plot_write_gpu_ticks(file, scene);
 }
 
@@ -42,13 +42,13 @@ static void write_efficiency_settings(FILE *file, const struct ar_plot_scene *sc
                                 ar_plot_grid_note(scene));
     ar_plot_write_series(file, scene, false);
     write_gpu_axis(file, scene);
-    double most_frac = 1;
+    double max_frac = 1;
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
-        most_frac = fmax(most_frac, scene->pick->rows[i]->efficiency_frac);
+        max_frac = fmax(max_frac, scene->pick->rows[i]->efficiency_frac);
     }
     /* A node as baseline lets a single GPU, which needs no network, pass 100 %. */
-    double most = most_frac <= 1.04 ? 105 : 10 * ceil(10.5 * most_frac);
-    fprintf(file, "y_least = 0\ny_most = %g\n", most);
+    double max = max_frac <= 1.04 ? 105 : 10 * ceil(10.5 * max_frac);
+    fprintf(file, "y_least = 0\ny_most = %g\n", max);
 }
 
 const struct ar_plot_drawing ar_plot_efficiency = {
@@ -93,16 +93,16 @@ static void write_throughput_settings(FILE *file, const struct ar_plot_scene *sc
     ar_plot_write_series(file, scene, false);
     write_gpu_axis(file, scene);
     double rate = baseline_rate(scene);
-    double least = INFINITY;
-    double most = 0;
+    double min = INFINITY;
+    double max = 0;
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
         const struct ar_plot_row *row = scene->pick->rows[i];
-        least = fmin(least, row->images_per_s);
-        most = fmax(most, fmax(row->images_per_s, rate * (double)row->gpus));
+        min = fmin(min, row->images_per_s);
+        max = fmax(max, fmax(row->images_per_s, rate * (double)row->gpus));
     }
     fprintf(file, "ideal_images_per_s_per_gpu = %.9g\n", rate);
-    ar_plot_write_range(file, "y", least, most, 1.4);
-    ar_plot_write_log_ticks(file, "ytics", least / 1.4, most * 1.4, "");
+    ar_plot_write_range(file, "y", min, max, 1.4);
+    ar_plot_write_log_ticks(file, "ytics", min / 1.4, max * 1.4, "");
 }
 
 const struct ar_plot_drawing ar_plot_throughput = {
@@ -163,21 +163,21 @@ static void write_payload_settings(FILE *file, const struct ar_plot_scene *scene
                             payload_grid_note(scene, grids, sizeof grids)};
     ar_plot_write_subtitle(file, scene, pieces, 3);
     ar_plot_write_series(file, scene, false);
-    double x_least = INFINITY;
-    double x_most = 0;
-    double y_least = INFINITY;
-    double y_most = 0;
+    double x_min = INFINITY;
+    double x_max = 0;
+    double y_min = INFINITY;
+    double y_max = 0;
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
         const struct ar_plot_row *row = scene->pick->rows[i];
-        x_least = fmin(x_least, (double)row->payload_bytes);
-        x_most = fmax(x_most, (double)row->payload_bytes);
-        y_least = fmin(y_least, row->allreduce_s * 1e3);
-        y_most = fmax(y_most, row->allreduce_s * 1e3);
+        x_min = fmin(x_min, (double)row->payload_bytes);
+        x_max = fmax(x_max, (double)row->payload_bytes);
+        y_min = fmin(y_min, row->allreduce_s * 1e3);
+        y_max = fmax(y_max, row->allreduce_s * 1e3);
     }
-    ar_plot_write_range(file, "x", x_least, x_most, 1.3);
-    ar_plot_write_range(file, "y", y_least, y_most, 1.4);
-    ar_plot_write_log_ticks(file, "xtics", x_least / 1.3, x_most * 1.3, "B");
-    ar_plot_write_log_ticks(file, "ytics", y_least / 1.4, y_most * 1.4, NULL);
+    ar_plot_write_range(file, "x", x_min, x_max, 1.3);
+    ar_plot_write_range(file, "y", y_min, y_max, 1.4);
+    ar_plot_write_log_ticks(file, "xtics", x_min / 1.3, x_max * 1.3, "B");
+    ar_plot_write_log_ticks(file, "ytics", y_min / 1.4, y_max * 1.4, NULL);
 }
 
 const struct ar_plot_drawing ar_plot_payload = {

@@ -4,7 +4,7 @@
 #include "plot_reproduction.h"
 #include "plot_script.h"
 
-enum { PANELS_MOST = 4, PANEL_SIZE = 272, PANEL_STEP = 352, KEY_ROOM = 26, TITLE_ROOM = 72 };
+enum { PANELS_MAX = 4, PANEL_SIZE = 272, PANEL_STEP = 352, KEY_SIZE = 26, TITLE_SIZE = 72 };
 
 /* Rows of like quantities, predicted against measured. */
 struct panel {
@@ -12,13 +12,13 @@ struct panel {
     struct ar_plot_axis x, y;
     bool is_log;
     double factor; /* from the unit of the file to that of the axis */
-    struct ar_plot_spot spots[AR_PLOT_PUBLISHED_MOST];
-    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MOST];
+    struct ar_plot_spot spots[AR_PLOT_PUBLISHED_MAX];
+    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MAX];
     size_t count;
 };
 
 struct layout {
-    struct panel panels[PANELS_MOST];
+    struct panel panels[PANELS_MAX];
     size_t panels_count, rows_count;
     double height;
 };
@@ -50,12 +50,12 @@ static void fill_panels(const struct ar_plot_reproduction *reproduction, struct 
     for (size_t i = 0; i < reproduction->rows_count; i++) {
         const struct ar_plot_published *row = &reproduction->rows[i];
         struct panel *panel = &layout->panels[panel_of[row->quantity]];
-        if (is_judged(row) && layout->rows_count < AR_PLOT_PUBLISHED_MOST) {
+        if (is_judged(row) && layout->rows_count < AR_PLOT_PUBLISHED_MAX) {
             panel->rows[panel->count++] = row;
             layout->rows_count++;
         }
     }
-    for (size_t i = 0; i < PANELS_MOST; i++) {
+    for (size_t i = 0; i < PANELS_MAX; i++) {
         if (layout->panels[i].count > 0) {
             layout->panels[layout->panels_count++] = layout->panels[i];
         }
@@ -65,19 +65,19 @@ static void fill_panels(const struct ar_plot_reproduction *reproduction, struct 
 /* Both axes have the same range, so that the diagonal is a diagonal. */
 static void set_range(struct panel *panel)
 {
-    double least = INFINITY;
-    double most = 0;
+    double min = INFINITY;
+    double max = 0;
     for (size_t i = 0; i < panel->count; i++) {
         const struct ar_plot_published *row = panel->rows[i];
-        least = fmin(least, panel->factor * fmin(row->measured, fmin(row->predicted, row->low)));
-        most = fmax(most, panel->factor * fmax(row->measured, fmax(row->predicted, row->high)));
+        min = fmin(min, panel->factor * fmin(row->measured, fmin(row->predicted, row->low)));
+        max = fmax(max, panel->factor * fmax(row->measured, fmax(row->predicted, row->high)));
     }
     if (panel->is_log) {
-        double stretch = fmax(1.1, pow(most / least, 0.06));
-        panel->y = (struct ar_plot_axis){least / stretch, most * stretch, 0, PANEL_SIZE, true};
+        double stretch = fmax(1.1, pow(max / min, 0.06));
+        panel->y = (struct ar_plot_axis){min / stretch, max * stretch, 0, PANEL_SIZE, true};
     } else {
-        double margin = fmax(1, 0.08 * (most - least));
-        panel->y = (struct ar_plot_axis){least - margin, most + margin, 0, PANEL_SIZE, false};
+        double margin = fmax(1, 0.08 * (max - min));
+        panel->y = (struct ar_plot_axis){min - margin, max + margin, 0, PANEL_SIZE, false};
     }
     panel->x = panel->y;
 }
@@ -86,7 +86,7 @@ static void place_panel(struct layout *layout, size_t number)
 {
     struct panel *panel = &layout->panels[number];
     size_t lines = (layout->panels_count + 1) / 2;
-    double bottom = ar_plot_table_top(layout->rows_count) + KEY_ROOM;
+    double bottom = ar_plot_table_top(layout->rows_count) + KEY_SIZE;
     set_range(panel);
     panel->x.from = layout->panels_count == 1 ? 220 : number % 2 == 0 ? 80 : 436;
     panel->y.from = bottom + 50 + PANEL_STEP * (double)(lines - 1 - number / 2);
@@ -113,7 +113,7 @@ static struct layout *make_layout(const struct ar_plot_reproduction *reproductio
     for (size_t i = 0; i < layout->panels_count; i++) {
         place_panel(layout, i);
     }
-    layout->height = ar_plot_table_top(layout->rows_count) + KEY_ROOM + TITLE_ROOM +
+    layout->height = ar_plot_table_top(layout->rows_count) + KEY_SIZE + TITLE_SIZE +
                      PANEL_STEP * (double)((layout->panels_count + 1) / 2);
     return layout;
 }
@@ -169,14 +169,14 @@ static void write_panel(FILE *file, const struct layout *layout, size_t number)
             panel->unit, panel->unit, panel->title);
     fclose(stream);
     ar_plot_write_settings_text(file, "panel_setup", number + 1, text);
-    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number + 1, panel->x.least,
-            number + 1, panel->x.most);
+    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number + 1, panel->x.min,
+            number + 1, panel->x.max);
     free(text);
 }
 
 static void write_table(FILE *file, const struct layout *layout)
 {
-    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MOST];
+    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MAX];
     size_t count = 0;
     for (size_t p = 0; p < layout->panels_count; p++) {
         for (size_t i = 0; i < layout->panels[p].count; i++) {
@@ -194,7 +194,7 @@ static void write_predicted_settings(FILE *file, const struct ar_plot_reproducti
         return;
     }
     snprintf(left_out, sizeof left_out, "the first %d of %zu rows; reproduce.csv has all",
-             AR_PLOT_PUBLISHED_MOST, count_measured(reproduction));
+             AR_PLOT_PUBLISHED_MAX, count_measured(reproduction));
     const char *subtitle[] = {"numbers: rows of the table; bars: bands of the predictions",
                               left_out};
     bool is_cut = layout->rows_count < count_measured(reproduction);

@@ -6,7 +6,7 @@
 #include "plot_reproduction.h"
 #include "plot_script.h"
 
-enum { PLOT_HEIGHT = 340, TITLE_ROOM = 84, KEY_LINE = 19 };
+enum { PLOT_HEIGHT = 340, TITLE_SIZE = 84, KEY_LINE = 19 };
 
 /* What is known of a point. The template has a mark for each. */
 enum kind { PREDICTED_ONLY, MEASURED, MEASURED_ONLY, KINDS };
@@ -17,10 +17,10 @@ struct layout {
     enum ar_plot_quantity quantity;
     double factor; /* from the unit of the file to that of the axis */
     struct ar_plot_axis x, y;
-    const struct ar_plot_curve_point *curves[AR_PLOT_CURVES_MOST]; /* the first point of each */
+    const struct ar_plot_curve_point *curves[AR_PLOT_CURVES_MAX]; /* the first point of each */
     size_t curves_count, curves_left_out;
-    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MOST];
-    struct ar_plot_spot spots[AR_PLOT_PUBLISHED_MOST];
+    const struct ar_plot_published *rows[AR_PLOT_PUBLISHED_MAX];
+    struct ar_plot_spot spots[AR_PLOT_PUBLISHED_MAX];
     size_t count;
     bool has_kind[KINDS]; /* points of this kind are there */
     double key_y, height;
@@ -57,7 +57,7 @@ static void list_curves(const struct ar_plot_reproduction *reproduction, struct 
             find_curve(layout, point->curve) < layout->curves_count) {
             continue;
         }
-        if (layout->curves_count < AR_PLOT_CURVES_MOST) {
+        if (layout->curves_count < AR_PLOT_CURVES_MAX) {
             layout->curves[layout->curves_count++] = point;
         } else {
             layout->curves_left_out++;
@@ -67,10 +67,10 @@ static void list_curves(const struct ar_plot_reproduction *reproduction, struct 
 
 static void stretch(struct layout *layout, double gpus, double low, double high)
 {
-    layout->x.least = fmin(layout->x.least, gpus);
-    layout->x.most = fmax(layout->x.most, gpus);
-    layout->y.least = fmin(layout->y.least, layout->factor * low);
-    layout->y.most = fmax(layout->y.most, layout->factor * high);
+    layout->x.min = fmin(layout->x.min, gpus);
+    layout->x.max = fmax(layout->x.max, gpus);
+    layout->y.min = fmin(layout->y.min, layout->factor * low);
+    layout->y.max = fmax(layout->y.max, layout->factor * high);
 }
 
 static void set_ranges(const struct ar_plot_reproduction *reproduction, struct layout *layout)
@@ -89,15 +89,15 @@ static void set_ranges(const struct ar_plot_reproduction *reproduction, struct l
         stretch(layout, row->gpus, fmin(row->low, fmin(row->predicted, row->measured)),
                 fmax(row->high, fmax(row->predicted, row->measured)));
     }
-    double margin = layout->x.most < 2 * layout->x.least ? 1.5 : 1.3; /* a power of 2 at least */
-    layout->x.least /= margin;
-    layout->x.most *= margin;
+    double margin = layout->x.max < 2 * layout->x.min ? 1.5 : 1.3; /* a power of 2 at least */
+    layout->x.min /= margin;
+    layout->x.max *= margin;
     if (layout->y.is_log) {
-        layout->y.least /= 1.25;
-        layout->y.most *= 1.25;
+        layout->y.min /= 1.25;
+        layout->y.max *= 1.25;
     } else {
-        layout->y.least = fmax(0, 10 * floor(layout->y.least / 10 - 0.5));
-        layout->y.most = layout->y.most <= 104 ? 105 : 10 * ceil(layout->y.most / 10 + 0.2);
+        layout->y.min = fmax(0, 10 * floor(layout->y.min / 10 - 0.5));
+        layout->y.max = layout->y.max <= 104 ? 105 : 10 * ceil(layout->y.max / 10 + 0.2);
     }
 }
 
@@ -168,7 +168,7 @@ static struct layout *make_layout(const struct ar_plot_reproduction *reproductio
     layout->quantity = quantity;
     layout->factor = quantity == AR_PLOT_EFFICIENCY ? 100 : 1;
     for (size_t i = 0; i < reproduction->rows_count; i++) {
-        if (reproduction->rows[i].quantity == quantity && layout->count < AR_PLOT_PUBLISHED_MOST) {
+        if (reproduction->rows[i].quantity == quantity && layout->count < AR_PLOT_PUBLISHED_MAX) {
             layout->rows[layout->count++] = &reproduction->rows[i];
         }
     }
@@ -180,7 +180,7 @@ static struct layout *make_layout(const struct ar_plot_reproduction *reproductio
     key_columns(layout, &key_rows);
     layout->key_y = layout->count > 0 ? ar_plot_table_top(layout->count) : 8;
     layout->y.from = layout->key_y + 12 + KEY_LINE * (double)key_rows + 48;
-    layout->height = layout->y.from + PLOT_HEIGHT + TITLE_ROOM - 14;
+    layout->height = layout->y.from + PLOT_HEIGHT + TITLE_SIZE - 14;
     place_points(layout);
     return layout;
 }
@@ -239,7 +239,7 @@ static void write_gpu_ticks(FILE *file, const struct ar_plot_axis *axis)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    for (double gpus = exp2(ceil(log2(axis->least))); gpus <= axis->most && count < 64; gpus *= 2) {
+    for (double gpus = exp2(ceil(log2(axis->min))); gpus <= axis->max && count < 64; gpus *= 2) {
         ticks[count].value = gpus;
         snprintf(ticks[count++].label, sizeof ticks->label, "%.0f", gpus);
     }
@@ -261,8 +261,8 @@ static void write_panel(FILE *file, const struct layout *layout, const char *y_l
     if (stream == NULL) {
         return;
     }
-    fprintf(stream, "set logscale x 2; set xtics nomirror; set xrange [%.9g:%.9g]; ",
-            layout->x.least, layout->x.most);
+    fprintf(stream, "set logscale x 2; set xtics nomirror; set xrange [%.9g:%.9g]; ", layout->x.min,
+            layout->x.max);
     write_gpu_ticks(stream, &layout->x);
     ar_plot_write_axis(stream, "y", &layout->y, 10);
     fprintf(stream, "set lmargin at screen %.6f; set rmargin at screen %.6f; ",
@@ -302,7 +302,7 @@ static void write_settings(FILE *file, const struct ar_plot_reproduction *reprod
     }
     size_t columns = key_columns(layout, &key_rows);
     snprintf(left_out, sizeof left_out, "the first %d curves; curves.csv has all",
-             AR_PLOT_CURVES_MOST);
+             AR_PLOT_CURVES_MAX);
     const char *subtitle[] = {"lines: predicted, with their bands; numbers: rows of the table",
                               left_out};
     ar_plot_write_texts(file, "subtitle", subtitle, layout->curves_left_out > 0 ? 2 : 1);

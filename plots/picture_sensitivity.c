@@ -7,14 +7,14 @@
 
 enum {
     PANEL_WIDTH = 180,
-    NAME_ROOM = 170,
-    TITLE_MOST = 38,
-    PANELS_MOST = 6,
-    ASSUMPTIONS_MOST = 6,
-    BARS_MOST = 18,
+    NAME_SIZE = 170,
+    TITLE_MAX = 38,
+    PANELS_MAX = 6,
+    ASSUMPTIONS_MAX = 6,
+    BARS_MAX = 18,
     LINE = 15,
-    TITLE_ROOM = 78,
-    VALUE_MOST = 13,
+    TITLE_SIZE = 78,
+    VALUE_MAX = 13,
     NAME_GAP = 10 /* from a name to a value, and from there to the axis */
 };
 
@@ -24,23 +24,23 @@ enum {
 /* The values of one assumption of one row. */
 struct group {
     const struct ar_plot_change *first;
-    double most; /* largest change of them */
+    double max; /* largest change of them */
 };
 
 /* The bars of one row, the assumptions that change most at the top. */
 struct panel {
     const char *row, *title;
-    const struct ar_plot_change *bars[BARS_MOST];
-    double name_lines[BARS_MOST]; /* where the name of its assumption stands; NAN: elsewhere */
+    const struct ar_plot_change *bars[BARS_MAX];
+    double name_lines[BARS_MAX]; /* where the name of its assumption stands; NAN: elsewhere */
     size_t bars_count;
 };
 
 struct layout {
-    struct panel panels[PANELS_MOST];
+    struct panel panels[PANELS_MAX];
     size_t panels_count;
-    double x_least, x_most, x_step;
+    double x_min, x_max, x_step;
     double panel_height, height;
-    size_t bars_most;
+    size_t bars_max;
     bool is_cut;
 };
 
@@ -58,8 +58,8 @@ static int compare_groups(const void *left, const void *right)
 {
     const struct group *a = left;
     const struct group *b = right;
-    if (a->most != b->most) {
-        return a->most > b->most ? -1 : 1;
+    if (a->max != b->max) {
+        return a->max > b->max ? -1 : 1;
     }
     return (a->first > b->first) - (a->first < b->first);
 }
@@ -73,7 +73,7 @@ static void add_bars(struct panel *panel, const struct ar_plot_reproduction *rep
         if (!is_same_group(group->first, change)) {
             continue;
         }
-        if (panel->bars_count == BARS_MOST) {
+        if (panel->bars_count == BARS_MAX) {
             *is_cut = true;
             break;
         }
@@ -101,13 +101,13 @@ static void fill_panel(struct panel *panel, const struct ar_plot_reproduction *r
         if (k == count) {
             groups[count++] = (struct group){change, 0};
         }
-        groups[k].most = fmax(groups[k].most, fabs(change->change_frac));
+        groups[k].max = fmax(groups[k].max, fabs(change->change_frac));
     }
     qsort(groups, count, sizeof *groups, compare_groups);
-    for (size_t k = 0; k < count && k < ASSUMPTIONS_MOST; k++) {
+    for (size_t k = 0; k < count && k < ASSUMPTIONS_MAX; k++) {
         add_bars(panel, reproduction, &groups[k], is_cut);
     }
-    *is_cut = *is_cut || count > ASSUMPTIONS_MOST;
+    *is_cut = *is_cut || count > ASSUMPTIONS_MAX;
 }
 
 /* The title of a row if there is room for it, else its name. */
@@ -116,7 +116,7 @@ static const char *title_of(const struct ar_plot_reproduction *reproduction, con
     for (size_t i = 0; i < reproduction->rows_count; i++) {
         const char *title = reproduction->rows[i].title;
         if (strcmp(reproduction->rows[i].row, row) == 0 && title[0] != '\0' &&
-            strlen(title) <= TITLE_MOST) {
+            strlen(title) <= TITLE_MAX) {
             return title;
         }
     }
@@ -124,15 +124,15 @@ static const char *title_of(const struct ar_plot_reproduction *reproduction, con
 }
 
 /* The largest change of a row. */
-static double most_of(const struct ar_plot_reproduction *reproduction, const char *row)
+static double max_of(const struct ar_plot_reproduction *reproduction, const char *row)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < reproduction->changes_count; i++) {
         if (strcmp(reproduction->changes[i].row, row) == 0) {
-            most = fmax(most, fabs(reproduction->changes[i].change_frac));
+            max = fmax(max, fabs(reproduction->changes[i].change_frac));
         }
     }
-    return most;
+    return max;
 }
 
 /* Whether a change is the first one of its row. */
@@ -149,12 +149,12 @@ static bool begins_row(const struct ar_plot_reproduction *reproduction, size_t i
 /* Rows that change more than the one that begins at `index`. */
 static size_t count_ahead(const struct ar_plot_reproduction *reproduction, size_t index)
 {
-    double most = most_of(reproduction, reproduction->changes[index].row);
+    double max = max_of(reproduction, reproduction->changes[index].row);
     size_t count = 0;
     for (size_t i = 0; i < reproduction->changes_count; i++) {
         if (begins_row(reproduction, i)) {
-            double other = most_of(reproduction, reproduction->changes[i].row);
-            count += other > most || (other == most && i < index);
+            double other = max_of(reproduction, reproduction->changes[i].row);
+            count += other > max || (other == max && i < index);
         }
     }
     return count;
@@ -168,7 +168,7 @@ static void list_panels(const struct ar_plot_reproduction *reproduction, struct 
         if (!begins_row(reproduction, i)) {
             continue;
         }
-        if (count_ahead(reproduction, i) >= PANELS_MOST) {
+        if (count_ahead(reproduction, i) >= PANELS_MAX) {
             layout->is_cut = true;
         } else {
             layout->panels[layout->panels_count++] =
@@ -180,23 +180,23 @@ static void list_panels(const struct ar_plot_reproduction *reproduction, struct 
 /* Room for the texts at the ends of the bars; two ticks on each side of zero. */
 static void set_scale(struct layout *layout)
 {
-    double most = 0.1;
+    double max = 0.1;
     for (size_t p = 0; p < layout->panels_count; p++) {
         const struct panel *panel = &layout->panels[p];
         for (size_t i = 0; i < panel->bars_count; i++) {
-            most = fmax(most, 100 * fabs(panel->bars[i]->change_frac));
+            max = fmax(max, 100 * fabs(panel->bars[i]->change_frac));
         }
-        layout->bars_most =
-            panel->bars_count > layout->bars_most ? panel->bars_count : layout->bars_most;
+        layout->bars_max =
+            panel->bars_count > layout->bars_max ? panel->bars_count : layout->bars_max;
     }
-    double decade = pow(10, floor(log10(most / 1.5)));
-    double digit = most / 1.5 / decade;
+    double decade = pow(10, floor(log10(max / 1.5)));
+    double digit = max / 1.5 / decade;
     layout->x_step = decade * (digit <= 1 ? 1 : digit <= 2 ? 2 : digit <= 5 ? 5 : 10);
-    layout->x_most = 1.95 * most;
-    layout->x_least = -1.95 * most;
-    layout->panel_height = (double)layout->bars_most * LINE + 6;
+    layout->x_max = 1.95 * max;
+    layout->x_min = -1.95 * max;
+    layout->panel_height = (double)layout->bars_max * LINE + 6;
     layout->height =
-        TITLE_ROOM + 8 + (layout->panel_height + 62) * (double)((layout->panels_count + 1) / 2);
+        TITLE_SIZE + 8 + (layout->panel_height + 62) * (double)((layout->panels_count + 1) / 2);
 }
 
 /* Freed by the caller; NULL without memory. */
@@ -228,7 +228,7 @@ static void write_bars(FILE *file, const struct ar_plot_reproduction *reproducti
         for (size_t i = 0; i < panel->bars_count; i++) {
             double name_line = isfinite(panel->name_lines[i]) ? panel->name_lines[i] : (double)i;
             fprintf(file, "%zu,%zu,%zu,%.9g,%.9g,%.9g\n", p + 1, ++number, i,
-                    100 * panel->bars[i]->change_frac, layout->x_least, name_line);
+                    100 * panel->bars[i]->change_frac, layout->x_min, name_line);
         }
     }
     free(layout);
@@ -237,16 +237,16 @@ static void write_bars(FILE *file, const struct ar_plot_reproduction *reproducti
 enum text { NAMES, VALUES, CHANGES };
 
 /* Characters of the name at bar i: what the longest value of its assumption leaves of the room. */
-static size_t name_most(const struct panel *panel, size_t i)
+static size_t name_max(const struct panel *panel, size_t i)
 {
     size_t longest = 0;
     for (size_t k = 0; k < panel->bars_count; k++) {
         size_t length = strlen(panel->bars[k]->value);
         if (is_same_group(panel->bars[k], panel->bars[i]) && length > longest) {
-            longest = length < VALUE_MOST ? length : VALUE_MOST;
+            longest = length < VALUE_MAX ? length : VALUE_MAX;
         }
     }
-    return (size_t)((NAME_ROOM - NAME_GAP) / CHARACTER_WIDTH) - longest;
+    return (size_t)((NAME_SIZE - NAME_GAP) / CHARACTER_WIDTH) - longest;
 }
 
 static void write_text(FILE *file, const struct panel *panel, size_t i, enum text kind)
@@ -257,10 +257,10 @@ static void write_text(FILE *file, const struct panel *panel, size_t i, enum tex
         snprintf(text, sizeof text, "%+.2g %%", 100 * bar->change_frac);
     } else if (kind == VALUES) {
         snprintf(text, sizeof text, "%s", bar->value);
-        ar_plot_cut_text(text, VALUE_MOST);
+        ar_plot_cut_text(text, VALUE_MAX);
     } else if (isfinite(panel->name_lines[i])) {
         snprintf(text, sizeof text, "%s", bar->assumption);
-        ar_plot_cut_text(text, name_most(panel, i));
+        ar_plot_cut_text(text, name_max(panel, i));
     }
     ar_plot_write_quoted(file, text);
 }
@@ -286,7 +286,7 @@ static void write_panel(FILE *file, const struct layout *layout, size_t p)
 {
     const struct panel *panel = &layout->panels[p];
     double left = p % 2 == 0 ? 176 : 532;
-    double top = layout->height - TITLE_ROOM - 20 - (layout->panel_height + 62) * (double)(p / 2);
+    double top = layout->height - TITLE_SIZE - 20 - (layout->panel_height + 62) * (double)(p / 2);
     char *text = NULL;
     size_t size = 0;
     char title[AR_PLOT_TITLE];
@@ -295,7 +295,7 @@ static void write_panel(FILE *file, const struct layout *layout, size_t p)
         return;
     }
     snprintf(title, sizeof title, "%s", panel->title);
-    ar_plot_cut_text(title, TITLE_MOST);
+    ar_plot_cut_text(title, TITLE_MAX);
     fprintf(stream, "set lmargin at screen %.6f; set rmargin at screen %.6f; ",
             left / AR_PLOT_WIDTH, (left + PANEL_WIDTH) / AR_PLOT_WIDTH);
     fprintf(stream, "set tmargin at screen %.6f; set bmargin at screen %.6f; ",
@@ -321,10 +321,10 @@ static void write_sensitivity_settings(FILE *file, const struct ar_plot_reproduc
         "the largest changes of the rows that change most; sensitivity.csv has all"};
     ar_plot_write_texts(file, "subtitle", subtitle, layout->is_cut ? 2 : 1);
     fprintf(file, "picture_height = %.0f\nkey_columns = 1\nkey_rows = 0\n", layout->height);
-    fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_least, layout->x_most,
+    fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_min, layout->x_max,
             layout->x_step);
     /* Names begin so far before the axis, in parts of its length. */
-    fprintf(file, "name_offset = %.6f\n", -(double)NAME_ROOM / PANEL_WIDTH);
+    fprintf(file, "name_offset = %.6f\n", -(double)NAME_SIZE / PANEL_WIDTH);
     fprintf(file, "panels_count = %zu\narray panel_setup[%zu]\n", layout->panels_count,
             layout->panels_count);
     write_texts(file, layout, "bar_names", NAMES);

@@ -62,8 +62,8 @@ static void write_grid_ticks(FILE *file, const struct ar_plot_scene *scene, uint
 }
 
 struct extent {
-    double x_least, x_most;
-    double y_least, y_most; /* milliseconds */
+    double x_min, x_max;
+    double y_min, y_max; /* milliseconds */
 };
 
 static struct extent find_extent(const struct ar_plot_scene *scene)
@@ -72,11 +72,11 @@ static struct extent find_extent(const struct ar_plot_scene *scene)
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
         const struct ar_plot_row *row = scene->pick->rows[i];
         if (row->grid_x > 0) {
-            extent.x_least = fmin(extent.x_least, row->grid_x);
-            extent.x_most = fmax(extent.x_most, row->grid_x);
+            extent.x_min = fmin(extent.x_min, row->grid_x);
+            extent.x_max = fmax(extent.x_max, row->grid_x);
         }
-        extent.y_least = fmin(extent.y_least, row->allreduce_s * 1e3);
-        extent.y_most = fmax(extent.y_most, row->allreduce_s * 1e3);
+        extent.y_min = fmin(extent.y_min, row->allreduce_s * 1e3);
+        extent.y_max = fmax(extent.y_max, row->allreduce_s * 1e3);
     }
     return extent;
 }
@@ -89,8 +89,8 @@ static void write_best(FILE *file, const struct ar_plot_row *best, const struct 
     snprintf(label, sizeof label, "best: %s, %s", best->shape,
              ar_format_seconds(best->allreduce_s, time));
     ar_plot_write_text(file, "best_label", label);
-    double width = log(extent->x_most / extent->x_least);
-    double place = width > 0 ? log(best->grid_x / extent->x_least) / width : 0.5;
+    double width = log(extent->x_max / extent->x_min);
+    double place = width > 0 ? log(best->grid_x / extent->x_min) / width : 0.5;
     ar_plot_write_text(file, "best_side",
                        place < 0.25   ? "left"
                        : place > 0.75 ? "right"
@@ -106,11 +106,11 @@ static void write_shapes_settings(FILE *file, const struct ar_plot_scene *scene)
     ar_plot_write_step_subtitle(file, scene, gpus, NULL);
     ar_plot_write_series(file, scene, true);
     struct extent extent = find_extent(scene);
-    ar_plot_write_range(file, "x", extent.x_least, extent.x_most, 1.2);
-    double y_least = extent.y_least / fmax(1.25, pow(extent.y_most / extent.y_least, 0.25));
-    double y_most = extent.y_most * 1.15;
-    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", y_least, y_most);
-    ar_plot_write_log_ticks(file, "ytics", y_least, y_most, NULL);
+    ar_plot_write_range(file, "x", extent.x_min, extent.x_max, 1.2);
+    double y_min = extent.y_min / fmax(1.25, pow(extent.y_max / extent.y_min, 0.25));
+    double y_max = extent.y_max * 1.15;
+    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", y_min, y_max);
+    ar_plot_write_log_ticks(file, "ytics", y_min, y_max, NULL);
     write_grid_ticks(file, scene, best->grid_x);
     write_best(file, best, &extent);
 }

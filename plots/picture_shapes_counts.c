@@ -6,7 +6,7 @@
 #include "ar_units.h"
 #include "plot_script.h"
 
-enum { PANELS_MOST = AR_PLOT_PANELS_MOST, TICKS_TEXT_LABELS = 11 };
+enum { PANELS_MAX = AR_PLOT_PANELS_MAX, TICKS_TEXT_LABELS = 11 };
 
 /* The rows of one GPU count. */
 struct panel {
@@ -14,7 +14,7 @@ struct panel {
     size_t rows_count;
 };
 
-static size_t list_panels(const struct ar_plot_pick *pick, struct panel panels[PANELS_MOST])
+static size_t list_panels(const struct ar_plot_pick *pick, struct panel panels[PANELS_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < pick->rows_count; i++) {
@@ -113,19 +113,19 @@ static void write_panel(FILE *file, const struct ar_plot_scene *scene, const str
     char label[2 * AR_PLOT_NAME + AR_UNIT_TEXT];
     const struct ar_plot_row *best = find_best(panel);
     char *ticks = make_ticks(panel, best);
-    double least = INFINITY;
-    double most = 0;
+    double min = INFINITY;
+    double max = 0;
     for (size_t i = 0; i < panel->rows_count; i++) {
         if (panel->rows[i]->grid_x > 0) {
-            least = fmin(least, panel->rows[i]->grid_x);
-            most = fmax(most, panel->rows[i]->grid_x);
+            min = fmin(min, panel->rows[i]->grid_x);
+            max = fmax(max, panel->rows[i]->grid_x);
         }
     }
     snprintf(label, sizeof label, "%" PRIu64 " GPUs, best: %s, %s", best->gpus, best->shape,
              ar_format_seconds(best->allreduce_s, time));
     fprintf(file, "panel_gpus[%zu] = %" PRIu64 "\n", number, best->gpus);
-    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number, least / 1.25, number,
-            most * 1.25);
+    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number, min / 1.25, number,
+            max * 1.25);
     fprintf(file, "panel_best_x[%zu] = %" PRIu32 "\npanel_best_ms[%zu] = %.9g\n", number,
             best->grid_x, number, best->allreduce_s * 1e3);
     fprintf(file, "panel_title[%zu] = ", number);
@@ -143,10 +143,10 @@ static void write_shapes_counts_settings(FILE *file, const struct ar_plot_scene 
 {
     static const char *const arrays[] = {"gpus",  "least", "most",       "best_x",    "best_ms",
                                          "title", "ticks", "algorithms", "references"};
-    struct panel panels[PANELS_MOST];
+    struct panel panels[PANELS_MAX];
     size_t count = list_panels(scene->pick, panels);
-    double least = INFINITY;
-    double most = 0;
+    double min = INFINITY;
+    double max = 0;
     ar_plot_write_step_subtitle(file, scene, "circles: best grids", NULL);
     ar_plot_write_series(file, scene, true);
     fprintf(file, "panels_count = %zu\npanels_rows = %zu\npicture_height = %zu\n", count,
@@ -158,11 +158,11 @@ static void write_shapes_counts_settings(FILE *file, const struct ar_plot_scene 
         write_panel(file, scene, &panels[i], i + 1);
     }
     for (size_t i = 0; i < scene->pick->rows_count; i++) {
-        least = fmin(least, scene->pick->rows[i]->allreduce_s * 1e3);
-        most = fmax(most, scene->pick->rows[i]->allreduce_s * 1e3);
+        min = fmin(min, scene->pick->rows[i]->allreduce_s * 1e3);
+        max = fmax(max, scene->pick->rows[i]->allreduce_s * 1e3);
     }
-    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", least / 1.4, most * 1.3);
-    ar_plot_write_log_ticks(file, "ytics", least / 1.4, most * 1.3, NULL);
+    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", min / 1.4, max * 1.3);
+    ar_plot_write_log_ticks(file, "ytics", min / 1.4, max * 1.3, NULL);
 }
 
 const struct ar_plot_drawing ar_plot_shapes_counts = {

@@ -14,7 +14,7 @@
 #include "plot_script.h"
 #include "plot_work.h"
 
-enum { PATH_ROOM = AR_PLOT_PATH_ROOM, FILE_ROOM = 4096, TEXT_COLUMNS = 79, TEXT_ROWS = 28 };
+enum { PATH_SIZE = AR_PLOT_PATH_SIZE, FILE_SIZE = 4096, TEXT_COLUMNS = 79, TEXT_ROWS = 28 };
 
 static const char *const suffixes[] = {".csv", ".gp", ".svg", ".png"};
 enum { SUFFIXES = 4 };
@@ -22,9 +22,9 @@ enum { SUFFIXES = 4 };
 struct job {
     const struct ar_plot_request *request;
     const char *program;
-    char steps_path[PATH_ROOM], collectives_path[PATH_ROOM]; /* the inputs */
-    char output_dir[PATH_ROOM];
-    char work_dir[AR_PLOT_WORK_ROOM]; /* inside output_dir; empty: not made */
+    char steps_path[PATH_SIZE], collectives_path[PATH_SIZE]; /* the inputs */
+    char output_dir[PATH_SIZE];
+    char work_dir[AR_PLOT_WORK_SIZE]; /* inside output_dir; empty: not made */
     struct ar_plot_names algorithms, engines;
     struct ar_plot_table steps, collectives;
     struct ar_plot_table condition; /* those of the steps that may be compared */
@@ -43,26 +43,26 @@ static enum ar_status resolve(struct job *job, struct ar_error *err)
 {
     const char *path = job->request->path;
     const char *output_dir = job->request->output_dir;
-    size_t most = PATH_ROOM - 64;
+    size_t max = PATH_SIZE - 64;
     if (path[0] == '\0') {
         return ar_error_set(err, AR_NO_INPUT,
                             "the path is empty; expected a directory with sweep.csv or a CSV file");
     }
-    if (strlen(path) > most || (output_dir != NULL && strlen(output_dir) > most)) {
+    if (strlen(path) > max || (output_dir != NULL && strlen(output_dir) > max)) {
         return ar_error_set(err, AR_NO_INPUT, "%.100s...: path too long",
-                            strlen(path) > most ? path : output_dir);
+                            strlen(path) > max ? path : output_dir);
     }
-    char input_dir[PATH_ROOM];
+    char input_dir[PATH_SIZE];
     snprintf(input_dir, sizeof input_dir, "%s", path);
-    snprintf(job->steps_path, PATH_ROOM, "%s", path);
+    snprintf(job->steps_path, PATH_SIZE, "%s", path);
     if (is_directory(path)) {
-        snprintf(job->steps_path, PATH_ROOM, "%.*s/sweep.csv", (int)most, path);
+        snprintf(job->steps_path, PATH_SIZE, "%.*s/sweep.csv", (int)max, path);
     } else {
         char *slash = strrchr(input_dir, '/');
         snprintf(slash == NULL ? input_dir : slash + 1, 2, slash == NULL ? "." : "");
     }
-    snprintf(job->collectives_path, PATH_ROOM, "%.*s/payload.csv", (int)most, input_dir);
-    snprintf(job->output_dir, PATH_ROOM, "%s", output_dir == NULL ? input_dir : output_dir);
+    snprintf(job->collectives_path, PATH_SIZE, "%.*s/payload.csv", (int)max, input_dir);
+    snprintf(job->output_dir, PATH_SIZE, "%s", output_dir == NULL ? input_dir : output_dir);
     return AR_OK;
 }
 
@@ -117,7 +117,7 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
 static enum ar_status open_in_work_dir(const struct job *job, const char *name, const char *suffix,
                                        struct ar_output *output, struct ar_error *err)
 {
-    char path[FILE_ROOM];
+    char path[FILE_SIZE];
     snprintf(path, sizeof path, "%s/%s%s", job->work_dir, name, suffix);
     return ar_output_open(path, output, err);
 }
@@ -182,7 +182,7 @@ static enum ar_status draw_scene(const struct job *job, const struct ar_plot_dra
 static void explain_absence(const struct job *job, const struct ar_plot_drawing *drawing,
                             struct ar_plot_picture *picture)
 {
-    char path[FILE_ROOM];
+    char path[FILE_SIZE];
     snprintf(path, sizeof path, "%s/%s.svg", job->output_dir, drawing->name);
     snprintf(picture->reason, sizeof picture->reason, "%s%s", drawing->empty_reason,
              access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run"
@@ -215,10 +215,10 @@ static enum ar_status draw_picture(const struct job *job, const struct ar_plot_d
 
 /* --- all or nothing ----------------------------------------------------------------------- */
 
-static void target_of(const char *directory, size_t picture, size_t suffix, char path[FILE_ROOM])
+static void target_of(const char *directory, size_t picture, size_t suffix, char path[FILE_SIZE])
 {
     const struct ar_plot_drawing *drawing = ar_plot_drawings[picture];
-    snprintf(path, FILE_ROOM, "%s/%s%s", directory,
+    snprintf(path, FILE_SIZE, "%s/%s%s", directory,
              suffix == 0 ? drawing->data_name : drawing->name, suffixes[suffix]);
 }
 
@@ -234,7 +234,7 @@ static bool is_same_file(const char *a, const char *b)
 static enum ar_status check_targets(const struct job *job, struct ar_error *err)
 {
     for (size_t i = 0; i < AR_PLOT_PICTURES * SUFFIXES; i++) {
-        char path[FILE_ROOM];
+        char path[FILE_SIZE];
         target_of(job->output_dir, i / SUFFIXES, i % SUFFIXES, path);
         if (is_same_file(path, job->steps_path) || is_same_file(path, job->collectives_path)) {
             return ar_error_set(err, AR_IO,
@@ -256,8 +256,8 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
         if (!job->report.pictures[i / SUFFIXES].is_drawn) {
             continue;
         }
-        char source[FILE_ROOM];
-        char target[FILE_ROOM];
+        char source[FILE_SIZE];
+        char target[FILE_SIZE];
         target_of(job->work_dir, i / SUFFIXES, i % SUFFIXES, source);
         target_of(job->output_dir, i / SUFFIXES, i % SUFFIXES, target);
         if (rename(source, target) != 0) {
@@ -273,9 +273,9 @@ static enum ar_status move_into_place(const struct job *job, struct ar_error *er
 static void copy_text_version(FILE *source, FILE *target)
 {
     char *line = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t size;
-    while ((size = getline(&line, &room, source)) > 0) {
+    while ((size = getline(&line, &capacity, source)) > 0) {
         while (size > 0 && strchr(" \r\n", line[size - 1]) != NULL) {
             size--;
         }
@@ -292,7 +292,7 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
         if (!job->report.pictures[i].is_drawn || !ar_plot_drawings[i]->has_text_version) {
             continue;
         }
-        char path[FILE_ROOM];
+        char path[FILE_SIZE];
         snprintf(path, sizeof path, "%s/%s.txt", job->work_dir, ar_plot_drawings[i]->name);
         FILE *source = fopen(path, "re");
         if (source == NULL) {

@@ -18,8 +18,8 @@ struct ar_plot_crossing {
     const struct ar_plot_row *row; /**< has precision, payload, batch and gradient scale */
     uint64_t from_gpus;  /**< the grid is faster there and at all larger counts; 0: never */
     uint64_t clear_gpus; /**< the same, by AR_PLOT_CROSSOVER_CLEAR_FRAC of the step at least */
-    uint64_t least_gpus, most_gpus; /**< GPU counts above 1 at which both algorithms have a row */
-    size_t column, line;            /**< place of the batch and of the payload, from 0 */
+    uint64_t min_gpus, max_gpus; /**< GPU counts above 1 at which both algorithms have a row */
+    size_t column, line;         /**< place of the batch and of the payload, from 0 */
 };
 
 /** The crossings of a table, in order of precision, payload and batch. */

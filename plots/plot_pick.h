@@ -25,7 +25,7 @@ enum ar_status ar_plot_pick_shapes(const struct ar_plot_table *table,
                                    const struct ar_plot_names *engines, struct ar_plot_pick *pick,
                                    struct ar_error *err);
 
-enum { AR_PLOT_PANELS_MOST = 6 };
+enum { AR_PLOT_PANELS_MAX = 6 };
 
 /** The same at up to six GPU counts with several grids, the largest and the smallest among them, in
  * order of GPUs, algorithm and X. Empty when fewer than two counts have several grids. */

@@ -86,13 +86,13 @@ extern const struct ar_plot_reproduced ar_plot_sensitivity;
 enum {
     AR_PLOT_WIDTH = 720,
     AR_PLOT_TABLE_LINE = 14,
-    AR_PLOT_PUBLISHED_MOST = 60,
-    AR_PLOT_CURVES_MOST = 12
+    AR_PLOT_PUBLISHED_MAX = 60,
+    AR_PLOT_CURVES_MAX = 12
 };
 
-/** An axis from `least` to `most` that begins at pixel `from` and is `size` long. */
+/** An axis from `min` to `max` that begins at pixel `from` and is `size` long. */
 struct ar_plot_axis {
-    double least, most;
+    double min, max;
     double from, size;
     bool is_log;
 };
@@ -133,7 +133,7 @@ void ar_plot_write_table_texts(FILE *file, const struct ar_plot_published *const
                                size_t count);
 
 /** Writes `curves_count`, `curves_names`, `curves_colours` and `curves_dashes`, by a point of each
- * curve, at most AR_PLOT_CURVES_MOST. Curves of one algorithm have one colour; their dashes tell
+ * curve, at most AR_PLOT_CURVES_MAX. Curves of one algorithm have one colour; their dashes tell
  * rows apart. */
 void ar_plot_write_curve_styles(FILE *file, const struct ar_plot_curve_point *const *curves,
                                 size_t count);
@@ -147,7 +147,7 @@ double ar_plot_table_top(size_t lines);
 /** Writes `set xtics (...);` or the like as ar_plot_write_log_ticks(), with a semicolon for the end
  * of the line, so that it may be a part of a text. */
 void ar_plot_write_axis(FILE *file, const char *axis, const struct ar_plot_axis *range,
-                        size_t most_count);
+                        size_t max_count);
 
 /** Writes `<name>[index] = '...'` with what `write` writes. */
 void ar_plot_write_settings_text(FILE *file, const char *name, size_t index, const char *text);

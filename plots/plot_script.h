@@ -77,8 +77,8 @@ void ar_plot_write_text(FILE *file, const char *name, const char *text);
 /** Writes the array `name` and its count, `name_count`; gnuplot has no arrays of length 0. */
 void ar_plot_write_texts(FILE *file, const char *name, const char *const *texts, size_t count);
 
-/** Cuts a text to `most` bytes, at least 3, ending in `...`, between characters. */
-void ar_plot_cut_text(char *text, size_t most);
+/** Cuts a text to `max` bytes, at least 3, ending in `...`, between characters. */
+void ar_plot_cut_text(char *text, size_t max);
 
 /** Writes the arrays `algorithms` and `styles` of the algorithms in the pick, `engines`, and the
  * extent of the key. With `grids_only`, algorithms without a grid go to `references` and
@@ -102,26 +102,26 @@ void ar_plot_write_subtitle(FILE *file, const struct ar_plot_scene *scene,
 void ar_plot_write_step_subtitle(FILE *file, const struct ar_plot_scene *scene, const char *note,
                                  const char *other_note);
 
-/** Writes `set <axis> (...)`. A tick closer than a `1 / most_count` part of the axis to another one
+/** Writes `set <axis> (...)`. A tick closer than a `1 / max_count` part of the axis to another one
  * is left out; `first` is always kept and the others follow in order. Logarithmic axes only. */
 void ar_plot_write_ticks(FILE *file, const char *axis, const struct ar_plot_tick *ticks,
-                         size_t ticks_count, size_t first, size_t most_count);
+                         size_t ticks_count, size_t first, size_t max_count);
 
 /** Ticks at the GPU counts of the pick: powers of two, or all counts when few are powers. */
 void ar_plot_write_gpu_ticks(FILE *file, const struct ar_plot_scene *scene);
 
-/** Ticks of a logarithmic axis between `least` and `most`: powers of ten, with 2 and 5 between
+/** Ticks of a logarithmic axis between `min` and `max`: powers of ten, with 2 and 5 between
  * them, or multiples of a round step, whichever suits the range. Labels have the prefixes k, M, G
  * and `unit`, or plain numbers when `unit` is NULL. */
-void ar_plot_write_log_ticks(FILE *file, const char *axis, double least, double most,
+void ar_plot_write_log_ticks(FILE *file, const char *axis, double min, double max,
                              const char *unit);
 
 /** The same with at most so many labels, for small panels. */
-void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double least, double most,
-                                 const char *unit, size_t most_count);
+void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double min, double max,
+                                 const char *unit, size_t max_count);
 
 /** Writes `<axis>_least` and `<axis>_most`: the extremes stretched by a factor; twice as much when
  * they coincide. */
-void ar_plot_write_range(FILE *file, const char *axis, double least, double most, double stretch);
+void ar_plot_write_range(FILE *file, const char *axis, double min, double max, double stretch);
 
 #endif

@@ -9,12 +9,12 @@
 
 #include "ar_error.h"
 
-enum { AR_PLOT_NAME = 64, AR_PLOT_NAMES_MOST = 32 };
+enum { AR_PLOT_NAME = 64, AR_PLOT_NAMES_MAX = 32 };
 
 /** Distinct names in the order of their first appearance; the index of a name picks its colour. */
 struct ar_plot_names {
     uint32_t count;
-    char names[AR_PLOT_NAMES_MOST][AR_PLOT_NAME];
+    char names[AR_PLOT_NAMES_MAX][AR_PLOT_NAME];
 };
 
 /** One successful row. Columns that the kind of table does not need are zero. */

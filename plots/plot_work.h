@@ -8,11 +8,11 @@
 
 #include "ar_error.h"
 
-enum { AR_PLOT_PATH_ROOM = 3800, AR_PLOT_WORK_ROOM = AR_PLOT_PATH_ROOM + 24 };
+enum { AR_PLOT_PATH_SIZE = 3800, AR_PLOT_WORK_SIZE = AR_PLOT_PATH_SIZE + 24 };
 
 /** Makes the output directory, if it is not there, and in it a directory of a new name; `work_dir`
  * is empty on failure. */
-enum ar_status ar_plot_work_make(const char *output_dir, char work_dir[AR_PLOT_WORK_ROOM],
+enum ar_status ar_plot_work_make(const char *output_dir, char work_dir[AR_PLOT_WORK_SIZE],
                                  struct ar_error *err);
 
 /** Removes the directory and the files in it; an empty name is allowed. */

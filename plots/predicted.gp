@@ -19,8 +19,8 @@ do for [pass = 1:2] {
     do for [p = 1:panels_count] {
         eval panel_setup[p]
         if (p == 1) { eval show_title } else { eval hide_title }
-        plot '+' using (panel_least[p]):(panel_least[p]):(panel_most[p] - panel_least[p]):\
-                (panel_most[p] - panel_least[p]) every ::::0 with vectors nohead lw 1.4 lc rgb '#000000' dt 14 notitle, \
+        plot '+' using (panel_min[p]):(panel_min[p]):(panel_max[p] - panel_min[p]):\
+                (panel_max[p] - panel_min[p]) every ::::0 with vectors nohead lw 1.4 lc rgb '#000000' dt 14 notitle, \
             data using (here(p, 'x')):(here(p, 'y')):(column('leader_x')):(column('leader_y')) \
                 with vectors nohead lw 0.7 lc rgb '#777777' notitle, \
             data using (here(p, 'x')):(here(p, 'y')):(column('y_low')):(column('y_high')):\

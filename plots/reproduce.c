@@ -8,7 +8,7 @@
 #include "plot_reproduction.h"
 #include "plot_work.h"
 
-enum { FILE_ROOM = 4096, FILES = 5 };
+enum { FILE_SIZE = 4096, FILES = 5 };
 
 static const struct ar_plot_reproduced *const pictures[AR_PLOT_REPRODUCE_PICTURES] = {
     &ar_plot_predicted, &ar_plot_efficiency_published, &ar_plot_time_to_train,
@@ -16,15 +16,15 @@ static const struct ar_plot_reproduced *const pictures[AR_PLOT_REPRODUCE_PICTURE
 
 struct job {
     const struct ar_plot_reproduce_request *request;
-    char work_dir[AR_PLOT_WORK_ROOM];
+    char work_dir[AR_PLOT_WORK_SIZE];
     struct ar_plot_reproduction reproduction;
 };
 
 /* The name of a file of a picture, from 0; false if the picture has no such file. */
-static bool name_file(const struct ar_plot_reproduced *picture, size_t file, char name[FILE_ROOM])
+static bool name_file(const struct ar_plot_reproduced *picture, size_t file, char name[FILE_SIZE])
 {
     static const char *const suffixes[FILES] = {".csv", "_curves.csv", ".gp", ".svg", ".png"};
-    snprintf(name, FILE_ROOM, "%s%s", file == 0 ? picture->data_name : picture->name,
+    snprintf(name, FILE_SIZE, "%s%s", file == 0 ? picture->data_name : picture->name,
              suffixes[file]);
     return file != 1 || picture->write_curves != NULL;
 }
@@ -32,8 +32,8 @@ static bool name_file(const struct ar_plot_reproduced *picture, size_t file, cha
 static enum ar_status write_file(const struct job *job, const struct ar_plot_reproduced *picture,
                                  size_t number, struct ar_error *err)
 {
-    char name[FILE_ROOM];
-    char path[2 * FILE_ROOM];
+    char name[FILE_SIZE];
+    char path[2 * FILE_SIZE];
     struct ar_output output;
     if (!name_file(picture, number, name)) {
         return AR_OK;
@@ -50,7 +50,7 @@ static enum ar_status write_file(const struct job *job, const struct ar_plot_rep
 static enum ar_status write_script(const struct job *job, const struct ar_plot_reproduced *picture,
                                    struct ar_error *err)
 {
-    char path[FILE_ROOM];
+    char path[FILE_SIZE];
     struct ar_output output;
     const char *templates = job->request->template_dir;
     snprintf(path, sizeof path, "%s/%s.gp", job->work_dir, picture->name);
@@ -108,9 +108,9 @@ static enum ar_status move_into_place(const struct job *job,
                                       struct ar_error *err)
 {
     for (size_t i = 0; i < (size_t)AR_PLOT_REPRODUCE_PICTURES * FILES; i++) {
-        char name[FILE_ROOM];
-        char source[2 * FILE_ROOM];
-        char target[2 * FILE_ROOM];
+        char name[FILE_SIZE];
+        char source[2 * FILE_SIZE];
+        char target[2 * FILE_SIZE];
         if (!report->pictures[i / FILES].is_drawn ||
             !name_file(pictures[i / FILES], i % FILES, name)) {
             continue;
@@ -129,7 +129,7 @@ enum ar_status ar_plot_reproduce(const struct ar_plot_reproduce_request *request
 {
     struct job job = {.request = request};
     struct ar_plot_reproduce_report result;
-    if (strlen(request->directory) > AR_PLOT_PATH_ROOM - 64) {
+    if (strlen(request->directory) > AR_PLOT_PATH_SIZE - 64) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long", request->directory);
     }
     enum ar_status status = ar_plot_reproduction_read(request->directory, &job.reproduction, err);

@@ -10,16 +10,16 @@
 
 double ar_plot_axis_pixel(const struct ar_plot_axis *axis, double value)
 {
-    double part = axis->is_log ? log(value / axis->least) / log(axis->most / axis->least)
-                               : (value - axis->least) / (axis->most - axis->least);
+    double part = axis->is_log ? log(value / axis->min) / log(axis->max / axis->min)
+                               : (value - axis->min) / (axis->max - axis->min);
     return axis->from + part * axis->size;
 }
 
 double ar_plot_axis_value(const struct ar_plot_axis *axis, double pixel)
 {
     double part = (pixel - axis->from) / axis->size;
-    return axis->is_log ? axis->least * pow(axis->most / axis->least, part)
-                        : axis->least + part * (axis->most - axis->least);
+    return axis->is_log ? axis->min * pow(axis->max / axis->min, part)
+                        : axis->min + part * (axis->max - axis->min);
 }
 
 /* --- labels ------------------------------------------------------------------------------- */
@@ -235,11 +235,11 @@ void ar_plot_write_table_texts(FILE *file, const struct ar_plot_published *const
 void ar_plot_write_curve_styles(FILE *file, const struct ar_plot_curve_point *const *curves,
                                 size_t count)
 {
-    const char *names[AR_PLOT_CURVES_MOST];
-    size_t colours[AR_PLOT_CURVES_MOST];
+    const char *names[AR_PLOT_CURVES_MAX];
+    size_t colours[AR_PLOT_CURVES_MAX];
     size_t colours_count = 0;
-    char colour_list[4 * AR_PLOT_CURVES_MOST] = "";
-    char dash_list[4 * AR_PLOT_CURVES_MOST] = "";
+    char colour_list[4 * AR_PLOT_CURVES_MAX] = "";
+    char dash_list[4 * AR_PLOT_CURVES_MAX] = "";
     for (size_t i = 0; i < count; i++) {
         size_t same = 0;
         colours[i] = colours_count;
@@ -268,12 +268,12 @@ void ar_plot_write_settings_text(FILE *file, const char *name, size_t index, con
 }
 
 void ar_plot_write_axis(FILE *file, const char *axis, const struct ar_plot_axis *range,
-                        size_t most_count)
+                        size_t max_count)
 {
     char *text = NULL;
     size_t size = 0;
     fprintf(file, "set %stics nomirror; ", axis);
-    fprintf(file, "set %srange [%.9g:%.9g]; ", axis, range->least, range->most);
+    fprintf(file, "set %srange [%.9g:%.9g]; ", axis, range->min, range->max);
     if (!range->is_log) {
         fprintf(file, "unset logscale %s; set %stics auto; ", axis, axis);
         return;
@@ -285,8 +285,8 @@ void ar_plot_write_axis(FILE *file, const char *axis, const struct ar_plot_axis 
     }
     char name[16];
     snprintf(name, sizeof name, "%stics", axis);
-    ar_plot_write_few_log_ticks(ticks, name, range->least, range->most,
-                                range->most < 1e5 ? NULL : "", most_count);
+    ar_plot_write_few_log_ticks(ticks, name, range->min, range->max, range->max < 1e5 ? NULL : "",
+                                max_count);
     fclose(ticks);
     fprintf(file, "%.*s; ", (int)strcspn(text, "\n"), text);
     free(text);

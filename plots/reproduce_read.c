@@ -7,19 +7,19 @@
 #include "csv_table.h"
 #include "plot_reproduction.h"
 
-enum { PATH_ROOM = 4096, COLUMNS_MOST = 16 };
+enum { PATH_SIZE = 4096, COLUMNS_MAX = 16 };
 
 /* A file and where its columns are. */
 struct sheet {
     struct ar_csv *csv; /* NULL: no such file */
     const char *const *names;
-    size_t places[COLUMNS_MOST];
+    size_t places[COLUMNS_MAX];
 };
 
 static enum ar_status open_sheet(const char *directory, const char *name, const char *const *names,
                                  struct sheet *sheet, struct ar_error *err)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     *sheet = (struct sheet){.names = names};
     if (access(path, F_OK) != 0) {
@@ -49,14 +49,14 @@ static void read_text(const struct sheet *sheet, size_t row, size_t column, char
 
 /* An empty cell leaves the number as it is. */
 static enum ar_status read_number(const struct sheet *sheet, size_t row, size_t column,
-                                  bool may_be_empty, double least, const char *expected,
+                                  bool may_be_empty, double min, const char *expected,
                                   double *number, struct ar_error *err)
 {
     size_t place = sheet->places[column];
     if (may_be_empty && ar_csv_cell(sheet->csv, row, place)[0] == '\0') {
         return AR_OK;
     }
-    return ar_csv_number(sheet->csv, row, place, least, 1e15, expected, number, err);
+    return ar_csv_number(sheet->csv, row, place, min, 1e15, expected, number, err);
 }
 
 /* All values have a place on a logarithmic axis. */

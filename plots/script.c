@@ -42,12 +42,12 @@ void ar_plot_write_quoted(FILE *file, const char *text)
     fputc('\'', file);
 }
 
-void ar_plot_cut_text(char *text, size_t most)
+void ar_plot_cut_text(char *text, size_t max)
 {
-    if (strlen(text) <= most) {
+    if (strlen(text) <= max) {
         return;
     }
-    size_t end = most - 3;
+    size_t end = max - 3;
     while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) {
         end--;
     }
@@ -100,8 +100,8 @@ void ar_plot_write_key(FILE *file, size_t entries_count, size_t longest)
 /* --- algorithms and engines --------------------------------------------------------------- */
 
 struct series {
-    const char *names[AR_PLOT_NAMES_MOST];
-    uint32_t styles[AR_PLOT_NAMES_MOST]; /* from 1 */
+    const char *names[AR_PLOT_NAMES_MAX];
+    uint32_t styles[AR_PLOT_NAMES_MAX]; /* from 1 */
     size_t count;
 };
 
@@ -137,7 +137,7 @@ static bool uses(const struct ar_plot_pick *pick, size_t member, uint32_t index)
     return false;
 }
 
-static size_t list_engines(const struct ar_plot_scene *scene, const char *names[AR_PLOT_NAMES_MOST])
+static size_t list_engines(const struct ar_plot_scene *scene, const char *names[AR_PLOT_NAMES_MAX])
 {
     size_t count = 0;
     for (uint32_t i = 0; i < scene->engines->count; i++) {
@@ -173,7 +173,7 @@ void ar_plot_write_series(FILE *file, const struct ar_plot_scene *scene, bool gr
     if (grids_only) {
         write_one_series(file, &references, "references", "reference_styles");
     }
-    const char *engines[AR_PLOT_NAMES_MOST];
+    const char *engines[AR_PLOT_NAMES_MAX];
     size_t engines_count = list_engines(scene, engines);
     ar_plot_write_texts(file, "engines", engines, engines_count);
     size_t marks_count = engines_count > 1 ? engines_count : 0;
@@ -219,9 +219,9 @@ void ar_plot_write_subtitle(FILE *file, const struct ar_plot_scene *scene,
             add_piece(&lines, pieces[i]);
         }
     }
-    const char *engines[AR_PLOT_NAMES_MOST];
+    const char *engines[AR_PLOT_NAMES_MAX];
     size_t engines_count = list_engines(scene, engines);
-    char text[AR_PLOT_NAMES_MOST * (AR_PLOT_NAME + 3)];
+    char text[AR_PLOT_NAMES_MAX * (AR_PLOT_NAME + 3)];
     size_t length = (size_t)snprintf(text, sizeof text, "engine%s ", engines_count > 1 ? "s" : "");
     for (size_t i = 0; i < engines_count; i++) {
         length += (size_t)snprintf(text + length, sizeof text - length, "%s%s", i == 0 ? "" : " + ",

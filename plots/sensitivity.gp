@@ -4,7 +4,7 @@ title = 'What the predictions depend on'
 set key off
 set style fill solid 1.0 border lc rgb '#333333'
 set title noenhanced font ',10' offset 0, -0.7
-set xrange [x_least:x_most]
+set xrange [x_min:x_max]
 set xtics x_step scale 0 font ',9'
 unset grid
 set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
@@ -29,9 +29,9 @@ do for [pass = 1:2] {
                 with labels right noenhanced font ',9' offset character -0.5, 0, \
             data using (here(p, 'percent')):(column('line')):(side(column('percent'), 0)) \
                 with labels left noenhanced font ',9' offset character 0.5, 0, \
-            data using (here(p, 'x_least')):(column('line')):(bar_values[int(column('bar'))]) \
+            data using (here(p, 'x_min')):(column('line')):(bar_values[int(column('bar'))]) \
                 with labels right noenhanced font ',9' offset character -0.7, 0, \
-            data using (here(p, 'x_least')):(column('name_line')):(bar_names[int(column('bar'))]) \
+            data using (here(p, 'x_min')):(column('name_line')):(bar_names[int(column('bar'))]) \
                 with labels left noenhanced font ',9' offset graph name_offset, 0
     }
     unset multiplot

@@ -6,8 +6,8 @@ set xlabel 'grid shape, X (row) x Y (column)'
 set ylabel 'all-reduce time per step (ms)'
 set logscale x 2
 set logscale y 10
-set xrange [x_least:x_most]
-set yrange [y_least:y_most]
+set xrange [x_min:x_max]
+set yrange [y_min:y_max]
 if (is_text) {
     set label best_label at best_x, best_ms noenhanced @best_side offset character 0, -1
 } else {
@@ -22,10 +22,10 @@ is_reference(i) = strcol('algorithm') eq references[i]
 
 # As text of the plot command, since a loop without turns would draw an empty curve.
 reference_lines = references_count == 0 ? '' : "for [i = 1:references_count] data ".\
-    "using (x_least):(time_ms(is_reference(i))):(x_most - x_least):(0) with vectors nohead ".\
+    "using (x_min):(time_ms(is_reference(i))):(x_max - x_min):(0) with vectors nohead ".\
     "lw 2.2 lc rgb colour(reference_styles[i]) dt dash(reference_styles[i]) title references[i], "
 reference_names = references_count == 0 || !is_text ? '' : "for [i = 1:references_count] data ".\
-    "using (sqrt(x_least * x_most)):(time_ms(is_reference(i))):(references[i]) ".\
+    "using (sqrt(x_min * x_max)):(time_ms(is_reference(i))):(references[i]) ".\
     "with labels center notitle, "
 
 plot @reference_lines @reference_names \

@@ -18,7 +18,7 @@ is_reference(i) = strcol('algorithm') eq references[i]
 reference_key = references_count == 0 ? '' : "for [i = 1:references_count] keyentry with lines ".\
     "lw 2.2 lc rgb colour(reference_styles[i]) dt dash(reference_styles[i]) title references[i], "
 reference_lines = "for [i in panel_references[p]] data ".\
-    "using (panel_least[p]):(time_ms(p, is_reference(int(i)))):(panel_most[p] - panel_least[p]):(0) ".\
+    "using (panel_min[p]):(time_ms(p, is_reference(int(i)))):(panel_max[p] - panel_min[p]):(0) ".\
     "with vectors nohead lw 2.2 lc rgb colour(reference_styles[int(i)]) ".\
     "dt dash(reference_styles[int(i)]) notitle, "
 panel = "for [i in panel_algorithms[p]] data using (column('grid_x')):(time_ms(p, of(int(i)))) ".\
@@ -39,8 +39,8 @@ do for [pass = 1:2] {
     eval x_title
     set key off
     set border 31 lw 1.2 lc rgb '#333333'
-    set xrange [panel_least[1]:panel_most[1]]
-    set yrange [y_least:y_most]
+    set xrange [panel_min[1]:panel_max[1]]
+    set yrange [y_min:y_max]
     set logscale x 2
     set logscale y 10
     set multiplot
@@ -51,7 +51,7 @@ do for [pass = 1:2] {
         set rmargin at screen column_of == 0 ? 0.505 : 0.985
         set tmargin at screen top - row_of * height - part(22)
         set bmargin at screen top - (row_of + 1) * height + part(58)
-        set xrange [panel_least[p]:panel_most[p]]
+        set xrange [panel_min[p]:panel_max[p]]
         eval panel_ticks[p]
         set title panel_title[p]
         y_text = column_of == 0 ? 'time per step (ms)' : ''

@@ -16,13 +16,13 @@ struct reader {
     enum ar_plot_kind kind;
     struct ar_plot_names *algorithms, *engines;
     struct ar_plot_table *table;
-    size_t rows_room;
+    size_t rows_capacity;
 
     uint64_t record_line; /* where the current record begins */
     bool is_in_record;    /* a quoted line break continues it on the next line */
     bool has_header;
     char **cells; /* of the current record */
-    size_t cells_count, cells_room;
+    size_t cells_count, cells_capacity;
     size_t header_count;
     struct ar_plot_header header;
 
@@ -44,15 +44,15 @@ static void take_cell(void *cell, size_t cell_size, void *data)
     if (reader->status != AR_OK) {
         return;
     }
-    if (reader->cells_count == reader->cells_room) {
-        size_t room = reader->cells_room == 0 ? 64 : 2 * reader->cells_room;
-        char **cells = realloc(reader->cells, room * sizeof *cells);
+    if (reader->cells_count == reader->cells_capacity) {
+        size_t capacity = reader->cells_capacity == 0 ? 64 : 2 * reader->cells_capacity;
+        char **cells = realloc(reader->cells, capacity * sizeof *cells);
         if (cells == NULL) {
             reader->status = ar_error_no_memory(reader->err, "the cells of a row");
             return;
         }
         reader->cells = cells;
-        reader->cells_room = room;
+        reader->cells_capacity = capacity;
     }
     char *copy = strndup(cell == NULL ? "" : cell, cell_size);
     if (copy == NULL) {
@@ -65,15 +65,15 @@ static void take_cell(void *cell, size_t cell_size, void *data)
 static struct ar_plot_row *new_row(struct reader *reader)
 {
     struct ar_plot_table *table = reader->table;
-    if (table->rows_count == reader->rows_room) {
-        size_t room = reader->rows_room == 0 ? 256 : 2 * reader->rows_room;
-        struct ar_plot_row *rows = realloc(table->rows, room * sizeof *rows);
+    if (table->rows_count == reader->rows_capacity) {
+        size_t capacity = reader->rows_capacity == 0 ? 256 : 2 * reader->rows_capacity;
+        struct ar_plot_row *rows = realloc(table->rows, capacity * sizeof *rows);
         if (rows == NULL) {
             reader->status = ar_error_no_memory(reader->err, "the rows of the sweep");
             return NULL;
         }
         table->rows = rows;
-        reader->rows_room = room;
+        reader->rows_capacity = capacity;
     }
     struct ar_plot_row *row = &table->rows[table->rows_count];
     memset(row, 0, sizeof *row);
@@ -154,11 +154,12 @@ static enum ar_status feed_line(struct reader *reader, struct csv_parser *parser
 static enum ar_status feed_file(struct reader *reader, struct csv_parser *parser, FILE *file)
 {
     char *text = NULL;
-    size_t room = 0;
+    size_t capacity = 0;
     ssize_t size;
     enum ar_status status = AR_OK;
     errno = 0;
-    for (uint64_t line = 1; status == AR_OK && (size = getline(&text, &room, file)) > 0; line++) {
+    for (uint64_t line = 1; status == AR_OK && (size = getline(&text, &capacity, file)) > 0;
+         line++) {
         size_t mark = line == 1 && size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
         status = feed_line(reader, parser, text + mark, (size_t)size - mark, line);
     }

@@ -44,8 +44,8 @@ Test(plot_crossover, the_grid_is_faster_from_a_count_on_always_or_never)
 {
     cr_expect_eq(find_one((double[]){2, 2, 0.9, 0.8, 0}).from_gpus, 16);
     cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).from_gpus, 4);
-    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).least_gpus, 4);
-    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).most_gpus, 16);
+    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).min_gpus, 4);
+    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).max_gpus, 16);
     cr_expect_eq(find_one((double[]){2, 2, 2, 0}).from_gpus, 0);
     cr_expect_eq(find_one((double[]){2, 2, 0.5, 0}).from_gpus, 16, "the largest alone counts");
 }

@@ -5,8 +5,8 @@ set xlabel 'GPUs'
 set ylabel 'images per second'
 set logscale x 2
 set logscale y 10
-set xrange [x_least:x_most]
-set yrange [y_least:y_most]
+set xrange [x_min:x_max]
+set yrange [y_min:y_max]
 
 images(is_wanted) = is_wanted ? column('images_per_s') : NaN
 

@@ -9,7 +9,7 @@
 
 #include "ar_output.h"
 
-enum ar_status ar_plot_work_make(const char *output_dir, char work_dir[AR_PLOT_WORK_ROOM],
+enum ar_status ar_plot_work_make(const char *output_dir, char work_dir[AR_PLOT_WORK_SIZE],
                                  struct ar_error *err)
 {
     work_dir[0] = '\0';
@@ -17,7 +17,7 @@ enum ar_status ar_plot_work_make(const char *output_dir, char work_dir[AR_PLOT_W
     if (status != AR_OK) {
         return status;
     }
-    snprintf(work_dir, AR_PLOT_WORK_ROOM, "%s/.plot-XXXXXX", output_dir);
+    snprintf(work_dir, AR_PLOT_WORK_SIZE, "%s/.plot-XXXXXX", output_dir);
     if (mkdtemp(work_dir) == NULL) {
         work_dir[0] = '\0';
         return ar_error_set(err, AR_IO, "%s: cannot write pictures there: %s", output_dir,

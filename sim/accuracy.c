@@ -75,7 +75,7 @@ static struct accuracy sum_one(const struct judged *rows, size_t rows_count, str
 
 enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
                             const struct ar_library_nodes *counts, bool by_gpus,
-                            struct accuracy lines[ACCURACY_MOST], size_t *lines_count,
+                            struct accuracy lines[ACCURACY_MAX], size_t *lines_count,
                             struct ar_error *err)
 {
     double *errors = calloc(rows_count + 1, sizeof *errors);

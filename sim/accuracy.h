@@ -49,13 +49,13 @@ struct accuracy {
     bool has_bands;
 };
 
-enum { ACCURACY_MOST = JUDGED_SETS * (AR_LIBRARY_NODES_MOST + 1) };
+enum { ACCURACY_MAX = JUDGED_SETS * (AR_LIBRARY_NODES_MAX + 1) };
 
 /** Sums up: for every set that has rows all of it, then each node count, or GPU count if `by_gpus`.
  */
 enum ar_status accuracy_sum(const struct judged *rows, size_t rows_count,
                             const struct ar_library_nodes *counts, bool by_gpus,
-                            struct accuracy lines[ACCURACY_MOST], size_t *lines_count,
+                            struct accuracy lines[ACCURACY_MAX], size_t *lines_count,
                             struct ar_error *err);
 
 void accuracy_write_table(FILE *file, const struct accuracy *lines, size_t count);

@@ -9,7 +9,7 @@
 
 #include "ar_text.h"
 
-enum { ANSWERS_ROOM = 4 * sizeof(struct answer) };
+enum { ANSWERS_SIZE = 4 * sizeof(struct answer) };
 
 /* Writes a byte, or two for one that would end a line. */
 static size_t escape(char byte, char *target)
@@ -36,7 +36,7 @@ void answer_unescape(char *text)
 
 void answer_write(uint32_t point, const struct ar_row *row, struct answer *answer)
 {
-    char line[ANSWER_TEXT_MOST + 1] = "";
+    char line[ANSWER_TEXT_MAX + 1] = "";
     FILE *file = fmemopen(line, sizeof line, "w");
     answer->point = point;
     answer->is_ok = strcmp(row->status, "ok") == 0;
@@ -83,7 +83,7 @@ void answer_lost(struct space *space, uint32_t number, int wait_status, struct a
 
 enum ar_status answers_create(struct answers *answers, struct ar_error *err)
 {
-    *answers = (struct answers){.bytes = malloc(ANSWERS_ROOM)};
+    *answers = (struct answers){.bytes = malloc(ANSWERS_SIZE)};
     return answers->bytes != NULL ? AR_OK : ar_error_no_memory(err, "the answers of a worker");
 }
 
@@ -98,7 +98,7 @@ ssize_t answers_read(struct answers *answers, int end)
     memmove(answers->bytes, answers->bytes + answers->taken, answers->used - answers->taken);
     answers->used -= answers->taken;
     answers->taken = 0;
-    ssize_t count = read(end, answers->bytes + answers->used, ANSWERS_ROOM - answers->used);
+    ssize_t count = read(end, answers->bytes + answers->used, ANSWERS_SIZE - answers->used);
     answers->used += count > 0 ? (size_t)count : 0;
     return count;
 }
@@ -110,7 +110,7 @@ bool answers_take(struct answers *answers, struct answer *answer)
         return false;
     }
     memcpy(answer, answers->bytes + answers->taken, ANSWER_HEAD);
-    if (answer->length > ANSWER_TEXT_MOST || there < ANSWER_HEAD + answer->length) {
+    if (answer->length > ANSWER_TEXT_MAX || there < ANSWER_HEAD + answer->length) {
         return false;
     }
     memcpy(answer->text, answers->bytes + answers->taken + ANSWER_HEAD, answer->length);

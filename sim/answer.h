@@ -11,13 +11,13 @@
 #include "ar_row.h"
 #include "space.h"
 
-enum { ANSWER_TEXT_MOST = 3 * sizeof(struct ar_row), CHUNK_MOST = 64 };
+enum { ANSWER_TEXT_MAX = 3 * sizeof(struct ar_row), CHUNK_MAX = 64 };
 
 struct answer {
     uint32_t point;
     uint32_t is_ok; /**< 0: the point failed, the row says why */
     uint32_t length;
-    char text[ANSWER_TEXT_MOST]; /**< not terminated while on its way */
+    char text[ANSWER_TEXT_MAX]; /**< not terminated while on its way */
 };
 
 /** Bytes of an answer in front of its text. */
@@ -26,7 +26,7 @@ enum { ANSWER_HEAD = offsetof(struct answer, text) };
 /** Points to compute, in order. */
 struct request {
     uint32_t count;
-    uint32_t points[CHUNK_MOST];
+    uint32_t points[CHUNK_MAX];
 };
 
 /** Makes the answer of a row. */

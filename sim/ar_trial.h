@@ -51,7 +51,7 @@ struct ar_job_time {
 enum {
     AR_MARK_START = 0,
     AR_MARK_PHASES = 1, /**< phase p goes from mark AR_MARK_PHASES + p to the next */
-    AR_MARK_DONE = AR_MARK_PHASES + AR_PHASES_MOST + 1,
+    AR_MARK_DONE = AR_MARK_PHASES + AR_PHASES_MAX + 1,
     AR_MARKS_COUNT
 };
 

@@ -8,7 +8,7 @@
 #include "lists.h"
 #include "resource.h"
 
-enum { VARIANTS_MOST = 1 << 24 };
+enum { VARIANTS_MAX = 1 << 24 };
 
 /* How the items of an axis may be written in short. */
 enum kind { KIND_TEXT, KIND_COUNTS, KIND_SIZES };
@@ -50,10 +50,10 @@ static enum ar_status add_value(struct axis *axis, char *value, struct ar_error 
             return AR_OK;
         }
     }
-    if (axis->count == LIST_MOST) {
+    if (axis->count == LIST_MAX) {
         free(value);
         return ar_error_set(err, AR_USAGE, "--%s: found more than %d values; expected at most %d",
-                            axis->name, LIST_MOST, LIST_MOST);
+                            axis->name, LIST_MAX, LIST_MAX);
     }
     axis->values[axis->count++] = value;
     return AR_OK;
@@ -124,7 +124,7 @@ static enum ar_status new_axis(struct axes *axes, char *name, struct axis shape,
     *axis = &axes->list[axes->count];
     **axis = shape;
     (*axis)->name = name;
-    (*axis)->values = calloc(LIST_MOST, sizeof *(*axis)->values);
+    (*axis)->values = calloc(LIST_MAX, sizeof *(*axis)->values);
     axes->count++;
     if (name == NULL || (*axis)->values == NULL) {
         return ar_error_no_memory(err, "the axes of a sweep");
@@ -151,7 +151,7 @@ static bool has_same_key(const char *setting, const char *other)
  * one that cannot be read, which is said elsewhere. */
 static bool is_one_value(const struct options *options, size_t index)
 {
-    const char *settings[SETTINGS_MOST];
+    const char *settings[SETTINGS_MAX];
     size_t count = 0;
     char path[RESOURCE_PATH];
     struct ar_error ignored;
@@ -272,22 +272,22 @@ static enum ar_status count_variants(const struct options *options, struct axes 
     uint64_t variants = 1;
     for (size_t i = 0; i < axes->count; i++) {
         variants *= axes->list[i].count;
-        if (variants > VARIANTS_MOST) {
+        if (variants > VARIANTS_MAX) {
             return ar_error_set(err, AR_USAGE,
                                 "sweep: found more than %d combinations of the values of --set, "
                                 "--batch and the like; expected fewer",
-                                VARIANTS_MOST);
+                                VARIANTS_MAX);
         }
     }
     axes->variants_count = (uint32_t)variants;
     return check_seeds(options, axes, err);
 }
 
-/* More than VARIANTS_MOST are refused in the end. */
+/* More than VARIANTS_MAX are refused in the end. */
 static uint32_t multiply(uint32_t variants, size_t values)
 {
     uint64_t product = (uint64_t)variants * values;
-    return product > VARIANTS_MOST ? VARIANTS_MOST : (uint32_t)product;
+    return product > VARIANTS_MAX ? VARIANTS_MAX : (uint32_t)product;
 }
 
 enum ar_status axes_create(const struct options *options, struct axes *axes, struct ar_error *err)

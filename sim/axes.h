@@ -17,7 +17,7 @@
 
 #include "options.h"
 
-enum { AXES_MOST = SETTINGS_MOST + 9 };
+enum { AXES_MAX = SETTINGS_MAX + 9 };
 
 struct axis {
     char *name; /**< `batch`, `hca.bandwidth` */
@@ -29,7 +29,7 @@ struct axis {
 };
 
 struct axes {
-    struct axis list[AXES_MOST];
+    struct axis list[AXES_MAX];
     size_t count;
     uint32_t variants_count;
     uint32_t per_cluster; /**< this many variants in a row have the same cluster */

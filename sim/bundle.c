@@ -144,7 +144,7 @@ void bundle_destroy(struct bundle *bundle)
     free(bundle->send);
 }
 
-size_t bundle_bytes_room(const struct bundle *bundle, const struct ar_phase *phase)
+size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase *phase)
 {
     /* A ring is written twice; into a chain come the messages of its first row. */
     size_t rows =

@@ -40,10 +40,10 @@ enum ar_status bundle_create(const struct ar_collective *collective, const struc
 void bundle_destroy(struct bundle *bundle);
 
 /** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
- * all steps, and returns the origin. Needs bundle_bytes_room() numbers. */
+ * all steps, and returns the origin. Needs bundle_bytes_capacity() numbers. */
 size_t bundle_bytes(const struct ar_collective *collective, const struct bundle *bundle,
                     const struct ar_phase *phase, uint32_t first_step, uint64_t elements,
                     double *bytes);
-size_t bundle_bytes_room(const struct bundle *bundle, const struct ar_phase *phase);
+size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase *phase);
 
 #endif

@@ -7,9 +7,9 @@
 #include "lists.h"
 #include "plan.h"
 
-#define RESIDUAL_MOST 0.5
-#define ERROR_NOTED   0.15 /* median, of rows that were not fitted */
-#define FACTOR_NOTED  10   /* of a parameter and its prior */
+#define RESIDUAL_MAX 0.5
+#define ERROR_NOTED  0.15 /* median, of rows that were not fitted */
+#define FACTOR_NOTED 10   /* of a parameter and its prior */
 
 enum ar_status calibration_tuning(const struct options *options, const struct ar_cluster *cluster,
                                   struct ar_tuning *tuning, struct ar_error *err)
@@ -111,13 +111,13 @@ static enum ar_status fit_rows(const struct ar_tuning *tuning, const struct camp
 /* Rows that are nothing like the model still have a best fit. */
 static enum ar_status check_residual(const struct ar_library *library, struct ar_error *err)
 {
-    if (library->residual_frac < RESIDUAL_MOST) {
+    if (library->residual_frac < RESIDUAL_MAX) {
         return AR_OK;
     }
     return ar_error_set(err, AR_BAD_DATA,
                         "fit: found a residual of %.0f %% over %" PRIu32 " rows; expected less "
                         "than %.0f %%, all-reduces that resemble those of %s with such rings",
-                        library->residual_frac * 100, library->rows_count, RESIDUAL_MOST * 100,
+                        library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
                         library->tuning.name);
 }
 

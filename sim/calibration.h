@@ -11,7 +11,7 @@ struct calibration {
     struct ar_library_table table;
     struct judged *judged; /**< every row of the campaign, then every row again by its fold */
     size_t judged_count;
-    struct accuracy lines[ACCURACY_MOST];
+    struct accuracy lines[ACCURACY_MAX];
     size_t lines_count;
 };
 

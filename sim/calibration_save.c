@@ -12,7 +12,7 @@
 
 static void remark_unidentified(struct remarks *remarks, const struct ar_library *library)
 {
-    char text[COPY_REMARK_ROOM - 80] = "";
+    char text[COPY_REMARK_SIZE - 80] = "";
     size_t used = 0;
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         if (!library->is_identified[i] && used + 40 < sizeof text) {
@@ -83,8 +83,8 @@ static enum ar_status save(const struct calibration *calibration, const struct r
                            const struct options *options, const struct ar_cluster *cluster,
                            const char *source, const char *path, struct ar_error *err)
 {
-    char name[COPY_NAME_ROOM];
-    char table_path[COPY_PATH_ROOM + 64];
+    char name[COPY_NAME_SIZE];
+    char table_path[COPY_PATH_SIZE + 64];
     struct ar_output table;
     struct ar_output copy;
     enum ar_status status = copy_check_path(source, path, name, err);

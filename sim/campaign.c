@@ -105,15 +105,16 @@ static enum ar_status pick_time(const struct campaign *campaign, const struct ar
     return AR_OK;
 }
 
-static enum ar_status make_room(struct campaign *campaign, size_t more, struct ar_error *err)
+static enum ar_status reserve(struct campaign *campaign, size_t more, struct ar_error *err)
 {
-    size_t room = campaign->rows_count + more + 1;
-    struct ar_library_row *rows = realloc(campaign->rows, room * sizeof *rows);
+    size_t capacity = campaign->rows_count + more + 1;
+    struct ar_library_row *rows = realloc(campaign->rows, capacity * sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the measured rows");
     }
     campaign->rows = rows;
-    struct ar_link_row *own = campaign->is_own ? realloc(campaign->own, room * sizeof *own) : NULL;
+    struct ar_link_row *own =
+        campaign->is_own ? realloc(campaign->own, capacity * sizeof *own) : NULL;
     if (campaign->is_own && own == NULL) {
         return ar_error_no_memory(err, "the measured rows");
     }
@@ -125,9 +126,9 @@ static enum ar_status make_room(struct campaign *campaign, size_t more, struct a
 static enum ar_status add_rows(struct campaign *campaign, const struct ar_log *run,
                                const struct ar_collective *collective, struct ar_error *err)
 {
-    enum ar_status room = make_room(campaign, run->rows_count, err);
-    if (room != AR_OK) {
-        return room;
+    enum ar_status capacity = reserve(campaign, run->rows_count, err);
+    if (capacity != AR_OK) {
+        return capacity;
     }
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];

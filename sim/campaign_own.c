@@ -8,7 +8,7 @@
 #include "ar_units.h"
 #include "campaign.h"
 
-enum { WINDOW_STANDARD = 8, WHERE_ROOM = 240 };
+enum { WINDOW_STANDARD = 8, WHERE_SIZE = 240 };
 
 static const struct ar_algorithm *find_algorithm(const char *name)
 {
@@ -33,7 +33,7 @@ uint32_t campaign_own_window(const struct ar_logs *logs)
         const char *value = logs->facts[i].value;
         if (strcmp(logs->facts[i].key, "window") == 0 && isdigit((unsigned char)value[0])) {
             unsigned long window = strtoul(value, NULL, 10);
-            return window <= AR_WINDOW_MOST ? (uint32_t)window : 0;
+            return window <= AR_WINDOW_MAX ? (uint32_t)window : 0;
         }
     }
     return 0;
@@ -56,7 +56,7 @@ static enum ar_status find_window(uint32_t said, const struct options *options, 
     uint64_t asked = WINDOW_STANDARD;
     if (options->window != NULL && (said == 0 || is_given(options, "window"))) {
         enum ar_status status =
-            ar_parse_count("--window", options->window, 1, AR_WINDOW_MOST, &asked, err);
+            ar_parse_count("--window", options->window, 1, AR_WINDOW_MAX, &asked, err);
         *window = (uint32_t)asked;
         return option_status(status, err);
     }
@@ -119,7 +119,7 @@ enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window
                                        const struct ar_cluster *cluster,
                                        struct ar_collective *collective, struct ar_error *err)
 {
-    char where[WHERE_ROOM];
+    char where[WHERE_SIZE];
     struct ar_error why;
     uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
     struct ar_collective made = {.cluster = cluster,

@@ -7,7 +7,7 @@
 #include "ar_units.h"
 #include "cells.h"
 
-enum { NAME_ROOM = 96, TRACKS_MOST = 2 * AR_LANES_MOST };
+enum { NAME_SIZE = 96, TRACKS_MAX = 2 * AR_LANES_MAX };
 
 uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
                              uint32_t ranks[CHROME_TRACE_RANKS])
@@ -161,7 +161,7 @@ static void write_compute_track(struct events *events, const struct ar_step *ste
 static void write_phases(struct events *events, const struct ar_step *step, uint64_t elements,
                          double copy_s, const double *marks_s)
 {
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = step->collective.algorithm->phases(&step->collective.shape, phases);
     const double *ends_s = marks_s + AR_MARK_PHASES;
     write_slice(events, "communication", copy_s > 0 ? "setup and copies" : "setup",
@@ -188,7 +188,7 @@ static void write_bucket(struct events *events, const struct ar_step *step, uint
     uint64_t elements = ar_collective_part(&step->collective, bucket->elements, channel).count;
     double ready_s = ar_trial_ready(&step->trial, job, step->timeline->ranks[index]);
     char size[AR_UNIT_TEXT];
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     snprintf(name, sizeof name, "bucket %" PRIu32 ": %s, %" PRIu32 " tensor%s", job + 1,
              ar_format_bytes(bucket->elements * element_bytes, size), bucket->tensors_count,
              bucket->tensors_count == 1 ? "" : "s");
@@ -202,7 +202,7 @@ static void write_bucket(struct events *events, const struct ar_step *step, uint
 
 static void begin_track(struct events *events, uint32_t index, const char *name)
 {
-    events->thread = events->process * TRACKS_MOST + index;
+    events->thread = events->process * TRACKS_MAX + index;
     write_name(events, "thread", name);
     write_sort_index(events, "thread", index);
 }
@@ -212,11 +212,11 @@ static void write_rank(struct events *events, const struct ar_step *step, uint32
     uint32_t rank = step->timeline->ranks[index];
     uint32_t per_node = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
     bool is_alone = ar_shape_ranks(&step->collective.shape) == 1;
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     snprintf(name, sizeof name, "rank %" PRIu32 " (node %" PRIu32 ", GPU %" PRIu32 ")", rank,
              rank / per_node, rank % per_node);
     events->process = rank + 1;
-    events->thread = events->process * TRACKS_MOST;
+    events->thread = events->process * TRACKS_MAX;
     write_name(events, "process", name);
     write_sort_index(events, "process", rank);
     begin_track(events, 0, "compute");

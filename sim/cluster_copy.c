@@ -16,12 +16,12 @@
 
 void remark(struct remarks *remarks, const char *format, ...)
 {
-    char text[COPY_REMARK_ROOM];
+    char text[COPY_REMARK_SIZE];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (remarks->count == COPY_REMARKS_MOST) {
+    if (remarks->count == COPY_REMARKS_MAX) {
         return;
     }
     for (char *at = text; *at != '\0'; at++) { /* a comment is one line, whatever a log says */
@@ -34,7 +34,7 @@ void remark(struct remarks *remarks, const char *format, ...)
 
 void remark_counts(struct remarks *remarks, const char *what, const struct ar_library_nodes *nodes)
 {
-    char text[COPY_REMARK_ROOM / 2] = "none";
+    char text[COPY_REMARK_SIZE / 2] = "none";
     size_t used = 0;
     for (size_t i = 0; i < nodes->count && used + 12 < sizeof text; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu32, i > 0 ? ", " : "",
@@ -84,7 +84,7 @@ void remarks_free(struct remarks *remarks)
 /* --- values ------------------------------------------------------------------------------- */
 
 /* Cuts the blanks around a key. */
-static void take_key(const char *from, size_t length, char key[COPY_NAME_ROOM])
+static void take_key(const char *from, size_t length, char key[COPY_NAME_SIZE])
 {
     while (length > 0 && strchr(" \t", *from) != NULL) {
         from++;
@@ -93,7 +93,7 @@ static void take_key(const char *from, size_t length, char key[COPY_NAME_ROOM])
     while (length > 0 && strchr(" \t", from[length - 1]) != NULL) {
         length--;
     }
-    snprintf(key, COPY_NAME_ROOM, "%.*s", (int)length, from);
+    snprintf(key, COPY_NAME_SIZE, "%.*s", (int)length, from);
 }
 
 void copy_set(struct cluster_copy *copy, const char *key, const char *value, const char *source)
@@ -112,7 +112,7 @@ void copy_settings(struct cluster_copy *copy, const struct options *options)
 {
     for (size_t i = 0; i < options->settings.count; i++) {
         const char *equals = strchr(options->settings.texts[i], '=');
-        char key[COPY_NAME_ROOM];
+        char key[COPY_NAME_SIZE];
         take_key(options->settings.texts[i], (size_t)(equals - options->settings.texts[i]), key);
         copy_set(copy, key, equals + 1 + strspn(equals + 1, " \t"),
                  "--set of 'allreckon calibrate'");
@@ -137,7 +137,7 @@ void copy_describe(struct cluster_copy *copy, const char *description, const cha
 static struct copy_entry *entry_of_line(struct cluster_copy *copy, const char *line)
 {
     const char *equals = strchr(line, '=');
-    char key[COPY_NAME_ROOM];
+    char key[COPY_NAME_SIZE];
     if (line[strspn(line, " \t")] == '#' || equals == NULL) {
         return NULL;
     }
@@ -163,7 +163,7 @@ static void write_block(FILE *target, const struct remarks *remarks)
 static void copy_lines(FILE *source, FILE *target, const struct remarks *remarks,
                        struct cluster_copy *copy)
 {
-    char line[COPY_LINE_ROOM];
+    char line[COPY_LINE_SIZE];
     bool is_in_block = false;
     write_block(target, remarks);
     while (fgets(line, sizeof line, source) != NULL) {
@@ -200,7 +200,7 @@ enum ar_status copy_write(struct cluster_copy *copy, const struct remarks *remar
     return is_read ? AR_OK : ar_error_set(err, AR_NO_INPUT, "%.300s: cannot read", source_path);
 }
 
-enum ar_status copy_check_path(const char *source, const char *path, char name[COPY_NAME_ROOM],
+enum ar_status copy_check_path(const char *source, const char *path, char name[COPY_NAME_SIZE],
                                struct ar_error *err)
 {
     const char *slash = strrchr(path, '/');
@@ -209,7 +209,7 @@ enum ar_status copy_check_path(const char *source, const char *path, char name[C
     size_t plain =
         strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
     if (length < 6 || length > 60 || plain != length || base[0] == '.' ||
-        strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_ROOM) {
+        strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found \"%.200s\"; expected NAME.topo, with a NAME of letters, "
                             "digits, '-', '_' and '.'",
@@ -224,6 +224,6 @@ enum ar_status copy_check_path(const char *source, const char *path, char name[C
                             "another file",
                             path);
     }
-    snprintf(name, COPY_NAME_ROOM, "%.*s", (int)(length - 5), base);
+    snprintf(name, COPY_NAME_SIZE, "%.*s", (int)(length - 5), base);
     return AR_OK;
 }

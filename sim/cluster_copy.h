@@ -10,17 +10,17 @@
 #include "campaign.h"
 
 enum {
-    COPY_NAME_ROOM = 128,
-    COPY_REMARK_ROOM = 400,
-    COPY_LINE_ROOM = 8192,
-    COPY_PATH_ROOM = 3700,
-    COPY_REMARKS_MOST = AR_LIBRARY_NODES_MOST * 4 + 512,
-    COPY_ENTRIES_MOST = SETTINGS_MOST + AR_LINK_COSTS_COUNT + 4
+    COPY_NAME_SIZE = 128,
+    COPY_REMARK_SIZE = 400,
+    COPY_LINE_SIZE = 8192,
+    COPY_PATH_SIZE = 3700,
+    COPY_REMARKS_MAX = AR_LIBRARY_NODES_MAX * 4 + 512,
+    COPY_ENTRIES_MAX = SETTINGS_MAX + AR_LINK_COSTS_COUNT + 4
 };
 
 /** Lines of comment; freed with remarks_free(). */
 struct remarks {
-    char *lines[COPY_REMARKS_MOST];
+    char *lines[COPY_REMARKS_MAX];
     size_t count;
     bool is_short_of_memory;
 };
@@ -41,14 +41,14 @@ void remark_measured(const struct campaign *campaign, struct remarks *remarks);
 void remarks_free(struct remarks *remarks);
 
 struct copy_entry {
-    char key[COPY_NAME_ROOM];
-    char line[COPY_LINE_ROOM / 2]; /**< `key = value ; source` */
+    char key[COPY_NAME_SIZE];
+    char line[COPY_LINE_SIZE / 2]; /**< `key = value ; source` */
     bool is_written;
 };
 
 /** What differs in the copy. */
 struct cluster_copy {
-    struct copy_entry entries[COPY_ENTRIES_MOST];
+    struct copy_entry entries[COPY_ENTRIES_MAX];
     size_t entries_count;
 };
 
@@ -69,7 +69,7 @@ enum ar_status copy_write(struct cluster_copy *copy, const struct remarks *remar
                           const char *source_path, FILE *target, struct ar_error *err);
 
 /** Checks that `path` (--out) is NAME.topo and not the file `source`; writes NAME. */
-enum ar_status copy_check_path(const char *source, const char *path, char name[COPY_NAME_ROOM],
+enum ar_status copy_check_path(const char *source, const char *path, char name[COPY_NAME_SIZE],
                                struct ar_error *err);
 
 #endif

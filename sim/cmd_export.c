@@ -118,8 +118,8 @@ static enum ar_status read_ranks(const struct options *options, const struct pla
     if (status != AR_OK) {
         return status;
     }
-    size_t room = listed_count > CHROME_TRACE_RANKS ? listed_count : CHROME_TRACE_RANKS;
-    uint32_t *made = calloc(room, sizeof *made);
+    size_t capacity = listed_count > CHROME_TRACE_RANKS ? listed_count : CHROME_TRACE_RANKS;
+    uint32_t *made = calloc(capacity, sizeof *made);
     if (made == NULL) {
         free(listed);
         return ar_error_no_memory(err, "the ranks");

@@ -6,7 +6,7 @@
 #include "link_table.h"
 #include "plan.h"
 
-enum { TOP_MOST = 1000000 };
+enum { TOP_MAX = 1000000 };
 
 /* What is asked for, read before anything runs. */
 struct request {
@@ -32,7 +32,7 @@ static enum ar_status read_request(const struct options *options, struct request
         status = ar_row_format_parse("--format", options->format, &request->format, err);
     }
     if (status == AR_OK) {
-        status = ar_parse_count("--top", options->top, 1, TOP_MOST, &request->top, err);
+        status = ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err);
     }
     return option_status(status, err);
 }

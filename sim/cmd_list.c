@@ -27,7 +27,7 @@ static void list_all_algorithms(void)
 
 /* The names of shipped files, and a word where there are none. */
 static size_t shipped_names(enum resource kind, const char *noun,
-                            char names[RESOURCE_NAMES_MOST][64])
+                            char names[RESOURCE_NAMES_MAX][64])
 {
     size_t count = resource_names(kind, names);
     if (count == 0) {
@@ -38,7 +38,7 @@ static size_t shipped_names(enum resource kind, const char *noun,
 
 static void list_clusters(void)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = shipped_names(RESOURCE_CLUSTER, "clusters", names);
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
@@ -56,7 +56,7 @@ static void list_clusters(void)
 
 static void list_traces(void)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = shipped_names(RESOURCE_TRACE, "traces", names);
     for (size_t i = 0; i < count; i++) {
         puts(names[i]);
@@ -65,7 +65,7 @@ static void list_traces(void)
 
 static void list_runs(void)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = shipped_names(RESOURCE_RUN, "runs", names);
     for (size_t i = 0; i < count; i++) {
         struct ar_error err;
@@ -82,7 +82,7 @@ static void list_runs(void)
 /* The rows of the tables of published runs. */
 static void list_published(void)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = shipped_names(RESOURCE_PUBLISHED, "published runs", names);
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
@@ -107,7 +107,7 @@ static void list_published(void)
 
 static void list_frameworks(void)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     size_t count = shipped_names(RESOURCE_FRAMEWORK, "frameworks", names);
     printf("%-18s %s\n", "none", "all terms off");
     for (size_t i = 0; i < count; i++) {
@@ -199,7 +199,7 @@ static enum ar_status verify_all(const struct ar_algorithm *const *algorithms, s
 
 enum ar_status command_verify(const struct options *options, struct ar_error *err)
 {
-    enum { RANKS_MOST = 256 }; /* cost grows with the cube of the ranks */
+    enum { RANKS_MAX = 256 }; /* cost grows with the cube of the ranks */
     const struct ar_algorithm **algorithms = NULL;
     uint64_t *ranks = NULL;
     size_t algorithms_count;
@@ -207,7 +207,7 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
     enum ar_status status =
         list_algorithms("--algorithms", options->algorithm, &algorithms, &algorithms_count, err);
     if (status == AR_OK) {
-        status = list_counts("--gpus", options->gpus, RANKS_MOST, &ranks, &ranks_count, err);
+        status = list_counts("--gpus", options->gpus, RANKS_MAX, &ranks, &ranks_count, err);
     }
     if (status == AR_OK) {
         status = verify_all(algorithms, algorithms_count, ranks, ranks_count, err);

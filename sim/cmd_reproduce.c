@@ -11,23 +11,23 @@
 #include "reproduce.h"
 #include "resource.h"
 
-enum { SAMPLES_MOST = 100000 };
+enum { SAMPLES_MAX = 100000 };
 
 static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
                                    enum ar_row_format *format, struct ar_error *err)
 {
     uint64_t samples;
-    uint64_t jobs = pool_processors() < JOBS_MOST ? pool_processors() : JOBS_MOST;
+    uint64_t jobs = pool_processors() < JOBS_MAX ? pool_processors() : JOBS_MAX;
     const struct ar_engine *engine;
     enum ar_status status = ar_row_format_parse("--format", options->format, format, err);
     if (status == AR_OK) {
-        status = ar_parse_count("--samples", options->samples, 1, SAMPLES_MOST, &samples, err);
+        status = ar_parse_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err);
     }
     if (status == AR_OK) {
         status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &reproduction->seed, err);
     }
     if (status == AR_OK && options->jobs != NULL) {
-        status = ar_parse_count("--jobs", options->jobs, 1, JOBS_MOST, &jobs, err);
+        status = ar_parse_count("--jobs", options->jobs, 1, JOBS_MAX, &jobs, err);
     }
     if (status == AR_OK && options->engine != NULL) {
         status = ar_engine_find("--engine", options->engine, &engine, err);

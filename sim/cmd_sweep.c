@@ -34,9 +34,9 @@ static enum ar_status read_options(struct sweep *sweep, struct ar_error *err)
     enum ar_status status = AR_OK;
     if (options->jobs != NULL) {
         status =
-            option_status(ar_parse_count("--jobs", options->jobs, 1, JOBS_MOST, &jobs, err), err);
+            option_status(ar_parse_count("--jobs", options->jobs, 1, JOBS_MAX, &jobs, err), err);
     }
-    sweep->jobs = jobs < JOBS_MOST ? (uint32_t)jobs : JOBS_MOST;
+    sweep->jobs = jobs < JOBS_MAX ? (uint32_t)jobs : JOBS_MAX;
     if (status == AR_OK) {
         status = ar_row_format_parse("--format", options->format, &sweep->format, err);
     }
@@ -136,7 +136,7 @@ static enum ar_status compute_with(struct sweep *sweep, struct pool *pool, struc
     struct request request;
     struct answer answer;
     while (status == AR_OK && dealer->finished < dealer->count) {
-        while (dealer_deal(dealer, pool_room(pool, dealer_next_s(dealer)), &request) > 0) {
+        while (dealer_deal(dealer, pool_capacity(pool, dealer_next_s(dealer)), &request) > 0) {
             pool_add(pool, request.points, request.count);
         }
         status = pool_wait(pool, -1, err);
@@ -196,7 +196,7 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
 static enum ar_status report_failures(const struct sweep *sweep, struct ar_error *err)
 {
     const struct journal *journal = &sweep->journal;
-    char text[ANSWER_TEXT_MOST + 1];
+    char text[ANSWER_TEXT_MAX + 1];
     struct ar_row row = ar_row_empty();
     uint32_t first = 0;
     if (journal->failed_count == 0) {

@@ -23,7 +23,7 @@ const struct command commands[] = {
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace resnet50-v1.5",
      command_predict},
-    {"train", COMMAND_TRAIN, "time to train of a whole run", "RUN.csv...", ARGUMENTS_MOST,
+    {"train", COMMAND_TRAIN, "time to train of a whole run", "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the\n"
      "batch of each phase of epochs. Every phase is one predicted step times its number of steps,\n"
      "and evaluations if the file has them. Options win over the file; --gpus takes a list, with\n"
@@ -78,7 +78,7 @@ const struct command commands[] = {
      "--payload 64MiB",
      command_links},
     {"calibrate", COMMAND_CALIBRATE, "fit a cluster to measured all-reduces, with errors", "LOG...",
-     ARGUMENTS_MOST,
+     ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
      "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
@@ -96,7 +96,7 @@ const struct command commands[] = {
      "--out mine-fitted.topo",
      command_calibrate},
     {"compare", COMMAND_COMPARE, "predictions beside measured all-reduces, error per row", "LOG...",
-     ARGUMENTS_MOST,
+     ARGUMENTS_MAX,
      "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
      "own\n"
      "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
@@ -108,7 +108,7 @@ const struct command commands[] = {
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
      command_compare},
     {"reproduce", COMMAND_REPRODUCE, "published training runs, predicted beside measured",
-     "[ROWS.csv...]", ARGUMENTS_MOST,
+     "[ROWS.csv...]", ARGUMENTS_MAX,
      "Predicts published runs from their own parameters and prints what was measured beside it.\n"
      "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
      "run (column assume, validate/published/ranges.csv) is drawn at random; all of it is listed.\n"

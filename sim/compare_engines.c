@@ -1,8 +1,8 @@
 /* Prints how far the engines recurrence and closed are from simgrid: the table of sim/README.md.
  *
- *     build/release/sim/compare_engines topologies/abci-v100.topo [RANKS_MOST]
+ *     build/release/sim/compare_engines topologies/abci-v100.topo [RANKS_MAX]
  *
- * Cases: all grids of 16, 32, ... RANKS_MOST ranks (256), fp16, two channels, window 8; trees once
+ * Cases: all grids of 16, 32, ... RANKS_MAX ranks (256), fp16, two channels, window 8; trees once
  * more in the shape that they have if none is given. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,10 +10,10 @@
 
 #include "engines.h"
 
-enum { CASES_MOST = 256 };
+enum { CASES_MAX = 256 };
 
 struct errors {
-    double values[CASES_MOST];
+    double values[CASES_MAX];
     size_t count;
     size_t exact_count;
     double exact_worst;
@@ -37,7 +37,7 @@ static void add(struct errors *errors, double error, bool exact)
         errors->exact_count++;
         errors->exact_worst =
             magnitude(error) > errors->exact_worst ? magnitude(error) : errors->exact_worst;
-    } else if (errors->count < CASES_MOST) {
+    } else if (errors->count < CASES_MAX) {
         errors->values[errors->count++] = error;
     }
 }
@@ -82,7 +82,7 @@ struct cases {
     const struct ar_cluster *cluster;
     const struct ar_algorithm *algorithm;
     const char *name;
-    uint32_t ranks_most;
+    uint32_t ranks_max;
     bool are_default; /* only the default shapes */
 };
 
@@ -99,7 +99,7 @@ static void compare(const struct cases *cases, uint64_t elements, const char *pa
 {
     struct errors recurrence = {.count = 0};
     struct errors closed = {.count = 0};
-    for (uint32_t ranks = 16; ranks <= cases->ranks_most; ranks *= 2) {
+    for (uint32_t ranks = 16; ranks <= cases->ranks_max; ranks *= 2) {
         for (uint32_t x = 1; x <= ranks; x *= 2) {
             struct ar_collective collective = {.cluster = cases->cluster,
                                                .algorithm = cases->algorithm,
@@ -135,14 +135,14 @@ int main(int argc, char **argv)
         fprintf(stderr, "compare_engines: %s\n", err.text);
         return ar_status_exit_code(status);
     }
-    uint32_t ranks_most = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 256;
+    uint32_t ranks_max = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 256;
     puts("| algorithm | payload | engine | called exact | estimates | median | lowest | highest |");
     puts("|---|---|---|---|--:|--:|--:|--:|");
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct cases cases = {.cluster = cluster,
                               .algorithm = ar_algorithms[i],
                               .name = ar_algorithms[i]->name,
-                              .ranks_most = ranks_most};
+                              .ranks_max = ranks_max};
         for (uint32_t round = 0; round < ar_algorithms[i]->lanes; round++) {
             compare(&cases, 500000, "1 MB");
             compare(&cases, 25557032, "51.1 MB");

@@ -11,7 +11,7 @@
 struct comparison {
     struct judged *rows; /**< in order of nodes, GPUs and payload */
     size_t rows_count;
-    struct accuracy lines[ACCURACY_MOST];
+    struct accuracy lines[ACCURACY_MAX];
     size_t lines_count;
     bool is_by_gpus; /**< the lines are of GPU counts, else of node counts */
 };

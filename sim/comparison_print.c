@@ -37,13 +37,13 @@ void comparison_write_table(const struct comparison *comparison)
     accuracy_write_table(stdout, comparison->lines, comparison->lines_count);
 }
 
-#define NUMBERS_MOST 8
+#define NUMBERS_MAX 8
 
-static const char *const number_names[NUMBERS_MOST] = {
+static const char *const number_names[NUMBERS_MAX] = {
     "payload_bytes", "measured_s", "predicted_s", "low_s",
     "high_s",        "error_frac", "tuning_s",    "tuning_error_frac"};
 
-static void list_numbers(const struct judged *row, double numbers[NUMBERS_MOST])
+static void list_numbers(const struct judged *row, double numbers[NUMBERS_MAX])
 {
     numbers[0] = row->row.run.bytes;
     numbers[1] = row->row.time_s;
@@ -58,17 +58,17 @@ static void list_numbers(const struct judged *row, double numbers[NUMBERS_MOST])
 void comparison_write_csv(FILE *file, const struct comparison *comparison)
 {
     fprintf(file, "nodes,gpus,choice,set");
-    for (size_t i = 0; i < NUMBERS_MOST; i++) {
+    for (size_t i = 0; i < NUMBERS_MAX; i++) {
         fprintf(file, ",%s", number_names[i]);
     }
     fputc('\n', file);
     for (size_t i = 0; i < comparison->rows_count; i++) {
         const struct judged *row = &comparison->rows[i];
-        double numbers[NUMBERS_MOST];
+        double numbers[NUMBERS_MAX];
         list_numbers(row, numbers);
         fprintf(file, "%" PRIu32 ",%" PRIu32 ",%s,%s", row->row.run.nodes, row->row.run.ranks,
                 row->choice, judged_set_name(row->set));
-        for (size_t j = 0; j < NUMBERS_MOST; j++) {
+        for (size_t j = 0; j < NUMBERS_MAX; j++) {
             fputc(',', file);
             cell_csv_number(file, numbers[j]);
         }
@@ -81,13 +81,13 @@ void comparison_write_json(const struct comparison *comparison)
     printf("{\n  \"rows\": [");
     for (size_t i = 0; i < comparison->rows_count; i++) {
         const struct judged *row = &comparison->rows[i];
-        double numbers[NUMBERS_MOST];
+        double numbers[NUMBERS_MAX];
         list_numbers(row, numbers);
         printf("%s\n    {\"nodes\": %" PRIu32 ", \"gpus\": %" PRIu32 ", \"choice\": ",
                i > 0 ? "," : "", row->row.run.nodes, row->row.run.ranks);
         cell_json_text(stdout, row->choice);
         printf(", \"set\": \"%s\"", judged_set_name(row->set));
-        for (size_t j = 0; j < NUMBERS_MOST; j++) {
+        for (size_t j = 0; j < NUMBERS_MAX; j++) {
             printf(", \"%s\": ", number_names[j]);
             cell_json_number(stdout, numbers[j]);
         }

@@ -7,10 +7,10 @@
 
 #include "ar_units.h"
 
-enum { ITEM_ROOM = 64, BATCH_MOST = 1000000 };
+enum { ITEM_SIZE = 64, BATCH_MAX = 1000000 };
 
-#define RATE_LEAST 1e-6
-#define RATE_MOST  1e12
+#define RATE_MIN 1e-6
+#define RATE_MAX 1e12
 
 static enum ar_status report_item(const char *where, const char *item, struct ar_error *err)
 {
@@ -25,16 +25,16 @@ static enum ar_status add_item(const char *where, char *item, struct compute_rat
 {
     uint64_t batch;
     double rate;
-    char shown[ITEM_ROOM];
+    char shown[ITEM_SIZE];
     struct ar_error ignored;
-    memcpy(shown, item, ITEM_ROOM);
+    memcpy(shown, item, ITEM_SIZE);
     char *value = strchr(item, '=');
     if (value == NULL) {
         return report_item(where, shown, err);
     }
     *value++ = '\0';
-    if (ar_parse_count("", item, 1, BATCH_MOST, &batch, &ignored) != AR_OK ||
-        ar_parse_number("", value, RATE_LEAST, RATE_MOST, &rate, &ignored) != AR_OK) {
+    if (ar_parse_count("", item, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
+        ar_parse_number("", value, RATE_MIN, RATE_MAX, &rate, &ignored) != AR_OK) {
         return report_item(where, shown, err);
     }
     for (size_t i = 0; i < rates->count; i++) {
@@ -43,9 +43,9 @@ static enum ar_status add_item(const char *where, char *item, struct compute_rat
                 err, AR_USAGE, "%s: found batch %" PRIu64 " twice; expected it once", where, batch);
         }
     }
-    if (rates->count == COMPUTE_RATES_MOST) {
+    if (rates->count == COMPUTE_RATES_MAX) {
         return ar_error_set(err, AR_USAGE, "%s: found more than %d batches; expected fewer", where,
-                            COMPUTE_RATES_MOST);
+                            COMPUTE_RATES_MAX);
     }
     rates->list[rates->count++] =
         (struct compute_rate){.batch = (uint32_t)batch, .images_per_s = rate, .factor = 1};
@@ -64,7 +64,7 @@ enum ar_status compute_rates_parse(const char *where, const char *text, struct c
 {
     struct compute_rates parsed = {.count = 0};
     for (const char *at = text; at != NULL;) {
-        char item[ITEM_ROOM] = "";
+        char item[ITEM_SIZE] = "";
         size_t length = strcspn(at, ",");
         if (length == 0 || length >= sizeof item) {
             return report_item(where, at, err);

@@ -14,7 +14,7 @@
 
 #include "ar_error.h"
 
-enum { COMPUTE_RATES_MOST = 32 };
+enum { COMPUTE_RATES_MAX = 32 };
 
 struct compute_rate {
     uint32_t batch;
@@ -23,7 +23,7 @@ struct compute_rate {
 };
 
 struct compute_rates {
-    struct compute_rate list[COMPUTE_RATES_MOST]; /**< by ascending batch */
+    struct compute_rate list[COMPUTE_RATES_MAX]; /**< by ascending batch */
     size_t count;
 };
 

@@ -44,10 +44,11 @@ double dealer_next_s(const struct dealer *dealer)
     return dealer->next < dealer->count ? dealer->deals[dealer->next].cost_s : 0;
 }
 
-uint32_t dealer_deal(struct dealer *dealer, uint32_t room, struct request *request)
+uint32_t dealer_deal(struct dealer *dealer, uint32_t capacity, struct request *request)
 {
     request->count = 0;
-    while (request->count < room && request->count < CHUNK_MOST && dealer->next < dealer->count) {
+    while (request->count < capacity && request->count < CHUNK_MAX &&
+           dealer->next < dealer->count) {
         request->points[request->count++] = dealer->deals[dealer->next++].point;
     }
     return request->count;

@@ -32,8 +32,8 @@ void dealer_destroy(struct dealer *dealer);
 /** Estimated time of the next point; 0 if there is none. */
 double dealer_next_s(const struct dealer *dealer);
 
-/** Deals out up to `room` points and CHUNK_MOST; returns how many. */
-uint32_t dealer_deal(struct dealer *dealer, uint32_t room, struct request *request);
+/** Deals out up to `room` points and CHUNK_MAX; returns how many. */
+uint32_t dealer_deal(struct dealer *dealer, uint32_t capacity, struct request *request);
 
 /** Takes note of a point that has its row. */
 void dealer_finish(struct dealer *dealer, const struct space *space, uint32_t point);

@@ -20,13 +20,13 @@ struct line {
     double time_s;
 };
 
-static size_t sum_up(const struct ar_step *step, struct line lines[AR_GRID_CALLS_MOST])
+static size_t sum_up(const struct ar_step *step, struct line lines[AR_GRID_CALLS_MAX])
 {
     const struct ar_trial *trial = &step->trial;
     const char *algorithm = library_engine_algorithm(&trial->collective);
     size_t count = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        struct ar_library_run runs[AR_GRID_CALLS_MOST];
+        struct ar_library_run runs[AR_GRID_CALLS_MAX];
         if (trial->jobs[i].elements == 0) {
             continue;
         }
@@ -44,7 +44,7 @@ static size_t sum_up(const struct ar_step *step, struct line lines[AR_GRID_CALLS
 
 void explain_library(const struct ar_step *step)
 {
-    struct line lines[AR_GRID_CALLS_MOST] = {0};
+    struct line lines[AR_GRID_CALLS_MAX] = {0};
     size_t count = sum_up(step, lines);
     printf("All-reduce by calls of %s, ms, all buckets (choice, payload: of the last bucket)\n",
            step->trial.library->tuning.name);

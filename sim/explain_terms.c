@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* The command line with a term switched off: `text` takes the place of the term's own, or comes
- * behind the others. There are fewer terms than SETTINGS_MOST, each at most once. */
+ * behind the others. There are fewer terms than SETTINGS_MAX, each at most once. */
 static struct options without(const struct options *options, const char *text)
 {
     struct options changed = *options;

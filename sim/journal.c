@@ -107,7 +107,7 @@ static enum ar_status refuse_rows(const struct journal *journal, size_t rows, st
 static enum ar_status take_over(const struct space *space, bool resumes, struct journal *journal,
                                 size_t *cut_bytes, struct ar_error *err)
 {
-    char header[JOURNAL_HEADER_MOST];
+    char header[JOURNAL_HEADER_MAX];
     enum ar_status status = AR_OK;
     size_t rows = 0;
     journal_header(space, header);
@@ -147,7 +147,7 @@ enum ar_status journal_open(const char *directory, const struct space *space, bo
 enum ar_status journal_add(struct journal *journal, const struct answer *answer,
                            struct ar_error *err)
 {
-    char line[JOURNAL_LINE_MOST];
+    char line[JOURNAL_LINE_MAX];
     size_t size = journal_format(answer, line);
     uint64_t place = journal->size;
     enum ar_status status = append(journal, line, size, err);
@@ -163,9 +163,9 @@ enum ar_status journal_add(struct journal *journal, const struct answer *answer,
 }
 
 enum ar_status journal_read(const struct journal *journal, uint32_t point,
-                            char text[ANSWER_TEXT_MOST + 1], struct ar_error *err)
+                            char text[ANSWER_TEXT_MAX + 1], struct ar_error *err)
 {
-    char line[JOURNAL_LINE_MOST];
+    char line[JOURNAL_LINE_MAX];
     ssize_t count = 0;
     if (journal->places[point] != 0) {
         count = pread(journal->file, line, sizeof line - 1, (off_t)journal->places[point]);

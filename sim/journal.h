@@ -51,7 +51,7 @@ enum ar_status journal_add(struct journal *journal, const struct answer *answer,
 
 /** Reads the row of a point as a CSV line without its newline; `text` is terminated. */
 enum ar_status journal_read(const struct journal *journal, uint32_t point,
-                            char text[ANSWER_TEXT_MOST + 1], struct ar_error *err);
+                            char text[ANSWER_TEXT_MAX + 1], struct ar_error *err);
 
 /** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. */
 void journal_close(struct journal *journal, bool is_finished);

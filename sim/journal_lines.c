@@ -30,17 +30,17 @@ static uint32_t checksum(const char *text, size_t length)
     return (uint32_t)(hash ^ hash >> 32);
 }
 
-void journal_header(const struct space *space, char header[JOURNAL_HEADER_MOST])
+void journal_header(const struct space *space, char header[JOURNAL_HEADER_MAX])
 {
-    snprintf(header, JOURNAL_HEADER_MOST,
+    snprintf(header, JOURNAL_HEADER_MAX,
              TITLE "version " AR_VERSION ", columns %08" PRIx32 ", sweep %016" PRIx64
                    ", points %zu\n",
              hash_columns(), space->fingerprint, space->points_count);
 }
 
-size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MOST])
+size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MAX])
 {
-    int head = snprintf(line, JOURNAL_LINE_MOST, "%" PRIu32 " %s %08" PRIx32 " ", answer->point,
+    int head = snprintf(line, JOURNAL_LINE_MAX, "%" PRIu32 " %s %08" PRIx32 " ", answer->point,
                         answer->is_ok ? "ok" : "failed", checksum(answer->text, answer->length));
     memcpy(line + head, answer->text, answer->length);
     line[(size_t)head + answer->length] = '\n';
@@ -133,7 +133,7 @@ static enum ar_status check_header(const struct journal *journal, const char *li
     if (length == strlen(header) && memcmp(line, header, length) == 0) {
         return AR_OK;
     }
-    if (length <= title || length >= JOURNAL_HEADER_MOST || memcmp(line, TITLE, title) != 0) {
+    if (length <= title || length >= JOURNAL_HEADER_MAX || memcmp(line, TITLE, title) != 0) {
         return ar_error_set(err, AR_BAD_DATA, "%.300s:1: found no journal of a sweep",
                             journal->path);
     }
@@ -149,7 +149,7 @@ static enum ar_status check_header(const struct journal *journal, const char *li
 /* Takes a line of the file; false if it is damaged. */
 static bool take_line(struct journal *journal, const char *bytes, size_t length)
 {
-    char line[JOURNAL_LINE_MOST];
+    char line[JOURNAL_LINE_MAX];
     struct journal_line found;
     if (bytes[length - 1] != '\n' || length > sizeof line || memchr(bytes, '\0', length) != NULL) {
         return false;

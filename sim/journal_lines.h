@@ -6,7 +6,7 @@
 
 #include "journal.h"
 
-enum { JOURNAL_HEADER_MOST = 256, JOURNAL_LINE_MOST = ANSWER_TEXT_MOST + 64 };
+enum { JOURNAL_HEADER_MAX = 256, JOURNAL_LINE_MAX = ANSWER_TEXT_MAX + 64 };
 
 /** A row's line, taken apart; the text is still escaped and points into the line. */
 struct journal_line {
@@ -16,10 +16,10 @@ struct journal_line {
 };
 
 /** Writes the header of a sweep's journal, with its newline. */
-void journal_header(const struct space *space, char header[JOURNAL_HEADER_MOST]);
+void journal_header(const struct space *space, char header[JOURNAL_HEADER_MAX]);
 
 /** Writes the line of a row, with its newline; returns its length. */
-size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MOST]);
+size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MAX]);
 
 /** Takes a line apart, without its newline; false if it is damaged. */
 bool journal_parse(const char *line, struct journal_line *found);

@@ -31,7 +31,7 @@ static struct ar_shape shape_of_auto(uint32_t ranks, uint32_t gpus_per_node)
 }
 
 /* Other engines refuse it before they ask what it does. */
-static uint32_t no_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t no_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     (void)shape;
     (void)phases;
@@ -86,7 +86,7 @@ static bool is_one_call(const struct ar_collective *collective)
 }
 
 size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_GRID_CALLS_MOST])
+                            struct ar_library_run runs[AR_GRID_CALLS_MAX])
 {
     const struct ar_shape *shape = &collective->shape;
     uint32_t gpus = ar_cluster_facts(collective->cluster)->gpus_per_node;
@@ -151,7 +151,7 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
                                     const struct ar_library *library, struct ar_error *err)
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
-    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    struct ar_library_run runs[AR_GRID_CALLS_MAX];
     if (library == NULL) {
         return refuse_cluster(engine, cluster, err);
     }
@@ -212,7 +212,7 @@ static void write_options(struct ar_trial *trial, const char *head,
 static double job_time(const struct ar_trial *trial, const struct ar_engine *engine,
                        uint64_t elements, bool is_made[AR_CHOICES_COUNT])
 {
-    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    struct ar_library_run runs[AR_GRID_CALLS_MAX];
     const char *algorithm = library_engine_algorithm(&trial->collective);
     size_t count = elements > 0 ? library_engine_calls(&trial->collective, elements, runs) : 0;
     double time_s = 0;

@@ -8,7 +8,7 @@
 
 /** The calls of the library that an all-reduce of `elements` is; returns how many. */
 size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_GRID_CALLS_MOST]);
+                            struct ar_library_run runs[AR_GRID_CALLS_MAX]);
 
 /** What ar_tuning_choose() is limited to: `ring`, `tree` or NULL. */
 const char *library_engine_algorithm(const struct ar_collective *collective);

@@ -16,7 +16,7 @@ struct link_calibration {
     struct ar_library_nodes held_out;
     struct judged *judged; /**< every row of the campaign */
     size_t judged_count;
-    struct accuracy lines[ACCURACY_MOST];
+    struct accuracy lines[ACCURACY_MAX];
     size_t lines_count;
 };
 

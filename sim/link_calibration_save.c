@@ -90,7 +90,7 @@ static enum ar_status save(const struct link_calibration *calibration,
                            const struct ar_cluster *cluster, const char *source, const char *path,
                            struct ar_error *err)
 {
-    char name[COPY_NAME_ROOM];
+    char name[COPY_NAME_SIZE];
     struct ar_output output;
     enum ar_status status = copy_check_path(source, path, name, err);
     if (status == AR_OK) {

@@ -10,10 +10,10 @@
 #include "cells.h"
 
 /* From here on a link limits the whole all-reduce, from here on a good part of it. */
-#define BUSY_MOST_FRAC 0.8
+#define BUSY_MAX_FRAC  0.8
 #define BUSY_HALF_FRAC 0.5
 
-enum { NAME_ROOM = 64, KINDS_MOST = 16 };
+enum { NAME_SIZE = 64, KINDS_MAX = 16 };
 
 /* clang-format off */
 #define LINK_COLUMN_LIST(X)                                                                        \
@@ -81,12 +81,12 @@ void link_table_destroy(struct link_table *table)
 }
 
 /* The kind of a link: the first word of its name behind its node, "hca" of "node-3.hca-0.out". */
-static const char *kind_of(const char *link, char kind[NAME_ROOM])
+static const char *kind_of(const char *link, char kind[NAME_SIZE])
 {
     const char *dot = strchr(link, '.');
     const char *word = strncmp(link, "node-", 5) == 0 && dot != NULL ? dot + 1 : link;
     size_t length = 0;
-    while (isalpha((unsigned char)word[length]) && length < NAME_ROOM - 1) {
+    while (isalpha((unsigned char)word[length]) && length < NAME_SIZE - 1) {
         length++;
     }
     memcpy(kind, word, length);
@@ -94,14 +94,14 @@ static const char *kind_of(const char *link, char kind[NAME_ROOM])
     return kind;
 }
 
-static const char *name_of(const struct link_table *table, size_t line, char name[NAME_ROOM])
+static const char *name_of(const struct link_table *table, size_t line, char name[NAME_SIZE])
 {
-    return ar_cluster_link_name(table->cluster, table->lines[line].link, name, NAME_ROOM);
+    return ar_cluster_link_name(table->cluster, table->lines[line].link, name, NAME_SIZE);
 }
 
-static const char *kind_at(const struct link_table *table, size_t line, char kind[NAME_ROOM])
+static const char *kind_at(const struct link_table *table, size_t line, char kind[NAME_SIZE])
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     return kind_of(name_of(table, line, name), kind);
 }
 
@@ -118,11 +118,11 @@ static size_t count_alike(const struct link_table *table)
 
 static void write_verdict(FILE *file, const struct link_table *table, const struct ar_row *row)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     char time[AR_UNIT_TEXT];
     double frac = table->lines[0].busy_s / row->allreduce_s;
     name_of(table, 0, name);
-    if (frac >= BUSY_MOST_FRAC) {
+    if (frac >= BUSY_MAX_FRAC) {
         fprintf(file, "%s is the bottleneck: busy", name);
     } else if (frac >= BUSY_HALF_FRAC) {
         fprintf(file, "%s limits a good part of the time: busy", name);
@@ -154,10 +154,10 @@ static void write_load(FILE *file, const struct link_table *table)
     fprintf(file, "  It carries %s in %" PRIu64 " message%s at %s, ",
             ar_format_bytes(line->load.bytes, bytes), line->load.messages_count,
             line->load.messages_count == 1 ? "" : "s", ar_format_rate(line->bandwidth_Bps, rate));
-    if (line->load.flows_most == 1) {
+    if (line->load.flows_max == 1) {
         fputs("from one connection at a time; ", file);
     } else {
-        fprintf(file, "shared by up to %" PRIu32 " connections at a time; ", line->load.flows_most);
+        fprintf(file, "shared by up to %" PRIu32 " connections at a time; ", line->load.flows_max);
     }
     fprintf(file, alike == 0 ? "no other link is as busy.\n" : "%zu more %s as busy.\n", alike,
             alike == 1 ? "is" : "are");
@@ -166,10 +166,10 @@ static void write_load(FILE *file, const struct link_table *table)
 /* The busiest link of each kind: phases may use one kind after the other. */
 static void write_kinds(FILE *file, const struct link_table *table, const struct ar_row *row)
 {
-    char kinds[KINDS_MOST][NAME_ROOM];
+    char kinds[KINDS_MAX][NAME_SIZE];
     size_t count = 0;
     fputs("  Busiest of each kind:", file);
-    for (size_t i = 0; i < table->lines_count && count < KINDS_MOST; i++) {
+    for (size_t i = 0; i < table->lines_count && count < KINDS_MAX; i++) {
         bool is_known = false;
         kind_at(table, i, kinds[count]);
         for (size_t j = 0; j < count; j++) {
@@ -190,18 +190,18 @@ static void write_lines(FILE *file, const struct link_table *table, const struct
     fprintf(file, "%-24s %-8s %13s %14s %9s %6s", "link", "kind", "GB/s", "bytes", "messages",
             "flows");
     for (size_t i = 0; i < rows_count; i++) {
-        char title[NAME_ROOM + AR_ROW_TEXT];
+        char title[NAME_SIZE + AR_ROW_TEXT];
         snprintf(title, sizeof title, "busy %% (%s)", rows[i].engine);
         fprintf(file, " %19s", title);
     }
     fputc('\n', file);
     for (size_t i = 0; i < table->lines_count && i < top; i++) {
         const struct link_line *line = &table->lines[i];
-        char name[NAME_ROOM];
-        char kind[NAME_ROOM];
+        char name[NAME_SIZE];
+        char kind[NAME_SIZE];
         fprintf(file, "%-24s %-8s %13.3f %14" PRIu64 " %9" PRIu64 " %6" PRIu32,
                 name_of(table, i, name), kind_at(table, i, kind), line->bandwidth_Bps * 1e-9,
-                line->load.bytes, line->load.messages_count, line->load.flows_most);
+                line->load.bytes, line->load.messages_count, line->load.flows_max);
         for (size_t j = 0; j < rows_count; j++) {
             fprintf(file, " %19.1f", 100 * line->busy_s / rows[j].allreduce_s);
         }
@@ -232,7 +232,7 @@ static struct link_cells cells_of(const struct link_table *table, size_t index,
                                   const struct ar_row *row)
 {
     const struct link_line *line = &table->lines[index];
-    char text[NAME_ROOM];
+    char text[NAME_SIZE];
     struct link_cells cells = {.gpus = row->gpus,
                                .channels = row->channels,
                                .payload_bytes = row->payload_bytes,
@@ -240,7 +240,7 @@ static struct link_cells cells_of(const struct link_table *table, size_t index,
                                .bandwidth_Bps = line->bandwidth_Bps,
                                .bytes = line->load.bytes,
                                .messages_count = line->load.messages_count,
-                               .flows_count = line->load.flows_most,
+                               .flows_count = line->load.flows_max,
                                .busy_s = line->busy_s,
                                .busy_frac = line->busy_s / row->allreduce_s};
     ar_copy_text(cells.cluster, sizeof cells.cluster, row->cluster);

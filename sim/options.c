@@ -217,9 +217,9 @@ static enum ar_status report_option(const struct command *command, const char *t
 static enum ar_status append(const struct option_row *row, const char *value,
                              struct option_values *values, struct ar_error *err)
 {
-    if (values->count == SETTINGS_MOST) {
+    if (values->count == SETTINGS_MAX) {
         return ar_error_set(err, AR_USAGE, "--%s: found more than %d; expected at most %d",
-                            row->name, SETTINGS_MOST, SETTINGS_MOST);
+                            row->name, SETTINGS_MAX, SETTINGS_MAX);
     }
     values->texts[values->count++] = value;
     return AR_OK;
@@ -250,7 +250,7 @@ static enum ar_status store(const struct option_row *row, const char *value, boo
 static void note_given(const struct option_row *row, bool is_again, struct options *options)
 {
     if (!is_again) {
-        assert(options->given_count < GIVEN_MOST);
+        assert(options->given_count < GIVEN_MAX);
         options->given[options->given_count++] = row->name;
     }
 }
@@ -259,7 +259,7 @@ static enum ar_status take_arguments(const struct command *command, int argc, ch
                                      struct options *options, struct ar_error *err)
 {
     for (int i = optind; i < argc; i++) {
-        if (options->arguments_count == command->arguments_most) {
+        if (options->arguments_count == command->arguments_max) {
             return ar_error_set(err, AR_USAGE,
                                 "%s: unexpected argument \"%s\"; see 'allreckon %s "
                                 "--help'",

@@ -14,13 +14,13 @@
 
 #include "ar_error.h"
 
-enum { SETTINGS_MOST = 64, ARGUMENTS_MOST = 256, GIVEN_MOST = 64 };
+enum { SETTINGS_MAX = 64, ARGUMENTS_MAX = 256, GIVEN_MAX = 64 };
 
 struct command;
 
 /** The values of an option that may be repeated, in order. */
 struct option_values {
-    const char *texts[SETTINGS_MOST];
+    const char *texts[SETTINGS_MAX];
     size_t count;
 };
 
@@ -69,11 +69,11 @@ struct options {
     bool quiet;
     bool ascii;
     bool help;
-    const char *arguments[ARGUMENTS_MOST]; /**< what is not an option */
+    const char *arguments[ARGUMENTS_MAX]; /**< what is not an option */
     size_t arguments_count;
-    uint32_t jitter_steps;         /**< --iterations with jitter if it is not given; 0: 20. Not an
-                                        option of the command line */
-    const char *given[GIVEN_MOST]; /**< names of the options that were given */
+    uint32_t jitter_steps;        /**< --iterations with jitter if it is not given; 0: 20. Not an
+                                       option of the command line */
+    const char *given[GIVEN_MAX]; /**< names of the options that were given */
     size_t given_count;
 };
 
@@ -82,7 +82,7 @@ struct command {
     unsigned bit;          /**< in the option table */
     const char *summary;   /**< one line */
     const char *arguments; /**< usage of the positional arguments, "" if none */
-    size_t arguments_most;
+    size_t arguments_max;
     const char *text; /**< paragraphs and a worked example for --help */
     /** Runs the command; data goes to stdout, all else to stderr. */
     enum ar_status (*run)(const struct options *options, struct ar_error *err);

@@ -63,14 +63,14 @@ static void free_rows(struct rows *rows)
     free(rows->is_alone);
 }
 
-static bool has_room(struct rows *rows, size_t more)
+static bool has_capacity(struct rows *rows, size_t more)
 {
-    size_t room = rows->count + more + 1;
-    double *times_s = realloc(rows->times_s, room * sizeof *times_s);
+    size_t capacity = rows->count + more + 1;
+    double *times_s = realloc(rows->times_s, capacity * sizeof *times_s);
     rows->times_s = times_s != NULL ? times_s : rows->times_s;
-    double *bytes = realloc(rows->bytes, room * sizeof *bytes);
+    double *bytes = realloc(rows->bytes, capacity * sizeof *bytes);
     rows->bytes = bytes != NULL ? bytes : rows->bytes;
-    bool *is_alone = realloc(rows->is_alone, room * sizeof *is_alone);
+    bool *is_alone = realloc(rows->is_alone, capacity * sizeof *is_alone);
     rows->is_alone = is_alone != NULL ? is_alone : rows->is_alone;
     return times_s != NULL && bytes != NULL && is_alone != NULL;
 }
@@ -97,7 +97,7 @@ static enum ar_status add_run(const struct ar_log *run, struct rows *rows, struc
     if (status != AR_OK) {
         return status;
     }
-    if (!has_room(rows, run->rows_count)) {
+    if (!has_capacity(rows, run->rows_count)) {
         return ar_error_no_memory(err, "the rows of a fit");
     }
     for (size_t i = 0; i < run->rows_count; i++) {
@@ -180,7 +180,7 @@ static enum ar_status fit_rows(const struct link *link, const struct ar_cluster 
                                      .priors = priors,
                                      .prior_spread = AR_LINK_PRIOR_SPREAD,
                                      .start_spread = AR_LINK_START_SPREAD,
-                                     .identified_most = AR_LINK_IDENTIFIED_MOST,
+                                     .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .rows_count = rows->count,
                                      .times_s = rows->times_s,
                                      .bytes = rows->bytes,

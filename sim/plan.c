@@ -10,7 +10,7 @@
 #include "lists.h"
 #include "step_jobs.h"
 
-#define GRADIENT_SCALE_MOST 1000.0
+#define GRADIENT_SCALE_MAX 1000.0
 
 void plan_note(const struct options *options, const char *format, ...)
 {
@@ -58,13 +58,13 @@ static enum ar_status parse_gradient_scale(const struct options *options, double
     const char *text = options->gradient_scale;
     struct ar_error cause;
     *scale = 1;
-    if (text != NULL && (ar_parse_number("--gradient-scale", text, 0, GRADIENT_SCALE_MOST, scale,
-                                         &cause) != AR_OK ||
-                         *scale <= 0)) {
+    if (text != NULL &&
+        (ar_parse_number("--gradient-scale", text, 0, GRADIENT_SCALE_MAX, scale, &cause) != AR_OK ||
+         *scale <= 0)) {
         return ar_error_set(err, AR_USAGE,
                             "--gradient-scale: found \"%.60s\"; expected a number above 0, at "
                             "most %g",
-                            text, GRADIENT_SCALE_MOST);
+                            text, GRADIENT_SCALE_MAX);
     }
     return AR_OK;
 }
@@ -86,10 +86,10 @@ static enum ar_status parse_numbers(const struct options *options, struct plan *
     uint64_t channels = hcas > 0 ? hcas : 1;
     uint64_t window;
     enum ar_status status =
-        ar_parse_count("--window", options->window, 1, AR_WINDOW_MOST, &window, err);
+        ar_parse_count("--window", options->window, 1, AR_WINDOW_MAX, &window, err);
     if (status == AR_OK && options->channels != NULL) {
         status =
-            ar_parse_count("--channels", options->channels, 1, AR_CHANNELS_MOST, &channels, err);
+            ar_parse_count("--channels", options->channels, 1, AR_CHANNELS_MAX, &channels, err);
     }
     if (status == AR_OK && options->precision != NULL) {
         status = ar_precision_parse("--precision", options->precision, &plan->precision, err);
@@ -204,13 +204,13 @@ void plan_destroy(struct plan *plan)
 enum ar_status plan_gpus(const struct ar_cluster *cluster, const char *text, uint32_t *gpus,
                          struct ar_error *err)
 {
-    uint64_t most = ar_cluster_gpus_count(cluster);
+    uint64_t max = ar_cluster_gpus_count(cluster);
     uint64_t count;
-    if (ar_parse_count("--gpus", text, 1, most, &count, err) != AR_OK) {
+    if (ar_parse_count("--gpus", text, 1, max, &count, err) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "--gpus: found \"%s\"; expected a whole number from 1 to %" PRIu64
                             ", the GPUs of cluster %s",
-                            text, most, ar_cluster_facts(cluster)->name);
+                            text, max, ar_cluster_facts(cluster)->name);
     }
     *gpus = (uint32_t)count;
     return AR_OK;

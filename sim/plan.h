@@ -38,7 +38,7 @@ struct plan {
     double jitter_frac;
     uint64_t seed;
     uint32_t iterations_count;
-    struct ar_straggler stragglers[SETTINGS_MOST];
+    struct ar_straggler stragglers[SETTINGS_MAX];
     uint32_t stragglers_count;
     char settings[AR_ROW_TEXT];
 };

@@ -249,33 +249,33 @@ static bool is_without_effect(const struct options *options)
 /* The largest node count that was measured. */
 static uint32_t measured_nodes(const struct ar_library_table *table)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     if (table->fitted.count > 0) {
-        most = table->fitted.counts[table->fitted.count - 1];
+        max = table->fitted.counts[table->fitted.count - 1];
     }
-    if (table->held_out.count > 0 && table->held_out.counts[table->held_out.count - 1] > most) {
-        most = table->held_out.counts[table->held_out.count - 1];
+    if (table->held_out.count > 0 && table->held_out.counts[table->held_out.count - 1] > max) {
+        max = table->held_out.counts[table->held_out.count - 1];
     }
-    return most;
+    return max;
 }
 
 void plan_note_library(const struct plan *plan, const struct options *options,
                        const struct point *points, size_t count)
 {
     uint32_t gpus = ar_cluster_facts(plan->cluster)->gpus_per_node;
-    uint32_t most = 0;
+    uint32_t max = 0;
     if (!plan->engine->needs_library || plan_library(plan) == NULL) {
         return;
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t nodes = (ar_shape_ranks(&points[i].shape) + gpus - 1) / gpus;
-        most = nodes > most ? nodes : most;
+        max = nodes > max ? nodes : max;
     }
-    if (plan->engine->is_fitted && most > measured_nodes(plan->library)) {
+    if (plan->engine->is_fitted && max > measured_nodes(plan->library)) {
         plan_note(options,
                   "%" PRIu32 " nodes are beyond the %" PRIu32 " that were measured: the "
                   "band does not know what is new there, such as a second rack",
-                  most, measured_nodes(plan->library));
+                  max, measured_nodes(plan->library));
     }
     if (is_without_effect(options)) {
         plan_note(options,

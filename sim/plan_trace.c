@@ -7,7 +7,7 @@
 #include "plan.h"
 #include "resource.h"
 
-enum { BATCH_STANDARD = 32, BATCH_MOST = 1000000 };
+enum { BATCH_STANDARD = 32, BATCH_MAX = 1000000 };
 
 /* A term is set once on a command line: the last one would win in silence. */
 static enum ar_status refuse_second(const struct options *options, size_t index,
@@ -186,7 +186,7 @@ enum ar_status plan_load_trace(const struct options *options, struct plan *plan,
         status = resource_find(RESOURCE_TRACE, "--trace", options->trace, path, err);
     }
     if (status == AR_OK && options->batch != NULL) {
-        status = ar_parse_count("--batch", options->batch, 1, BATCH_MOST, &batch, err);
+        status = ar_parse_count("--batch", options->batch, 1, BATCH_MAX, &batch, err);
         status = option_status(status, err);
     }
     if (status == AR_OK && cost[0] != '\0') {

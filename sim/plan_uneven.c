@@ -6,9 +6,9 @@
 #include "ar_units.h"
 #include "plan.h"
 
-enum { ITERATIONS_STANDARD = 20, ITERATIONS_MOST = 100000 };
+enum { ITERATIONS_STANDARD = 20, ITERATIONS_MAX = 100000 };
 
-#define FACTOR_MOST 1e6
+#define FACTOR_MAX 1e6
 
 static bool is_straggler(const struct plan *plan, uint32_t rank)
 {
@@ -31,7 +31,7 @@ static enum ar_status parse_straggler(const char *text, struct plan *plan, struc
     ar_copy_text(rank_text, length < sizeof rank_text ? length + 1 : sizeof rank_text, text);
     if (text[length] == '\0' || length >= sizeof rank_text ||
         ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-        ar_parse_number("", text + length + 1, 1, FACTOR_MOST, &factor, &ignored) != AR_OK) {
+        ar_parse_number("", text + length + 1, 1, FACTOR_MAX, &factor, &ignored) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "--straggler: found \"%.60s\"; expected RANK:FACTOR with a factor of "
                             "compute time from 1 to 1e6, such as 17:1.5",
@@ -60,8 +60,8 @@ enum ar_status plan_parse_uneven(const struct options *options, struct plan *pla
     uint32_t steps = options->jitter_steps > 0 ? options->jitter_steps : ITERATIONS_STANDARD;
     iterations = plan->jitter_frac > 0 ? steps : 1;
     if (status == AR_OK && options->iterations != NULL) {
-        status = ar_parse_count("--iterations", options->iterations, 1, ITERATIONS_MOST,
-                                &iterations, err);
+        status = ar_parse_count("--iterations", options->iterations, 1, ITERATIONS_MAX, &iterations,
+                                err);
     }
     plan->iterations_count = (uint32_t)iterations;
     plan->stragglers_count = 0;

@@ -173,8 +173,8 @@ enum ar_status platform_load(const char *path, const char *const *settings, size
 static enum ar_status report_apart(const struct ar_cluster *cluster, struct ar_flow pair,
                                    struct ar_error *err)
 {
-    char from[PLATFORM_NAME_ROOM];
-    char to[PLATFORM_NAME_ROOM];
+    char from[PLATFORM_NAME_SIZE];
+    char to[PLATFORM_NAME_SIZE];
     return ar_error_set(err, AR_BAD_DATA,
                         "GPUs %" PRIu32 " and %" PRIu32
                         " cannot reach each other: %.150s has no route from host "

@@ -22,7 +22,7 @@ void platform_open(const struct ar_cluster *cluster, const char *path)
     bool is_own = ar_cluster_platform_path(cluster) != NULL;
     for (uint32_t link = 0; is_own && link < ar_cluster_links_count(cluster); link++) {
         if (ar_cluster_link_factor(cluster, link) != 1) {
-            char name[PLATFORM_NAME_ROOM];
+            char name[PLATFORM_NAME_SIZE];
             ar_cluster_link_name(cluster, link, name, sizeof name);
             sg_link_set_bandwidth(sg_link_by_name(name), ar_cluster_link_bandwidth(cluster, link));
         }
@@ -75,7 +75,7 @@ struct looker {
 
 static sg_host_t host_of(const struct ar_cluster *cluster, uint32_t rank)
 {
-    char name[PLATFORM_NAME_ROOM];
+    char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(ar_cluster_host_name(cluster, rank, name, sizeof name));
 }
 
@@ -83,7 +83,7 @@ static sg_host_t host_of(const struct ar_cluster *cluster, uint32_t rank)
 static void number_links(const struct ar_cluster *cluster)
 {
     for (uint32_t i = 0; i < ar_cluster_links_count(cluster); i++) {
-        char name[PLATFORM_NAME_ROOM];
+        char name[PLATFORM_NAME_SIZE];
         sg_link_t link = sg_link_by_name(ar_cluster_link_name(cluster, i, name, sizeof name));
         assert(link != NULL);
         sg_link_set_data(link, (void *)(uintptr_t)i);

@@ -8,7 +8,7 @@
 #include "platform.h"
 #include "simgrid_fork.h"
 
-enum { PLATFORM_NAME_ROOM = 1024 };
+enum { PLATFORM_NAME_SIZE = 1024 };
 
 /** Answers platform_counts; for each host its name; for each link its bandwidth (double), a byte
  * that says whether it is shared, and its name. Names end with a zero byte. */

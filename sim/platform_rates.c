@@ -13,7 +13,7 @@
 
 #include "platform_child.h"
 
-enum { ROUNDS_MOST = 64 };
+enum { ROUNDS_MAX = 64 };
 
 /* Durations closer than this are the same. */
 #define SAME_DURATION 1e-9
@@ -37,7 +37,7 @@ struct sender {
 
 static sg_host_t host_of(const struct meter *meter, uint32_t rank)
 {
-    char name[PLATFORM_NAME_ROOM];
+    char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(ar_cluster_host_name(meter->task->cluster, rank, name, sizeof name));
 }
 
@@ -97,13 +97,13 @@ static void run_round(struct meter *meter)
  * rate is not known yet get less, by `part`. */
 static void choose_sizes(struct meter *meter, double part)
 {
-    double least_Bps = HUGE_VAL;
-    double most_Bps = 0;
+    double min_Bps = HUGE_VAL;
+    double max_Bps = 0;
     for (size_t i = 0; i < meter->task->flows_count; i++) {
-        least_Bps = fmin(least_Bps, meter->rates_Bps[i]);
-        most_Bps = fmax(most_Bps, meter->rates_Bps[i]);
+        min_Bps = fmin(min_Bps, meter->rates_Bps[i]);
+        max_Bps = fmax(max_Bps, meter->rates_Bps[i]);
     }
-    double duration_s = fmin(fmax(1, 1e10 / least_Bps), 1e18 / most_Bps);
+    double duration_s = fmin(fmax(1, 1e10 / min_Bps), 1e18 / max_Bps);
     for (size_t i = 0; i < meter->task->flows_count; i++) {
         double bytes = meter->rates_Bps[i] * duration_s * (meter->is_known[i] ? 1 : part);
         meter->sizes_bytes[i] = lround(fmax(1, bytes));
@@ -143,7 +143,7 @@ static void measure(int argc, char **argv)
     (void)argv;
     struct meter *meter = sg_actor_self_get_data();
     double part = 1;
-    for (int round = 0; round < ROUNDS_MOST && earliest(meter, false) < HUGE_VAL; round++) {
+    for (int round = 0; round < ROUNDS_MAX && earliest(meter, false) < HUGE_VAL; round++) {
         choose_sizes(meter, part);
         run_round(meter);
         part = take_rates(meter) ? 0.5 : part / 4;

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { QUEUE_MOST = 2 * JOBS_MOST * CHUNK_MOST };
+enum { QUEUE_MAX = 2 * JOBS_MAX * CHUNK_MAX };
 
 struct worker {
     pid_t process; /* 0: none */
@@ -25,12 +25,12 @@ struct pool {
     struct space *space;
     uint32_t jobs;
     struct signals before;
-    uint32_t queue[QUEUE_MOST]; /* from `first` on */
+    uint32_t queue[QUEUE_MAX]; /* from `first` on */
     uint32_t first;
     uint32_t queued;
     uint32_t outstanding; /* queued or given, not answered */
     uint32_t next;        /* worker that is asked for an answer next */
-    struct worker workers[JOBS_MOST];
+    struct worker workers[JOBS_MAX];
 };
 
 uint32_t pool_processors(void)
@@ -50,7 +50,7 @@ enum ar_status pool_create(struct space *space, uint32_t jobs, const struct sign
         return ar_error_no_memory(err, "the workers");
     }
     (*pool)->space = space;
-    (*pool)->jobs = jobs < JOBS_MOST ? jobs : JOBS_MOST;
+    (*pool)->jobs = jobs < JOBS_MAX ? jobs : JOBS_MAX;
     (*pool)->before = *before;
     return AR_OK;
 }
@@ -78,15 +78,15 @@ void pool_destroy(struct pool *pool)
     free(pool);
 }
 
-uint32_t pool_room(const struct pool *pool, double cost_s)
+uint32_t pool_capacity(const struct pool *pool, double cost_s)
 {
-    uint32_t most = pool->jobs * (cost_s < POOL_CHEAP_S ? CHUNK_MOST : 1);
-    return most > pool->outstanding ? most - pool->outstanding : 0;
+    uint32_t max = pool->jobs * (cost_s < POOL_CHEAP_S ? CHUNK_MAX : 1);
+    return max > pool->outstanding ? max - pool->outstanding : 0;
 }
 
 void pool_add(struct pool *pool, const uint32_t *points, uint32_t count)
 {
-    if (pool->first + pool->queued + count > QUEUE_MOST) {
+    if (pool->first + pool->queued + count > QUEUE_MAX) {
         memmove(pool->queue, pool->queue + pool->first, pool->queued * sizeof pool->queue[0]);
         pool->first = 0;
     }
@@ -169,10 +169,10 @@ static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_
 /* Takes the next points off the queue: one that is long, or a share of those that are not. */
 static void take_chunk(struct pool *pool, struct request *request)
 {
-    uint32_t most = 1 + pool->queued / (2 * pool->jobs);
+    uint32_t max = 1 + pool->queued / (2 * pool->jobs);
     double cost_s = 0;
     request->count = 0;
-    while (request->count < most && request->count < CHUNK_MOST && pool->queued > 0 &&
+    while (request->count < max && request->count < CHUNK_MAX && pool->queued > 0 &&
            cost_s < POOL_CHEAP_S) {
         uint32_t point = pool->queue[pool->first++];
         pool->queued--;
@@ -218,8 +218,8 @@ static enum ar_status give_all(struct pool *pool, struct ar_error *err)
 
 enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
 {
-    struct pollfd ends[JOBS_MOST + 1];
-    struct worker *asked[JOBS_MOST];
+    struct pollfd ends[JOBS_MAX + 1];
+    struct worker *asked[JOBS_MAX];
     nfds_t count = 0;
     enum ar_status status = give_all(pool, err);
     for (uint32_t i = 0; i < pool->jobs; i++) {

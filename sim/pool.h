@@ -12,7 +12,7 @@
 #include "answer.h"
 #include "signals.h"
 
-enum { JOBS_MOST = 256 };
+enum { JOBS_MAX = 256 };
 
 /** Points that cost less than this, in estimated seconds, are dealt by the dozen. */
 #define POOL_CHEAP_S 2e-3
@@ -33,9 +33,9 @@ void pool_destroy(struct pool *pool);
 
 /** How many points can be added: enough to keep all workers busy, few if they are long. The next
  * one will cost `cost_s`. */
-uint32_t pool_room(const struct pool *pool, double cost_s);
+uint32_t pool_capacity(const struct pool *pool, double cost_s);
 
-/** Adds points to the queue, at most pool_room(). */
+/** Adds points to the queue, at most pool_capacity(). */
 void pool_add(struct pool *pool, const uint32_t *points, uint32_t count);
 
 /** Hands points to idle workers, then waits until one answers or `other` (-1: none) can be read.

@@ -95,11 +95,11 @@ static enum ar_status agree(struct ranks *ranks, enum ar_status status, struct a
 }
 
 /* How many points a rank can be given now; the next one costs `cost_s`. */
-static uint32_t room_of(const struct member *member, double cost_s)
+static uint32_t capacity_of(const struct member *member, double cost_s)
 {
-    double each = cost_s > 0 ? 1 + ahead_s / cost_s : 2 * CHUNK_MOST;
-    uint32_t most = member->jobs * (uint32_t)(each < 2 * CHUNK_MOST ? each : 2 * CHUNK_MOST);
-    return most > member->outstanding ? most - member->outstanding : 0;
+    double each = cost_s > 0 ? 1 + ahead_s / cost_s : 2 * CHUNK_MAX;
+    uint32_t max = member->jobs * (uint32_t)(each < 2 * CHUNK_MAX ? each : 2 * CHUNK_MAX);
+    return max > member->outstanding ? max - member->outstanding : 0;
 }
 
 static enum ar_status report_no_workers(const struct ranks *ranks, struct ar_error *err)
@@ -126,8 +126,8 @@ static enum ar_status deal(struct ranks *ranks, struct ar_error *err)
     for (int i = 0; status == AR_OK && i < ranks->count; i++) {
         struct member *member = &ranks->members[i];
         struct request request;
-        uint32_t room = room_of(member, dealer_next_s(dealer));
-        if (dealer_deal(dealer, room, &request) == 0) {
+        uint32_t capacity = capacity_of(member, dealer_next_s(dealer));
+        if (dealer_deal(dealer, capacity, &request) == 0) {
             continue;
         }
         member->outstanding += request.count;
@@ -240,7 +240,7 @@ static bool obey(struct ranks *ranks, enum ar_status *status, struct ar_error *e
         int count = 0;
         ranks->is_idle = false;
         MPI_Get_count(&sent, MPI_UINT32_T, &count);
-        MPI_Recv(request.points, CHUNK_MOST, MPI_UINT32_T, 0, TAG_DEAL, MPI_COMM_WORLD,
+        MPI_Recv(request.points, CHUNK_MAX, MPI_UINT32_T, 0, TAG_DEAL, MPI_COMM_WORLD,
                  MPI_STATUS_IGNORE);
         request.count = (uint32_t)count;
         *status = *status == AR_OK ? give_own(ranks, &request, err) : *status;

@@ -252,12 +252,12 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
 }
 
 /* All bundles, and how many numbers the largest needs for its messages. */
-static enum ar_status create_bundles(struct recurrence *recurrence, size_t *bytes_room,
+static enum ar_status create_bundles(struct recurrence *recurrence, size_t *bytes_capacity,
                                      struct ar_error *err)
 {
     uint32_t channels = recurrence->collective->channels;
     uint32_t first_step = 0;
-    *bytes_room = 0;
+    *bytes_capacity = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         for (uint32_t channel = 0; channel < channels; channel++) {
@@ -268,8 +268,8 @@ static enum ar_status create_bundles(struct recurrence *recurrence, size_t *byte
             if (status != AR_OK) {
                 return status;
             }
-            size_t room = bundle_bytes_room(bundle, phase);
-            *bytes_room = room > *bytes_room ? room : *bytes_room;
+            size_t capacity = bundle_bytes_capacity(bundle, phase);
+            *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
         }
         first_step += phase->steps;
     }
@@ -277,23 +277,23 @@ static enum ar_status create_bundles(struct recurrence *recurrence, size_t *byte
 }
 
 /* Hops of the largest tree on a channel, at least 1. */
-static size_t tree_hops_most(const struct recurrence *recurrence)
+static size_t tree_hops_max(const struct recurrence *recurrence)
 {
-    size_t most = 1;
+    size_t max = 1;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         bool is_tree = phase->period > 0 && phase->steps > 0;
         size_t hops = is_tree ? recurrence->patterns[i].step_hops[phase->steps] : 0;
-        most = hops > most ? hops : most;
+        max = hops > max ? hops : max;
     }
-    return most;
+    return max;
 }
 
 enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err)
 {
     size_t ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
-    size_t bytes_room = 0;
+    size_t bytes_capacity = 0;
     struct lanes *lanes = &recurrence->lanes;
     lanes->slots = (window > TILE_STEPS ? (uint32_t)window : TILE_STEPS) + 1;
     recurrence->bundles =
@@ -302,7 +302,7 @@ enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error 
     if (recurrence->bundles == NULL) {
         return ar_error_no_memory(err, "the phases of a recurrence");
     }
-    enum ar_status status = create_bundles(recurrence, &bytes_room, err);
+    enum ar_status status = create_bundles(recurrence, &bytes_capacity, err);
     if (status != AR_OK) {
         return status;
     }
@@ -312,8 +312,8 @@ enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error 
     recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
     recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
     recurrence->connections_s =
-        calloc(tree_hops_most(recurrence) * (1 + window), sizeof *recurrence->connections_s);
-    lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_room, sizeof *lanes->now_s);
+        calloc(tree_hops_max(recurrence) * (1 + window), sizeof *recurrence->connections_s);
+    lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_capacity, sizeof *lanes->now_s);
     if (recurrence->states == NULL || recurrence->flights_s == NULL ||
         recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
         recurrence->moves == NULL || recurrence->connections_s == NULL || lanes->now_s == NULL) {

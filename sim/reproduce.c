@@ -66,11 +66,11 @@ static enum ar_status list_singles(const struct reproduction *reproduction,
     return AR_OK;
 }
 
-/* The place of the range that is not nominal; RANGES_MOST: all are. */
+/* The place of the range that is not nominal; RANGES_MAX: all are. */
 static uint32_t changed_range(const struct evaluation *item)
 {
     uint32_t range = 0;
-    while (range < RANGES_MOST && isnan(item->picks[range])) {
+    while (range < RANGES_MAX && isnan(item->picks[range])) {
         range++;
     }
     return range;
@@ -81,7 +81,7 @@ static void take_single(struct reproduction *reproduction, const struct evaluati
 {
     struct reproduced *result = &reproduction->results[item->row];
     uint32_t range = changed_range(item);
-    if (range < RANGES_MOST) {
+    if (range < RANGES_MAX) {
         reproduction->sensitivities[reproduction->sensitivities_count++] =
             (struct sensitivity){.row = item->row,
                                  .range = range,

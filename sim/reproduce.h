@@ -24,7 +24,7 @@ struct evaluation {
     uint32_t gpus;           /**< 0: the row's */
     const char *algorithm;   /**< NULL: the row's. The shape is the row's, too, if both are;
                                   else the algorithm's own */
-    pick picks[RANGES_MOST]; /**< of the ranges of the row */
+    pick picks[RANGES_MAX];  /**< of the ranges of the row */
     bool is_draw;            /**< fewer steps are averaged over, see reproduce_evaluate() */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many
                                   standard deviations of it off, on a logarithmic scale */

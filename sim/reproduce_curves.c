@@ -5,14 +5,14 @@
 #include "ar_text.h"
 #include "reproduce_list.h"
 
-enum { CURVE_LEAST = 4, CURVE_MOST = 4096, CURVE_ALGORITHMS = 4, CURVE_GPUS_MOST = 16 };
+enum { CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_ALGORITHMS = 4, CURVE_GPUS_MAX = 16 };
 
 /* 4 to 4096 doubling, and the number of the row, in order. */
-static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MOST])
+static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MAX])
 {
     uint32_t count = 0;
     bool is_listed = own == 0;
-    for (uint32_t next = CURVE_LEAST; next <= CURVE_MOST; next *= 2) {
+    for (uint32_t next = CURVE_MIN; next <= CURVE_MAX; next *= 2) {
         if (!is_listed && own <= next) {
             is_listed = true;
             if (own < next) {
@@ -69,7 +69,7 @@ static bool has_curve(const struct reproduction *reproduction, uint32_t row)
 static enum ar_status list_curves(const struct reproduction *reproduction,
                                   struct evaluation_list *list, struct ar_error *err)
 {
-    uint32_t gpus[CURVE_GPUS_MOST];
+    uint32_t gpus[CURVE_GPUS_MAX];
     const char *algorithms[CURVE_ALGORITHMS];
     enum ar_status status = AR_OK;
     for (uint32_t row = 0; row < reproduction->rows.count; row++) {

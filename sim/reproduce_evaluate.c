@@ -38,9 +38,9 @@ static const struct {
 struct line {
     struct options options;
     const char *cells[PUBLISHED_COLUMNS_COUNT];
-    char texts[2 * SETTINGS_MOST][RANGE_TEXT];
+    char texts[2 * SETTINGS_MAX][RANGE_TEXT];
     size_t texts_count;
-    char values[RANGES_MOST][RANGE_VALUE];
+    char values[RANGES_MAX][RANGE_VALUE];
     char gpus[16];
 };
 
@@ -48,11 +48,11 @@ struct line {
 static enum ar_status put(struct line *line, struct option_values *values, const char *text,
                           size_t length, struct ar_error *err)
 {
-    if (length >= RANGE_TEXT || line->texts_count == 2 * SETTINGS_MOST) {
+    if (length >= RANGE_TEXT || line->texts_count == 2 * SETTINGS_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "found \"%.60s...\"; expected at most %d settings of less than %d "
                             "characters",
-                            text, SETTINGS_MOST, RANGE_TEXT);
+                            text, SETTINGS_MAX, RANGE_TEXT);
     }
     char *kept = line->texts[line->texts_count++];
     snprintf(kept, RANGE_TEXT, "%.*s", (int)length, text);
@@ -63,8 +63,8 @@ static enum ar_status put(struct line *line, struct option_values *values, const
             return AR_OK;
         }
     }
-    if (values->count == SETTINGS_MOST) {
-        return ar_error_set(err, AR_BAD_DATA, "found more than %d settings", SETTINGS_MOST);
+    if (values->count == SETTINGS_MAX) {
+        return ar_error_set(err, AR_BAD_DATA, "found more than %d settings", SETTINGS_MAX);
     }
     values->texts[values->count++] = kept;
     return AR_OK;

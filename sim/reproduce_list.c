@@ -10,18 +10,18 @@ void evaluation_list_free(struct evaluation_list *list)
 
 struct evaluation *evaluation_list_append(struct evaluation_list *list, uint32_t row)
 {
-    if (list->count == list->room) {
-        uint32_t room = list->room > 0 ? 2 * list->room : 64;
-        void *grown = realloc(list->items, room * sizeof *list->items);
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity > 0 ? 2 * list->capacity : 64;
+        void *grown = realloc(list->items, capacity * sizeof *list->items);
         if (grown == NULL) {
             return NULL;
         }
         list->items = grown;
-        list->room = room;
+        list->capacity = capacity;
     }
     struct evaluation *item = &list->items[list->count++];
     *item = (struct evaluation){.row = row};
-    for (size_t i = 0; i < RANGES_MOST; i++) {
+    for (size_t i = 0; i < RANGES_MAX; i++) {
         item->picks[i] = PICK_NOMINAL;
     }
     return item;

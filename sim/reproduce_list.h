@@ -11,7 +11,7 @@ struct evaluation_list {
     struct evaluation *items;
     struct outcome *outcomes; /**< of each item, once they have run */
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
 };
 
 /** Appends the nominal prediction of a row; NULL if there is no memory. */

@@ -9,7 +9,7 @@
 #include "reproduce.h"
 #include "resource.h"
 
-enum { ASSUMPTIONS_ROOM = RANGES_MOST * (2 * RANGE_TEXT + 8) };
+enum { ASSUMPTIONS_SIZE = RANGES_MAX * (2 * RANGE_TEXT + 8) };
 
 static const char *name_of(const struct published *row)
 {
@@ -23,12 +23,12 @@ static const char *title_of(const struct published *row)
 }
 
 /* `batch=16|32 (row); ...`; returns `text`. */
-static const char *join_assumptions(const struct published *row, char text[ASSUMPTIONS_ROOM])
+static const char *join_assumptions(const struct published *row, char text[ASSUMPTIONS_SIZE])
 {
     size_t used = 0;
     text[0] = '\0';
     for (size_t i = 0; i < row->ranges_count; i++) {
-        used += (size_t)snprintf(text + used, ASSUMPTIONS_ROOM - used, "%s%s (%s)",
+        used += (size_t)snprintf(text + used, ASSUMPTIONS_SIZE - used, "%s%s (%s)",
                                  i > 0 ? "; " : "", row->ranges[i].text, row->ranges[i].source);
     }
     return text;
@@ -166,7 +166,7 @@ static void write_table(FILE *file, const struct reproduction *reproduction)
 
 static void write_csv(FILE *file, const struct reproduction *reproduction)
 {
-    char assumptions[ASSUMPTIONS_ROOM];
+    char assumptions[ASSUMPTIONS_SIZE];
     fputs("row,title,quantity,unit,gpus,algorithm,measured,predicted,low,high,error_frac,inside,"
           "source,assumptions\n",
           file);

@@ -94,7 +94,7 @@ static enum ar_status parse_choices(const char *where, char *at, struct range *r
                                     struct ar_error *err)
 {
     bool is_empty = false;
-    for (bool is_last = false; !is_last && range->choices_count < RANGE_CHOICES_MOST;) {
+    for (bool is_last = false; !is_last && range->choices_count < RANGE_CHOICES_MAX;) {
         size_t length = strcspn(at, "|");
         is_last = at[length] == '\0';
         is_empty = is_empty || length == 0;
@@ -102,11 +102,11 @@ static enum ar_status parse_choices(const char *where, char *at, struct range *r
         range->choices[range->choices_count++] = (size_t)(at - range->pieces);
         at += length + 1;
     }
-    if (is_empty || range->choices_count < 2 || range->choices_count == RANGE_CHOICES_MOST) {
+    if (is_empty || range->choices_count < 2 || range->choices_count == RANGE_CHOICES_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found \"%.80s\"; expected KEY=a|b with 2 to %d choices, or "
                             "KEY=low..high",
-                            where, range->text, RANGE_CHOICES_MOST - 1);
+                            where, range->text, RANGE_CHOICES_MAX - 1);
     }
     return AR_OK;
 }

@@ -14,13 +14,13 @@
 
 #include "ar_draw.h"
 
-enum { RANGE_TEXT = 256, RANGE_VALUE = RANGE_TEXT, RANGE_CHOICES_MOST = 32 };
+enum { RANGE_TEXT = 256, RANGE_VALUE = RANGE_TEXT, RANGE_CHOICES_MAX = 32 };
 
 struct range {
     char text[RANGE_TEXT];   /**< as written, `KEY=VALUES` */
     char source[RANGE_TEXT]; /**< where the ends are from; "row": assumed by the row */
     char pieces[RANGE_TEXT]; /**< the text, cut into texts at the offsets below */
-    size_t choices[RANGE_CHOICES_MOST];
+    size_t choices[RANGE_CHOICES_MAX];
     size_t choices_count; /**< 0: a number from `low` to `high` */
     double low, high;
     size_t unit; /**< behind the number, may be empty */

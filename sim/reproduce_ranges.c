@@ -150,9 +150,9 @@ static enum ar_status add(const struct range *range, struct published *row, stru
         }
         return AR_OK;
     }
-    if (row->ranges_count == RANGES_MOST) {
+    if (row->ranges_count == RANGES_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges",
-                            published_where(row, where), RANGES_MOST);
+                            published_where(row, where), RANGES_MAX);
     }
     row->ranges[row->ranges_count++] = *range;
     return AR_OK;
@@ -211,7 +211,7 @@ enum ar_status published_add_ranges(const char *path, const struct options *opti
 static enum ar_status read_files(const struct options *options, struct published_rows *rows,
                                  struct ar_error *err)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     char path[RESOURCE_PATH];
     enum ar_status status = AR_OK;
     bool is_named = options->arguments_count > 0;

@@ -116,9 +116,9 @@ static enum ar_status read_assumptions(struct published *row, struct ar_error *e
         memcpy(text, at, kept);
         for (text[kept] = '\0'; kept > 0 && text[kept - 1] == ' '; text[--kept] = '\0') {
         }
-        if (row->ranges_count == RANGES_MOST) {
+        if (row->ranges_count == RANGES_MAX) {
             return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges in \"assume\"",
-                                where, RANGES_MOST);
+                                where, RANGES_MAX);
         }
         struct range *range = &row->ranges[row->ranges_count];
         enum ar_status status = range_parse(where, text, "row", range, err);

@@ -71,16 +71,16 @@ const char *quantity_unit(enum quantity quantity);
 const char *quantity_shown_unit(enum quantity quantity);
 double quantity_shown_factor(enum quantity quantity);
 
-enum { RANGES_MOST = 32, TABLES_MOST = ARGUMENTS_MOST };
+enum { RANGES_MAX = 32, TABLES_MAX = ARGUMENTS_MAX };
 
 struct published {
     const char *path;
     uint64_t line;
     const char *cells[PUBLISHED_COLUMNS_COUNT]; /**< "" for none */
     enum quantity quantity;
-    double measured;                  /**< NAN: none, a row for context only */
-    double measured_error;            /**< half width, 0 if none is given */
-    struct range ranges[RANGES_MOST]; /**< what is not known of it: first its own */
+    double measured;                 /**< NAN: none, a row for context only */
+    double measured_error;           /**< half width, 0 if none is given */
+    struct range ranges[RANGES_MAX]; /**< what is not known of it: first its own */
     size_t ranges_count;
 };
 
@@ -88,7 +88,7 @@ struct published {
 struct published_rows {
     struct published *rows;
     size_t count;
-    struct ar_csv *tables[TABLES_MOST]; /**< own the texts */
+    struct ar_csv *tables[TABLES_MAX]; /**< own the texts */
     size_t tables_count;
 };
 

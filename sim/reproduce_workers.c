@@ -58,7 +58,7 @@ enum ar_status reproduce_evaluate_all(const struct reproduction *reproduction,
                                       const struct evaluation *evaluations, uint32_t count,
                                       struct outcome *outcomes, struct ar_error *err)
 {
-    pid_t workers[JOBS_MOST];
+    pid_t workers[JOBS_MAX];
     enum ar_status status = AR_OK;
     size_t size = sizeof(struct shared) + count * sizeof(struct outcome);
     struct shared *shared =

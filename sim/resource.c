@@ -74,7 +74,7 @@ static int compare_names(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64])
+size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
 {
     char path[RESOURCE_PATH];
     DIR *directory = find_folder(kinds[kind].folder, path) ? opendir(path) : NULL;
@@ -82,7 +82,7 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64])
     if (directory == NULL) {
         return 0;
     }
-    for (struct dirent *entry = readdir(directory); entry != NULL && count < RESOURCE_NAMES_MOST;
+    for (struct dirent *entry = readdir(directory); entry != NULL && count < RESOURCE_NAMES_MAX;
          entry = readdir(directory)) {
         if (is_of_kind(&kinds[kind], entry->d_name)) {
             ar_copy_text(names[count], sizeof names[count], entry->d_name);
@@ -99,7 +99,7 @@ size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64])
 }
 
 /* Writes the names as "a, b and c". */
-static void join_names(char names[RESOURCE_NAMES_MOST][64], size_t count, char text[256])
+static void join_names(char names[RESOURCE_NAMES_MAX][64], size_t count, char text[256])
 {
     size_t used = 0;
     text[0] = '\0';
@@ -112,9 +112,9 @@ static void join_names(char names[RESOURCE_NAMES_MOST][64], size_t count, char t
 static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
                                      struct ar_error *err)
 {
-    char names[RESOURCE_NAMES_MOST][64];
+    char names[RESOURCE_NAMES_MAX][64];
     char all[256];
-    const char *pointers[RESOURCE_NAMES_MOST];
+    const char *pointers[RESOURCE_NAMES_MAX];
     size_t count = resource_names(kind, names);
     for (size_t i = 0; i < count; i++) {
         pointers[i] = names[i];

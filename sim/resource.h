@@ -22,7 +22,7 @@ enum resource {
     RESOURCE_PUBLISHED
 };
 
-enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MOST = 64 };
+enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };
 
 /** Turns a name or path into a path; an unknown name is an error that names the nearest known one.
  */
@@ -30,7 +30,7 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
                              char path[RESOURCE_PATH], struct ar_error *err);
 
 /** Lists the shipped names of a kind, sorted; returns how many. */
-size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MOST][64]);
+size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64]);
 
 /** The directory of gnuplot templates. */
 enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err);

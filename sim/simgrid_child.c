@@ -15,7 +15,7 @@
 #include "platform_child.h"
 #include "simgrid_connections.h"
 
-enum { NAME_ROOM = 64 };
+enum { NAME_SIZE = 64 };
 
 /* One rank on one channel: one actor. */
 struct actor {
@@ -38,12 +38,12 @@ struct simulation {
     uint32_t ranks;
     uint32_t steps;
     uint32_t phases_count;
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     double reduce_s_per_byte;
     double setup_s;
     struct actor *actors;   /* [channel][position] */
     struct flight *flights; /* [actor]: room for those of a rank */
-    uint32_t flights_room;
+    uint32_t flights_capacity;
 };
 
 static struct actor *actor_at(const struct simulation *simulation, uint32_t channel,
@@ -52,21 +52,21 @@ static struct actor *actor_at(const struct simulation *simulation, uint32_t chan
     return &simulation->actors[(size_t)channel * simulation->ranks + position];
 }
 
-static const char *mailbox_name(uint32_t channel, uint32_t from, uint32_t to, char name[NAME_ROOM])
+static const char *mailbox_name(uint32_t channel, uint32_t from, uint32_t to, char name[NAME_SIZE])
 {
-    snprintf(name, NAME_ROOM, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, channel, from, to);
+    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, channel, from, to);
     return name;
 }
 
 static sg_mailbox_t mailbox_between(uint32_t channel, uint32_t from, uint32_t to)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     return sg_mailbox_by_name(mailbox_name(channel, from, to, name));
 }
 
 static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
 {
-    char name[PLATFORM_NAME_ROOM];
+    char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(
         ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
 }
@@ -114,7 +114,7 @@ static void declare_receiver(const struct actor *actor)
                 ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
                                        first_step, actor->position, place, false, &move);
             if (step != AR_NEVER) {
-                char name[NAME_ROOM];
+                char name[NAME_SIZE];
                 sg_mailbox_set_receiver(
                     mailbox_name(actor->channel, move.receive_from, actor->position, name));
             }
@@ -133,7 +133,8 @@ static void wait_for_slot(struct actor *actor, const struct link_end *out, uint6
         return;
     }
     flights_await_peer(&actor->flights, out->peer, link_end_fill(out, bytes, window));
-    flights_await(&actor->flights, actor->flights.room); /* those of a phase before count, too */
+    flights_await(&actor->flights,
+                  actor->flights.capacity); /* those of a phase before count, too */
 }
 
 static bool oldest_has_arrived(const struct actor *actor)
@@ -281,15 +282,15 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
     struct actor *actor = actor_at(simulation, channel, position);
     size_t index = (size_t)(actor - simulation->actors);
     uint32_t rank = ar_order_rank(&simulation->order, channel, position);
-    *actor =
-        (struct actor){.simulation = simulation,
-                       .channel = channel,
-                       .position = position,
-                       .rank = rank,
-                       .observed = index_in_timeline(simulation->trial->timeline, rank),
-                       .flights = {.room = simulation->flights_room,
-                                   .ring = simulation->flights + index * simulation->flights_room},
-                       .barrier = barriers != NULL ? barriers[rank] : NULL};
+    *actor = (struct actor){
+        .simulation = simulation,
+        .channel = channel,
+        .position = position,
+        .rank = rank,
+        .observed = index_in_timeline(simulation->trial->timeline, rank),
+        .flights = {.capacity = simulation->flights_capacity,
+                    .ring = simulation->flights + index * simulation->flights_capacity},
+        .barrier = barriers != NULL ? barriers[rank] : NULL};
     sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
@@ -297,24 +298,25 @@ static void start_actor(struct simulation *simulation, uint32_t channel, uint32_
 
 /* Room for the messages that a rank may have in flight: over one connection, or, if there are
  * trees, over all that it has at a time. */
-static uint32_t room_of_flights(const struct simulation *simulation)
+static uint32_t capacity_of_flights(const struct simulation *simulation)
 {
-    uint32_t room = simulation->trial->collective.window;
+    uint32_t capacity = simulation->trial->collective.window;
     for (uint32_t i = 0; i < simulation->phases_count; i++) {
         if (simulation->phases[i].period > 0) {
-            return room * AR_PERIOD_MOST;
+            return capacity * AR_PERIOD_MAX;
         }
     }
-    return room;
+    return capacity;
 }
 
 static void start_actors(struct simulation *simulation)
 {
     uint32_t channels = simulation->trial->collective.channels;
     size_t actors_count = (size_t)channels * simulation->ranks;
-    simulation->flights_room = room_of_flights(simulation);
+    simulation->flights_capacity = capacity_of_flights(simulation);
     simulation->actors = calloc(actors_count, sizeof(struct actor));
-    simulation->flights = calloc(actors_count * simulation->flights_room, sizeof(struct flight));
+    simulation->flights =
+        calloc(actors_count * simulation->flights_capacity, sizeof(struct flight));
     sg_bar_t *barriers = channels > 1 ? calloc(simulation->ranks, sizeof(sg_bar_t)) : NULL;
     assert(simulation->actors != NULL && simulation->flights != NULL &&
            (channels == 1 || barriers != NULL));

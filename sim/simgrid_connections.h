@@ -25,7 +25,7 @@ struct link_end {
 struct link_ends {
     uint32_t count;
     uint32_t last;
-    struct link_end ends[AR_PERIOD_MOST + 1];
+    struct link_end ends[AR_PERIOD_MAX + 1];
 };
 
 /** Finds the connection to a peer, or a place for it; `is_new` says which. */
@@ -35,9 +35,9 @@ struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_
 void link_ends_keep_last(struct link_ends *ends);
 
 /** How many messages are in flight over a connection, the one that is leaving included, when it is
- * busy all the time; at most `most`. More of them would not make it faster; where it shares a link,
+ * busy all the time; at most `max`. More of them would not make it faster; where it shares a link,
  * they would take bandwidth from each other, and the first one would arrive late. */
-uint32_t link_end_fill(const struct link_end *end, uint64_t bytes, uint32_t most);
+uint32_t link_end_fill(const struct link_end *end, uint64_t bytes, uint32_t max);
 
 struct flight {
     sg_comm_t comm;
@@ -49,7 +49,7 @@ struct flight {
 struct flights {
     uint32_t first;
     uint32_t count;
-    uint32_t room;
+    uint32_t capacity;
     struct flight *ring;
 };
 
@@ -61,11 +61,11 @@ static inline const struct flight *flights_oldest(const struct flights *flights)
 /** Waits for the oldest message and releases it; returns at once if it has arrived. */
 void flights_land(struct flights *flights);
 
-/** Waits until fewer than `most` messages are in flight, at least 1. */
-void flights_await(struct flights *flights, uint32_t most);
+/** Waits until fewer than `max` messages are in flight, at least 1. */
+void flights_await(struct flights *flights, uint32_t max);
 
 /** The same for messages to one peer; there may be others. */
-void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t most);
+void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t max);
 
 /** Adds a message; there must be room. */
 void flights_add(struct flights *flights, struct flight flight);

@@ -16,7 +16,7 @@
 #include "ar_text.h"
 #include "simgrid_child.h"
 
-enum { LOG_ROOM = 8192, ACTORS_WITH_GUARD_PAGES = 12000, ANSWER_ROOM = 1 << 16 };
+enum { LOG_SIZE = 8192, ACTORS_WITH_GUARD_PAGES = 12000, ANSWER_SIZE = 1 << 16 };
 
 bool simgrid_write(int descriptor, const void *data, size_t size)
 {
@@ -35,7 +35,7 @@ bool simgrid_write(int descriptor, const void *data, size_t size)
 static void start_simgrid(const struct simgrid_task *task)
 {
     /* An argv of its own: simgrid_init() would eat the user's --help. */
-    char *arguments[16 + SIMGRID_OPTIONS_MOST] = {
+    char *arguments[16 + SIMGRID_OPTIONS_MAX] = {
         "allreckon",
 #define X(option) "--cfg=" option,
         AR_SIMGRID_OPTIONS(X)
@@ -47,7 +47,7 @@ static void start_simgrid(const struct simgrid_task *task)
     while (arguments[count] != NULL) {
         count++;
     }
-    for (int i = 0; i < SIMGRID_OPTIONS_MOST && task->options[i] != NULL; i++) {
+    for (int i = 0; i < SIMGRID_OPTIONS_MAX && task->options[i] != NULL; i++) {
         arguments[count++] = (char *)task->options[i];
     }
     /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
@@ -75,7 +75,7 @@ static void run_child(struct simgrid_task *task, int answer, int log, pid_t pare
 static bool read_answer(int descriptor, struct simgrid_answer *answer, size_t *capacity)
 {
     if (answer->size == *capacity) {
-        size_t larger = *capacity > 0 ? 2 * *capacity : ANSWER_ROOM;
+        size_t larger = *capacity > 0 ? 2 * *capacity : ANSWER_SIZE;
         char *data = realloc(answer->data, larger);
         if (data == NULL) {
             return false;
@@ -89,19 +89,19 @@ static bool read_answer(int descriptor, struct simgrid_answer *answer, size_t *c
 }
 
 /* Reads once; a log that is longer than its room is read and dropped. */
-static bool read_log(int descriptor, char text[LOG_ROOM], size_t *size)
+static bool read_log(int descriptor, char text[LOG_SIZE], size_t *size)
 {
     char rest[512];
-    size_t room = LOG_ROOM - 1 - *size;
-    ssize_t count =
-        read(descriptor, room == 0 ? rest : text + *size, room == 0 ? sizeof rest : room);
-    *size += count > 0 && room > 0 ? (size_t)count : 0;
+    size_t capacity = LOG_SIZE - 1 - *size;
+    ssize_t count = read(descriptor, capacity == 0 ? rest : text + *size,
+                         capacity == 0 ? sizeof rest : capacity);
+    *size += count > 0 && capacity > 0 ? (size_t)count : 0;
     return count > 0;
 }
 
 /* Reads the answer and the log until both pipes are closed, and closes its ends of them. */
 static void read_child(int answer_end, int log_end, struct simgrid_answer *answer,
-                       char text[LOG_ROOM])
+                       char text[LOG_SIZE])
 {
     size_t capacity = 0;
     size_t text_size = 0;
@@ -215,7 +215,7 @@ static enum ar_status open_pipes(int answer[2], int log[2], struct ar_error *err
 enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *answer,
                             struct ar_error *err)
 {
-    char text[LOG_ROOM];
+    char text[LOG_SIZE];
     int answer_ends[2];
     int log_ends[2];
     *answer = (struct simgrid_answer){.data = NULL};

@@ -15,7 +15,7 @@
 
 #include "ar_error.h"
 
-enum { SIMGRID_OPTIONS_MOST = 4, SIMGRID_CAUSE = 320 };
+enum { SIMGRID_OPTIONS_MAX = 4, SIMGRID_CAUSE = 320 };
 
 /** What a child does; to be the first member of a struct with the rest. */
 struct simgrid_task {
@@ -24,7 +24,7 @@ struct simgrid_task {
     bool (*run)(struct simgrid_task *task, int answer);
     uint64_t actors_count; /**< about how many */
     /** More options such as `--cfg=network/optim:Full`; NULL behind the last. */
-    const char *options[SIMGRID_OPTIONS_MOST];
+    const char *options[SIMGRID_OPTIONS_MAX];
 };
 
 /** What came back from a child; `data` is the caller's (free), also after a failure. */

@@ -8,14 +8,14 @@
 #include "fingerprint.h"
 #include "lists.h"
 
-enum { POINTS_MOST = 1 << 26 };
+enum { POINTS_MAX = 1 << 26 };
 
 /* The points of a variant, the same for all variants on clusters of the same size. */
 struct grid {
     const struct ar_algorithm **algorithms;
     size_t algorithms_count;
     uint32_t gpus_per_node; /* that the grid is made for; 0: none yet */
-    uint64_t gpus_most;
+    uint64_t gpus_max;
     struct point *points;
     size_t count;
 };
@@ -30,8 +30,8 @@ static enum ar_status add_point(struct point **points, size_t *count, struct poi
                                 struct ar_error *err)
 {
     if ((*count & (*count - 1)) == 0) { /* room doubles at every power of two */
-        size_t room = *count == 0 ? 1 : 2 * *count;
-        struct point *more = realloc(*points, room * sizeof *more);
+        size_t capacity = *count == 0 ? 1 : 2 * *count;
+        struct point *more = realloc(*points, capacity * sizeof *more);
         if (more == NULL) {
             return ar_error_no_memory(err, "the points of a sweep");
         }
@@ -124,17 +124,17 @@ static enum ar_status prepare_grid(struct space *space, struct grid *grid, const
                                    struct ar_error *err)
 {
     uint32_t gpus_per_node = ar_cluster_facts(plan->cluster)->gpus_per_node;
-    uint64_t most = ar_cluster_gpus_count(plan->cluster);
-    if (grid->gpus_per_node == gpus_per_node && grid->gpus_most == most) {
+    uint64_t max = ar_cluster_gpus_count(plan->cluster);
+    if (grid->gpus_per_node == gpus_per_node && grid->gpus_max == max) {
         return AR_OK;
     }
     free(space->gpus);
     space->gpus = NULL;
     grid->count = 0;
     grid->gpus_per_node = gpus_per_node;
-    grid->gpus_most = most;
+    grid->gpus_max = max;
     enum ar_status status =
-        list_counts("--gpus", space->options->gpus, most, &space->gpus, &space->gpus_count, err);
+        list_counts("--gpus", space->options->gpus, max, &space->gpus, &space->gpus_count, err);
     return status == AR_OK ? fill_grid(space, grid, plan, err) : status;
 }
 
@@ -153,9 +153,9 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
 {
     uint64_t *sizes = NULL;
     size_t count = 0;
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (size_t i = 0; i < space->gpus_count; i++) {
-        most = space->gpus[i] > most ? space->gpus[i] : most;
+        max = space->gpus[i] > max ? space->gpus[i] : max;
     }
     enum ar_status status = plan_payloads(plan, space->options->payload, &sizes, &count, err);
     for (size_t i = 0; status == AR_OK && i < count; i++) {
@@ -163,7 +163,7 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
             const struct ar_algorithm *algorithm = grid->algorithms[j];
             struct point point = {.algorithm = algorithm,
                                   .shape =
-                                      algorithm->default_shape((uint32_t)most, grid->gpus_per_node),
+                                      algorithm->default_shape((uint32_t)max, grid->gpus_per_node),
                                   .payload_bytes = sizes[i],
                                   .engine = plan->engine,
                                   .variant = variant};
@@ -180,9 +180,9 @@ static enum ar_status add_steps(struct space *space, const struct grid *grid,
                                 const struct plan *plan, uint32_t variant, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
-    if (space->points_count + grid->count > POINTS_MOST) {
+    if (space->points_count + grid->count > POINTS_MAX) {
         return ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
-                            POINTS_MOST);
+                            POINTS_MAX);
     }
     size_t before = space->points_count;
     for (size_t i = 0; status == AR_OK && i < grid->count; i++) {
@@ -249,8 +249,8 @@ static enum ar_status append(struct space *space, const struct point *bare, size
                              struct ar_error *err)
 {
     space->steps_count = space->points_count;
-    size_t room = space->points_count + count;
-    struct point *points = realloc(space->points, room * sizeof *points);
+    size_t capacity = space->points_count + count;
+    struct point *points = realloc(space->points, capacity * sizeof *points);
     if (points == NULL) {
         return ar_error_no_memory(err, "the points of a sweep");
     }
@@ -258,7 +258,7 @@ static enum ar_status append(struct space *space, const struct point *bare, size
         memcpy(points + space->points_count, bare, count * sizeof *points);
     }
     space->points = points;
-    space->points_count = room;
+    space->points_count = capacity;
     return AR_OK;
 }
 

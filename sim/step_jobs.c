@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROUNDS_MOST = 50 };
+enum { ROUNDS_MAX = 50 };
 
 /* Times that change by less than this part of the backward pass stay. */
 #define SETTLED_FRAC 1e-9
@@ -130,11 +130,11 @@ static void note_times(const struct ar_step *step, struct ar_interval *busy, dou
 static bool has_settled(const struct ar_step *step, uint32_t jobs_count, const double *ready_s,
                         double backward_end_s)
 {
-    double least_s = SETTLED_FRAC * backward_end_s;
+    double min_s = SETTLED_FRAC * backward_end_s;
     bool stays = step->trial.jobs_count == jobs_count &&
-                 fabs(step->workload->backward_end_s - backward_end_s) < least_s;
+                 fabs(step->workload->backward_end_s - backward_end_s) < min_s;
     for (uint32_t i = 0; stays && i < jobs_count; i++) {
-        stays = fabs(ar_trial_ready(&step->trial, i, 0) - ready_s[i]) < least_s;
+        stays = fabs(ar_trial_ready(&step->trial, i, 0) - ready_s[i]) < min_s;
     }
     return stays;
 }
@@ -178,7 +178,7 @@ enum ar_status step_jobs_contend(struct ar_step *step, struct ar_error *err)
     step->trial.timeline = NULL;
     status =
         busy == NULL || ready_s == NULL ? ar_error_no_memory(err, "the times of a step") : AR_OK;
-    for (int i = 0; status == AR_OK && !is_settled && i < ROUNDS_MOST; i++) {
+    for (int i = 0; status == AR_OK && !is_settled && i < ROUNDS_MAX; i++) {
         status = contend_once(step, &request, busy, ready_s, &is_settled, err);
     }
     step->trial.timeline = timeline;
@@ -188,7 +188,7 @@ enum ar_status step_jobs_contend(struct ar_step *step, struct ar_error *err)
         return ar_error_set(err, AR_INTERNAL,
                             "term contention.sms: the times of %s still change after %d rounds; "
                             "expected fewer, or larger buckets",
-                            step->trace->name, ROUNDS_MOST);
+                            step->trace->name, ROUNDS_MAX);
     }
     return status;
 }

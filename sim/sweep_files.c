@@ -10,16 +10,16 @@
 #include "ar_text.h"
 #include "signals.h"
 
-enum { PATH_ROOM = sizeof((struct ar_output *)0)->path };
+enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
 
 enum ar_status sweep_files_check(const char *directory, struct ar_error *err)
 {
-    char part[PATH_ROOM];
+    char part[PATH_SIZE];
     struct stat info;
     if (directory[0] == '\0' || strlen(directory) + sizeof "/payload.csv" > sizeof part) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found \"%.60s\"; expected a directory, at most %d characters",
-                            directory, PATH_ROOM - (int)sizeof "/payload.csv");
+                            directory, PATH_SIZE - (int)sizeof "/payload.csv");
     }
     ar_copy_text(part, sizeof part, directory);
     while (stat(part, &info) != 0 && errno == ENOENT) { /* up to the first that is there */
@@ -43,7 +43,7 @@ enum ar_status sweep_files_check(const char *directory, struct ar_error *err)
 static enum ar_status write_rows(const struct journal *journal, size_t first, size_t end,
                                  FILE *file, struct ar_error *err)
 {
-    char text[ANSWER_TEXT_MOST + 1];
+    char text[ANSWER_TEXT_MAX + 1];
     enum ar_status status = AR_OK;
     ar_rows_begin(file, AR_ROW_CSV, false);
     for (size_t i = first; status == AR_OK && i < end; i++) {
@@ -62,7 +62,7 @@ static enum ar_status write_csv(const char *directory, const char *name,
 {
     struct ar_output output;
     struct signals before;
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", directory, name);
     signals_hold(NULL, &before);
     enum ar_status status = ar_output_open(path, &output, err);
@@ -93,7 +93,7 @@ enum ar_status sweep_files_write(const char *directory, const struct space *spac
 
 bool sweep_files_has_payload(const char *directory)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/payload.csv", directory);
     return access(path, F_OK) == 0;
 }

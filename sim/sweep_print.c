@@ -8,8 +8,8 @@
 /* Which axes a table shows in front, and how wide. */
 struct front {
     const struct axes *axes;
-    size_t axis[AXES_MOST];
-    int width[AXES_MOST];
+    size_t axis[AXES_MAX];
+    int width[AXES_MAX];
     size_t count;
 };
 
@@ -59,7 +59,7 @@ static void print_front(const struct front *front, uint32_t variant, bool is_bar
 static enum ar_status read_row(const struct journal *journal, uint32_t point, struct ar_row *row,
                                struct ar_error *err)
 {
-    char text[ANSWER_TEXT_MOST + 1];
+    char text[ANSWER_TEXT_MAX + 1];
     enum ar_status status = journal_read(journal, point, text, err);
     return status == AR_OK ? ar_row_read(text, row, err) : status;
 }

@@ -9,30 +9,30 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { PATH_ROOM = 1024, LINE_ROOM = 4096, KEPT_MOST = 2048 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 4096, KEPT_MAX = 2048 };
 
-static char folder[PATH_ROOM / 2]; /* a new one for each test, which is a process of its own */
+static char folder[PATH_SIZE / 2]; /* a new one for each test, which is a process of its own */
 
 /* What the test is given to read, until it ends. */
-static void *kept[KEPT_MOST];
+static void *kept[KEPT_MAX];
 static size_t kept_count;
 
 static void *keep(void *memory)
 {
-    cr_assert(memory != NULL && kept_count < KEPT_MOST);
+    cr_assert(memory != NULL && kept_count < KEPT_MAX);
     kept[kept_count++] = memory;
     return memory;
 }
 
-const char *cli_source(const char *path, char *room, size_t size)
+const char *cli_source(const char *path, char *capacity, size_t size)
 {
-    snprintf(room, size, "%s/%s", AR_TEST_SOURCE_DIR, path);
-    return room;
+    snprintf(capacity, size, "%s/%s", AR_TEST_SOURCE_DIR, path);
+    return capacity;
 }
 
 static void copy_file(const char *from, const char *to)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     FILE *source = fopen(cli_source(from, path, sizeof path), "r");
     FILE *target = fopen(to, "w");
     cr_assert(source != NULL && target != NULL, "cannot copy %s", path);
@@ -62,7 +62,7 @@ void cli_enter_measured(void)
 
 void cli_leave(void)
 {
-    char command[PATH_ROOM];
+    char command[PATH_SIZE];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     cr_assert(chdir("/") == 0 && system(command) == 0);
     while (kept_count > 0) {
@@ -75,12 +75,13 @@ static char *read_all(const char *path)
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file, "%s is not there", path);
     size_t size = 0;
-    size_t room = 4096;
-    char *text = malloc(room);
-    for (size_t got; text != NULL && (got = fread(text + size, 1, room - size - 1, file)) > 0;) {
+    size_t capacity = 4096;
+    char *text = malloc(capacity);
+    for (size_t got;
+         text != NULL && (got = fread(text + size, 1, capacity - size - 1, file)) > 0;) {
         size += got;
-        room *= 2;
-        text = realloc(text, room);
+        capacity *= 2;
+        text = realloc(text, capacity);
     }
     fclose(file);
     cr_assert_not_null(text);
@@ -102,7 +103,7 @@ const char *cli_read(const char *path)
 
 static struct cli_run run_line(const char *line)
 {
-    char command[LINE_ROOM];
+    char command[LINE_SIZE];
     snprintf(command, sizeof command, "{ %s\n} >../out 2>../err </dev/null", line);
     int state = system(command);
     cr_assert(state != -1);
@@ -115,7 +116,7 @@ static struct cli_run run_line(const char *line)
 
 struct cli_run cli_run(const char *line, ...)
 {
-    char text[LINE_ROOM / 2];
+    char text[LINE_SIZE / 2];
     va_list arguments;
     va_start(arguments, line);
     vsnprintf(text, sizeof text, line, arguments);
@@ -136,7 +137,7 @@ static size_t lines_without(const char *text, const char *prefix)
 
 struct cli_run cli_good(const char *line, ...)
 {
-    char text[LINE_ROOM / 2];
+    char text[LINE_SIZE / 2];
     va_list arguments;
     va_start(arguments, line);
     vsnprintf(text, sizeof text, line, arguments);
@@ -168,7 +169,7 @@ static size_t count_below(const char *path)
     }
     for (struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
-            char below[PATH_ROOM];
+            char below[PATH_SIZE];
             snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
             count += 1 + (entry->d_type == DT_DIR ? count_below(below) : 0);
         }
@@ -187,10 +188,10 @@ struct cli_table *cli_table(const char *text)
     struct cli_table *table = keep(calloc(1, sizeof *table));
     char *at = keep(strdup(text));
     for (char *line = strtok(at, "\n"); line != NULL; line = strtok(NULL, "\n")) {
-        cr_assert_lt(table->rows_count, (size_t)CLI_ROWS_MOST);
+        cr_assert_lt(table->rows_count, (size_t)CLI_ROWS_MAX);
         size_t column = 0;
         for (char *cell = line; cell != NULL; column++) {
-            cr_assert_lt(column, (size_t)CLI_COLUMNS_MOST);
+            cr_assert_lt(column, (size_t)CLI_COLUMNS_MAX);
             table->rows[table->rows_count][column] = strsep(&cell, ",");
         }
         cr_assert(table->rows_count == 0 || column == table->columns_count, "cells in row %zu: %zu",

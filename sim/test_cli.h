@@ -46,15 +46,15 @@ void cli_write(const char *path, const char *text);
 const char *cli_read(const char *path);
 
 /** A shipped file: topologies/flat.topo. */
-const char *cli_source(const char *path, char *room, size_t size);
+const char *cli_source(const char *path, char *capacity, size_t size);
 
-enum { CLI_COLUMNS_MOST = 64, CLI_ROWS_MOST = 256 };
+enum { CLI_COLUMNS_MAX = 64, CLI_ROWS_MAX = 256 };
 
 /** A CSV text, cut into cells; rows[0] is the header. */
 struct cli_table {
     size_t rows_count;
     size_t columns_count;
-    char *rows[CLI_ROWS_MOST][CLI_COLUMNS_MOST];
+    char *rows[CLI_ROWS_MAX][CLI_COLUMNS_MAX];
 };
 
 /** Cuts a CSV text without quotes. */

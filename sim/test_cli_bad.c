@@ -14,7 +14,7 @@ struct bad {
     const char *fragment;
 };
 
-enum { BASE_ROOM = 512 };
+enum { BASE_SIZE = 512 };
 
 /* Runs every row behind the same beginning and checks that nothing was left. */
 static void expect_all(const char *base, const struct bad *rows, size_t count)

@@ -68,7 +68,7 @@ Test(cli, csv_has_the_columns_of_the_contract_in_order)
 }
 
 /* The text of a value in JSON, without its quotes; "" for null. */
-static const char *json_value(const char **at, const char *name, char *room, size_t size)
+static const char *json_value(const char **at, const char *name, char *capacity, size_t size)
 {
     char key[80];
     snprintf(key, sizeof key, "\"%s\": ", name);
@@ -78,9 +78,9 @@ static const char *json_value(const char **at, const char *name, char *room, siz
     found += strlen(key);
     bool is_text = *found == '"';
     size_t length = strcspn(found + is_text, is_text ? "\"" : ",}");
-    snprintf(room, size, "%.*s", (int)length, found + is_text);
+    snprintf(capacity, size, "%.*s", (int)length, found + is_text);
     *at = found;
-    return strcmp(room, "null") == 0 ? "" : room;
+    return strcmp(capacity, "null") == 0 ? "" : capacity;
 }
 
 Test(cli, json_has_the_names_and_values_of_csv)
@@ -94,9 +94,9 @@ Test(cli, json_has_the_names_and_values_of_csv)
         const char *json = cli_good("%s --format json", lines[i]).out;
         cr_expect_eq(json[0], '[');
         for (size_t column = 0; column < table->columns_count; column++) {
-            char room[256];
+            char capacity[256];
             const char *name = table->rows[0][column];
-            const char *value = json_value(&json, name, room, sizeof room);
+            const char *value = json_value(&json, name, capacity, sizeof capacity);
             if (strcmp(name, "wall_s") != 0) {
                 cr_expect_str_eq(value, table->rows[1][column], "%s: %s", lines[i], name);
             }

@@ -12,17 +12,17 @@
 static void expect_time(const struct ar_collective *collective, uint64_t elements,
                         double simulated_s)
 {
-    double least_s = support_closed(collective, elements).time_s;
-    double most_s = least_s;
+    double min_s = support_closed(collective, elements).time_s;
+    double max_s = min_s;
     if (elements == 0) {
         uint64_t one_each = (uint64_t)collective->channels * ar_shape_ranks(&collective->shape);
-        most_s = support_closed(collective, one_each).time_s;
+        max_s = support_closed(collective, one_each).time_s;
     }
-    cr_expect(simulated_s >= least_s * (1 - 1e-6) && simulated_s <= most_s * (1 + 1e-6),
+    cr_expect(simulated_s >= min_s * (1 - 1e-6) && simulated_s <= max_s * (1 + 1e-6),
               "%s %ux%u, %u channels, window %u, %lu elements: simulated %.9g s, closed %.9g s",
               collective->algorithm->name, collective->shape.x, collective->shape.y,
               collective->channels, collective->window, (unsigned long)elements, simulated_s,
-              least_s);
+              min_s);
 }
 
 /* One trial with a job of each count for which the closed form says that it is exact, a second
@@ -147,8 +147,8 @@ Test(engines, a_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest
 /* --- where it is not exact ------------------------------------------------------------------- */
 
 /* Every shape of a number of ranks, with two channels. */
-static void expect_near_on_abci(const char *name, uint32_t ranks, uint64_t elements, double least,
-                                double most)
+static void expect_near_on_abci(const char *name, uint32_t ranks, uint64_t elements, double min,
+                                double max)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (uint32_t x = 1; x <= ranks; x++) {
@@ -160,7 +160,7 @@ static void expect_near_on_abci(const char *name, uint32_t ranks, uint64_t eleme
         collective.channels = 2;
         double simulated_s = trials_simulate(&collective, elements);
         double closed_s = support_closed(&collective, elements).time_s;
-        cr_expect(closed_s > least * simulated_s && closed_s < most * simulated_s,
+        cr_expect(closed_s > min * simulated_s && closed_s < max * simulated_s,
                   "%s %ux%u, %lu elements: simulated %.9g s, closed %.9g s", name, x, ranks / x,
                   (unsigned long)elements, simulated_s, closed_s);
     }

@@ -112,9 +112,9 @@ Test(failure, a_simulation_that_succeeds_prints_nothing_and_leaves_nothing)
     expect_quiet(report);
 }
 
-static bool limit(int resource, rlim_t most)
+static bool limit(int resource, rlim_t max)
 {
-    struct rlimit limit = {.rlim_cur = most, .rlim_max = most};
+    struct rlimit limit = {.rlim_cur = max, .rlim_max = max};
     return setrlimit(resource, &limit) == 0;
 }
 

@@ -16,7 +16,7 @@
 #include "ar_link_load.h"
 #include "test_support.h"
 
-enum { NAME_ROOM = 64 };
+enum { NAME_SIZE = 64 };
 
 /* Work of the child. */
 static struct {
@@ -28,7 +28,7 @@ static struct {
 static sg_host_t host_at(uint32_t channel, uint32_t position)
 {
     struct ar_order order = ar_collective_order(job.collective);
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     uint32_t rank = ar_order_rank(&order, channel, position);
     return sg_host_by_name(ar_cluster_host_name(job.collective->cluster, rank, name, sizeof name));
 }
@@ -63,7 +63,7 @@ static void send_all(int argc, char **argv)
         }
     }
     for (uint32_t i = 0; i < ar_cluster_links_count(job.collective->cluster); i++) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         ar_cluster_link_name(job.collective->cluster, i, name, sizeof name);
         for (size_t j = 0; j < sg_link_count(); j++) {
             if (strcmp(sg_link_get_name(links[j]), name) == 0) {
@@ -134,7 +134,7 @@ static void expect_equal_loads(const struct ar_collective *collective, uint64_t 
     cr_assert(ar_link_load_add(collective, &elements, 1, loads, &err) == AR_OK, "%s", err.text);
     uint32_t used = 0;
     for (uint32_t i = 0; i < links; i++) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         used += simulated[i] > 0;
         /* SimGrid integrates rates over time; less than a tenth of an element is rounding. */
         cr_expect(fabs(simulated[i] - (double)loads[i].bytes) < 0.1 * collective->element_bytes,

@@ -7,7 +7,7 @@
 #include "ar_maxmin.h"
 #include "test_platform.h"
 
-enum { FLOWS_MOST = 300 };
+enum { FLOWS_MAX = 300 };
 
 static const double duration_s = 0.01;
 
@@ -31,9 +31,9 @@ static uint32_t next_random(uint32_t *state)
 static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size_t count,
                           uint32_t seed)
 {
-    struct ar_flow flows[FLOWS_MOST];
-    struct test_flow transfers[FLOWS_MOST];
-    double rates_Bps[FLOWS_MOST];
+    struct ar_flow flows[FLOWS_MAX];
+    struct test_flow transfers[FLOWS_MAX];
+    double rates_Bps[FLOWS_MAX];
     struct ar_error err;
     uint32_t ranks = nodes * ar_cluster_facts(cluster)->gpus_per_node;
     for (size_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ Test(maxmin, random_flows_on_racks_share_as_in_simgrid)
 {
     struct ar_cluster *cluster = load("abci-v100");
     for (uint32_t seed = 1; seed <= 20; seed++) {
-        check_pattern(cluster, 70, FLOWS_MOST, seed);
+        check_pattern(cluster, 70, FLOWS_MAX, seed);
     }
     ar_cluster_destroy(cluster);
 }

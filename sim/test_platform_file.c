@@ -32,7 +32,7 @@ Test(platform_file, an_exported_cluster_gives_the_results_of_the_cluster)
     const char *narrow[] = {"rack.nodes=2", "rack.uplinks=1", NULL};
     const char *settings[] = {"gpus_per_node=4", "gpu.reduce_cost=3.846ps/B",
                               "collective.setup=8.4us", "hcas=2", NULL};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *topo = support_cluster("abci-v100", narrow);
     FILE *file = platform_text_make(path);
     ar_cluster_write_simgrid(topo, 4, file);
@@ -61,7 +61,7 @@ Test(platform_file, an_exported_dgx1_gives_the_results_of_the_cluster_in_plain_o
 {
     const char *settings[] = {"gpus_per_node=8", "gpu.reduce_cost=3.846ps/B",
                               "collective.setup=8.4us", "hcas=4", NULL};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *topo = support_cluster("dgx1-v100", NULL);
     FILE *file = platform_text_make(path);
     ar_cluster_write_simgrid(topo, 2, file);
@@ -95,7 +95,7 @@ static void expect_engines_agree(const struct ar_cluster *cluster, uint32_t rank
 /* Every hop takes 10 us and a part of the buffer 1/16 of it over 10 GB/s, 30 times. */
 Test(platform_file, a_ring_on_a_star_takes_what_a_calculation_says)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *star = platform_text_load(HEAD CLUSTER("15", "") FOOT, NULL, path);
     struct ar_collective ring = support_collective(star, "ring", 16, 1);
     double expected_s = 30 * (10e-6 + 1000000 * 4.0 / 16 / 10e9);
@@ -109,7 +109,7 @@ Test(platform_file, a_ring_on_a_star_takes_what_a_calculation_says)
 
 Test(platform_file, engines_agree_on_rings_on_a_fat_tree)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *tree = platform_text_load(
         HEAD CLUSTER("15", "topology=\"FAT_TREE\" topo_parameters=\"2;4,4;1,2;1,2\"") FOOT, NULL,
         path);
@@ -120,7 +120,7 @@ Test(platform_file, engines_agree_on_rings_on_a_fat_tree)
 
 Test(platform_file, engines_agree_on_rings_on_a_dragonfly_where_nothing_is_shared)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *dragonfly = platform_text_load(
         HEAD CLUSTER("15", "topology=\"DRAGONFLY\" topo_parameters=\"2,1;2,1;2,1;2\"") FOOT, NULL,
         path);
@@ -152,7 +152,7 @@ static void write_star(FILE *file)
 
 Test(platform_file, engines_agree_on_a_star_written_by_hand)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     FILE *file = platform_text_make(path);
     write_star(file);
     cr_assert_eq(fclose(file), 0);
@@ -169,7 +169,7 @@ Test(platform_file, engines_agree_on_a_star_written_by_hand)
 
 Test(platform_file, routes_may_be_long)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *torus = platform_text_load(
         HEAD CLUSTER("39", "topology=\"TORUS\" topo_parameters=\"40\"") FOOT, NULL, path);
     struct ar_flow pair = {0, 20};
@@ -193,7 +193,7 @@ Test(platform_file, routes_may_be_long)
 Test(platform_file, hosts_are_ranked_by_the_numbers_in_their_names)
 {
     static const char *const expected[] = {"gpu-1", "gpu-02", "gpu-2", "gpu-10"};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *cluster = platform_text_load(HEAD FULL_HOSTS "</zone>" FOOT, NULL, path);
     cr_assert_eq(ar_cluster_gpus_count(cluster), 4);
     for (uint32_t rank = 0; rank < 4; rank++) {
@@ -206,7 +206,7 @@ Test(platform_file, hosts_are_ranked_by_the_numbers_in_their_names)
 Test(platform_file, what_was_not_set_is_assumed_and_says_so)
 {
     const char *settings[] = {"gpus_per_node=3", "name=mine", NULL};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *cluster = platform_text_load(HEAD CLUSTER("15", "") FOOT, settings, path);
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     cr_expect_str_eq(facts->name, "mine");
@@ -224,7 +224,7 @@ Test(platform_file, what_was_not_set_is_assumed_and_says_so)
 
 Test(platform_file, a_slow_link_slows_every_engine)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     const char *slow = "c_link_3_UP:4";
     const struct ar_link_settings links = {.slow = &slow, .slow_count = 1};
     struct ar_error err;
@@ -280,7 +280,7 @@ static const struct {
 Test(platform_file, a_wrong_platform_or_setting_is_refused_with_one_clear_line)
 {
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
-        char path[PATH_ROOM];
+        char path[PATH_SIZE];
         struct ar_cluster *cluster = NULL;
         struct ar_error err = {.text = ""};
         FILE *file = platform_text_make(path);
@@ -312,7 +312,7 @@ Test(platform_file, hosts_without_a_route_are_named)
 {
     static const char *const kinds[] = {"Full", "Floyd", "Dijkstra"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        char path[PATH_ROOM];
+        char path[PATH_SIZE];
         char text[1024];
         snprintf(
             text, sizeof text,

@@ -34,7 +34,7 @@ Test(platform_rates, measured_rates_are_simgrids_whatever_the_guess)
     static const double guesses[][3] = {
         {9e9, 3e9, 1e9}, {13e9 / 3, 13e9 / 3, 13e9 / 3}, {1e9, 3e9, 9e9}, {1e3, 1e9, 13e9}};
     for (size_t i = 0; i < sizeof guesses / sizeof guesses[0]; i++) {
-        char path[PATH_ROOM];
+        char path[PATH_SIZE];
         double rates_Bps[3];
         struct ar_cluster *cluster = platform_text_load(UNEQUAL, NULL, path);
         memcpy(rates_Bps, guesses[i], sizeof rates_Bps);
@@ -49,7 +49,7 @@ Test(platform_rates, measured_rates_are_simgrids_whatever_the_guess)
 Test(platform_rates, weights_of_one_over_latency_guess_what_simgrid_does)
 {
     static const double weights[] = {1 / 2e-6, 1 / 6e-6, 1 / 18e-6};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     double rates_Bps[3];
     struct ar_error err;
     struct ar_cluster *cluster = platform_text_load(UNEQUAL, NULL, path);
@@ -67,7 +67,7 @@ Test(platform_rates, fat_links_bound_a_flow_and_links_without_direction_serve_bo
 {
     static const struct ar_flow flows[] = {{0, 1}, {1, 0}, {2, 3}};
     static const double expected[] = {0.5e9, 0.5e9, 2e9};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_cluster *cluster = platform_text_load(
         HEAD "<zone id=\"w\" routing=\"Full\">" HOST("a") HOST("b") HOST("c") HOST("d")
             LINK("wire", "bandwidth=\"1GBps\" latency=\"1us\" sharing_policy=\"SHARED\"")

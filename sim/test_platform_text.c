@@ -6,9 +6,9 @@
 
 #include "platform.h"
 
-FILE *platform_text_make(char path[PATH_ROOM])
+FILE *platform_text_make(char path[PATH_SIZE])
 {
-    snprintf(path, PATH_ROOM, "%s/platform-XXXXXX.xml", AR_TEST_BINARY_DIR);
+    snprintf(path, PATH_SIZE, "%s/platform-XXXXXX.xml", AR_TEST_BINARY_DIR);
     int descriptor = mkstemps(path, 4);
     FILE *file = descriptor >= 0 ? fdopen(descriptor, "w") : NULL;
     cr_assert(file != NULL, "cannot make %s", path);
@@ -34,7 +34,7 @@ struct ar_cluster *platform_text_open(const char *path, const char *const *setti
 }
 
 struct ar_cluster *platform_text_load(const char *text, const char *const *settings,
-                                      char path[PATH_ROOM])
+                                      char path[PATH_SIZE])
 {
     FILE *file = platform_text_make(path);
     fputs(text, file);

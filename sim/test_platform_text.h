@@ -8,7 +8,7 @@
 
 #include "ar_platform.h"
 
-enum { PATH_ROOM = 512 };
+enum { PATH_SIZE = 512 };
 
 #define HEAD                                                                                       \
     "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"      \
@@ -23,14 +23,14 @@ enum { PATH_ROOM = 512 };
     "bw=\"10GBps\" lat=\"5us\" " rest "/>\n"
 
 /** A new platform file to write to; the caller closes and unlinks it. */
-FILE *platform_text_make(char path[PATH_ROOM]);
+FILE *platform_text_make(char path[PATH_SIZE]);
 
 /** The cluster of a platform file; `settings` ends with NULL and may be NULL. */
 struct ar_cluster *platform_text_open(const char *path, const char *const *settings);
 
 /** The cluster of a platform text, whose file stays: every question loads it again. */
 struct ar_cluster *platform_text_load(const char *text, const char *const *settings,
-                                      char path[PATH_ROOM]);
+                                      char path[PATH_SIZE]);
 
 /** Destroys the cluster and removes its file. */
 void platform_text_unload(struct ar_cluster *cluster, const char *path);

@@ -37,10 +37,10 @@ Test(reproduce_library, the_band_of_a_row_is_that_of_its_engine_and_of_a_run_as_
                                .out);
     double low_s = number(step, 0, "low_s");
     double high_s = number(step, 0, "high_s");
-    double room_s = 0.2 * (high_s - low_s);
+    double slack_s = 0.2 * (high_s - low_s);
     cr_expect_eq(number(rows, 0, "predicted"), number(step, 0, "iteration_s"));
-    cr_expect_float_eq(number(rows, 0, "low"), low_s, room_s);
-    cr_expect_float_eq(number(rows, 0, "high"), high_s, room_s);
+    cr_expect_float_eq(number(rows, 0, "low"), low_s, slack_s);
+    cr_expect_float_eq(number(rows, 0, "high"), high_s, slack_s);
     double low = number(rows, 1, "low") / number(rows, 1, "predicted");
     double high = number(rows, 1, "high") / number(rows, 1, "predicted");
     cr_expect(low < 0.999 && low > 0.98, "%g", low);

@@ -130,7 +130,7 @@ static void expect_equal_marks(const struct ar_collective *collective, double re
     static double marks_computed[MARKS];
     struct ar_timeline first = {observed, OBSERVED, marks_simulated};
     struct ar_timeline second = {observed, OBSERVED, marks_computed};
-    struct ar_phase phases[AR_PHASES_MOST];
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
     run(&simulated, collective, &ar_engine_simgrid, &first);
     run(&computed, collective, &ar_engine_recurrence, &second);

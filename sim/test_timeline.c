@@ -10,7 +10,7 @@
 
 TestSuite(timeline, .init = cli_enter, .fini = cli_leave);
 
-enum { DEPTH_MOST = 8, BUCKETS_MOST = 256, TRACKS_MOST = 256 };
+enum { DEPTH_MAX = 8, BUCKETS_MAX = 256, TRACKS_MAX = 256 };
 
 /* What a step came to, added up from its slices; times in whole nanoseconds. */
 struct tally {
@@ -21,8 +21,8 @@ struct tally {
     int64_t forward_ns, backward_ns, optimizer_ns, wait_ns;
     size_t layers;
     size_t buckets;
-    int64_t start_ns[BUCKETS_MOST]; /* of a bucket on the first rank */
-    int64_t finish_ns[BUCKETS_MOST];
+    int64_t start_ns[BUCKETS_MAX]; /* of a bucket on the first rank */
+    int64_t finish_ns[BUCKETS_MAX];
     int64_t payload_bytes; /* of all buckets, ranks and channels */
 };
 
@@ -31,7 +31,7 @@ struct track {
     json_int_t process;
     json_int_t thread;
     size_t depth;
-    int64_t ends_ns[DEPTH_MOST];
+    int64_t ends_ns[DEPTH_MAX];
     int64_t last_ns;        /* begin of the last slice */
     int64_t outer_begin_ns; /* of the last outermost slice */
     int64_t filled_ns;      /* what lies in it fills it up to here */
@@ -94,7 +94,7 @@ static size_t push_slice(struct track *track, const json_t *event)
     }
     cr_assert(track->depth == 0 || end_ns <= track->ends_ns[track->depth - 1],
               "%s overlaps the end of what it began in", name);
-    cr_assert_lt(track->depth, (size_t)DEPTH_MOST);
+    cr_assert_lt(track->depth, (size_t)DEPTH_MAX);
     fill(track, begin_ns, end_ns);
     track->last_ns = begin_ns;
     track->ends_ns[track->depth++] = end_ns;
@@ -127,7 +127,7 @@ static void tally_stream(const json_t *event, size_t depth, struct tally *tally)
         return;
     }
     cr_assert_eq(sscanf(text_of(event, "name"), "bucket %u: ", &number), 1);
-    cr_assert(number >= 1 && number <= BUCKETS_MOST);
+    cr_assert(number >= 1 && number <= BUCKETS_MAX);
     size_t bucket = number - 1;
     int64_t begin_ns = ns_of(event, "ts");
     int64_t end_ns = begin_ns + ns_of(event, "dur");
@@ -161,7 +161,7 @@ static void take_metadata(const json_t *event, struct track *tracks, struct tall
         cr_assert_eq(strncmp(text_of(args, "name"), "rank ", 5), 0);
         tally->processes++;
     } else if (strcmp(name, "thread_name") == 0) {
-        cr_assert_lt(tally->tracks, (size_t)TRACKS_MOST);
+        cr_assert_lt(tally->tracks, (size_t)TRACKS_MAX);
         tracks[tally->tracks++] =
             (struct track){.process = count_of(event, "pid"), .thread = count_of(event, "tid")};
     } else {
@@ -174,7 +174,7 @@ static void take_metadata(const json_t *event, struct track *tracks, struct tall
 static struct tally read_timeline(const char *text)
 {
     struct tally tally = {.processes = 0};
-    struct track tracks[TRACKS_MOST];
+    struct track tracks[TRACKS_MAX];
     json_error_t error;
     size_t index;
     json_t *event;

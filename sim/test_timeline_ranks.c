@@ -11,7 +11,7 @@
 
 TestSuite(timeline_ranks);
 
-enum { RANKS = 4, CHANNELS = 2, JOBS_MOST = 8 };
+enum { RANKS = 4, CHANNELS = 2, JOBS_MAX = 8 };
 
 static const double starts_s[RANKS] = {0, 1e-3, 0, 2e-3};
 static const double factors[RANKS] = {1, 1, 1.5, 1.25};
@@ -74,10 +74,10 @@ static void expect_stretched(const struct ar_step *step, const json_t *events)
 Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
 {
     static const uint32_t shown[RANKS] = {0, 1, 2, 3};
-    static double marks_s[JOBS_MOST * RANKS * CHANNELS * AR_MARKS_COUNT];
+    static double marks_s[JOBS_MAX * RANKS * CHANNELS * AR_MARKS_COUNT];
     struct ar_timeline timeline = {shown, RANKS, marks_s};
-    struct ar_job jobs[JOBS_MOST];
-    struct ar_job_time times[JOBS_MOST];
+    struct ar_job jobs[JOBS_MAX];
+    struct ar_job_time times[JOBS_MAX];
     struct ar_error err;
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_trace *trace = support_resnet50(32, AR_FP16);
@@ -87,7 +87,7 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     step.collective.channels = CHANNELS;
     cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.fusion, &err), AR_OK);
     cr_assert_eq(ar_workload_create(trace, &step.fusion, 2, &step.workload, &err), AR_OK);
-    cr_assert_leq(step.workload->buckets_count, (uint32_t)JOBS_MOST);
+    cr_assert_leq(step.workload->buckets_count, (uint32_t)JOBS_MAX);
     run_ring(&step, jobs, times);
     char *text = NULL;
     size_t size = 0;

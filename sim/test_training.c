@@ -10,10 +10,10 @@
 #include "plan.h"
 #include "training.h"
 
-enum { PATH_ROOM = 1024, TEXT_ROOM = 2048 };
+enum { PATH_SIZE = 1024, TEXT_SIZE = 2048 };
 
-static char trace_path[PATH_ROOM];
-static char run_path[PATH_ROOM];
+static char trace_path[PATH_SIZE];
+static char run_path[PATH_SIZE];
 
 /* 1 ms forward, 2 ms backward, 0.5 ms optimizer; 4 MB of gradients on the wire. */
 static const char trace_text[] = "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
@@ -55,7 +55,7 @@ TestSuite(training, .init = enter, .fini = leave);
 __attribute__((format(printf, 2, 3))) static struct training predict(const struct options *options,
                                                                      const char *format, ...)
 {
-    char text[TEXT_ROOM] = "# run = 1\n";
+    char text[TEXT_SIZE] = "# run = 1\n";
     struct training training;
     struct ar_error err = {.status = AR_OK};
     va_list arguments;

@@ -111,13 +111,12 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
 }
 
 /* All engines, as a fraction of the simulated time. */
-static void expect_near(const struct ar_collective *tree, uint64_t elements, double least,
-                        double most)
+static void expect_near(const struct ar_collective *tree, uint64_t elements, double min, double max)
 {
     double simulated_s = trials_simulate(tree, elements);
     for (size_t i = 0; i < ar_message_engines_count; i++) {
         double off = trials_time(tree, ar_engines[i], elements) / simulated_s - 1;
-        cr_expect(off > least && off < most, "%s, %u nodes, %lu elements: off by %g",
+        cr_expect(off > min && off < max, "%s, %u nodes, %lu elements: off by %g",
                   ar_engines[i]->name, tree->shape.y, (unsigned long)elements, off);
     }
 }

@@ -23,7 +23,7 @@
 
 struct options;
 
-enum { TRAINING_NAME = 64, TRAINING_PHASES_MOST = 16 };
+enum { TRAINING_NAME = 64, TRAINING_PHASES_MAX = 16 };
 
 /** A phase, or the sum of all. compute_s + exposed_s + other_s + evaluation_s = time_s. */
 struct training_phase {
@@ -50,8 +50,8 @@ struct training {
     uint32_t gpus;
     double train_s;      /**< of the whole run */
     double images_per_s; /**< mean over the run, evaluations included */
-    struct training_phase phases[TRAINING_PHASES_MOST];
-    struct ar_row rows[TRAINING_PHASES_MOST]; /**< the step of each phase */
+    struct training_phase phases[TRAINING_PHASES_MAX];
+    struct ar_row rows[TRAINING_PHASES_MAX]; /**< the step of each phase */
     size_t phases_count;
     struct training_phase total;
     bool is_shape_dropped; /**< the file's shape is for another number of GPUs; the algorithm's

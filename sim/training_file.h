@@ -35,7 +35,7 @@ struct training_file {
     bool batches_are_total;
     uint32_t gpus;       /**< 0: the file leaves them to the command line */
     size_t batch_column; /**< for error lines */
-    struct training_file_phase phases[TRAINING_PHASES_MOST];
+    struct training_file_phase phases[TRAINING_PHASES_MAX];
     size_t phases_count;
 };
 

@@ -81,7 +81,7 @@ static enum ar_status add_list(const struct training_file *file, const struct ke
         for (size_t end = strlen(part); end > 0 && part[end - 1] == ' '; end--) {
             part[end - 1] = '\0';
         }
-        if (part[0] == '\0' || values->count == SETTINGS_MOST) {
+        if (part[0] == '\0' || values->count == SETTINGS_MAX) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": %s: found %s; expected KEY=VALUE, or several "
                                 "separated by \";\"",

@@ -8,11 +8,11 @@
 #include "ar_units.h"
 #include "training_file.h"
 
-#define VERSION     "1"
-#define EPOCHS_MOST 1e6
+#define VERSION    "1"
+#define EPOCHS_MAX 1e6
 
 /* 1e15 images are more than there are, and counts of them are exact in a double. */
-static const uint64_t images_most = UINT64_C(1000000000000000);
+static const uint64_t images_max = UINT64_C(1000000000000000);
 
 static const char *const directives[] = {
     "run",       "name",       "title",  "source",    "cluster",   "gpus",
@@ -52,25 +52,25 @@ static enum ar_status check_version(const struct ar_csv *csv, struct ar_error *e
 }
 
 /* A whole number; left as it is if the directive is absent. */
-static enum ar_status read_count(const struct ar_csv *csv, const char *key, uint64_t least,
-                                 uint64_t most, uint64_t *count, struct ar_error *err)
+static enum ar_status read_count(const struct ar_csv *csv, const char *key, uint64_t min,
+                                 uint64_t max, uint64_t *count, struct ar_error *err)
 {
     const char *text = ar_csv_directive_text(csv, key, NULL);
     struct ar_error ignored;
     char expected[80];
-    if (text == NULL || ar_parse_count("", text, least, most, count, &ignored) == AR_OK) {
+    if (text == NULL || ar_parse_count("", text, min, max, count, &ignored) == AR_OK) {
         return AR_OK;
     }
-    snprintf(expected, sizeof expected, "a whole number from %" PRIu64 " to %" PRIu64, least, most);
+    snprintf(expected, sizeof expected, "a whole number from %" PRIu64 " to %" PRIu64, min, max);
     return refuse(csv, key, expected, err);
 }
 
 static enum ar_status read_evaluation(const struct ar_csv *csv, struct training_file *file,
                                       struct ar_error *err)
 {
-    enum ar_status status = read_count(csv, "evalimages", 0, images_most, &file->eval_images, err);
+    enum ar_status status = read_count(csv, "evalimages", 0, images_max, &file->eval_images, err);
     if (status == AR_OK) {
-        status = ar_csv_directive_number(csv, "evalevery", 0, EPOCHS_MOST,
+        status = ar_csv_directive_number(csv, "evalevery", 0, EPOCHS_MAX,
                                          "a number of epochs, or 0 for no evaluation",
                                          &file->eval_every, err);
     }
@@ -104,7 +104,7 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct training_
                             csv->path);
     }
     if (status == AR_OK) {
-        status = read_count(csv, "images", 1, images_most, &file->images, err);
+        status = read_count(csv, "images", 1, images_max, &file->images, err);
     }
     if (status == AR_OK) {
         status = read_count(csv, "gpus", 1, UINT32_MAX, &gpus, err);
@@ -163,10 +163,10 @@ static enum ar_status read_phase(const struct ar_csv *csv, const size_t *places,
                                  struct training_file *file, struct ar_error *err)
 {
     struct training_file_phase *phase = &file->phases[row];
-    enum ar_status status = ar_csv_number(csv, row, places[FIRST], 0, EPOCHS_MOST,
+    enum ar_status status = ar_csv_number(csv, row, places[FIRST], 0, EPOCHS_MAX,
                                           "a number of epochs", &phase->first_epoch, err);
     if (status == AR_OK) {
-        status = ar_csv_number(csv, row, places[LAST], 0, EPOCHS_MOST, "a number of epochs",
+        status = ar_csv_number(csv, row, places[LAST], 0, EPOCHS_MAX, "a number of epochs",
                                &phase->last_epoch, err);
     }
     if (status == AR_OK) {
@@ -176,7 +176,7 @@ static enum ar_status read_phase(const struct ar_csv *csv, const size_t *places,
         status = ar_csv_cell_error(csv, row, places[LAST], "a number above first_epoch", err);
     }
     if (status == AR_OK) {
-        status = ar_csv_count(csv, row, places[BATCH], 1, images_most,
+        status = ar_csv_count(csv, row, places[BATCH], 1, images_max,
                               "a whole number of images, at least 1", &phase->batch, err);
     }
     return status;
@@ -190,9 +190,9 @@ static enum ar_status read_phases(const struct ar_csv *csv, struct training_file
     if (status != AR_OK) {
         return status;
     }
-    if (csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MOST) {
+    if (csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": found %zu phases; expected 1 to %d",
-                            csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MOST);
+                            csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MAX);
     }
     for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
         status = read_phase(csv, places, row, file, err);

@@ -10,7 +10,7 @@ static enum ar_status load_cluster(struct variants *variants, const struct optio
                                    uint32_t number, struct loaded_cluster **loaded,
                                    struct ar_error *err)
 {
-    struct loaded_cluster *kept = &variants->clusters[number % VARIANTS_LOADED_MOST];
+    struct loaded_cluster *kept = &variants->clusters[number % VARIANTS_LOADED_MAX];
     if (kept->plan.cluster == NULL || kept->number != number) {
         variants->has_plan = false;
         plan_destroy(&kept->plan);
@@ -32,7 +32,7 @@ static enum ar_status load_trace(struct variants *variants, const struct options
                                  uint32_t number, const struct plan *cluster,
                                  struct loaded_trace **loaded, struct ar_error *err)
 {
-    struct loaded_trace *kept = &variants->traces[number % VARIANTS_LOADED_MOST];
+    struct loaded_trace *kept = &variants->traces[number % VARIANTS_LOADED_MAX];
     const char *cost = ar_cluster_facts(cluster->cluster)->device_cost;
     uint64_t cost_hash = fingerprint_start();
     fingerprint_add(&cost_hash, cost, strlen(cost));
@@ -129,7 +129,7 @@ enum ar_status variants_create(const struct options *options, struct variants *v
 
 void variants_destroy(struct variants *variants)
 {
-    for (size_t i = 0; i < VARIANTS_LOADED_MOST; i++) {
+    for (size_t i = 0; i < VARIANTS_LOADED_MAX; i++) {
         plan_destroy(&variants->clusters[i].plan);
         ar_trace_destroy(variants->traces[i].trace);
     }

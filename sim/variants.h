@@ -10,7 +10,7 @@
 #include "axes.h"
 #include "plan.h"
 
-enum { VARIANTS_LOADED_MOST = 1024 };
+enum { VARIANTS_LOADED_MAX = 1024 };
 
 /** A cluster that is in memory: a plan without a trace. */
 struct loaded_cluster {
@@ -29,8 +29,8 @@ struct loaded_trace {
 struct variants {
     const struct options *options;
     struct axes axes;
-    struct loaded_cluster clusters[VARIANTS_LOADED_MOST]; /**< at number % VARIANTS_LOADED_MOST */
-    struct loaded_trace traces[VARIANTS_LOADED_MOST];
+    struct loaded_cluster clusters[VARIANTS_LOADED_MAX]; /**< at number % VARIANTS_LOADED_MAX */
+    struct loaded_trace traces[VARIANTS_LOADED_MAX];
     uint64_t *hashes; /**< of what was read for a variant, by variant / per_files; 0: not yet */
     struct plan plan; /**< the last one asked for */
     uint32_t variant; /**< that it is of */

@@ -19,15 +19,15 @@
 
 struct ar_cluster;
 
-enum { AR_WALKS_MOST = 64, AR_WALK_GPUS_MOST = 64 };
+enum { AR_WALKS_MAX = 64, AR_WALK_GPUS_MAX = 64 };
 
 /** Walks of a node; channel c takes walk c % count. With C HCAs, `count` is a multiple of C, and
  * every C walks in turn begin once at each HCA and end once at each. */
 struct ar_walks {
     uint32_t gpus_count; /**< GPUs of a full node */
     uint32_t count;
-    uint8_t gpu[AR_WALKS_MOST][AR_WALK_GPUS_MOST];   /**< [walk][place] */
-    uint8_t place[AR_WALKS_MOST][AR_WALK_GPUS_MOST]; /**< [walk][GPU]: the inverse */
+    uint8_t gpu[AR_WALKS_MAX][AR_WALK_GPUS_MAX];   /**< [walk][place] */
+    uint8_t place[AR_WALKS_MAX][AR_WALK_GPUS_MAX]; /**< [walk][GPU]: the inverse */
 };
 
 /** The walks of a cluster, which owns them; NULL if they are the plain zigzags: channel pair i

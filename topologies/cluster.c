@@ -24,7 +24,7 @@ static const char *text_of(const struct ar_topo *topo, enum ar_topo_key key)
 static bool has_nvlink(const struct ar_topo_values *values)
 {
     uint32_t gpus =
-        values->count[TOPO_GPUS] < AR_TOPO_GPUS_MOST ? values->count[TOPO_GPUS] : AR_TOPO_GPUS_MOST;
+        values->count[TOPO_GPUS] < AR_TOPO_GPUS_MAX ? values->count[TOPO_GPUS] : AR_TOPO_GPUS_MAX;
     for (uint32_t a = 0; a < gpus; a++) {
         for (uint32_t b = 0; b < gpus; b++) {
             if (values->weight[a][b] != 0) {
@@ -76,7 +76,7 @@ static void number_nvlinks(const struct ar_topo_values *values, struct ar_node_l
 
 /* Numbers `groups` pairs of links and gives each GPU that of its group of neighbours. */
 static uint16_t number_groups(uint32_t groups, uint32_t gpus, struct ar_node_links *node,
-                              uint16_t link_of_gpu[AR_TOPO_GPUS_MOST])
+                              uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
 {
     uint16_t first = (uint16_t)node->count;
     for (uint32_t g = 0; g < gpus; g++) {

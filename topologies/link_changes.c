@@ -5,10 +5,10 @@
 #include "ar_units.h"
 #include "topo.h"
 
-enum { NAME_ROOM = 160 };
+enum { NAME_SIZE = 160 };
 
-static const double factor_least = 1e-6;
-static const double factor_most = 1e6;
+static const double factor_min = 1e-6;
+static const double factor_max = 1e6;
 
 const struct ar_link_change *ar_topo_link_change(const struct ar_cluster *cluster, uint32_t link)
 {
@@ -41,7 +41,7 @@ static enum ar_status insert_change(struct ar_cluster *cluster, const char *wher
         place--;
     }
     if (place > 0 && cluster->changes[place - 1].link == change.link) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         return ar_error_set(err, AR_USAGE,
                             "%s: found link \"%s\" a second time; expected each link once, slow or "
                             "down",
@@ -73,7 +73,7 @@ static enum ar_status add_slow(struct ar_cluster *cluster, const char *text, str
     struct ar_link_change change = {.is_down = false};
     struct ar_error ignored;
     const char *colon = strrchr(text, ':');
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     if (colon == NULL || colon == text || colon[1] == '\0') {
         return ar_error_set(
             err, AR_USAGE,
@@ -81,12 +81,12 @@ static enum ar_status add_slow(struct ar_cluster *cluster, const char *text, str
             "times slower)",
             where, text);
     }
-    if (ar_parse_number(where, colon + 1, factor_least, factor_most, &change.factor, &ignored) !=
+    if (ar_parse_number(where, colon + 1, factor_min, factor_max, &change.factor, &ignored) !=
         AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found the factor \"%.40s\"; expected a number above zero, from %g "
                             "to %g (4: four times slower)",
-                            where, colon + 1, factor_least, factor_most);
+                            where, colon + 1, factor_min, factor_max);
     }
     snprintf(name, sizeof name, "%.*s", (int)(colon - text), text);
     return add_change(cluster, where, name, change, err);

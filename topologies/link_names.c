@@ -5,7 +5,7 @@
 #include "ar_text.h"
 #include "topo.h"
 
-enum { NAME_ROOM = 160 }; /* SimGrid makes long ones */
+enum { NAME_SIZE = 160 }; /* SimGrid makes long ones */
 
 /* The number behind a prefix that ends with '-'; false if there is none. */
 static bool read_index(const char *name, const char *prefix, uint32_t *index)
@@ -45,7 +45,7 @@ static uint32_t find_among(const struct ar_cluster *cluster, struct candidates c
     size_t length = strlen(name);
     uint32_t found = 0;
     for (uint32_t i = 0; i < candidates.count; i++) {
-        char full[NAME_ROOM];
+        char full[NAME_SIZE];
         ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
         if (strcmp(name, full) == 0) {
             links[0] = candidates.first + i;
@@ -61,14 +61,14 @@ static uint32_t find_among(const struct ar_cluster *cluster, struct candidates c
 
 /* The names of the candidates, and those without a direction. */
 static size_t list_names(const struct ar_cluster *cluster, struct candidates candidates,
-                         char (*names)[NAME_ROOM])
+                         char (*names)[NAME_SIZE])
 {
     size_t count = 0;
     for (uint32_t i = 0; i < candidates.count; i++) {
-        char full[NAME_ROOM];
+        char full[NAME_SIZE];
         ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
-        ar_copy_text(names[count++], NAME_ROOM, full);
-        snprintf(names[count], NAME_ROOM, "%.*s", (int)(direction_of(full) - full), full);
+        ar_copy_text(names[count++], NAME_SIZE, full);
+        snprintf(names[count], NAME_SIZE, "%.*s", (int)(direction_of(full) - full), full);
         count += strcmp(names[count], full) != 0;
     }
     return count;
@@ -102,9 +102,9 @@ static enum ar_status report_unknown(const struct ar_cluster *cluster, const cha
     struct candidates of_node = is_platform ? all_links(cluster) : node_links(cluster, index);
     struct candidates of_rack =
         is_platform ? (struct candidates){.count = 0} : rack_links(cluster, index);
-    size_t room = 2 * ((size_t)of_node.count + of_rack.count) + 1;
-    char(*names)[NAME_ROOM] = calloc(room, sizeof *names);
-    const char **pointers = calloc(room, sizeof *pointers);
+    size_t capacity = 2 * ((size_t)of_node.count + of_rack.count) + 1;
+    char(*names)[NAME_SIZE] = calloc(capacity, sizeof *names);
+    const char **pointers = calloc(capacity, sizeof *pointers);
     if (names == NULL || pointers == NULL) {
         free(names);
         free(pointers);

@@ -80,10 +80,10 @@ static enum ar_status check_keys(const struct ar_topo *topo, struct ar_error *er
 }
 
 /* The name of the file without folder and ending, in the letters of a name. */
-static void name_of_file(const char *path, char name[AR_TOPO_TEXT_MOST])
+static void name_of_file(const char *path, char name[AR_TOPO_TEXT_MAX])
 {
     const char *slash = strrchr(path, '/');
-    ar_copy_text(name, AR_TOPO_TEXT_MOST, slash != NULL ? slash + 1 : path);
+    ar_copy_text(name, AR_TOPO_TEXT_MAX, slash != NULL ? slash + 1 : path);
     char *dot = strrchr(name, '.');
     if (dot != NULL && dot != name) {
         *dot = '\0';
@@ -104,7 +104,7 @@ static enum ar_status assume(struct ar_topo *topo, enum ar_topo_key key, const c
 static enum ar_status assume_rest(const char *path, struct ar_topo *topo, struct ar_error *err)
 {
     static const char source[] = "assumed";
-    char name[AR_TOPO_TEXT_MOST];
+    char name[AR_TOPO_TEXT_MAX];
     name_of_file(path, name);
     enum ar_status status = assume(topo, TOPO_NAME, name, "name of the platform file", err);
     if (status == AR_OK) {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PLACES_LEAST = 1024 };
+enum { PLACES_MIN = 1024 };
 
 uint64_t ar_route_key(struct ar_flow pair)
 {
@@ -33,7 +33,7 @@ const struct ar_known_route *ar_route_find(const struct ar_route_table *table, u
 static enum ar_status grow(struct ar_route_table *table, struct ar_error *err)
 {
     struct ar_route_table larger = {
-        .places_count = table->places_count > 0 ? 2 * table->places_count : PLACES_LEAST,
+        .places_count = table->places_count > 0 ? 2 * table->places_count : PLACES_MIN,
         .used_count = table->used_count,
     };
     larger.places = calloc(larger.places_count, sizeof *larger.places);

@@ -18,7 +18,7 @@ static const char host_speed[] = "1Gf";
 /* A gate link is this much wider than the HCAs of its node together. */
 static const double gate_width = 1000;
 
-enum { NAME_ROOM = 64 };
+enum { NAME_SIZE = 64 };
 
 struct writer {
     const struct ar_cluster *cluster;
@@ -40,21 +40,21 @@ static void write_named_link(const struct writer *writer, const char *name, doub
 
 static void write_link(const struct writer *writer, uint32_t link, double latency_s)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     write_named_link(writer, ar_cluster_link_name(writer->cluster, link, name, sizeof name),
                      ar_cluster_link_bandwidth(writer->cluster, link), latency_s);
 }
 
 static void write_hop(const struct writer *writer, uint32_t link)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     fprintf(writer->file, "<link_ctn id=\"%s\" direction=\"NONE\"/>",
             ar_cluster_link_name(writer->cluster, link, name, sizeof name));
 }
 
 static void write_host(const struct writer *writer, uint32_t rank)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     fprintf(writer->file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
             ar_cluster_host_name(writer->cluster, rank, name, sizeof name), host_speed);
 }
@@ -99,7 +99,7 @@ static void write_links(const struct writer *writer)
     for (uint32_t node = 0; node < writer->nodes_count; node++) {
         write_node_links(writer, node);
         if (writer->has_network && !writer->is_star) {
-            char name[NAME_ROOM];
+            char name[NAME_SIZE];
             snprintf(name, sizeof name, "node-%u.net", node);
             write_named_link(writer, name, net_width_Bps, cluster->values.number[TOPO_NET_LATENCY]);
         }
@@ -148,7 +148,7 @@ static void write_gate_route(const struct writer *writer, uint32_t node, uint32_
         (has_uplink && ar_topo_is_down(cluster, first + links->net_uplink[gpu]))) {
         return;
     }
-    char host[NAME_ROOM], gate[NAME_ROOM];
+    char host[NAME_SIZE], gate[NAME_SIZE];
     ar_cluster_host_name(writer->cluster, rank, host, sizeof host);
     snprintf(gate, sizeof gate, "node-%u.gate", node);
     fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", is_out ? host : gate,
@@ -257,7 +257,7 @@ static void write_star_nodes(const struct writer *writer, uint32_t first, uint32
         write_host(writer, node);
     }
     for (uint32_t node = first; node < end && writer->has_network; node++) {
-        char out[NAME_ROOM], in[NAME_ROOM];
+        char out[NAME_SIZE], in[NAME_SIZE];
         uint32_t link = node * links->count + links->hca[0];
         fprintf(writer->file, "<host_link id=\"gpu-%u\" up=\"%s\" down=\"%s\"/>\n", node,
                 ar_cluster_link_name(writer->cluster, link, out, sizeof out),

@@ -11,7 +11,7 @@ static bool is_near(double a, double b)
 
 static struct ar_cluster *load_shipped(const char *name, const char *const *settings)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     return test_load(test_shipped_path(name, path), settings);
 }
 
@@ -125,7 +125,7 @@ Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
         }
         content[length++] = *c == ' ' ? '\t' : *c;
     }
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_file_make(content, length, path), NULL);
     remove(path);
     cr_assert_eq(ar_cluster_gpus_count(cluster), 24);

@@ -23,9 +23,9 @@ const char test_small_cluster[] = "# small cluster for tests\n"
                                   "rack.uplinks = 1 ; test\n"
                                   "rack.uplink_bandwidth = 100Gbps ; test\n";
 
-const char *test_file_make(const char *content, size_t size, char path[TEST_PATH_ROOM])
+const char *test_file_make(const char *content, size_t size, char path[TEST_PATH_SIZE])
 {
-    snprintf(path, TEST_PATH_ROOM, "%s/test-XXXXXX", AR_TEST_BINARY_DIR);
+    snprintf(path, TEST_PATH_SIZE, "%s/test-XXXXXX", AR_TEST_BINARY_DIR);
     int descriptor = mkstemp(path);
     cr_assert(descriptor >= 0, "cannot make %s", path);
     cr_assert(write(descriptor, content, size) == (ssize_t)size);
@@ -33,9 +33,9 @@ const char *test_file_make(const char *content, size_t size, char path[TEST_PATH
     return path;
 }
 
-const char *test_shipped_path(const char *name, char path[TEST_PATH_ROOM])
+const char *test_shipped_path(const char *name, char path[TEST_PATH_SIZE])
 {
-    snprintf(path, TEST_PATH_ROOM, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
+    snprintf(path, TEST_PATH_SIZE, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
     return path;
 }
 
@@ -54,7 +54,7 @@ struct ar_cluster *test_load(const char *path, const char *const *settings)
 
 struct ar_cluster *test_load_small(const char *const *settings)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     test_file_make(test_small_cluster, sizeof test_small_cluster - 1, path);
     struct ar_cluster *cluster = test_load(path, settings);
     unlink(path);

@@ -5,12 +5,12 @@
 #include "test_files.h"
 #include "test_platform.h"
 
-enum { TEXTS_MOST = 4 };
+enum { TEXTS_MAX = 4 };
 
 static size_t count_texts(const char *const *texts)
 {
     size_t count = 0;
-    while (count < TEXTS_MOST && texts[count] != NULL) {
+    while (count < TEXTS_MAX && texts[count] != NULL) {
         count++;
     }
     return count;
@@ -18,8 +18,8 @@ static size_t count_texts(const char *const *texts)
 
 /* Slow and down links, each list ended by NULL if shorter. */
 struct links {
-    const char *slow[TEXTS_MOST];
-    const char *down[TEXTS_MOST];
+    const char *slow[TEXTS_MAX];
+    const char *down[TEXTS_MAX];
 };
 
 static enum ar_status change(struct ar_cluster *cluster, const struct links *links,

@@ -102,7 +102,7 @@ static void simulate(const char *platform)
 
 static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_count)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     test_file_make("", 0, path);
     FILE *file = fopen(path, "w");
     cr_assert(file != NULL);

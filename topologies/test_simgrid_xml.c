@@ -39,7 +39,7 @@ static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
 
 Test(simgrid_xml, abci_v100_has_the_routes_of_the_cluster_within_a_node_a_rack_and_across_racks)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
     check_routes(cluster, 1);
     check_routes(cluster, 3);
@@ -49,7 +49,7 @@ Test(simgrid_xml, abci_v100_has_the_routes_of_the_cluster_within_a_node_a_rack_a
 
 Test(simgrid_xml, the_whole_of_abci_v100_loads)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
     check_routes(cluster, 1088);
     ar_cluster_destroy(cluster);
@@ -59,7 +59,7 @@ Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
 {
     static const char *const names[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[TEST_PATH_ROOM];
+        char path[TEST_PATH_SIZE];
         struct ar_cluster *cluster = test_load(test_shipped_path(names[i], path), NULL);
         check_routes(cluster, 1);
         check_routes(cluster, 5);
@@ -69,7 +69,7 @@ Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
 
 Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), NULL);
     check_routes(cluster, 1);
     check_routes(cluster, 40);
@@ -103,7 +103,7 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
 
 static struct ar_cluster *load_abci(const char *const *settings)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     return test_load(test_shipped_path("abci-v100", path), settings);
 }
 
@@ -187,7 +187,7 @@ Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
 /* Its neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
 Test(simgrid_xml, a_dgx1_sends_and_receives_at_full_rate_by_all_four_hcas_at_once)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("dgx1-v100", path), NULL);
     struct test_flow flows[] = {
         {0, 8, message_bytes, 0},  {2, 10, message_bytes, 0}, {4, 12, message_bytes, 0},
@@ -297,7 +297,7 @@ Test(simgrid_xml, the_platform_of_two_flat_nodes_is_this_text)
         "</zone>\n"
         "</platform>\n";
     const char *settings[] = {"hca.bandwidth=16GB/s", "net.latency=500ms", NULL};
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), settings);
     char *text = write_platform(cluster, 2);
     cr_assert_str_eq(text, golden);

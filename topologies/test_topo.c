@@ -124,7 +124,7 @@ static void expect_refusal(const char *path, const char *setting, enum ar_status
 Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
 {
     for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++) {
-        char content[4096], path[TEST_PATH_ROOM];
+        char content[4096], path[TEST_PATH_SIZE];
         make_content(&bad_cases[i], content);
         test_file_make(content, strlen(content), path);
         expect_refusal(path, bad_cases[i].setting, bad_cases[i].status, bad_cases[i].expected);
@@ -134,7 +134,7 @@ Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
 
 static void expect_bytes_refused(const char *bytes, size_t size, const char *expected)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     expect_refusal(test_file_make(bytes, size, path), NULL, AR_BAD_DATA, expected);
     unlink(path);
 }
@@ -180,7 +180,7 @@ Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
     expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT, "/nonexistent/x.topo: cannot read");
     expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, "found a directory");
     expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "found more than 1 MiB");
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     test_file_make("nodes = 1\n", 10, path);
     chmod(path, 0);
     if (access(path, R_OK) != 0) { /* root may read anything */
@@ -191,7 +191,7 @@ Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
 
 Test(topo, a_long_path_leaves_room_for_the_message)
 {
-    char directory[TEST_PATH_ROOM + 256], path[TEST_PATH_ROOM + 300];
+    char directory[TEST_PATH_SIZE + 256], path[TEST_PATH_SIZE + 300];
     snprintf(directory, sizeof directory, "%s/%0200d", AR_TEST_BINARY_DIR, 0);
     mkdir(directory, 0777);
     snprintf(path, sizeof path, "%s/x.topo", directory);
@@ -208,7 +208,7 @@ Test(topo, a_long_path_leaves_room_for_the_message)
 Test(topo, more_links_than_can_be_numbered_are_refused)
 {
     const char *settings[] = {"gpus_per_node=64", "nodes=1000000"};
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     test_file_make(test_small_cluster, strlen(test_small_cluster), path);
     struct ar_cluster *cluster = NULL;
     struct ar_error err;

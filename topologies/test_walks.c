@@ -13,14 +13,14 @@ enum { MACHINES = sizeof machines / sizeof machines[0] };
 
 static struct ar_cluster *load_shipped(const char *name)
 {
-    char path[TEST_PATH_ROOM];
+    char path[TEST_PATH_SIZE];
     return test_load(test_shipped_path(name, path), NULL);
 }
 
 /* The small cluster without its NVLink pairs and HCAs, and with lines in their place. */
 static struct ar_cluster *load_node(uint32_t gpus, uint32_t hcas, const char *pairs)
 {
-    char text[4096], path[TEST_PATH_ROOM];
+    char text[4096], path[TEST_PATH_SIZE];
     int length = snprintf(text, sizeof text,
                           "name = node ; test\n"
                           "nodes = 3 ; test\n"
@@ -147,11 +147,11 @@ Test(walks, nodes_whose_pairs_are_alike_with_two_hcas_or_less_have_the_plain_zig
 /* The largest load of an NVLink, channels over weight, after each channel, ways back to the first
  * GPU included. Fails where two GPUs have no NVLink. */
 static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
-                        double load[AR_WALKS_MOST])
+                        double load[AR_WALKS_MAX])
 {
     const struct ar_walks *walks = ar_cluster_walks(cluster);
     double uses[16][16] = {{0}};
-    double most = 0;
+    double max = 0;
     for (uint32_t channel = 0; channel < walks->count; channel++) {
         for (uint32_t i = 0; i < walks->gpus_count; i++) {
             uint32_t a = walks->gpu[channel][i];
@@ -159,9 +159,9 @@ static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
             struct ar_path path = ar_cluster_path(cluster, a, b);
             cr_assert_eq(path.tier, AR_TIER_NVLINK, "channel %u: GPU %u to %u", channel, a, b);
             uses[a][b] += brick_Bps / path.bandwidth_Bps;
-            most = uses[a][b] > most ? uses[a][b] : most;
+            max = uses[a][b] > max ? uses[a][b] : max;
         }
-        load[channel] = most;
+        load[channel] = max;
     }
 }
 
@@ -169,7 +169,7 @@ static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
  * are doubled. */
 Test(walks, rings_of_a_dgx1_are_closed_by_nvlinks_and_load_the_bricks_as_evenly_as_can_be)
 {
-    double load[AR_WALKS_MOST];
+    double load[AR_WALKS_MAX];
     struct ar_cluster *cluster = load_shipped("dgx1-v100");
     cr_assert_eq(ar_cluster_walks(cluster)->count, 12);
     load_bricks(cluster, 24.24e9, load);
@@ -182,7 +182,7 @@ Test(walks, rings_of_a_dgx1_are_closed_by_nvlinks_and_load_the_bricks_as_evenly_
 
 Test(walks, six_rings_of_a_node_with_one_hca_fill_all_bricks_of_the_mesh)
 {
-    double load[AR_WALKS_MOST];
+    double load[AR_WALKS_MAX];
     struct ar_cluster *cluster = load_shipped("v100-8gpu-1edr");
     cr_assert_eq(ar_cluster_walks(cluster)->count, 6);
     load_bricks(cluster, 24.24e9, load);
@@ -194,7 +194,7 @@ Test(walks, six_rings_of_a_node_with_one_hca_fill_all_bricks_of_the_mesh)
 /* A 4x4 grid of GPUs: four NVLinks inside, fewer at the rim; its rings exist. */
 Test(walks, a_grid_of_sixteen_gpus_has_rings_along_its_nvlinks)
 {
-    double load[AR_WALKS_MOST];
+    double load[AR_WALKS_MAX];
     struct ar_cluster *cluster =
         load_node(16, 4,
                   "0-1 1-2 2-3 4-5 5-6 6-7 8-9 9-10 10-11 12-13 13-14 14-15 "
@@ -239,7 +239,7 @@ Test(walks, a_chain_that_cannot_use_both_hcas_is_no_walk)
 static void expect_good_walks(uint32_t gpus, uint32_t hcas, const char *pairs)
 {
     struct ar_cluster *cluster = load_node(gpus, hcas, pairs);
-    double load[AR_WALKS_MOST];
+    double load[AR_WALKS_MAX];
     check_permutations(ar_cluster_walks(cluster));
     check_hcas(ar_cluster_walks(cluster), hcas);
     load_bricks(cluster, 10e9, load);

@@ -20,11 +20,11 @@
 struct ar_platform;
 
 enum {
-    AR_TOPO_GPUS_MOST = 64,       /**< GPUs of a node */
-    AR_TOPO_NODES_MOST = 1 << 20, /**< nodes of a cluster */
-    AR_TOPO_PATH_ROOM = 200,      /**< of the file name in messages */
-    AR_TOPO_WHERE_ROOM = 320,     /**< of the beginning of a message */
-    AR_TOPO_TEXT_MOST = 200       /**< characters of a value; a list of pairs may be longer */
+    AR_TOPO_GPUS_MAX = 64,       /**< GPUs of a node */
+    AR_TOPO_NODES_MAX = 1 << 20, /**< nodes of a cluster */
+    AR_TOPO_PATH_SIZE = 200,     /**< of the file name in messages */
+    AR_TOPO_WHERE_SIZE = 320,    /**< of the beginning of a message */
+    AR_TOPO_TEXT_MAX = 200       /**< characters of a value; a list of pairs may be longer */
 };
 
 /** The keys of a cluster file: symbol, key, kind of its value. */
@@ -74,7 +74,7 @@ struct ar_topo_entry {
 
 /** A cluster file as read, settings applied. */
 struct ar_topo {
-    char path[AR_TOPO_PATH_ROOM]; /**< file name for messages, shortened at its start if long */
+    char path[AR_TOPO_PATH_SIZE]; /**< file name for messages, shortened at its start if long */
     size_t entries_count;
     struct ar_topo_entry entries[AR_TOPO_KEYS_COUNT]; /**< in the order of the file */
 };
@@ -87,7 +87,7 @@ struct ar_topo_values {
     bool is_switched;                   /**< `nvlink.pairs = switch` */
     bool has_hcas_on_switches;          /**< `hca.attached = switch` */
     /** NVLink weight of each directed pair, 0: none. */
-    uint8_t weight[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST];
+    uint8_t weight[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
 };
 
 enum { AR_TOPO_NO_LINK = UINT16_MAX };
@@ -95,12 +95,11 @@ enum { AR_TOPO_NO_LINK = UINT16_MAX };
 /** Links of one node, numbered from 0; the two directions are neighbours: link and link + 1. */
 struct ar_node_links {
     uint32_t count;
-    uint16_t nvlink[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST]; /**< or AR_TOPO_NO_LINK */
-    uint16_t port[AR_TOPO_GPUS_MOST];   /**< out of GPU g (into it: + 1), or AR_TOPO_NO_LINK */
-    uint16_t uplink[AR_TOPO_GPUS_MOST]; /**< up from its PCIe switch (down: + 1), or none */
-    uint16_t
-        net_uplink[AR_TOPO_GPUS_MOST]; /**< the same, if it is on the way to the HCA; or none */
-    uint16_t hca[AR_TOPO_GPUS_MOST];   /**< out of its HCA (into it: + 1), or none */
+    uint16_t nvlink[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX]; /**< or AR_TOPO_NO_LINK */
+    uint16_t port[AR_TOPO_GPUS_MAX];       /**< out of GPU g (into it: + 1), or AR_TOPO_NO_LINK */
+    uint16_t uplink[AR_TOPO_GPUS_MAX];     /**< up from its PCIe switch (down: + 1), or none */
+    uint16_t net_uplink[AR_TOPO_GPUS_MAX]; /**< the same, if it is on the way to the HCA; or none */
+    uint16_t hca[AR_TOPO_GPUS_MAX];        /**< out of its HCA (into it: + 1), or none */
     uint16_t first_port, first_uplink, first_hca;
 };
 
@@ -156,7 +155,7 @@ const struct ar_topo_entry *ar_topo_find(const struct ar_topo *topo, enum ar_top
 
 /** Writes the beginning of a message on an entry (`x.topo:3: key "hcas"`, `--set: key "hcas"`). */
 const char *ar_topo_where(const struct ar_topo *topo, const struct ar_topo_entry *entry,
-                          char where[AR_TOPO_WHERE_ROOM]);
+                          char where[AR_TOPO_WHERE_SIZE]);
 
 /** Name of a key in the file. */
 const char *ar_topo_key_name(enum ar_topo_key key);

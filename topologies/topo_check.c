@@ -8,7 +8,7 @@ enum ar_status ar_topo_refuse(const struct ar_topo *topo, enum ar_topo_key key,
         return ar_error_set(err, AR_BAD_DATA, "%s: key \"%s\": found nowhere; expected %s",
                             topo->path, ar_topo_key_name(key), expected);
     }
-    char where[AR_TOPO_WHERE_ROOM];
+    char where[AR_TOPO_WHERE_SIZE];
     return ar_error_set(err, entry->line == 0 ? AR_USAGE : AR_BAD_DATA,
                         "%s: found \"%.60s\"; expected %s", ar_topo_where(topo, entry, where),
                         entry->text, expected);

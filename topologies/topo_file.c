@@ -6,7 +6,7 @@
 #include "ar_text.h"
 #include "topo.h"
 
-enum { FILE_MOST = 1 << 20, LINE_MOST = 4000 };
+enum { FILE_MAX = 1 << 20, LINE_MAX = 4000 };
 
 void ar_topo_free(struct ar_topo *topo)
 {
@@ -28,25 +28,25 @@ const struct ar_topo_entry *ar_topo_find(const struct ar_topo *topo, enum ar_top
 }
 
 const char *ar_topo_where(const struct ar_topo *topo, const struct ar_topo_entry *entry,
-                          char where[AR_TOPO_WHERE_ROOM])
+                          char where[AR_TOPO_WHERE_SIZE])
 {
     const char *name = ar_topo_key_name(entry->key);
     if (entry->line == 0) {
-        snprintf(where, AR_TOPO_WHERE_ROOM, "--set: key \"%s\"", name);
+        snprintf(where, AR_TOPO_WHERE_SIZE, "--set: key \"%s\"", name);
     } else {
-        snprintf(where, AR_TOPO_WHERE_ROOM, "%s:%u: key \"%s\"", topo->path, entry->line, name);
+        snprintf(where, AR_TOPO_WHERE_SIZE, "%s:%u: key \"%s\"", topo->path, entry->line, name);
     }
     return where;
 }
 
 /* Keeps the end of a long path, which tells more than its start. */
-static void copy_path(char target[AR_TOPO_PATH_ROOM], const char *path)
+static void copy_path(char target[AR_TOPO_PATH_SIZE], const char *path)
 {
     size_t length = strlen(path);
-    if (length < AR_TOPO_PATH_ROOM) {
-        ar_copy_text(target, AR_TOPO_PATH_ROOM, path);
+    if (length < AR_TOPO_PATH_SIZE) {
+        ar_copy_text(target, AR_TOPO_PATH_SIZE, path);
     } else {
-        snprintf(target, AR_TOPO_PATH_ROOM, "...%s", path + length - (AR_TOPO_PATH_ROOM - 4));
+        snprintf(target, AR_TOPO_PATH_SIZE, "...%s", path + length - (AR_TOPO_PATH_SIZE - 4));
     }
 }
 
@@ -68,16 +68,16 @@ static enum ar_status read_file(const char *path, char **content, size_t *size,
         return ar_error_set(err, AR_NO_INPUT, "%.400s: found a directory; expected a cluster file",
                             path);
     }
-    char *buffer = malloc(FILE_MOST + 1);
+    char *buffer = malloc(FILE_MAX + 1);
     if (buffer == NULL) {
         fclose(file);
         return ar_error_no_memory(err, "the cluster file");
     }
-    *size = fread(buffer, 1, FILE_MOST + 1, file);
+    *size = fread(buffer, 1, FILE_MAX + 1, file);
     bool has_failed = ferror(file) != 0;
     int cause = errno;
     fclose(file);
-    if (has_failed || *size > FILE_MOST) {
+    if (has_failed || *size > FILE_MAX) {
         free(buffer);
         return has_failed
                    ? ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read: %s", path,
@@ -166,10 +166,10 @@ static enum ar_status split_assignment(const char *where, char *assignment, enum
         return ar_error_set(err, AR_BAD_DATA, "%s: key \"%s\": found no value; expected one", where,
                             ar_topo_key_name(*key));
     }
-    if (length > AR_TOPO_TEXT_MOST && *key != TOPO_NVLINK_PAIRS) {
+    if (length > AR_TOPO_TEXT_MAX && *key != TOPO_NVLINK_PAIRS) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: key \"%s\": found a value of %zu characters; expected at most %d",
-                            where, ar_topo_key_name(*key), length, AR_TOPO_TEXT_MOST);
+                            where, ar_topo_key_name(*key), length, AR_TOPO_TEXT_MAX);
     }
     return AR_OK;
 }
@@ -177,7 +177,7 @@ static enum ar_status split_assignment(const char *where, char *assignment, enum
 static enum ar_status read_line(struct ar_topo *topo, uint32_t line, char *text,
                                 struct ar_error *err)
 {
-    char where[AR_TOPO_WHERE_ROOM];
+    char where[AR_TOPO_WHERE_SIZE];
     snprintf(where, sizeof where, "%s:%u", topo->path, line);
     char *assignment = trim(text);
     enum ar_status status = check_text(where, assignment, true, err);
@@ -219,10 +219,10 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
                                 topo->path, line);
         }
         *end = '\0';
-        if (end - start > LINE_MOST || strlen(start) != (size_t)(end - start)) {
+        if (end - start > LINE_MAX || strlen(start) != (size_t)(end - start)) {
             return ar_error_set(
                 err, AR_BAD_DATA, "%s:%u: found %s; expected plain text lines", topo->path, line,
-                end - start > LINE_MOST ? "more than 4000 characters in a line" : "the byte 0x00");
+                end - start > LINE_MAX ? "more than 4000 characters in a line" : "the byte 0x00");
         }
         enum ar_status status = read_line(topo, line, start, err);
         if (status != AR_OK) {
@@ -240,8 +240,8 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
 
 static enum ar_status apply_setting(struct ar_topo *topo, const char *setting, struct ar_error *err)
 {
-    char text[LINE_MOST + 1];
-    if (strlen(setting) > LINE_MOST) {
+    char text[LINE_MAX + 1];
+    if (strlen(setting) > LINE_MAX) {
         return ar_error_set(err, AR_USAGE, "--set: found %zu characters; expected key=value",
                             strlen(setting));
     }

@@ -28,14 +28,14 @@ static const enum kind key_kinds[] = {
 };
 
 struct range {
-    uint32_t least, most;
+    uint32_t min, max;
 };
 
 /* Only counts have a range of their own. */
 static const struct range count_ranges[AR_TOPO_KEYS_COUNT] = {
-    [TOPO_NODES] = {1, AR_TOPO_NODES_MOST},        [TOPO_GPUS] = {1, AR_TOPO_GPUS_MOST},
-    [TOPO_PCIE_SWITCHES] = {0, AR_TOPO_GPUS_MOST}, [TOPO_HCAS] = {0, AR_TOPO_GPUS_MOST},
-    [TOPO_RACK_NODES] = {0, AR_TOPO_NODES_MOST},   [TOPO_RACK_UPLINKS] = {0, 1000000},
+    [TOPO_NODES] = {1, AR_TOPO_NODES_MAX},        [TOPO_GPUS] = {1, AR_TOPO_GPUS_MAX},
+    [TOPO_PCIE_SWITCHES] = {0, AR_TOPO_GPUS_MAX}, [TOPO_HCAS] = {0, AR_TOPO_GPUS_MAX},
+    [TOPO_RACK_NODES] = {0, AR_TOPO_NODES_MAX},   [TOPO_RACK_UPLINKS] = {0, 1000000},
     [TOPO_LIBRARY_CHANNELS] = {1, 1024},
 };
 
@@ -121,7 +121,7 @@ static enum ar_status parse_count(const char *where, const char *text, struct ra
                                   uint32_t *count, struct ar_error *err)
 {
     uint64_t value = 0;
-    enum ar_status status = ar_parse_count(where, text, range.least, range.most, &value, err);
+    enum ar_status status = ar_parse_count(where, text, range.min, range.max, &value, err);
     if (status == AR_OK) {
         *count = (uint32_t)value;
     }
@@ -145,7 +145,7 @@ static enum ar_status parse_attached(const char *where, const char *text, bool *
 static enum ar_status parse_entry(const struct ar_topo *topo, const struct ar_topo_entry *entry,
                                   struct ar_topo_values *values, struct ar_error *err)
 {
-    char where[AR_TOPO_WHERE_ROOM];
+    char where[AR_TOPO_WHERE_SIZE];
     ar_topo_where(topo, entry, where);
     enum ar_status status = AR_OK;
     switch (key_kinds[entry->key]) {
@@ -183,7 +183,7 @@ static enum ar_status parse_pairs(const struct ar_topo *topo, struct ar_topo_val
     if (pairs == NULL) {
         return AR_OK;
     }
-    char where[AR_TOPO_WHERE_ROOM];
+    char where[AR_TOPO_WHERE_SIZE];
     enum ar_status status = ar_topo_parse_pairs(ar_topo_where(topo, pairs, where), pairs->text,
                                                 values->count[TOPO_GPUS], values, err);
     if (status != AR_OK && pairs->line == 0) {

@@ -3,13 +3,13 @@
 
 #include "topo.h"
 
-enum { WEIGHT_MOST = 64, DIGITS_MOST = 4 };
+enum { WEIGHT_MAX = 64, DIGITS_MAX = 4 };
 
-/* Reads a number of at most DIGITS_MOST digits and moves `text` behind it. */
+/* Reads a number of at most DIGITS_MAX digits and moves `text` behind it. */
 static bool read_number(const char **text, uint32_t *number)
 {
     size_t digits = strspn(*text, "0123456789");
-    if (digits == 0 || digits > DIGITS_MOST) {
+    if (digits == 0 || digits > DIGITS_MAX) {
         return false;
     }
     *number = (uint32_t)strtoul(*text, NULL, 10);
@@ -52,9 +52,9 @@ static enum ar_status add_pair(const char *where, const char *text, uint32_t gpu
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.40s\"; expected two different GPUs",
                             where, text);
     }
-    if (weight < 1 || weight > WEIGHT_MOST) {
+    if (weight < 1 || weight > WEIGHT_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.40s\"; expected a weight from 1 to %d",
-                            where, text, WEIGHT_MOST);
+                            where, text, WEIGHT_MAX);
     }
     if (values->weight[a][b] != 0) {
         return ar_error_set(err, AR_BAD_DATA,

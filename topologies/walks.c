@@ -65,7 +65,7 @@ static uint32_t shift_of(uint32_t gpus, uint32_t hcas, uint32_t channel, bool *i
 static void shift_zigzags(uint32_t gpus, uint32_t hcas, struct ar_walks *walks)
 {
     walks->count = gpus * (hcas % 2 == 0 ? 1 : 2);
-    walks->count = walks->count <= AR_WALKS_MOST ? walks->count : AR_WALKS_MOST / hcas * hcas;
+    walks->count = walks->count <= AR_WALKS_MAX ? walks->count : AR_WALKS_MAX / hcas * hcas;
     for (uint32_t channel = 0; channel < walks->count; channel++) {
         bool is_backwards;
         uint32_t shift = shift_of(gpus, hcas, channel, &is_backwards);

@@ -15,13 +15,13 @@ struct search {
     uint32_t stride; /* 2: the walk after each is the same backwards */
     bool are_cycles; /* NVLink from the last GPU to the first */
     uint32_t widest; /* weight of the heaviest pair */
-    uint8_t neighbours[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST]; /* of each GPU, heaviest first */
-    uint32_t degree[AR_TOPO_GPUS_MOST];
-    uint32_t bounds[AR_WALKS_MOST]; /* of each walk: NVLink load may be this over `widest` */
+    uint8_t neighbours[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX]; /* of each GPU, heaviest first */
+    uint32_t degree[AR_TOPO_GPUS_MAX];
+    uint32_t bounds[AR_WALKS_MAX]; /* of each walk: NVLink load may be this over `widest` */
     uint32_t steps_left, steps_of_all_left;
-    uint8_t gpu[AR_WALKS_MOST][AR_TOPO_GPUS_MOST]; /* the walks so far */
-    uint32_t uses[AR_TOPO_GPUS_MOST][AR_TOPO_GPUS_MOST];
-    uint32_t starts[AR_TOPO_GPUS_MOST], ends[AR_TOPO_GPUS_MOST]; /* of walks so far, per HCA */
+    uint8_t gpu[AR_WALKS_MAX][AR_TOPO_GPUS_MAX]; /* the walks so far */
+    uint32_t uses[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
+    uint32_t starts[AR_TOPO_GPUS_MAX], ends[AR_TOPO_GPUS_MAX]; /* of walks so far, per HCA */
 };
 
 static bool extend(struct search *search, uint32_t walk, uint32_t place, uint64_t visited);
@@ -138,11 +138,11 @@ static bool extend(struct search *search, uint32_t walk, uint32_t place, uint64_
 static bool can_hold(const struct search *search, uint32_t walks, uint32_t bound)
 {
     for (uint32_t a = 0; a < search->gpus; a++) {
-        uint32_t room = 0;
+        uint32_t capacity = 0;
         for (uint32_t b = 0; b < search->gpus; b++) {
-            room += bound * search->values->weight[a][b] / search->widest;
+            capacity += bound * search->values->weight[a][b] / search->widest;
         }
-        if (search->are_cycles && room < walks) {
+        if (search->are_cycles && capacity < walks) {
             return false;
         }
     }
@@ -168,8 +168,8 @@ static bool attempt(struct search *search)
 /* The least bound for all walks. */
 static bool find_all(struct search *search)
 {
-    uint32_t most = search->widest * search->count;
-    for (uint32_t bound = 1; bound <= most && search->steps_of_all_left > 0; bound++) {
+    uint32_t max = search->widest * search->count;
+    for (uint32_t bound = 1; bound <= max && search->steps_of_all_left > 0; bound++) {
         for (uint32_t walk = 0; walk < search->count; walk++) {
             search->bounds[walk] = bound;
         }
@@ -183,17 +183,17 @@ static bool find_all(struct search *search)
 /* The least bound for each walk in turn, so that fewer channels than walks are served well. */
 static void lower_bounds(struct search *search)
 {
-    uint32_t least = 1;
+    uint32_t min = 1;
     for (uint32_t walk = 0; walk < search->count; walk += search->stride) {
-        uint32_t most = search->bounds[walk];
-        for (uint32_t bound = least; bound <= most; bound++) {
+        uint32_t max = search->bounds[walk];
+        for (uint32_t bound = min; bound <= max; bound++) {
             search->bounds[walk] = bound;
-            if (bound == most ||
+            if (bound == max ||
                 (can_hold(search, walk + search->stride, bound) && attempt(search))) {
                 break;
             }
         }
-        least = search->bounds[walk];
+        min = search->bounds[walk];
     }
 }
 
@@ -209,7 +209,7 @@ static uint32_t common_multiple(uint32_t a, uint32_t b)
 /* Neighbours in the order of weight; returns the most NVLinks that a GPU has. */
 static uint32_t list_neighbours(struct search *search)
 {
-    uint32_t most = 0;
+    uint32_t max = 0;
     for (uint32_t a = 0; a < search->gpus; a++) {
         uint32_t nvlinks = 0;
         for (uint32_t weight = search->widest; weight > 0; weight--) {
@@ -220,9 +220,9 @@ static uint32_t list_neighbours(struct search *search)
                 }
             }
         }
-        most = nvlinks > most ? nvlinks : most;
+        max = nvlinks > max ? nvlinks : max;
     }
-    return most;
+    return max;
 }
 
 static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32_t stride,
@@ -245,11 +245,11 @@ static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32
     }
     uint32_t block = common_multiple(search->hcas, stride);
     uint32_t count = common_multiple(block, list_neighbours(search));
-    search->count = count <= AR_WALKS_MOST ? count : AR_WALKS_MOST / block * block;
+    search->count = count <= AR_WALKS_MAX ? count : AR_WALKS_MAX / block * block;
 }
 
 /* As many walks as could fill all NVLinks of a GPU, else just those that serve each HCA once. */
-static bool find_most(struct search *search)
+static bool find_max(struct search *search)
 {
     if (find_all(search)) {
         return true;
@@ -277,7 +277,7 @@ bool ar_topo_search_walks(const struct ar_topo_values *values, struct ar_walks *
         uint32_t stride = 2 - kind % 2;
         prepare(values, are_cycles, stride, &search);
         bool can_pair = search.hcas == 1 || search.hcas % 2 == 0;
-        if ((stride == 1 || can_pair) && find_most(&search)) {
+        if ((stride == 1 || can_pair) && find_max(&search)) {
             lower_bounds(&search);
             walks->count = search.count;
             add_ways_back(&search);

@@ -8,11 +8,11 @@
 #include "csv_table.h"
 #include "trace_build.h"
 
-enum { PATH_ROOM = 4096 };
+enum { PATH_SIZE = 4096 };
 
-static const char *join(const char *folder, const char *file, char path[PATH_ROOM])
+static const char *join(const char *folder, const char *file, char path[PATH_SIZE])
 {
-    snprintf(path, PATH_ROOM, "%s/%s", folder, file);
+    snprintf(path, PATH_SIZE, "%s/%s", folder, file);
     return path;
 }
 
@@ -24,8 +24,8 @@ double ar_accuracy_error_frac(const struct ar_accuracy_row *row)
 enum ar_status ar_accuracy_load(const char *folder, uint32_t batch, enum ar_precision precision,
                                 struct ar_trace **trace, struct ar_error *err)
 {
-    char path[PATH_ROOM];
-    char cost_path[PATH_ROOM];
+    char path[PATH_SIZE];
+    char cost_path[PATH_SIZE];
     const struct ar_trace_request request = {.path = join(folder, "resnet50-v1.5.csv", path),
                                              .cost_path =
                                                  join(folder, "v100-sxm2.cost.csv", cost_path),
@@ -103,7 +103,7 @@ static enum ar_status read_training(const struct ar_csv *csv, const char *folder
 static enum ar_status open_published(const char *folder, const char *file, struct ar_csv **csv,
                                      struct ar_accuracy_row **rows, struct ar_error *err)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     enum ar_status status = ar_csv_load(join(folder, file, path), csv, err);
     if (status != AR_OK) {
         return status;
@@ -188,7 +188,7 @@ static enum ar_status read_forward_only(const struct ar_csv *csv, const struct a
 static enum ar_status load_inference(const char *folder, struct ar_csv **work,
                                      struct ar_device_cost **cost, struct ar_error *err)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     enum ar_status status = ar_csv_load(join(folder, "resnet50-v1.5.csv", path), work, err);
     if (status != AR_OK) {
         return status;

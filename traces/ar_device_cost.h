@@ -72,7 +72,7 @@
     X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6)
 
 enum ar_cost {
-#define X(symbol, name, unit, least, most) symbol,
+#define X(symbol, name, unit, min, max) symbol,
     AR_COST_LIST(X)
 #undef X
         AR_COSTS_COUNT

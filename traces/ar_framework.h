@@ -63,7 +63,7 @@
     X(AR_TERM_GPU_SMS, "gpu.sms", NUMBER, 80, 1, 1e6, "multiprocessors of a GPU")
 
 enum ar_term {
-#define X(symbol, key, kind, standard, least, most, meaning) symbol,
+#define X(symbol, key, kind, standard, min, max, meaning) symbol,
     AR_TERM_LIST(X)
 #undef X
         AR_TERMS_COUNT

@@ -20,9 +20,9 @@ struct loader {
     struct ar_error *err;
 };
 
-static bool make_room(void **items, size_t *room, size_t wanted, size_t item_bytes)
+static bool reserve(void **items, size_t *capacity, size_t wanted, size_t item_bytes)
 {
-    if (wanted <= *room) {
+    if (wanted <= *capacity) {
         return true;
     }
     size_t larger = wanted + wanted / 2 + 64;
@@ -31,14 +31,14 @@ static bool make_room(void **items, size_t *room, size_t wanted, size_t item_byt
         return false;
     }
     *items = moved;
-    *room = larger;
+    *capacity = larger;
     return true;
 }
 
 /* Appends a terminated copy; `offset` is where it begins. */
 static bool keep_text(struct ar_csv *csv, const char *text, size_t bytes, size_t *offset)
 {
-    if (!make_room((void **)&csv->text, &csv->text_room, csv->text_bytes + bytes + 1, 1)) {
+    if (!reserve((void **)&csv->text, &csv->text_capacity, csv->text_bytes + bytes + 1, 1)) {
         return false;
     }
     *offset = csv->text_bytes;
@@ -54,11 +54,11 @@ static void take_cell(void *text, size_t bytes, void *data)
     struct ar_csv *csv = loader->csv;
     size_t offset;
     loader->line_cells++;
-    if (loader->line_cells > AR_CSV_COLUMNS_MOST) {
+    if (loader->line_cells > AR_CSV_COLUMNS_MAX) {
         return; /* reported by finish_line(), which sees the count */
     }
-    if (!make_room((void **)&csv->cells, &csv->cells_room, csv->cells_count + 1,
-                   sizeof *csv->cells) ||
+    if (!reserve((void **)&csv->cells, &csv->cells_capacity, csv->cells_count + 1,
+                 sizeof *csv->cells) ||
         !keep_text(csv, text, bytes, &offset)) {
         loader->is_out_of_memory = true;
         return;
@@ -69,10 +69,10 @@ static void take_cell(void *text, size_t bytes, void *data)
 static enum ar_status finish_header(struct loader *loader)
 {
     struct ar_csv *csv = loader->csv;
-    if (loader->line_cells > AR_CSV_COLUMNS_MOST) {
+    if (loader->line_cells > AR_CSV_COLUMNS_MAX) {
         return ar_error_set(loader->err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": %zu columns; expected at most %d", csv->path,
-                            loader->line, loader->line_cells, AR_CSV_COLUMNS_MOST);
+                            loader->line, loader->line_cells, AR_CSV_COLUMNS_MAX);
     }
     csv->columns_count = loader->line_cells;
     csv->header_line = loader->line;
@@ -100,8 +100,8 @@ static enum ar_status finish_line(struct loader *loader)
             "%s:%" PRIu64 ": %zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
             csv->path, loader->line, loader->line_cells, csv->columns_count, csv->header_line, cut);
     }
-    if (!make_room((void **)&csv->lines, &csv->lines_room, csv->rows_count + 1,
-                   sizeof *csv->lines)) {
+    if (!reserve((void **)&csv->lines, &csv->lines_capacity, csv->rows_count + 1,
+                 sizeof *csv->lines)) {
         return ar_error_no_memory(loader->err, csv->path);
     }
     csv->lines[csv->rows_count++] = loader->line;
@@ -174,8 +174,8 @@ static enum ar_status read_comment(struct loader *loader, const char *text, size
                             csv->path, loader->line, csv->header_line);
     }
     struct ar_csv_directive directive = {.line = loader->line};
-    if (!make_room((void **)&csv->directives, &csv->directives_room, csv->directives_count + 1,
-                   sizeof *csv->directives) ||
+    if (!reserve((void **)&csv->directives, &csv->directives_capacity, csv->directives_count + 1,
+                 sizeof *csv->directives) ||
         !keep_text(csv, text + key, key_bytes, &directive.key) ||
         !keep_text(csv, text + value, value_bytes, &directive.value)) {
         return ar_error_no_memory(loader->err, csv->path);
@@ -269,14 +269,14 @@ static enum ar_status open_file(const char *path, FILE **file, struct ar_error *
 static enum ar_status read_bytes(FILE *file, const char *path, char **text, size_t *bytes,
                                  struct ar_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     *text = NULL;
     *bytes = 0;
     do {
-        if (!make_room((void **)text, &room, *bytes + 65536, 1)) {
+        if (!reserve((void **)text, &capacity, *bytes + 65536, 1)) {
             return ar_error_no_memory(err, path);
         }
-        size_t got = fread(*text + *bytes, 1, room - *bytes, file);
+        size_t got = fread(*text + *bytes, 1, capacity - *bytes, file);
         *bytes += got;
         if (ferror(file)) {
             return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a CSV file", path,
@@ -285,9 +285,9 @@ static enum ar_status read_bytes(FILE *file, const char *path, char **text, size
         if (got == 0) {
             return AR_OK;
         }
-    } while (*bytes <= AR_CSV_BYTES_MOST);
+    } while (*bytes <= AR_CSV_BYTES_MAX);
     return ar_error_set(err, AR_BAD_DATA, "%s: larger than %d bytes; expected a CSV file", path,
-                        AR_CSV_BYTES_MOST);
+                        AR_CSV_BYTES_MAX);
 }
 
 enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err)

@@ -85,26 +85,26 @@ const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, con
 }
 
 /* The units library accepts what people type; a cell is plain decimal. */
-static bool parse_number(const char *text, double least, double most, double *number)
+static bool parse_number(const char *text, double min, double max, double *number)
 {
     struct ar_error ignored;
     double value;
     if (text[0] == '\0' || strspn(text, "0123456789.eE+-") != strlen(text) ||
-        ar_parse_number("", text, least, most, &value, &ignored) != AR_OK) {
+        ar_parse_number("", text, min, max, &value, &ignored) != AR_OK) {
         return false;
     }
     *number = value + 0.0; /* no -0 */
     return true;
 }
 
-enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double least,
-                                       double most, const char *expected, double *number,
+enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double min,
+                                       double max, const char *expected, double *number,
                                        struct ar_error *err)
 {
     const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
     double value = 0;
     char shown[64];
-    if (directive != NULL && !parse_number(csv->text + directive->value, least, most, &value)) {
+    if (directive != NULL && !parse_number(csv->text + directive->value, min, max, &value)) {
         return ar_error_set(
             err, AR_BAD_DATA, "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
             directive->line, key, ar_csv_show(csv->text + directive->value, shown), expected);
@@ -176,22 +176,21 @@ enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t co
                         ar_csv_show(ar_csv_cell(csv, row, column), shown), expected);
 }
 
-enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double least,
-                             double most, const char *expected, double *number,
-                             struct ar_error *err)
+enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double min,
+                             double max, const char *expected, double *number, struct ar_error *err)
 {
-    if (!parse_number(ar_csv_cell(csv, row, column), least, most, number)) {
+    if (!parse_number(ar_csv_cell(csv, row, column), min, max, number)) {
         return ar_csv_cell_error(csv, row, column, expected, err);
     }
     return AR_OK;
 }
 
-enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t least,
-                            uint64_t most, const char *expected, uint64_t *count,
+enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t min,
+                            uint64_t max, const char *expected, uint64_t *count,
                             struct ar_error *err)
 {
     struct ar_error ignored;
-    if (ar_parse_count("", ar_csv_cell(csv, row, column), least, most, count, &ignored) != AR_OK) {
+    if (ar_parse_count("", ar_csv_cell(csv, row, column), min, max, count, &ignored) != AR_OK) {
         return ar_csv_cell_error(csv, row, column, expected, err);
     }
     return AR_OK;

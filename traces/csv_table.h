@@ -20,7 +20,7 @@
 #include "ar_error.h"
 
 /** Limits of a file: far above any sensible one, low enough to stop `/dev/zero`. */
-enum { AR_CSV_BYTES_MOST = 64 * 1024 * 1024, AR_CSV_COLUMNS_MOST = 64 };
+enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 64 };
 
 struct ar_csv_directive {
     size_t key;   /**< offset into the text */
@@ -32,18 +32,18 @@ struct ar_csv {
     char *path;
     char *text; /**< all cells, each terminated */
     size_t text_bytes;
-    size_t text_room;
+    size_t text_capacity;
     struct ar_csv_directive *directives;
     size_t directives_count;
-    size_t directives_room;
+    size_t directives_capacity;
     uint64_t header_line;
     size_t columns_count;
     size_t rows_count;
     size_t *cells; /**< offsets into the text: the header, then row after row */
     size_t cells_count;
-    size_t cells_room;
+    size_t cells_capacity;
     uint64_t *lines; /**< of each row */
-    size_t lines_room;
+    size_t lines_capacity;
 };
 
 /** Reads a file. It must have a header; rows may be missing. Freed by ar_csv_destroy(). */
@@ -61,10 +61,10 @@ const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, c
 /** Value of the directive `key`, or `fallback`. */
 const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback);
 
-/** Value of the directive `key` as a number from `least` to `most`; 0 when absent. `expected`
+/** Value of the directive `key` as a number from `min` to `max`; 0 when absent. `expected`
  * completes the sentence "expected ...". */
-enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double least,
-                                       double most, const char *expected, double *number,
+enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double min,
+                                       double max, const char *expected, double *number,
                                        struct ar_error *err);
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
@@ -81,14 +81,14 @@ const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
 enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
                                  const char *expected, struct ar_error *err);
 
-/** A plain decimal number from `least` to `most`. */
-enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double least,
-                             double most, const char *expected, double *number,
+/** A plain decimal number from `min` to `max`. */
+enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double min,
+                             double max, const char *expected, double *number,
                              struct ar_error *err);
 
-/** A whole number from `least` to `most`. */
-enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t least,
-                            uint64_t most, const char *expected, uint64_t *count,
+/** A whole number from `min` to `max`. */
+enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t min,
+                            uint64_t max, const char *expected, uint64_t *count,
                             struct ar_error *err);
 
 /** `text` made fit for an error line: cut at 40 bytes. Returns `shown`. */

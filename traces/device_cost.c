@@ -45,8 +45,8 @@ static double measured_s(const struct ar_conv_point *points, size_t points_count
     const struct ar_conv_point *last = &points[points_count - 1];
     double images = batch;
     if (batch <= points[0].batch) {
-        double least_s = points[0].time_s[pass] * images / points[0].batch;
-        return fmax(least_s, points[0].time_s[pass] - (points[0].batch - images) * marginal_s);
+        double min_s = points[0].time_s[pass] * images / points[0].batch;
+        return fmax(min_s, points[0].time_s[pass] - (points[0].batch - images) * marginal_s);
     }
     for (size_t i = 1; i < points_count; i++) {
         if (batch <= points[i].batch) {

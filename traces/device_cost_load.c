@@ -12,18 +12,18 @@
 struct quantity {
     const char *name;
     const char *unit;
-    double least;
-    double most;
+    double min;
+    double max;
 };
 
 static const struct quantity quantities[] = {
-#define X(symbol, name, unit, least, most) {name, unit, least, most},
+#define X(symbol, name, unit, min, max) {name, unit, min, max},
     AR_COST_LIST(X)
 #undef X
 };
 
 static const char *const quantity_names[] = {
-#define X(symbol, name, unit, least, most) name,
+#define X(symbol, name, unit, min, max) name,
     AR_COST_LIST(X)
 #undef X
 };
@@ -80,8 +80,8 @@ static enum ar_status read_value(const struct ar_csv *csv, size_t row, const siz
     if (ar_csv_cell(csv, row, places[SOURCE])[0] == '\0') {
         return ar_csv_cell_error(csv, row, places[SOURCE], "where the value comes from", err);
     }
-    snprintf(expected, sizeof expected, "a number from %g to %g", quantity->least, quantity->most);
-    return ar_csv_number(csv, row, places[VALUE], quantity->least, quantity->most, expected, value,
+    snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min, quantity->max);
+    return ar_csv_number(csv, row, places[VALUE], quantity->min, quantity->max, expected, value,
                          err);
 }
 

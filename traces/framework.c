@@ -9,8 +9,8 @@
 #include "framework_terms.h"
 
 const struct term_row framework_terms[AR_TERMS_COUNT] = {
-#define X(symbol, key, kind, standard, least, most, meaning)                                       \
-    [symbol] = {key, TERM_##kind, standard, least, most, meaning},
+#define X(symbol, key, kind, standard, min, max, meaning)                                          \
+    [symbol] = {key, TERM_##kind, standard, min, max, meaning},
     AR_TERM_LIST(X)
 #undef X
 };

@@ -8,7 +8,7 @@
 #include "framework_terms.h"
 #include "trace_build.h"
 
-enum { WHERE_ROOM = 1024 };
+enum { WHERE_SIZE = 1024 };
 
 static enum ar_status parse_precision(const char *where, const char *text, double *number,
                                       struct ar_error *err)
@@ -28,7 +28,7 @@ static enum ar_status parse_count(const struct term_row *row, const char *where,
                                   double *number, struct ar_error *err)
 {
     uint64_t count;
-    enum ar_status status = ar_parse_count(where, text, 0, (uint64_t)row->most, &count, err);
+    enum ar_status status = ar_parse_count(where, text, 0, (uint64_t)row->max, &count, err);
     if (status == AR_OK) {
         *number = (double)count;
     }
@@ -65,7 +65,7 @@ static enum ar_status parse_number(const struct term_row *row, const char *where
         *number = row->standard; /* the text is read where the rules are known */
         return AR_OK;
     default:
-        return ar_parse_number(where, text, row->least, row->most, number, err);
+        return ar_parse_number(where, text, row->min, row->max, number, err);
     }
 }
 
@@ -84,10 +84,9 @@ static enum ar_status set_term(struct ar_framework *framework, enum ar_term term
         if (status != AR_OK) {
             return status;
         }
-        if (value.number != row->standard &&
-            (value.number < row->least || value.number > row->most)) {
+        if (value.number != row->standard && (value.number < row->min || value.number > row->max)) {
             return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g %s", where,
-                                text, row->least, row->most,
+                                text, row->min, row->max,
                                 row->kind == TERM_SECONDS ? "s"
                                 : row->kind == TERM_RATE  ? "B/s"
                                                           : "B");
@@ -114,7 +113,7 @@ enum ar_status ar_framework_set(struct ar_framework *framework, const char *wher
                                 struct ar_error *err)
 {
     char key[64];
-    char place[WHERE_ROOM];
+    char place[WHERE_SIZE];
     size_t length = strcspn(text, "=");
     if (text[length] == '\0' || length == 0 || length >= sizeof key) {
         return ar_error_set(err, AR_BAD_DATA,
@@ -136,7 +135,7 @@ enum { TERM, VALUE, SOURCE, COLUMNS_COUNT };
 static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
                                bool *is_given, struct ar_framework *framework, struct ar_error *err)
 {
-    char where[WHERE_ROOM];
+    char where[WHERE_SIZE];
     const char *key = ar_csv_cell(csv, row, places[TERM]);
     const char *source = ar_csv_cell(csv, row, places[SOURCE]);
     char shown[64];

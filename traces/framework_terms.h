@@ -20,8 +20,8 @@ struct term_row {
     const char *key;
     enum term_kind kind;
     double standard;
-    double least;
-    double most;
+    double min;
+    double max;
     const char *meaning;
 };
 

@@ -75,8 +75,8 @@ Test(accuracy, forward_only_is_met_within_10_percent_up_to_batch_64)
     cr_assert_eq(ar_accuracy_forward_only(FOLDER, &rows, &rows_count, &err), AR_OK, "%s", err.text);
     cr_expect_eq(rows_count, 8);
     for (size_t i = 0; i < rows_count; i++) {
-        double most = rows[i].batch <= 64 ? 0.10 : 0.15;
-        cr_expect_lt(fabs(ar_accuracy_error_frac(&rows[i])), most, "batch %u: %.1f", rows[i].batch,
+        double max = rows[i].batch <= 64 ? 0.10 : 0.15;
+        cr_expect_lt(fabs(ar_accuracy_error_frac(&rows[i])), max, "batch %u: %.1f", rows[i].batch,
                      rows[i].predicted);
     }
     free(rows);

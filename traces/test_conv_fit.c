@@ -58,9 +58,9 @@ static double residual(const struct ar_device_cost *cost, enum ar_conv_pass pass
 static void fit(struct ar_device_cost *cost, enum ar_conv_pass pass, enum ar_precision precision,
                 const struct ar_conv_point *out)
 {
-    double most = precision == AR_FP16 ? 125e12 : 15.7e12; /* peak of a V100 SXM2 */
+    double max = precision == AR_FP16 ? 125e12 : 15.7e12; /* peak of a V100 SXM2 */
     double best = INFINITY, best_rate = 0, best_fixed_s = 0;
-    for (double rate = most / 10; rate <= most; rate *= 1.0005) {
+    for (double rate = max / 10; rate <= max; rate *= 1.0005) {
         double fixed_s;
         cost->value[rates[pass]][precision] = rate;
         double found = residual(cost, pass, precision, out, &fixed_s);

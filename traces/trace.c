@@ -122,7 +122,7 @@ uint64_t ar_trace_gradient_elements(const struct ar_trace *trace)
 static uint64_t scale_elements(uint64_t elements, double scale)
 {
     double scaled = round((double)elements * scale);
-    return scaled < 1 ? 1 : (uint64_t)fmin(scaled, 2.0 * (double)AR_TRACE_ELEMENTS_MOST);
+    return scaled < 1 ? 1 : (uint64_t)fmin(scaled, 2.0 * (double)AR_TRACE_ELEMENTS_MAX);
 }
 
 enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err)
@@ -132,7 +132,7 @@ enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, st
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         sum += (double)scale_elements(trace->tensor_elements[i], scale);
     }
-    if (sum > (double)AR_TRACE_ELEMENTS_MOST) {
+    if (sum > (double)AR_TRACE_ELEMENTS_MAX) {
         return ar_error_set(err, AR_USAGE,
                             "trace %s: found %.3g gradient elements with gradients %g times as "
                             "large; expected at most 2^50",

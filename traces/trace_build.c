@@ -42,11 +42,11 @@ static bool next_tensor(const char **text, uint64_t *elements)
 {
     uint64_t value = 0;
     const char *digit = *text;
-    while (*digit >= '0' && *digit <= '9' && value < AR_TRACE_ELEMENTS_MOST) {
+    while (*digit >= '0' && *digit <= '9' && value < AR_TRACE_ELEMENTS_MAX) {
         value = 10 * value + (uint64_t)(*digit - '0');
         digit++;
     }
-    if (digit == *text || value == 0 || value > AR_TRACE_ELEMENTS_MOST) {
+    if (digit == *text || value == 0 || value > AR_TRACE_ELEMENTS_MAX) {
         return false;
     }
     if (*digit == '+') {
@@ -67,8 +67,8 @@ static bool add_tensor(struct ar_trace *trace, uint64_t elements)
     /* Room doubles at powers of two, so its size need not be kept. */
     uint32_t count = trace->tensors_count;
     if ((count & (count - 1)) == 0) {
-        size_t room = count == 0 ? 1 : 2 * (size_t)count;
-        uint64_t *moved = realloc(trace->tensor_elements, room * sizeof *moved);
+        size_t capacity = count == 0 ? 1 : 2 * (size_t)count;
+        uint64_t *moved = realloc(trace->tensor_elements, capacity * sizeof *moved);
         if (moved == NULL) {
             return false;
         }
@@ -154,7 +154,7 @@ static enum ar_status check_totals(const struct ar_csv *csv, const struct ar_tra
     uint64_t elements = 0;
     for (uint32_t i = 0; i < trace->tensors_count; i++) {
         elements += trace->tensor_elements[i];
-        if (elements > AR_TRACE_ELEMENTS_MOST) {
+        if (elements > AR_TRACE_ELEMENTS_MAX) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: gradient_elements add up to more than 2^50; expected less",
                                 csv->path);
@@ -167,10 +167,10 @@ static enum ar_status check_totals(const struct ar_csv *csv, const struct ar_tra
                             csv->path);
     }
     double compute_s = ar_trace_compute_s(trace);
-    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MOST) {
+    if (!(compute_s > 0) || compute_s > AR_TRACE_SECONDS_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: the times add up to %g s; expected more than 0 and at most %g s",
-                            csv->path, compute_s, AR_TRACE_SECONDS_MOST);
+                            csv->path, compute_s, AR_TRACE_SECONDS_MAX);
     }
     return AR_OK;
 }

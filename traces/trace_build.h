@@ -10,9 +10,9 @@
 #include "csv_table.h"
 
 /** Limits on what a file may say; sums stay far from overflow. */
-#define AR_TRACE_SECONDS_MOST 1e9
-enum { AR_TRACE_BATCH_MOST = 1000000 };
-#define AR_TRACE_ELEMENTS_MOST (UINT64_C(1) << 50)
+#define AR_TRACE_SECONDS_MAX 1e9
+enum { AR_TRACE_BATCH_MAX = 1000000 };
+#define AR_TRACE_ELEMENTS_MAX (UINT64_C(1) << 50)
 
 /** Makes room for one layer for each row of `csv` and takes the name from its path. */
 enum ar_status ar_trace_begin(const struct ar_csv *csv, struct ar_trace **trace,

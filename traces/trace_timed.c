@@ -23,7 +23,7 @@ static enum ar_status read_batch(const struct ar_csv *csv, struct ar_trace *trac
                             csv->path);
     }
     enum ar_status status =
-        ar_csv_directive_number(csv, "batch", 1, AR_TRACE_BATCH_MOST, expected, &batch, err);
+        ar_csv_directive_number(csv, "batch", 1, AR_TRACE_BATCH_MAX, expected, &batch, err);
     if (status != AR_OK) {
         return status;
     }
@@ -70,12 +70,12 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct ar_trace 
         status = read_precision(csv, trace, err);
     }
     if (status == AR_OK) {
-        status = ar_csv_directive_number(csv, "optimizer_s", 0, AR_TRACE_SECONDS_MOST,
+        status = ar_csv_directive_number(csv, "optimizer_s", 0, AR_TRACE_SECONDS_MAX,
                                          "seconds >= 0", &trace->optimizer_s, err);
     }
     if (status == AR_OK) {
-        status = ar_csv_directive_number(csv, "overhead_s", 0, AR_TRACE_SECONDS_MOST,
-                                         "seconds >= 0", &trace->step_overhead_s, err);
+        status = ar_csv_directive_number(csv, "overhead_s", 0, AR_TRACE_SECONDS_MAX, "seconds >= 0",
+                                         &trace->step_overhead_s, err);
     }
     const char *source = ar_csv_directive_text(csv, "source", "not stated in the file");
     ar_copy_text(trace->source, sizeof trace->source, source);
@@ -109,11 +109,11 @@ static enum ar_status read_layers(const struct ar_csv *csv, struct ar_trace *tra
         struct ar_layer *layer = &trace->layers[row];
         status = ar_trace_add_layer(csv, row, places[LAYER], places[ELEMENTS], trace, err);
         if (status == AR_OK) {
-            status = ar_csv_number(csv, row, places[FORWARD], 0, AR_TRACE_SECONDS_MOST,
+            status = ar_csv_number(csv, row, places[FORWARD], 0, AR_TRACE_SECONDS_MAX,
                                    "seconds >= 0", &layer->forward_s, err);
         }
         if (status == AR_OK) {
-            status = ar_csv_number(csv, row, places[BACKWARD], 0, AR_TRACE_SECONDS_MOST,
+            status = ar_csv_number(csv, row, places[BACKWARD], 0, AR_TRACE_SECONDS_MAX,
                                    "seconds >= 0", &layer->backward_s, err);
         }
     }

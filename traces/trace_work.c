@@ -66,7 +66,7 @@ static enum ar_status read_work(const struct ar_csv *csv, size_t row, const size
     uint64_t *const targets[] = {&work->macs, &work->input_elements, &work->output_elements};
     enum ar_status status = read_kind(csv, row, places[KIND], &work->kind, err);
     for (size_t i = 0; status == AR_OK && i < sizeof targets / sizeof targets[0]; i++) {
-        status = ar_csv_count(csv, row, places[MACS + i], 0, AR_TRACE_ELEMENTS_MOST,
+        status = ar_csv_count(csv, row, places[MACS + i], 0, AR_TRACE_ELEMENTS_MAX,
                               "a whole number from 0 to 2^50", targets[i], err);
     }
     if (status == AR_OK) {
@@ -111,9 +111,9 @@ static enum ar_status read_layers(const struct ar_csv *csv, const struct ar_devi
 
 static enum ar_status check_batch(const struct ar_csv *csv, uint32_t batch, struct ar_error *err)
 {
-    if (batch < 1 || batch > AR_TRACE_BATCH_MOST) {
+    if (batch < 1 || batch > AR_TRACE_BATCH_MAX) {
         return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
-                            csv->path, batch, AR_TRACE_BATCH_MOST);
+                            csv->path, batch, AR_TRACE_BATCH_MAX);
     }
     return AR_OK;
 }

@@ -11,12 +11,12 @@
 
 #include "measurement.h"
 
-enum { HOST_RANKS_MOST = 1024, BACKEND_MEMORIES = 2 };
+enum { HOST_RANKS_MAX = 1024, BACKEND_MEMORIES = 2 };
 
 /** What a backend has found. */
 struct machine {
     bool is_first;           /**< this process reports; the others are silent */
-    uint32_t ranks_most;     /**< ranks it can run */
+    uint32_t ranks_max;      /**< ranks it can run */
     uint32_t ranks_standard; /**< if the user names none */
     uint32_t ranks_per_node; /**< 0: all ranks are on one node */
 };

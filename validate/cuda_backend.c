@@ -7,7 +7,7 @@
 #include "cuda_schedule.h"
 #include "memory_device.h"
 
-enum { RANKS_MOST = 256, RANKS_STANDARD = 4 };
+enum { RANKS_MAX = 256, RANKS_STANDARD = 4 };
 
 static uint32_t gpus;
 
@@ -16,7 +16,7 @@ static enum ar_status start(const struct manner *manner, struct machine *machine
 {
     (void)manner;
     *machine = (struct machine){
-        .is_first = true, .ranks_most = RANKS_MOST, .ranks_standard = RANKS_STANDARD};
+        .is_first = true, .ranks_max = RANKS_MAX, .ranks_standard = RANKS_STANDARD};
     enum ar_status status = cuda_count(&gpus, err);
     return status == AR_OK ? cuda_enable_peers(gpus, err) : status;
 }
@@ -39,29 +39,30 @@ static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
 }
 
 static enum ar_status fill(struct cuda_schedule *schedule, const struct payload *payload,
-                           unsigned char *room, struct ar_error *err)
+                           unsigned char *capacity, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
     for (uint32_t rank = 0; status == AR_OK && rank < payload->ranks; rank++) {
         unsigned char *pattern;
         status = payload_pattern(payload, rank, &pattern, err);
         if (status == AR_OK) {
-            payload_fill(payload, pattern, room);
+            payload_fill(payload, pattern, capacity);
             free(pattern);
-            status = cuda_schedule_write(schedule, rank, room, err);
+            status = cuda_schedule_write(schedule, rank, capacity, err);
         }
     }
     return status;
 }
 
 static enum ar_status check(struct cuda_schedule *schedule, const struct payload *payload,
-                            unsigned char *room, struct mismatch *mismatch, struct ar_error *err)
+                            unsigned char *capacity, struct mismatch *mismatch,
+                            struct ar_error *err)
 {
     enum ar_status status = AR_OK;
     for (uint32_t rank = 0; status == AR_OK && rank < payload->ranks; rank++) {
-        status = cuda_schedule_read(schedule, rank, room, err);
+        status = cuda_schedule_read(schedule, rank, capacity, err);
         if (status == AR_OK) {
-            payload_check(payload, rank, room, mismatch);
+            payload_check(payload, rank, capacity, mismatch);
         }
     }
     return status;
@@ -71,26 +72,26 @@ static enum ar_status repeat_all(const struct manner *manner, struct cuda_schedu
                                  const struct payload *payload, struct measurement *measurement,
                                  struct ar_error *err)
 {
-    unsigned char *room;
+    unsigned char *capacity;
     uint32_t warmup = measurement->is_check ? 0 : manner->warmup;
-    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &room, err);
+    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &capacity, err);
     if (status != AR_OK) {
         return status;
     }
     for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
         double time_s = 0;
-        status = fill(schedule, payload, room, err);
+        status = fill(schedule, payload, capacity, err);
         if (status == AR_OK) {
             status = cuda_schedule_run(schedule, &time_s, err);
         }
         if (status == AR_OK) {
-            status = check(schedule, payload, room, &measurement->mismatch, err);
+            status = check(schedule, payload, capacity, &measurement->mismatch, err);
         }
         if (i >= warmup) {
             measurement->times_s[i - warmup] = time_s;
         }
     }
-    memory_host.release(room);
+    memory_host.release(capacity);
     return status;
 }
 

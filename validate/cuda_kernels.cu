@@ -1,7 +1,7 @@
 #include "cuda_kernels.h"
 #include "cuda_reduce.h"
 
-enum { THREADS = 256, BLOCKS_MOST = 2048 };
+enum { THREADS = 256, BLOCKS_MAX = 2048 };
 
 __device__ static uint64_t thread_number(void)
 {
@@ -34,7 +34,7 @@ extern "C" cudaError_t kernels_reduce(uint32_t element_bytes, unsigned char *sum
     struct reduce_cut cut = reduce_cut_run(element_bytes, sum, addend, count);
     uint64_t turns = cut.vectors > 0 ? cut.vectors : count;
     uint64_t blocks = (turns + THREADS - 1) / THREADS;
-    unsigned grid = (unsigned)(blocks < BLOCKS_MOST ? blocks : BLOCKS_MOST);
+    unsigned grid = (unsigned)(blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX);
     if (count == 0) {
         return cudaSuccess;
     }

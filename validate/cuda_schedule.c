@@ -7,14 +7,14 @@
 #include "cuda_schedule_parts.h"
 
 /* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
-static size_t slot_room(const struct measurement *measurement)
+static size_t slot_capacity(const struct measurement *measurement)
 {
-    uint64_t most = measurement_part(measurement, measurement->channels - 1).count;
-    struct ar_phase phases[AR_PHASES_MOST];
+    uint64_t max = measurement_part(measurement, measurement->channels - 1).count;
+    struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = measurement->algorithm->phases(&measurement->shape, phases);
     uint64_t largest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t share = (most + phases[i].parts - 1) / phases[i].parts;
+        uint64_t share = (max + phases[i].parts - 1) / phases[i].parts;
         largest = phases[i].steps > 0 && share > largest ? share : largest;
     }
     size_t bytes = (largest + 1) * measurement->type->bytes;
@@ -161,7 +161,7 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
     }
     made->measurement = measurement;
     made->manner = manner;
-    made->slot_bytes = slot_room(measurement);
+    made->slot_bytes = slot_capacity(measurement);
     made->ranks = calloc(measurement->ranks, sizeof *made->ranks);
     enum ar_status status =
         made->ranks != NULL ? make_all(made, gpus, err) : ar_error_no_memory(err, "ranks");
@@ -185,7 +185,7 @@ static void destroy_event(cudaEvent_t event)
 
 static void destroy_rank(struct cuda_rank *rank)
 {
-    for (uint32_t i = 0; i < AR_CHANNELS_MOST; i++) {
+    for (uint32_t i = 0; i < AR_CHANNELS_MAX; i++) {
         destroy_event(rank->done[i]);
         if (rank->streams[i] != NULL) {
             cudaStreamDestroy(rank->streams[i]);
@@ -198,7 +198,7 @@ static void destroy_rank(struct cuda_rank *rank)
 
 static void destroy_link(struct cuda_link *link)
 {
-    for (uint32_t i = 0; i < AR_WINDOW_MOST; i++) {
+    for (uint32_t i = 0; i < AR_WINDOW_MAX; i++) {
         destroy_event(link->sent[i]);
         destroy_event(link->taken[i]);
     }

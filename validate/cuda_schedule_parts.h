@@ -18,8 +18,8 @@ struct cuda_link {
     uint32_t from;
     uint32_t to;
     unsigned char *slots; /* on the receiver's GPU */
-    cudaEvent_t sent[AR_WINDOW_MOST];
-    cudaEvent_t taken[AR_WINDOW_MOST];
+    cudaEvent_t sent[AR_WINDOW_MAX];
+    cudaEvent_t taken[AR_WINDOW_MAX];
     uint64_t sends; /* laid out so far */
     uint64_t receives;
 };
@@ -27,8 +27,8 @@ struct cuda_link {
 struct cuda_rank {
     int device;
     unsigned char *buffer;
-    cudaStream_t streams[AR_CHANNELS_MOST];
-    cudaEvent_t done[AR_CHANNELS_MOST];
+    cudaStream_t streams[AR_CHANNELS_MAX];
+    cudaEvent_t done[AR_CHANNELS_MAX];
     struct ports ports;
     uint32_t *links; /* of its ports */
 };

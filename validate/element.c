@@ -136,7 +136,7 @@ static double single_load(const unsigned char *at)
 const struct element_type element_fp32 = {
     .name = "fp32",
     .bytes = 4,
-    .exact_most = 1u << 24,
+    .exact_max = 1u << 24,
     .store = single_store,
     .load = single_load,
     .reduce = single_reduce,
@@ -145,7 +145,7 @@ const struct element_type element_fp32 = {
 const struct element_type element_fp16 = {
     .name = "fp16",
     .bytes = 2,
-    .exact_most = 1u << 11,
+    .exact_max = 1u << 11,
     .store = half_store,
     .load = half_load,
     .reduce = half_reduce,

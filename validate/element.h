@@ -3,7 +3,7 @@
  * memory.
  *
  * A payload holds small integers, so that sums in any order are exact: every sum must stay at or
- * below `exact_most`, up to which the type has all integers.
+ * below `exact_max`, up to which the type has all integers.
  */
 #ifndef AR_VALIDATE_ELEMENT_H
 #define AR_VALIDATE_ELEMENT_H
@@ -17,9 +17,9 @@
 struct element_type {
     const char *name; /**< as on the command line: fp32, fp16 */
     uint32_t bytes;
-    uint32_t exact_most;
+    uint32_t exact_max;
 
-    /** Stores an integer from 0 to exact_most. */
+    /** Stores an integer from 0 to exact_max. */
     void (*store)(unsigned char *at, uint32_t value);
 
     /** Reads an element, whatever it holds. */

@@ -104,8 +104,8 @@ size_t execution_slot_bytes(const struct measurement *measurement, const struct 
 {
     uint64_t bytes =
         measurement_part(measurement, measurement->channels - 1).count * measurement->type->bytes;
-    uint64_t most = manner->slot_bytes - manner->slot_bytes % measurement->type->bytes;
-    return bytes < most ? bytes : most;
+    uint64_t max = manner->slot_bytes - manner->slot_bytes % measurement->type->bytes;
+    return bytes < max ? bytes : max;
 }
 
 static uint32_t peer_rank(const struct walk *walk, uint32_t position)
@@ -148,10 +148,10 @@ static void begin_step(struct walk *walk)
 /* Elements of the next piece of a span of which `done` elements are done. */
 static uint64_t piece(const struct walk *walk, struct ar_span span, uint64_t done)
 {
-    uint64_t most =
+    uint64_t max =
         walk->execution->transport->slot_bytes / walk->execution->measurement->type->bytes;
     uint64_t left = span.count - done;
-    return left < most ? left : most;
+    return left < max ? left : max;
 }
 
 static unsigned char *element_at(const struct walk *walk, struct ar_span span, uint64_t done)
@@ -265,7 +265,7 @@ static enum ar_status report_stuck(const struct execution *execution, const stru
                         receives ? "send" : "take", walk->step, walk->steps, walk->channel);
 }
 
-static void begin(const struct execution *execution, struct walk walks[AR_CHANNELS_MOST])
+static void begin(const struct execution *execution, struct walk walks[AR_CHANNELS_MAX])
 {
     const struct measurement *measurement = execution->measurement;
     struct ar_order order = measurement_order(measurement);
@@ -300,7 +300,7 @@ static bool is_all_sent(const struct execution *execution)
 
 enum ar_status execution_run(const struct execution *execution, struct ar_error *err)
 {
-    struct walk walks[AR_CHANNELS_MOST];
+    struct walk walks[AR_CHANNELS_MAX];
     struct transport *transport = execution->transport;
     uint32_t channels = execution->measurement->channels;
     double stuck_since_s = -1;

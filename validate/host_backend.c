@@ -36,7 +36,7 @@ static enum ar_status start(const struct manner *manner, struct machine *machine
     (void)manner;
     (void)err;
     *machine = (struct machine){
-        .is_first = true, .ranks_most = HOST_RANKS_MOST, .ranks_standard = RANKS_STANDARD};
+        .is_first = true, .ranks_max = HOST_RANKS_MAX, .ranks_standard = RANKS_STANDARD};
     return AR_OK;
 }
 

@@ -31,7 +31,7 @@ enum probe {
     PROBE_LAUNCH,    /**< what it costs to start all ranks on nothing; on a GPU, a kernel */
 };
 
-enum { TIER_ROOM = 64 };
+enum { TIER_SIZE = 64 };
 
 struct measurement {
     const char *name;                     /**< column `algorithm` */
@@ -51,7 +51,7 @@ struct measurement {
     uint32_t repetitions;
     double *times_s; /**< one per repetition, the slowest rank's; owned (measurement_destroy()) */
     struct mismatch mismatch;
-    char tier[TIER_ROOM]; /**< of a probe, else empty */
+    char tier[TIER_SIZE]; /**< of a probe, else empty */
 };
 
 /** Makes room for the times of `repetitions` repetitions, all zero. */

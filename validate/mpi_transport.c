@@ -11,9 +11,9 @@ static const double BARRIER_PATIENCE_S = 0.2;
 struct mpi_port {
     struct port port;
     unsigned char *slots;
-    MPI_Request requests[AR_WINDOW_MOST];      /* of each slot; null: free, or arrived */
-    const unsigned char *data[AR_WINDOW_MOST]; /* what each sends */
-    size_t bytes[AR_WINDOW_MOST];
+    MPI_Request requests[AR_WINDOW_MAX];      /* of each slot; null: free, or arrived */
+    const unsigned char *data[AR_WINDOW_MAX]; /* what each sends */
+    size_t bytes[AR_WINDOW_MAX];
     uint32_t next;
 };
 
@@ -123,7 +123,7 @@ static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance
     uint32_t rank = mpi->transport.rank;
     uint32_t ranks = mpi->transport.ranks;
     uint32_t behind = (rank + ranks - distance) % ranks;
-    int tag = AR_CHANNELS_MOST + (int)round;
+    int tag = AR_CHANNELS_MAX + (int)round;
     double until_s = clock_now_s() + timeout_s + round * BARRIER_PATIENCE_S;
     MPI_Request requests[2];
     int is_done = 0;

@@ -84,7 +84,7 @@ uint32_t mpi_world_nodes(const struct mpi_world *world, uint32_t ranks)
 struct machine mpi_world_machine(const struct mpi_world *world)
 {
     return (struct machine){.is_first = world->rank == 0,
-                            .ranks_most = world->ranks,
+                            .ranks_max = world->ranks,
                             .ranks_standard = world->ranks,
                             .ranks_per_node = world->ranks_per_node};
 }

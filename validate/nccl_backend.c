@@ -43,7 +43,7 @@ static enum ar_status start(const struct manner *manner, struct machine *machine
         status = cuda_count(&gpus, err);
     }
     if (status == AR_OK && is_alone()) {
-        machine->ranks_most = gpus;
+        machine->ranks_max = gpus;
         machine->ranks_standard = gpus;
         machine->ranks_per_node = gpus;
     }
@@ -102,26 +102,27 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
 
 /* One run of all ranks of this process: fill, run, check. */
 static enum ar_status repeat(struct nccl_ranks *ranks, const struct nccl_place *place,
-                             const struct payload *payload, double timeout_s, unsigned char *room,
-                             double *time_s, struct mismatch *mismatch, struct ar_error *err)
+                             const struct payload *payload, double timeout_s,
+                             unsigned char *capacity, double *time_s, struct mismatch *mismatch,
+                             struct ar_error *err)
 {
     enum ar_status status = AR_OK;
     for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
         unsigned char *pattern;
         status = payload_pattern(payload, place->first + i, &pattern, err);
         if (status == AR_OK) {
-            payload_fill(payload, pattern, room);
+            payload_fill(payload, pattern, capacity);
             free(pattern);
-            status = nccl_ranks_write(ranks, i, room, err);
+            status = nccl_ranks_write(ranks, i, capacity, err);
         }
     }
     if (status == AR_OK) {
         status = nccl_ranks_run(ranks, timeout_s, time_s, err);
     }
     for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
-        status = nccl_ranks_read(ranks, i, room, err);
+        status = nccl_ranks_read(ranks, i, capacity, err);
         if (status == AR_OK) {
-            payload_check(payload, place->first + i, room, mismatch);
+            payload_check(payload, place->first + i, capacity, mismatch);
         }
     }
     return status;
@@ -132,9 +133,9 @@ static enum ar_status run_here(const struct manner *manner, const struct nccl_pl
                                struct ar_error *err)
 {
     struct nccl_ranks *ranks;
-    unsigned char *room;
+    unsigned char *capacity;
     uint32_t warmup = measurement->is_check ? 0 : manner->warmup;
-    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &room, err);
+    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &capacity, err);
     if (status != AR_OK) {
         return status;
     }
@@ -142,7 +143,7 @@ static enum ar_status run_here(const struct manner *manner, const struct nccl_pl
     bool is_made = status == AR_OK;
     for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
         double time_s = 0;
-        status = repeat(ranks, place, payload, manner->timeout_s, room, &time_s,
+        status = repeat(ranks, place, payload, manner->timeout_s, capacity, &time_s,
                         &measurement->mismatch, err);
         if (i >= warmup) {
             measurement->times_s[i - warmup] = time_s;
@@ -151,7 +152,7 @@ static enum ar_status run_here(const struct manner *manner, const struct nccl_pl
     if (is_made && status == AR_OK) { /* else the program ends, and a hang would be waited for */
         nccl_ranks_destroy(ranks);
     }
-    memory_host.release(room);
+    memory_host.release(capacity);
     return status;
 }
 

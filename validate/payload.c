@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { VALUE_MOST = 250 };
+enum { VALUE_MAX = 250 };
 
-uint32_t payload_ranks_most(const struct element_type *type)
+uint32_t payload_ranks_max(const struct element_type *type)
 {
-    return type->exact_most; /* with values of 0 and 1 */
+    return type->exact_max; /* with values of 0 and 1 */
 }
 
 /* A hash of 64 bits after splitmix64 (Steele, Lea, Flood 2014). */
@@ -23,19 +23,19 @@ static uint64_t mix(uint64_t x)
 uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,
                        uint64_t element)
 {
-    uint32_t most = type->exact_most / ranks;
-    most = most < VALUE_MOST ? most : VALUE_MOST;
-    return (uint32_t)(mix((uint64_t)rank * PAYLOAD_PERIOD + element % PAYLOAD_PERIOD) % (most + 1));
+    uint32_t max = type->exact_max / ranks;
+    max = max < VALUE_MAX ? max : VALUE_MAX;
+    return (uint32_t)(mix((uint64_t)rank * PAYLOAD_PERIOD + element % PAYLOAD_PERIOD) % (max + 1));
 }
 
 enum ar_status payload_create(const struct element_type *type, uint32_t ranks, uint64_t elements,
                               struct payload *payload, struct ar_error *err)
 {
-    if (ranks > payload_ranks_most(type)) {
+    if (ranks > payload_ranks_max(type)) {
         return ar_error_set(err, AR_USAGE,
                             "found %" PRIu32 " ranks with %s; expected at most %" PRIu32
                             ", beyond which sums are rounded",
-                            ranks, type->name, payload_ranks_most(type));
+                            ranks, type->name, payload_ranks_max(type));
     }
     uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
     unsigned char *expected = malloc(period * type->bytes + 1);

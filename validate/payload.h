@@ -31,7 +31,7 @@ struct mismatch {
 };
 
 /** Ranks that a type can count exactly. */
-uint32_t payload_ranks_most(const struct element_type *type);
+uint32_t payload_ranks_max(const struct element_type *type);
 
 /** The integer of a rank in an element. */
 uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,

@@ -7,7 +7,7 @@
 #include "ar_units.h"
 #include "lists.h"
 
-enum { REMAINDERS = 6, PRIME = 10007, COUNT_MOST = 1000000, SLOT_MOST = 1 << 30 };
+enum { REMAINDERS = 6, PRIME = 10007, COUNT_MAX = 1000000, SLOT_MAX = 1 << 30 };
 
 /* What the loops over lists go through. */
 struct lists {
@@ -41,7 +41,7 @@ static enum ar_status parse_slot(const char *text, uint32_t *slot_bytes, struct 
 {
     uint64_t bytes;
     enum ar_status status = ar_parse_bytes("--slot", text, &bytes, err);
-    if (status == AR_OK && (bytes < sizeof(float) || bytes > SLOT_MOST)) {
+    if (status == AR_OK && (bytes < sizeof(float) || bytes > SLOT_MAX)) {
         return ar_error_set(err, AR_USAGE, "--slot: found \"%.60s\"; expected 4B to 1GiB", text);
     }
     *slot_bytes = (uint32_t)bytes;
@@ -58,11 +58,11 @@ static enum ar_status parse_timeout(const char *text, double *timeout_s, struct 
     return status;
 }
 
-static enum ar_status parse_count(const char *where, const char *text, uint64_t least,
-                                  uint64_t most, uint32_t *count, struct ar_error *err)
+static enum ar_status parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
+                                  uint32_t *count, struct ar_error *err)
 {
     uint64_t value;
-    enum ar_status status = ar_parse_count(where, text, least, most, &value, err);
+    enum ar_status status = ar_parse_count(where, text, min, max, &value, err);
     if (status == AR_OK) {
         *count = (uint32_t)value;
     }
@@ -74,12 +74,12 @@ enum ar_status plan_manner(const struct options *options, const struct backend *
 {
     struct manner read = {.uses_graph = options->graph};
     enum ar_status status =
-        parse_count("--repetitions", options->repetitions, 1, COUNT_MOST, &read.repetitions, err);
+        parse_count("--repetitions", options->repetitions, 1, COUNT_MAX, &read.repetitions, err);
     if (status == AR_OK) {
-        status = parse_count("--warmup", options->warmup, 0, COUNT_MOST, &read.warmup, err);
+        status = parse_count("--warmup", options->warmup, 0, COUNT_MAX, &read.warmup, err);
     }
     if (status == AR_OK) {
-        status = parse_count("--window", options->window, 1, AR_WINDOW_MOST, &read.window, err);
+        status = parse_count("--window", options->window, 1, AR_WINDOW_MAX, &read.window, err);
     }
     if (status == AR_OK) {
         status = parse_slot(options->slot, &read.slot_bytes, err);
@@ -245,10 +245,10 @@ static enum ar_status parse_lists(const struct options *options, const struct ma
                                             &lists->algorithms_count, err);
     if (status == AR_OK) {
         status = list_counts("--ranks", options->ranks != NULL ? options->ranks : standard,
-                             machine->ranks_most, &lists->ranks, &lists->ranks_count, err);
+                             machine->ranks_max, &lists->ranks, &lists->ranks_count, err);
     }
     if (status == AR_OK) {
-        status = list_counts("--channels", options->channels, AR_CHANNELS_MOST, &lists->channels,
+        status = list_counts("--channels", options->channels, AR_CHANNELS_MAX, &lists->channels,
                              &lists->channels_count, err);
     }
     if (status == AR_OK && !wants_remainders && !options->probes) {

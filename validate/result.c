@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LINE_ROOM = 256 };
+enum { LINE_SIZE = 256 };
 
 static int compare_times(const void *a, const void *b)
 {
@@ -27,7 +27,7 @@ double times_quantile_s(const double *times_s, uint32_t count, double frac)
 /* The processor's name where Linux says it, else the architecture. */
 static void write_processor(FILE *file, const struct utsname *system)
 {
-    char line[LINE_ROOM];
+    char line[LINE_SIZE];
     const char *name = system->machine;
     FILE *info = fopen("/proc/cpuinfo", "re");
     while (info != NULL && fgets(line, sizeof line, info) != NULL) {

@@ -161,7 +161,7 @@ Test(cuda_schedule, probes_run_between_gpus_and_on_one)
  * than elements and more. */
 Test(kernels, each_element_is_added_once_wherever_the_runs_begin)
 {
-    enum { ROOM = 120, COUNTS = 46 };
+    enum { SIZE = 120, COUNTS = 46 };
     static const struct element_type *const types[] = {&element_fp32, &element_fp16};
     static const uint64_t threads[] = {1, 3, 64};
     for (uint32_t i = 0; i < 2 * 8 * 8 * COUNTS * 3; i++) {
@@ -169,15 +169,15 @@ Test(kernels, each_element_is_added_once_wherever_the_runs_begin)
         uint32_t begin = i / 2 % 8;
         uint32_t other = i / 16 % 8;
         uint32_t count = i / 128 % COUNTS;
-        _Alignas(16) unsigned char sum[4 * ROOM];
-        _Alignas(16) unsigned char addend[4 * ROOM];
-        for (uint32_t j = 0; j < ROOM; j++) {
+        _Alignas(16) unsigned char sum[4 * SIZE];
+        _Alignas(16) unsigned char addend[4 * SIZE];
+        for (uint32_t j = 0; j < SIZE; j++) {
             type->store(sum + j * type->bytes, j);
             type->store(addend + j * type->bytes, 1 + 2 * j);
         }
         kernels_reduce_on_host(type->bytes, sum + begin * type->bytes, addend + other * type->bytes,
                                count, threads[i / 128 / COUNTS]);
-        for (uint32_t j = 0; j < ROOM; j++) {
+        for (uint32_t j = 0; j < SIZE; j++) {
             bool is_in = j >= begin && j < begin + count;
             double expected = j + (is_in ? 1.0 + 2.0 * (j - begin + other) : 0.0);
             cr_assert_eq(type->load(sum + j * type->bytes), expected,

@@ -80,11 +80,11 @@ Test(element, integers_up_to_the_limit_are_exact_and_the_next_odd_one_is_not)
     for (size_t i = 0; i < 2; i++) {
         const struct element_type *type = types[i];
         unsigned char bytes[sizeof(float)];
-        for (uint32_t value = 0; value <= type->exact_most; value += value < 5000 ? 1 : 997) {
+        for (uint32_t value = 0; value <= type->exact_max; value += value < 5000 ? 1 : 997) {
             type->store(bytes, value);
             cr_assert_eq(type->load(bytes), value);
         }
-        type->store(bytes, type->exact_most + 1);
-        cr_expect_neq(type->load(bytes), type->exact_most + 1.0);
+        type->store(bytes, type->exact_max + 1);
+        cr_expect_neq(type->load(bytes), type->exact_max + 1.0);
     }
 }

@@ -7,7 +7,7 @@
 
 #include "cuda_kernels.h"
 
-enum { STREAMS_MOST = 512, THREADS = 32 };
+enum { STREAMS_MAX = 512, THREADS = 32 };
 
 enum kind { COPY, REDUCE, RECORD, WAIT };
 
@@ -35,7 +35,7 @@ struct CUstream_st {
 };
 
 struct CUgraph_st {
-    struct CUstream_st copies[STREAMS_MOST];
+    struct CUstream_st copies[STREAMS_MAX];
 };
 
 static struct {
@@ -46,7 +46,7 @@ static struct {
     bool is_capturing;
     int alive;
     uint64_t peer_bytes;
-    cudaStream_t streams[STREAMS_MOST];
+    cudaStream_t streams[STREAMS_MAX];
 } fake;
 
 void fake_cuda_start(int devices, uint64_t seed)
@@ -112,9 +112,9 @@ static void run_next(struct CUstream_st *stream)
 static void run_all(void)
 {
     for (;;) {
-        uint32_t ready[STREAMS_MOST];
+        uint32_t ready[STREAMS_MAX];
         uint32_t count = 0;
-        for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+        for (uint32_t i = 0; i < STREAMS_MAX; i++) {
             if (fake.streams[i] != NULL && can_run(fake.streams[i])) {
                 ready[count++] = i;
             }
@@ -166,7 +166,7 @@ cudaError_t cudaMemset(void *memory, int value, size_t count)
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 {
     cr_expect_eq(flags, cudaStreamNonBlocking);
-    for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+    for (uint32_t i = 0; i < STREAMS_MAX; i++) {
         if (fake.streams[i] == NULL) {
             fake.streams[i] = calloc(1, sizeof *fake.streams[i]);
             cr_assert_not_null(fake.streams[i]);
@@ -181,7 +181,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int flags)
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
-    for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+    for (uint32_t i = 0; i < STREAMS_MAX; i++) {
         if (fake.streams[i] == stream) {
             fake.streams[i] = NULL;
         }
@@ -312,7 +312,7 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     (void)stream;
     *graph = calloc(1, sizeof **graph);
     cr_assert_not_null(*graph);
-    for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+    for (uint32_t i = 0; i < STREAMS_MAX; i++) {
         if (fake.streams[i] != NULL) {
             struct CUstream_st *from = fake.streams[i];
             size_t count = from->count - from->done;
@@ -346,7 +346,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream)
     int current = fake.current;
     (void)stream;
     run_all();
-    for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+    for (uint32_t i = 0; i < STREAMS_MAX; i++) {
         const struct CUstream_st *copies = &graph->copies[i];
         for (size_t j = 0; j < copies->count; j++) {
             if (copies->operations[j].kind == RECORD) {
@@ -370,7 +370,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable)
 
 cudaError_t cudaGraphDestroy(cudaGraph_t graph)
 {
-    for (uint32_t i = 0; i < STREAMS_MOST; i++) {
+    for (uint32_t i = 0; i < STREAMS_MAX; i++) {
         free(graph->copies[i].operations);
     }
     free(graph);

@@ -6,7 +6,7 @@
 
 #include "element.h"
 
-enum { RANKS_MOST = 16, CALLS_MOST = 64 };
+enum { RANKS_MAX = 16, CALLS_MAX = 64 };
 
 enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, SPLIT };
 
@@ -29,7 +29,7 @@ struct asked {
 };
 
 static struct {
-    struct asked calls[CALLS_MOST];
+    struct asked calls[CALLS_MAX];
     int calls_count;
     int depth;
     int families;
@@ -93,7 +93,7 @@ static ncclResult_t comm_destroy(ncclComm_t comm)
 
 static ncclResult_t ask(struct asked call)
 {
-    cr_assert(fake.depth > 0 && fake.calls_count < CALLS_MOST);
+    cr_assert(fake.depth > 0 && fake.calls_count < CALLS_MAX);
     fake.calls[fake.calls_count++] = call;
     return ncclSuccess;
 }
@@ -156,7 +156,7 @@ static void split(struct asked *const *calls, int count)
         }
         *calls[i]->made = make(first_family + calls[i]->color, rank, ranks);
     }
-    fake.families += RANKS_MOST;
+    fake.families += RANKS_MAX;
 }
 
 /* What goes to a rank, in a room of its own, since buffers overlap. */
@@ -166,24 +166,24 @@ static unsigned char *outcome(struct asked *const *calls, size_t count, size_t r
     const struct element_type *type = call->type == ncclFloat32 ? &element_fp32 : &element_fp16;
     size_t part = call->count * type->bytes;
     *bytes = call->kind == ALL_GATHER ? count * part : part;
-    unsigned char *room = calloc(*bytes + 1, 1);
-    cr_assert_not_null(room);
+    unsigned char *capacity = calloc(*bytes + 1, 1);
+    cr_assert_not_null(capacity);
     for (size_t i = 0; i < count; i++) {
         const unsigned char *from = calls[i]->from;
         if (call->kind == ALL_GATHER) {
-            memcpy(room + i * part, from, part);
+            memcpy(capacity + i * part, from, part);
         } else {
             from += call->kind == REDUCE_SCATTER ? rank * part : 0;
-            type->reduce(room, from, call->count);
+            type->reduce(capacity, from, call->count);
         }
     }
-    return room;
+    return capacity;
 }
 
 /* `calls` are those of all ranks of a communicator, by rank. */
 static void perform(struct asked *const *calls, int count)
 {
-    unsigned char *rooms[RANKS_MOST];
+    unsigned char *rooms[RANKS_MAX];
     size_t bytes = 0;
     if (calls[0]->kind == SPLIT) {
         split(calls, count);
@@ -203,7 +203,7 @@ static ncclResult_t group_end(void)
 {
     cr_assert_eq(fake.depth--, 1);
     for (int i = 0; i < fake.calls_count; i++) {
-        struct asked *calls[RANKS_MOST] = {NULL};
+        struct asked *calls[RANKS_MAX] = {NULL};
         ncclComm_t comm = fake.calls[i].comm;
         if (comm == NULL) {
             continue; /* done with another rank's */

@@ -101,7 +101,7 @@ static struct ar_move relay_move(const struct ar_shape *shape, uint64_t elements
                             .receive_span = all};
 }
 
-static uint32_t relay_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MOST])
+static uint32_t relay_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     (void)shape;
     phases[0] = (struct ar_phase){.name = "relay", .steps = 2, .parts = 1, .messages = 2};

@@ -17,17 +17,18 @@ static uint64_t run_row(const struct measurement *row)
     struct mismatch mismatch = {.wrong = 0};
     struct nccl_library library = fake_nccl();
     struct nccl_place place = {.count = row->ranks, .is_alone = true};
-    unsigned char *room = malloc(measurement_bytes(row) + 1);
+    unsigned char *capacity = malloc(measurement_bytes(row) + 1);
     fake_cuda_start((int)row->ranks, 1);
-    cr_assert_not_null(room);
+    cr_assert_not_null(capacity);
     cr_assert_eq(payload_create(row->type, row->ranks, row->elements, &payload, &err), AR_OK);
     cr_assert_eq(nccl_ranks_create(&library, row, &place, &ranks, &err), AR_OK, "%s", err.text);
     for (uint32_t i = 0; i < 2 * row->ranks; i++) {
         unsigned char *pattern;
         double time_s = 0;
         cr_assert_eq(payload_pattern(&payload, i % row->ranks, &pattern, &err), AR_OK);
-        payload_fill(&payload, pattern, room);
-        cr_assert_eq(nccl_ranks_write(ranks, i % row->ranks, room, &err), AR_OK, "%s", err.text);
+        payload_fill(&payload, pattern, capacity);
+        cr_assert_eq(nccl_ranks_write(ranks, i % row->ranks, capacity, &err), AR_OK, "%s",
+                     err.text);
         free(pattern);
         if ((i + 1) % row->ranks == 0) {
             cr_assert_eq(nccl_ranks_run(ranks, 1, &time_s, &err), AR_OK, "%s", err.text);
@@ -35,12 +36,12 @@ static uint64_t run_row(const struct measurement *row)
         }
     }
     for (uint32_t i = 0; i < row->ranks; i++) {
-        cr_assert_eq(nccl_ranks_read(ranks, i, room, &err), AR_OK);
-        payload_check(&payload, i, room, &mismatch);
+        cr_assert_eq(nccl_ranks_read(ranks, i, capacity, &err), AR_OK);
+        payload_check(&payload, i, capacity, &mismatch);
     }
     nccl_ranks_destroy(ranks);
     payload_destroy(&payload);
-    free(room);
+    free(capacity);
     cr_expect(fake_cuda_leaks() == 0 && fake_nccl_leaks() == 0);
     return mismatch.wrong;
 }

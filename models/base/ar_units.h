@@ -35,12 +35,12 @@ enum ar_status ar_parse_seconds(const char *where, const char *text, double *tim
 enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s_per_byte,
                              struct ar_error *err);
 
-/** Parses a plain non-negative decimal integer between `least` and `most`. */
-enum ar_status ar_parse_count(const char *where, const char *text, uint64_t least, uint64_t most,
+/** Parses a plain non-negative decimal integer between `min` and `max`. */
+enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
                               uint64_t *count, struct ar_error *err);
 
-/** Parses a plain dimensionless number between `least` and `most`. */
-enum ar_status ar_parse_number(const char *where, const char *text, double least, double most,
+/** Parses a plain dimensionless number between `min` and `max`. */
+enum ar_status ar_parse_number(const char *where, const char *text, double min, double max,
                                double *number, struct ar_error *err);
 
 /** Room enough for any text printed below. */

@@ -11,10 +11,10 @@
 
 #include "ar_output.h"
 
-enum { PATH_ROOM = 1024 };
+enum { PATH_SIZE = 1024 };
 
 /* A new directory for each test. */
-static char folder[PATH_ROOM / 2];
+static char folder[PATH_SIZE / 2];
 
 static void make_folder(void)
 {
@@ -24,16 +24,16 @@ static void make_folder(void)
 
 static void remove_folder(void)
 {
-    char command[PATH_ROOM];
+    char command[PATH_SIZE];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     cr_assert_eq(system(command), 0);
 }
 
 TestSuite(output, .init = make_folder, .fini = remove_folder);
 
-static const char *in_folder(const char *name, char path[PATH_ROOM])
+static const char *in_folder(const char *name, char path[PATH_SIZE])
 {
-    snprintf(path, PATH_ROOM, "%s/%s", folder, name);
+    snprintf(path, PATH_SIZE, "%s/%s", folder, name);
     return path;
 }
 
@@ -79,7 +79,7 @@ static void expect_error(enum ar_status status, const struct ar_error *err, cons
 
 Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
@@ -92,7 +92,7 @@ Test(output, a_file_appears_only_with_its_commit_and_leaves_nothing_beside_it)
 
 Test(output, a_commit_replaces_an_existing_file_at_once)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     write_file(in_folder("x.csv", path), "old");
@@ -107,7 +107,7 @@ Test(output, a_commit_replaces_an_existing_file_at_once)
 
 Test(output, an_abort_keeps_an_existing_file_and_leaves_nothing)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     write_file(in_folder("x.csv", path), "old");
@@ -120,7 +120,7 @@ Test(output, an_abort_keeps_an_existing_file_and_leaves_nothing)
 
 Test(output, a_directory_or_a_device_is_no_file_to_write)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     cr_assert_eq(mkdir(in_folder("x", path), 0777), 0);
@@ -133,7 +133,7 @@ Test(output, a_directory_or_a_device_is_no_file_to_write)
 
 Test(output, a_missing_directory_is_an_error_that_names_the_path)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     expect_error(ar_output_open(in_folder("no/x.csv", path), &output, &err), &err, path,
@@ -143,8 +143,8 @@ Test(output, a_missing_directory_is_an_error_that_names_the_path)
 
 Test(output, a_path_below_a_file_is_an_error)
 {
-    char path[PATH_ROOM];
-    char below[PATH_ROOM];
+    char path[PATH_SIZE];
+    char below[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     write_file(in_folder("x", path), "old");
@@ -180,7 +180,7 @@ static void in_child(int (*check)(void))
 
 static int write_to_protected_directory(void)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     if (chmod(folder, 0555) != 0 || (geteuid() == 0 && seteuid(65534) != 0)) {
@@ -209,7 +209,7 @@ static void limit_files(rlim_t bytes)
 
 static int commit_more_than_fits(size_t bytes)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     limit_files(1000);
@@ -239,7 +239,7 @@ static int fill_disk_early(void)
 
 Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     write_file(in_folder("x.csv", path), "old");
     in_child(fill_disk_at_commit);
     in_child(fill_disk_early);
@@ -249,7 +249,7 @@ Test(output, a_disk_that_fills_up_keeps_the_existing_file_and_leaves_nothing)
 
 Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
 {
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_output output;
     struct ar_error err;
     cr_assert_eq(ar_output_open(in_folder("x.csv", path), &output, &err), AR_OK);
@@ -261,7 +261,7 @@ Test(output, a_target_that_becomes_a_directory_is_an_error_at_commit)
 Test(output, directories_are_made_with_their_parents_and_may_exist)
 {
     static const char *const names[] = {"a/b/c", "a/b/c", "a/b/c/", "a//d", "."};
-    char path[PATH_ROOM];
+    char path[PATH_SIZE];
     struct ar_error err;
     struct stat info;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
@@ -273,8 +273,8 @@ Test(output, directories_are_made_with_their_parents_and_may_exist)
 
 Test(output, a_directory_that_cannot_be_made_is_an_error_that_names_the_part)
 {
-    char path[PATH_ROOM];
-    char below[PATH_ROOM];
+    char path[PATH_SIZE];
+    char below[PATH_SIZE];
     struct ar_error err;
     write_file(in_folder("x", path), "old");
     expect_error(ar_make_directory(in_folder("x/y", below), &err), &err, path, "found a file");

@@ -3,19 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_MOST = 63 };
+enum { NAME_MAX = 63 };
 
-static size_t least_of(size_t a, size_t b)
+static size_t min_of(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* Levenshtein distance with one row; names longer than NAME_MOST are compared by their start. */
+/* Levenshtein distance with one row; names longer than NAME_MAX are compared by their start. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t a_length = least_of(strlen(a), NAME_MOST);
-    size_t b_length = least_of(strlen(b), NAME_MOST);
-    size_t row[NAME_MOST + 1];
+    size_t a_length = min_of(strlen(a), NAME_MAX);
+    size_t b_length = min_of(strlen(b), NAME_MAX);
+    size_t row[NAME_MAX + 1];
     for (size_t j = 0; j <= b_length; j++) {
         row[j] = j;
     }
@@ -25,7 +25,7 @@ static size_t edit_distance(const char *a, const char *b)
         for (size_t j = 1; j <= b_length; j++) {
             size_t change = diagonal + (a[i - 1] != b[j - 1]);
             diagonal = row[j];
-            row[j] = least_of(change, least_of(row[j - 1], row[j]) + 1);
+            row[j] = min_of(change, min_of(row[j - 1], row[j]) + 1);
         }
     }
     return row[b_length];
@@ -38,11 +38,11 @@ const char *ar_nearest_name(const char *name, const char *const *names, size_t n
     for (size_t i = 0; i < names_count; i++) {
         size_t distance = edit_distance(name, names[i]);
         size_t longer = strlen(name) > strlen(names[i]) ? strlen(name) : strlen(names[i]);
-        longer = least_of(longer, NAME_MOST);
+        longer = min_of(longer, NAME_MAX);
         size_t allowed = longer / 3 > 2 ? longer / 3 : 2;
         /* A prefix ("abci" for "abci-v100") counts as near, however long the rest. */
         if (strlen(name) >= 3 && strncmp(name, names[i], strlen(name)) == 0) {
-            distance = least_of(distance, 1);
+            distance = min_of(distance, 1);
         }
         if (distance <= allowed && (nearest == NULL || distance < nearest_distance)) {
             nearest = names[i];

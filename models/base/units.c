@@ -133,36 +133,36 @@ enum ar_status ar_parse_cost(const char *where, const char *text, double *cost_s
                           cost_s_per_byte, err);
 }
 
-enum ar_status ar_parse_count(const char *where, const char *text, uint64_t least, uint64_t most,
+enum ar_status ar_parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
                               uint64_t *count, struct ar_error *err)
 {
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     bool is_plain = text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
-    if (!is_plain || value < least || value > most) {
-        if (most == UINT64_MAX) {
+    if (!is_plain || value < min || value > max) {
+        if (max == UINT64_MAX) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: found \"%s\"; expected a whole number of at least %" PRIu64,
-                                where, text, least);
+                                where, text, min);
         }
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found \"%s\"; expected a whole number from %" PRIu64
                             " to %" PRIu64,
-                            where, text, least, most);
+                            where, text, min, max);
     }
     *count = value;
     return AR_OK;
 }
 
-enum ar_status ar_parse_number(const char *where, const char *text, double least, double most,
+enum ar_status ar_parse_number(const char *where, const char *text, double min, double max,
                                double *number, struct ar_error *err)
 {
     double value;
     const char *rest;
-    if (!parse_decimal(text, &value, &rest) || *rest != '\0' || value < least || value > most) {
+    if (!parse_decimal(text, &value, &rest) || *rest != '\0' || value < min || value > max) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected a number from %g to %g",
-                            where, text, least, most);
+                            where, text, min, max);
     }
     *number = value;
     return AR_OK;

@@ -20,14 +20,14 @@
 
 #include "ar_error.h"
 
-enum { AR_FIT_PARAMETERS_MOST = 32, AR_FIT_ROWS_LEAST = 8 };
+enum { AR_FIT_PARAMETERS_MAX = 32, AR_FIT_ROWS_MIN = 8 };
 
 struct ar_fit_problem {
-    size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MOST */
+    size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MAX */
     const double *priors;    /**< values above zero, where the first attempt starts */
     double prior_spread;     /**< standard deviation of the logarithm of a value around its prior */
     double start_spread;     /**< the same, of the points where the other attempts start */
-    double identified_most;  /**< a parameter is identified if its standard error is below this */
+    double identified_max;   /**< a parameter is identified if its standard error is below this */
     /** The predicted time is a maximum of smooth functions: an attempt that ends on an edge of two
      * of them, where no step leads down, has converged. */
     bool has_kinks;
@@ -42,10 +42,10 @@ struct ar_fit_problem {
 };
 
 struct ar_fit {
-    double values[AR_FIT_PARAMETERS_MOST];
+    double values[AR_FIT_PARAMETERS_MAX];
     /** Of the logarithms of the values. */
-    double covariance[AR_FIT_PARAMETERS_MOST][AR_FIT_PARAMETERS_MOST];
-    bool is_identified[AR_FIT_PARAMETERS_MOST]; /**< the data say more than the prior */
+    double covariance[AR_FIT_PARAMETERS_MAX][AR_FIT_PARAMETERS_MAX];
+    bool is_identified[AR_FIT_PARAMETERS_MAX]; /**< the data say more than the prior */
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
 };
 

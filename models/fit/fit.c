@@ -18,7 +18,7 @@ enum {
 };
 
 #define RESIDUAL_FIRST 0.05
-#define RESIDUAL_LEAST 1e-4 /* of rows that fit exactly */
+#define RESIDUAL_MIN   1e-4 /* of rows that fit exactly */
 #define HUBER          1.345
 #define MAD_TO_SIGMA   1.4826
 #define SETTLED        1e-3 /* relative change of the residual's spread */
@@ -43,7 +43,7 @@ static void take_values(const gsl_vector *point, double *values)
 
 static bool predict(const struct attempt *attempt, const gsl_vector *point)
 {
-    double values[AR_FIT_PARAMETERS_MOST];
+    double values[AR_FIT_PARAMETERS_MAX];
     take_values(point, values);
     return attempt->problem->predict(values, attempt->predicted_s, attempt->problem->data);
 }
@@ -110,7 +110,7 @@ static bool reweigh(struct attempt *attempt, double *change)
     double median = gsl_stats_median(attempt->errors, 1, rows);
     /* The fitted parameters use up degrees of freedom. */
     double freedom = rows > 2 * count ? sqrt((double)rows / (double)(rows - count)) : M_SQRT2;
-    double residual = fmax(RESIDUAL_LEAST, MAD_TO_SIGMA * median * freedom);
+    double residual = fmax(RESIDUAL_MIN, MAD_TO_SIGMA * median * freedom);
     *change = fabs(residual / attempt->residual - 1);
     attempt->residual = residual;
     return true;
@@ -157,7 +157,7 @@ static void keep(struct attempt *attempt, struct ar_fit *fit)
         for (size_t j = 0; j < count; j++) {
             fit->covariance[i][j] = gsl_matrix_get(covariance, i, j);
         }
-        fit->is_identified[i] = sqrt(fit->covariance[i][i]) < attempt->problem->identified_most;
+        fit->is_identified[i] = sqrt(fit->covariance[i][i]) < attempt->problem->identified_max;
     }
     gsl_matrix_free(covariance);
 }
@@ -191,9 +191,9 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
     for (size_t i = 1; i < problem->rows_count; i++) {
         is_one_size = is_one_size && problem->bytes[i] == problem->bytes[0];
     }
-    if (problem->rows_count < AR_FIT_ROWS_LEAST) {
+    if (problem->rows_count < AR_FIT_ROWS_MIN) {
         return ar_error_set(err, AR_BAD_DATA, "fit: found %zu rows; expected at least %d",
-                            problem->rows_count, AR_FIT_ROWS_LEAST);
+                            problem->rows_count, AR_FIT_ROWS_MIN);
     }
     if (is_one_size) {
         return ar_error_set(err, AR_BAD_DATA,
@@ -230,7 +230,7 @@ static enum ar_status fit_rows(struct attempt *attempt, struct ar_fit *fit, stru
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
                             struct ar_error *err)
 {
-    assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MOST);
+    assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MAX);
     enum ar_status status = check_rows(problem, err);
     if (status != AR_OK) {
         return status;

@@ -155,7 +155,7 @@ enum ar_library_grid {
     AR_GRID_LEADERS /**< reduce in groups of X, all-reduce of s among their Y leaders, broadcast */
 };
 
-enum { AR_GRID_CALLS_MOST = 3 };
+enum { AR_GRID_CALLS_MAX = 3 };
 
 /** The calls of a grid of `bytes`; returns how many, since those of one rank are left out.
  *
@@ -168,7 +168,7 @@ enum { AR_GRID_CALLS_MOST = 3 };
  * to disturb nobody. */
 size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
                              uint32_t gpus_per_node, double bytes,
-                             struct ar_library_run runs[AR_GRID_CALLS_MOST]);
+                             struct ar_library_run runs[AR_GRID_CALLS_MAX]);
 
 /* --- NCCL's own cost model ---------------------------------------------------------------- */
 

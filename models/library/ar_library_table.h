@@ -24,11 +24,11 @@
 
 #include "ar_library_fit.h"
 
-enum { AR_LIBRARY_NODES_MOST = 64 };
+enum { AR_LIBRARY_NODES_MAX = 64 };
 
 /** Node counts, ascending. */
 struct ar_library_nodes {
-    uint32_t counts[AR_LIBRARY_NODES_MOST];
+    uint32_t counts[AR_LIBRARY_NODES_MAX];
     size_t count;
 };
 

@@ -7,7 +7,7 @@
 
 enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
 
-_Static_assert((int)COUNT <= (int)AR_FIT_PARAMETERS_MOST, "a fit has room for the parameters");
+_Static_assert((int)COUNT <= (int)AR_FIT_PARAMETERS_MAX, "a fit has room for the parameters");
 
 #define PRIOR_SPREAD 0.69314718055994531 /* ln 2: a factor of two */
 #define START_SPREAD 0.3
@@ -58,7 +58,7 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
                                      .priors = priors,
                                      .prior_spread = PRIOR_SPREAD,
                                      .start_spread = START_SPREAD,
-                                     .identified_most = PRIOR_SPREAD / 2,
+                                     .identified_max = PRIOR_SPREAD / 2,
                                      .rows_count = data->count,
                                      .times_s = data->times_s,
                                      .bytes = data->bytes,

@@ -4,13 +4,13 @@
 /* Nodes of the longest row. */
 static uint32_t row_nodes(uint32_t x, uint32_t y, uint32_t gpus)
 {
-    uint32_t most = 1;
+    uint32_t max = 1;
     for (uint32_t row = 0; row < y && row < gpus; row++) { /* then they begin in a node as before */
         uint64_t first = (uint64_t)row * x;
         uint32_t nodes = (uint32_t)((first + x - 1) / gpus - first / gpus) + 1;
-        most = nodes > most ? nodes : most;
+        max = nodes > max ? nodes : max;
     }
-    return most;
+    return max;
 }
 
 static uint32_t column_nodes(uint32_t x, uint32_t y, uint32_t gpus)
@@ -27,7 +27,7 @@ static void add(struct ar_library_run run, struct ar_library_run *runs, size_t *
 
 size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
                              uint32_t gpus_per_node, double bytes,
-                             struct ar_library_run runs[AR_GRID_CALLS_MOST])
+                             struct ar_library_run runs[AR_GRID_CALLS_MAX])
 {
     bool is_torus = grid == AR_GRID_TORUS;
     bool rows_meet = y > 1 && x % gpus_per_node != 0 && gpus_per_node % x != 0;

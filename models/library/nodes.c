@@ -17,10 +17,10 @@ enum ar_status ar_library_nodes_add(struct ar_library_nodes *nodes, uint32_t cou
     if (ar_library_nodes_have(nodes, count)) {
         return AR_OK;
     }
-    if (nodes->count == AR_LIBRARY_NODES_MOST) {
+    if (nodes->count == AR_LIBRARY_NODES_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "found more than %d different node counts; expected fewer",
-                            AR_LIBRARY_NODES_MOST);
+                            AR_LIBRARY_NODES_MAX);
     }
     size_t place = nodes->count++;
     for (; place > 0 && nodes->counts[place - 1] > count; place--) {

@@ -10,7 +10,7 @@
 enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
 
 /* Of `path:line`, and what stands before a release. */
-enum { WHERE_ROOM = 340 };
+enum { WHERE_SIZE = 340 };
 
 #define NCCL "nccl-"
 
@@ -78,7 +78,7 @@ enum ar_status ar_library_read_release(const char *where, const char *value,
                                        struct ar_tuning *tuning, struct ar_error *err)
 {
     struct ar_tuning found;
-    char key[WHERE_ROOM];
+    char key[WHERE_SIZE];
     size_t skipped = strncmp(value, NCCL, strlen(NCCL)) == 0 ? strlen(NCCL) : 0;
     snprintf(key, sizeof key, "%.320s: tuning", where);
     enum ar_status status = ar_tuning_find(key, value + skipped, 0, 0, &found, err);

@@ -12,7 +12,7 @@
 #include "table_check.h"
 #include "table_columns.h"
 
-enum { LINE_MOST = 8192, WHERE_ROOM = 320 };
+enum { LINE_MAX = 8192, WHERE_SIZE = 320 };
 
 /* What a table must say of itself. */
 #define KEY_LIST(X)                                                                                \
@@ -42,9 +42,9 @@ static const char *const key_names[] = {
 
 struct reader {
     const char *path;
-    char where[WHERE_ROOM]; /* `path:line` */
+    char where[WHERE_SIZE]; /* `path:line` */
     struct csv_parser parser;
-    char text[LINE_MOST];
+    char text[LINE_MAX];
     size_t used;
     const char *cells[COLUMNS_COUNT];
     size_t cells_count; /* may exceed what is stored */
@@ -57,11 +57,11 @@ struct reader {
 
 #define REFUSE(reader, ...) ar_error_set((reader)->err, AR_BAD_DATA, __VA_ARGS__)
 
-static bool read_number(const char *text, double least, double *value)
+static bool read_number(const char *text, double min, double *value)
 {
     char *end;
     *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value) && *value >= least;
+    return end != text && *end == '\0' && isfinite(*value) && *value >= min;
 }
 
 /* --- comment lines ------------------------------------------------------------------------ */
@@ -203,27 +203,27 @@ static enum ar_status split_line(struct reader *reader, const char *line)
 }
 
 /* Name of a column. */
-static const char *column_name(size_t column, char room[64])
+static const char *column_name(size_t column, char capacity[64])
 {
     static const char *const lead[] = TABLE_LEAD_COLUMNS;
     if (column < COLUMN_COVARIANCE) {
         return lead[column];
     }
-    snprintf(room, 64, TABLE_COVARIANCE "%s",
+    snprintf(capacity, 64, TABLE_COVARIANCE "%s",
              ar_library_parameter_name((enum ar_library_parameter)(column - COLUMN_COVARIANCE)));
-    return room;
+    return capacity;
 }
 
 static enum ar_status check_header(struct reader *reader)
 {
-    char room[64];
+    char capacity[64];
     for (size_t i = 0; i < COLUMNS_COUNT; i++) {
         const char *found = i < reader->cells_count ? reader->cells[i] : "the end of the line";
-        if (strcmp(found, column_name(i, room)) != 0) {
+        if (strcmp(found, column_name(i, capacity)) != 0) {
             return REFUSE(reader,
                           "%s: column %zu: found \"%.60s\"; expected \"%s\", as in tables of this "
                           "version",
-                          reader->where, i + 1, found, column_name(i, room));
+                          reader->where, i + 1, found, column_name(i, capacity));
         }
     }
     if (reader->cells_count != COLUMNS_COUNT) {
@@ -250,9 +250,9 @@ static enum ar_status find_parameter(struct reader *reader, enum ar_library_para
 
 static enum ar_status refuse_cell(struct reader *reader, size_t column, const char *expected)
 {
-    char room[64];
+    char capacity[64];
     return REFUSE(reader, "%s: column \"%s\": found \"%.40s\"; expected %s", reader->where,
-                  column_name(column, room), reader->cells[column], expected);
+                  column_name(column, capacity), reader->cells[column], expected);
 }
 
 static enum ar_status read_row(struct reader *reader)
@@ -282,8 +282,8 @@ static enum ar_status read_row(struct reader *reader)
         return refuse_cell(reader, COLUMN_IDENTIFIED, "yes or no");
     }
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        double least = i == parameter ? 0 : -HUGE_VAL;
-        if (!read_number(reader->cells[COLUMN_COVARIANCE + i], least,
+        double min = i == parameter ? 0 : -HUGE_VAL;
+        if (!read_number(reader->cells[COLUMN_COVARIANCE + i], min,
                          &library->covariance[parameter][i])) {
             return refuse_cell(reader, COLUMN_COVARIANCE + i,
                                i == parameter ? "a variance, not below zero" : "a number");
@@ -339,15 +339,15 @@ static enum ar_status check_whole(struct reader *reader)
 
 static enum ar_status read_lines(struct reader *reader, FILE *file)
 {
-    char *line = malloc(LINE_MOST);
+    char *line = malloc(LINE_MAX);
     enum ar_status status = line == NULL ? ar_error_no_memory(reader->err, reader->path) : AR_OK;
-    for (uint64_t number = 1; status == AR_OK && fgets(line, LINE_MOST, file) != NULL; number++) {
+    for (uint64_t number = 1; status == AR_OK && fgets(line, LINE_MAX, file) != NULL; number++) {
         snprintf(reader->where, sizeof reader->where, "%.250s:%" PRIu64, reader->path, number);
         if (strchr(line, '\n') == NULL) {
             status = REFUSE(reader,
                             "%s: found no end of the line within %d characters; expected a "
                             "table of a fitted library (is it cut off?)",
-                            reader->where, LINE_MOST - 2);
+                            reader->where, LINE_MAX - 2);
         } else {
             status = read_line(reader, line);
         }

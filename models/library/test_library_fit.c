@@ -8,20 +8,20 @@
 
 #include "ar_library_fit.h"
 
-enum { ROWS_MOST = 256 };
+enum { ROWS_MAX = 256 };
 
 static struct ar_tuning tuning_of_abci(void)
 {
     return ar_tuning_nccl_2_8_4(132e9, 24e9);
 }
 
-/* The sizes and node counts of a usual campaign: 4 B to 32 MiB on 1 to `nodes_most` nodes of 4. */
-static size_t make_runs(uint32_t nodes_least, uint32_t nodes_most, struct ar_library_row *rows)
+/* The sizes and node counts of a usual campaign: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4. */
+static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *rows)
 {
     size_t count = 0;
-    for (uint32_t nodes = nodes_least; nodes <= nodes_most; nodes *= 2) {
+    for (uint32_t nodes = nodes_min; nodes <= nodes_max; nodes *= 2) {
         for (double bytes = 4; bytes <= 33554432; bytes *= 2) {
-            cr_assert_lt(count, (size_t)ROWS_MOST);
+            cr_assert_lt(count, (size_t)ROWS_MAX);
             rows[count++] = (struct ar_library_row){
                 .run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes}};
         }
@@ -62,8 +62,8 @@ static void fit(const struct ar_library_row *rows, size_t count, struct ar_libra
  * together), predictions cannot. */
 Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_sizes)
 {
-    static struct ar_library_row rows[ROWS_MOST];
-    static struct ar_library_row unseen[ROWS_MOST];
+    static struct ar_library_row rows[ROWS_MAX];
+    static struct ar_library_row unseen[ROWS_MAX];
     static struct ar_library library;
     double truth[AR_LIBRARY_PARAMETERS_COUNT];
     struct ar_tuning tuning = tuning_of_abci();
@@ -93,8 +93,8 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
 Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 {
     enum { CAMPAIGNS = 40 };
-    static struct ar_library_row rows[ROWS_MOST];
-    static struct ar_library_row unseen[ROWS_MOST];
+    static struct ar_library_row rows[ROWS_MAX];
+    static struct ar_library_row unseen[ROWS_MAX];
     static struct ar_library library;
     struct ar_tuning tuning = tuning_of_abci();
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
@@ -123,7 +123,7 @@ Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 
 Test(library_fit, says_what_the_data_cannot_tell)
 {
-    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library_row rows[ROWS_MAX];
     static struct ar_library library;
     double truth[AR_LIBRARY_PARAMETERS_COUNT];
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
@@ -146,7 +146,7 @@ Test(library_fit, says_what_the_data_cannot_tell)
 
 Test(library_fit, is_not_led_astray_by_some_bad_rows)
 {
-    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library_row rows[ROWS_MAX];
     static struct ar_library library;
     double truth[AR_LIBRARY_PARAMETERS_COUNT];
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
@@ -165,7 +165,7 @@ Test(library_fit, is_not_led_astray_by_some_bad_rows)
 
 Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was)
 {
-    static struct ar_library_row rows[ROWS_MOST];
+    static struct ar_library_row rows[ROWS_MAX];
     static struct ar_library library;
     struct ar_tuning tuning = tuning_of_abci();
     struct ar_error err;

@@ -7,7 +7,7 @@
 
 #include "ar_library_table.h"
 
-enum { TEXT_ROOM = 65536 };
+enum { TEXT_SIZE = 65536 };
 
 static char folder[] = "/tmp/ar_library_XXXXXX";
 static char path[64];
@@ -87,7 +87,7 @@ Test(library_table, read_back_predicts_the_same_to_the_last_digit)
 /* Replaces the first `from` of the file by `to`; an empty `from` cuts the file there. */
 static void change(const char *from, const char *to)
 {
-    static char text[TEXT_ROOM];
+    static char text[TEXT_SIZE];
     FILE *file = fopen(path, "r");
     size_t size = fread(text, 1, sizeof text - 1, file);
     text[size] = '\0';

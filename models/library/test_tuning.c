@@ -232,7 +232,7 @@ struct expected_call {
 static void expect_grid(enum ar_library_grid grid, uint32_t x, uint32_t y, uint32_t gpus,
                         size_t count, const struct expected_call *expected)
 {
-    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    struct ar_library_run runs[AR_GRID_CALLS_MAX];
     cr_assert_eq(ar_library_grid_calls(grid, x, y, gpus, 960, runs), count, "%ux%u", x, y);
     for (size_t i = 0; i < count; i++) {
         cr_expect_eq(runs[i].call, expected[i].call, "%ux%u call %zu", x, y, i);
@@ -296,7 +296,7 @@ Test(tuning, a_torus_of_one_row_is_the_ring_and_one_more_base)
         double base_us;
         enum ar_library_parameter base;
     } rows[] = {{AR_RING_LL, 3.6, AR_LL_BASE}, {AR_RING_SIMPLE, 8.4, AR_SIMPLE_BASE}};
-    struct ar_library_run runs[AR_GRID_CALLS_MOST];
+    struct ar_library_run runs[AR_GRID_CALLS_MAX];
     struct ar_library_run ring = {.nodes = 4, .ranks = 16, .bytes = MIB};
     cr_assert_eq(ar_library_grid_calls(AR_GRID_TORUS, 16, 1, 4, MIB, runs), 2);
     for (size_t i = 0; i < 2; i++) {

@@ -6,7 +6,7 @@
 
 #include "ar_text.h"
 
-enum { RELEASES_MOST = 16, CHANNELS = 4, SIZES_2_8_4 = 22 };
+enum { RELEASES_MAX = 16, CHANNELS = 4, SIZES_2_8_4 = 22 };
 
 static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
                              double net_bus_Bps)
@@ -27,7 +27,7 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err)
 {
-    const char *names[RELEASES_MOST];
+    const char *names[RELEASES_MAX];
     for (size_t i = 0; i < ar_releases_count; i++) {
         if (strcmp(release, ar_releases[i].release) == 0) {
             *tuning = make(&ar_releases[i], node_bus_Bps, net_bus_Bps);
@@ -102,7 +102,7 @@ static double node_latency(const struct ar_tuning *tuning, enum ar_choice choice
     if (release->is_net_everywhere) {
         return of->net;
     }
-    return fmax(own, choice == AR_RING_SIMPLE ? release->simple_hop_least : release->ll_hop_least);
+    return fmax(own, choice == AR_RING_SIMPLE ? release->simple_hop_min : release->ll_hop_min);
 }
 
 static double corrected(const double *correction, double bytes)
@@ -216,8 +216,8 @@ static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     if (choice >= AR_TREE_LL) {
         return release->has_trees;
     }
-    double most = release->ll_channel_bytes * run->ranks * tuning->channels;
-    return most == 0 || (run->bytes <= most) == (choice == AR_RING_LL);
+    double max = release->ll_channel_bytes * run->ranks * tuning->channels;
+    return max == 0 || (run->bytes <= max) == (choice == AR_RING_LL);
 }
 
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,

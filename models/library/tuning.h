@@ -34,8 +34,8 @@ struct ar_release {
     /* Rings. */
     bool is_net_everywhere; /**< on several nodes every hop takes the latency of the network */
     double ll_node_factor;  /**< on several nodes, of the latency of an ll hop within one */
-    double ll_hop_least;    /**< on several nodes, latency of any hop: posting it to the network */
-    double simple_hop_least;
+    double ll_hop_min;      /**< on several nodes, latency of any hop: posting it to the network */
+    double simple_hop_min;
     double extra_net_hops; /**< of an all-reduce on several nodes, counted as hops of the network
                                 instead of a node's */
     double plateau;        /**< of the latency of simple all-reduces on several nodes, from

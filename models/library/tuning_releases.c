@@ -95,7 +95,7 @@ const struct ar_release ar_releases[] = {
     {.release = "2.18.3", .name = "nccl-2.18.3",
      .source = "NVIDIA/nccl v2.18.3-1, src/graph/tuning.cc",
      LATENCIES_2_18_3, .has_trees = true, .has_ll128 = true, .ll_node_factor = 1,
-     .ll_hop_least = 1, .simple_hop_least = 3, .extra_net_hops = 2, .plateau = 1.9, CAPS_VOLTA,
+     .ll_hop_min = 1, .simple_hop_min = 3, .extra_net_hops = 2, .plateau = 1.9, CAPS_VOLTA,
      CORRECTIONS_2_18_3},
 };
 /* clang-format on */

@@ -15,7 +15,7 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
-enum { NAME_ROOM = 32, ELEMENT_BYTES = 2 };
+enum { NAME_SIZE = 32, ELEMENT_BYTES = 2 };
 
 struct rank {
     uint64_t index;
@@ -25,7 +25,7 @@ struct rank {
 
 static sg_mailbox_t mailbox_of(uint64_t rank)
 {
-    char name[NAME_ROOM];
+    char name[NAME_SIZE];
     snprintf(name, sizeof name, "%" PRIu64, rank);
     return sg_mailbox_by_name(name);
 }
@@ -78,7 +78,7 @@ static void simulate(const char *platform_path, struct rank *all, uint64_t ranks
     start_simgrid();
     simgrid_load_platform(platform_path);
     for (uint64_t i = 0; i < ranks; i++) {
-        char name[NAME_ROOM];
+        char name[NAME_SIZE];
         snprintf(name, sizeof name, "gpu-%" PRIu64, i);
         all[i] = (struct rank){.index = i, .ranks = ranks, .elements = elements};
         sg_actor_t actor = sg_actor_init("rank", sg_host_by_name(name));

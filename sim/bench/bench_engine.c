@@ -11,7 +11,7 @@
 #include "ar_units.h"
 #include "simgrid_child.h"
 
-enum { ELEMENT_BYTES = 2, WINDOW = 8, SETTINGS_MOST = 8, ARGUMENTS = 5 };
+enum { ELEMENT_BYTES = 2, WINDOW = 8, SETTINGS_MAX = 8, ARGUMENTS = 5 };
 
 static const char usage_text[] =
     "usage: bench_engine [-e ENGINE] [-w WINDOW] [-j JOBS] [-s KEY=VALUE]... [-p PLATFORM.xml]\n"
@@ -26,7 +26,7 @@ struct command {
     const char *platform_path; /* NULL: run */
     uint64_t window;
     uint64_t jobs;
-    const char *settings[SETTINGS_MOST];
+    const char *settings[SETTINGS_MAX];
     uint32_t settings_count;
 };
 
@@ -161,8 +161,8 @@ static enum ar_status read_option(int letter, struct command *command, struct ar
         command->platform_path = optarg;
         return AR_OK;
     default:
-        if (letter != 's' || command->settings_count == SETTINGS_MOST) {
-            return ar_error_set(err, AR_USAGE, "unknown option, or more than %d -s", SETTINGS_MOST);
+        if (letter != 's' || command->settings_count == SETTINGS_MAX) {
+            return ar_error_set(err, AR_USAGE, "unknown option, or more than %d -s", SETTINGS_MAX);
         }
         command->settings[command->settings_count++] = optarg;
         return AR_OK;

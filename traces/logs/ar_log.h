@@ -31,8 +31,8 @@
 #include "ar_error.h"
 
 /** Largest file that is read, and largest JSON file, whose tree takes several times its size. */
-#define AR_LOG_BYTES_MOST      ((size_t)512 * 1024 * 1024)
-#define AR_LOG_JSON_BYTES_MOST ((size_t)64 * 1024 * 1024)
+#define AR_LOG_BYTES_MAX      ((size_t)512 * 1024 * 1024)
+#define AR_LOG_JSON_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 enum ar_log_format {
     AR_LOG_NCCL_TEXT,
@@ -116,7 +116,7 @@ struct ar_log {
     uint32_t channels;
     struct ar_log_row *rows;
     size_t rows_count;
-    size_t rows_room; /**< private */
+    size_t rows_capacity; /**< private */
 };
 
 /** A `# key: value` line of a CSV file; `key` is empty for other comments. */
@@ -130,10 +130,10 @@ struct ar_logs {
     char *path;
     struct ar_log *runs;
     size_t runs_count;
-    size_t runs_room; /**< private */
+    size_t runs_capacity; /**< private */
     struct ar_log_fact *facts;
     size_t facts_count;
-    size_t facts_room; /**< private */
+    size_t facts_capacity; /**< private */
 };
 
 /** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least
@@ -148,9 +148,9 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
 void ar_logs_destroy(struct ar_logs *logs);
 
 /** Checks that `run` can be compared with a model of `collective`: it is that collective, among a
- * known number of ranks above one, with right results, one datatype, and at least `sizes_least`
+ * known number of ranks above one, with right results, one datatype, and at least `sizes_min`
  * different sizes above zero. Otherwise AR_BAD_DATA with a line that says what is in the way. */
 enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
-                            size_t sizes_least, struct ar_error *err);
+                            size_t sizes_min, struct ar_error *err);
 
 #endif

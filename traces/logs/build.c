@@ -6,25 +6,26 @@
 #include <string.h>
 
 /* Room for one more element, doubled when used up. */
-static bool make_room(void **array, size_t *room, size_t count, size_t element_bytes)
+static bool reserve(void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
-    if (count < *room) {
+    if (count < *capacity) {
         return true;
     }
-    size_t wanted = *room == 0 ? 16 : 2 * *room;
+    size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
     void *grown = realloc(*array, wanted * element_bytes);
     if (grown == NULL) {
         return false;
     }
     *array = grown;
-    *room = wanted;
+    *capacity = wanted;
     return true;
 }
 
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                                struct ar_log **run, struct ar_error *err)
 {
-    if (!make_room((void **)&logs->runs, &logs->runs_room, logs->runs_count, sizeof *logs->runs)) {
+    if (!reserve((void **)&logs->runs, &logs->runs_capacity, logs->runs_count,
+                 sizeof *logs->runs)) {
         return ar_error_no_memory(err, logs->path);
     }
     *run = &logs->runs[logs->runs_count++];
@@ -47,8 +48,8 @@ enum ar_status ar_logs_add_fact(struct ar_logs *logs, struct ar_span key, struct
 {
     struct ar_log_fact fact = {.key = copy_span(key), .value = copy_span(value), .line = line};
     if (fact.key == NULL || fact.value == NULL ||
-        !make_room((void **)&logs->facts, &logs->facts_room, logs->facts_count,
-                   sizeof *logs->facts)) {
+        !reserve((void **)&logs->facts, &logs->facts_capacity, logs->facts_count,
+                 sizeof *logs->facts)) {
         free(fact.key);
         free(fact.value);
         return ar_error_no_memory(err, logs->path);
@@ -90,7 +91,7 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
                             "in-place time above zero",
                             run->path, row->line);
     }
-    if (!make_room((void **)&run->rows, &run->rows_room, run->rows_count, sizeof *run->rows)) {
+    if (!reserve((void **)&run->rows, &run->rows_capacity, run->rows_count, sizeof *run->rows)) {
         return ar_error_no_memory(err, run->path);
     }
     run->rows[run->rows_count++] = *row;

@@ -96,7 +96,7 @@ static enum ar_status check_run(const struct ar_log *run, enum ar_log_collective
 }
 
 enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
-                            size_t sizes_least, struct ar_error *err)
+                            size_t sizes_min, struct ar_error *err)
 {
     enum ar_status status = check_run(run, collective, err);
     if (status == AR_OK) {
@@ -109,10 +109,10 @@ enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective col
     if (!count_sizes(run, &sizes_count)) {
         return ar_error_no_memory(err, run->path);
     }
-    if (sizes_count < sizes_least) {
+    if (sizes_count < sizes_min) {
         return refuse(run, run->first_line, err,
                       "%zu different sizes above zero in %zu rows; expected at least %zu",
-                      sizes_count, run->rows_count, sizes_least);
+                      sizes_count, run->rows_count, sizes_min);
     }
     return AR_OK;
 }

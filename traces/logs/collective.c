@@ -112,20 +112,20 @@ uint32_t ar_datatype_bytes(const char *name)
 /* The slack beyond the rounding of the digits: bandwidths that passed through single precision. */
 static const double slack = 1e-6;
 
-/* Whether `printed` can be the rounded value of something from `least` to `most`. */
-static bool can_be(struct ar_printed printed, double least, double most)
+/* Whether `printed` can be the rounded value of something from `min` to `max`. */
+static bool can_be(struct ar_printed printed, double min, double max)
 {
-    return isnan(printed.value) || (printed.value + printed.half_digit >= least * (1 - slack) &&
-                                    printed.value - printed.half_digit <= most * (1 + slack));
+    return isnan(printed.value) || (printed.value + printed.half_digit >= min * (1 - slack) &&
+                                    printed.value - printed.half_digit <= max * (1 + slack));
 }
 
 /* Whether busbw is `factor` times the algbw that size and time give. */
 static bool fits(double size_bytes, double factor, struct ar_printed time, struct ar_printed bw)
 {
     double shortest = time.value - time.half_digit;
-    double most = shortest > 0 ? factor * size_bytes / shortest : INFINITY;
+    double max = shortest > 0 ? factor * size_bytes / shortest : INFINITY;
     return isnan(time.value) ||
-           can_be(bw, factor * size_bytes / (time.value + time.half_digit), most);
+           can_be(bw, factor * size_bytes / (time.value + time.half_digit), max);
 }
 
 /* OSU and single numbers print no elements; a row of no bytes fits anything. */

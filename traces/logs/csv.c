@@ -7,7 +7,7 @@
 
 #include "csv_line.h"
 
-enum { COLUMNS_MOST = 16, WHERE_BYTES = 400, RUNS_SEARCHED = 4096 };
+enum { COLUMNS_MAX = 16, WHERE_BYTES = 400, RUNS_SEARCHED = 4096 };
 
 /* A cell of a row on its way into the row and the run that it belongs to. */
 struct entry {
@@ -70,7 +70,7 @@ static const struct table {
 struct reader {
     struct ar_logs *logs;
     const struct table *table; /* NULL before the header */
-    size_t places[COLUMNS_MOST];
+    size_t places[COLUMNS_MAX];
     size_t cells;
     uint64_t header_line;
     char where[WHERE_BYTES]; /* `path:line` */
@@ -96,7 +96,7 @@ static enum ar_status take_comment(struct reader *reader, struct ar_span text, u
 static enum ar_status find_columns(struct reader *reader, const struct table *table,
                                    uint64_t number)
 {
-    assert(table->columns_count <= COLUMNS_MOST);
+    assert(table->columns_count <= COLUMNS_MAX);
     for (size_t i = 0; i < table->columns_count; i++) {
         const struct column *column = &table->columns[i];
         reader->places[i] = ar_csv_find(&reader->line, column->name);

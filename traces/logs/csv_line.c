@@ -18,7 +18,7 @@ void ar_csv_line_end(struct ar_csv_line *line)
 static void take_cell(void *text, size_t bytes, void *context)
 {
     struct ar_csv_line *line = context;
-    if (line->cells_count < AR_CSV_CELLS_MOST) {
+    if (line->cells_count < AR_CSV_CELLS_MAX) {
         char *copy = line->text + line->text_bytes;
         if (bytes > 0) {
             memcpy(copy, text, bytes);
@@ -55,7 +55,7 @@ enum ar_status ar_csv_line_split(struct ar_csv_line *line, const char *where, st
 
 size_t ar_csv_find(const struct ar_csv_line *line, const char *text)
 {
-    size_t stored = line->cells_count < AR_CSV_CELLS_MOST ? line->cells_count : AR_CSV_CELLS_MOST;
+    size_t stored = line->cells_count < AR_CSV_CELLS_MAX ? line->cells_count : AR_CSV_CELLS_MAX;
     for (size_t i = 0; i < stored; i++) {
         if (ar_span_is(line->cells[i], text)) {
             return i;

@@ -8,14 +8,14 @@
 
 #include "build.h"
 
-enum { AR_CSV_CELLS_MOST = 64, AR_CSV_LINE_BYTES = 4096 };
+enum { AR_CSV_CELLS_MAX = 64, AR_CSV_LINE_BYTES = 4096 };
 
 /** The cells of a line, copied one behind the other. */
 struct ar_csv_line {
     struct csv_parser parser;
     char text[AR_CSV_LINE_BYTES];
     size_t text_bytes;
-    struct ar_span cells[AR_CSV_CELLS_MOST];
+    struct ar_span cells[AR_CSV_CELLS_MAX];
     size_t cells_count; /**< may exceed what is stored */
 };
 

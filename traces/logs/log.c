@@ -118,18 +118,18 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
 static enum ar_status read_bytes(int file, const char *path, char **text, size_t *bytes,
                                  struct ar_error *err)
 {
-    size_t room = 0;
+    size_t capacity = 0;
     *bytes = 0;
-    while (*bytes <= AR_LOG_BYTES_MOST) {
-        if (*bytes == room) {
-            room = room == 0 ? 65536 : 2 * room;
-            char *grown = realloc(*text, room);
+    while (*bytes <= AR_LOG_BYTES_MAX) {
+        if (*bytes == capacity) {
+            capacity = capacity == 0 ? 65536 : 2 * capacity;
+            char *grown = realloc(*text, capacity);
             if (grown == NULL) {
                 return ar_error_no_memory(err, path);
             }
             *text = grown;
         }
-        ssize_t got = read(file, *text + *bytes, room - *bytes);
+        ssize_t got = read(file, *text + *bytes, capacity - *bytes);
         if (got < 0 && errno != EINTR) {
             return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a log", path, strerror(errno));
         }
@@ -139,7 +139,7 @@ static enum ar_status read_bytes(int file, const char *path, char **text, size_t
         *bytes += got > 0 ? (size_t)got : 0;
     }
     return ar_error_set(err, AR_BAD_DATA, "%s: larger than %zu bytes; expected a log", path,
-                        AR_LOG_BYTES_MOST);
+                        AR_LOG_BYTES_MAX);
 }
 
 enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)

@@ -159,8 +159,8 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
     uint64_t threads = 1, gpus = 1;
     count_of(json_object_get(config, "nthreads"), &threads);
     count_of(json_object_get(config, "ngpus"), &gpus);
-    if (threads - 1 >= AR_NCCL_RANKS_MOST || gpus - 1 >= AR_NCCL_RANKS_MOST ||
-        threads * gpus > AR_NCCL_RANKS_MOST) {
+    if (threads - 1 >= AR_NCCL_RANKS_MAX || gpus - 1 >= AR_NCCL_RANKS_MAX ||
+        threads * gpus > AR_NCCL_RANKS_MAX) {
         return fail(reader, "\"nthreads\" times \"ngpus\" is no number of ranks", "1 to 2^20");
     }
     reader->run.ranks_per_process = threads * gpus;
@@ -287,9 +287,9 @@ static size_t skip_blanks(const char *text, size_t bytes)
 enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t bytes,
                                  struct ar_error *err)
 {
-    if (bytes > AR_LOG_JSON_BYTES_MOST) {
+    if (bytes > AR_LOG_JSON_BYTES_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%s: JSON of %zu bytes; expected at most %zu",
-                            logs->path, bytes, AR_LOG_JSON_BYTES_MOST);
+                            logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
     }
     struct reader reader = {.logs = logs, .err = err, .line = 1};
     size_t at = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;

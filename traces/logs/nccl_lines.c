@@ -166,10 +166,10 @@ bool ar_parse_sweep(struct ar_span line, struct ar_nccl_sweep *sweep)
 {
     struct ar_span rest = without_mark(line);
     struct ar_nccl_sweep found = {.threads = 0};
-    uint64_t least_bytes;
+    uint64_t min_bytes;
     if (!take_count(&rest, "nThread", &found.threads) || !take_count(&rest, "nGpus", &found.gpus) ||
-        !take_count(&rest, "minBytes", &least_bytes) ||
-        !take_count(&rest, "maxBytes", &found.most_bytes)) {
+        !take_count(&rest, "minBytes", &min_bytes) ||
+        !take_count(&rest, "maxBytes", &found.max_bytes)) {
         return false;
     }
     struct ar_span key = ar_span_word(&rest);
@@ -203,11 +203,11 @@ static enum ar_nccl_column column_of(struct ar_span name)
 
 bool ar_parse_header(struct ar_span line, struct ar_nccl_header *header)
 {
-    struct ar_span words[AR_NCCL_COLUMNS_MOST];
-    size_t count = ar_span_words(without_mark(line), words, AR_NCCL_COLUMNS_MOST);
+    struct ar_span words[AR_NCCL_COLUMNS_MAX];
+    size_t count = ar_span_words(without_mark(line), words, AR_NCCL_COLUMNS_MAX);
     struct ar_nccl_header found = {.needed = 0};
     unsigned seen[AR_COLUMN_WRONG + 1] = {0};
-    if (count > AR_NCCL_COLUMNS_MOST || count < 6) {
+    if (count > AR_NCCL_COLUMNS_MAX || count < 6) {
         return false;
     }
     for (size_t i = 0; i < count; i++) {
@@ -264,7 +264,7 @@ bool ar_is_row_rest(struct ar_span line)
 void ar_words_append(struct ar_nccl_words *words, struct ar_span line)
 {
     for (struct ar_span word = ar_span_word(&line);
-         word.bytes > 0 && words->count < AR_NCCL_COLUMNS_MOST; word = ar_span_word(&line)) {
+         word.bytes > 0 && words->count < AR_NCCL_COLUMNS_MAX; word = ar_span_word(&line)) {
         struct ar_span value = without_label(word);
         if (value.bytes > 0) {
             ar_span_copy(value, words->text[words->count++], AR_NCCL_WORD);
@@ -279,7 +279,7 @@ void ar_words_fill_operation(struct ar_nccl_words *words, const struct ar_nccl_h
         place++;
     }
     double value, half_digit;
-    if (place < header->needed && place < words->count && words->count < AR_NCCL_COLUMNS_MOST) {
+    if (place < header->needed && place < words->count && words->count < AR_NCCL_COLUMNS_MAX) {
         struct ar_span word = {words->text[place], strlen(words->text[place])};
         if (ar_span_number(word, &value, &half_digit)) {
             memmove(words->text[place + 1], words->text[place],
@@ -314,7 +314,7 @@ void ar_words_append_glued(struct ar_nccl_words *words, enum ar_nccl_column colu
 {
     bool is_glued = column == AR_COLUMN_ROOT || column == AR_COLUMN_REDOP ||
                     column == AR_COLUMN_WRONG || column == AR_COLUMN_ERROR;
-    if (!is_glued || glued.bytes == 0 || words->count >= AR_NCCL_COLUMNS_MOST) {
+    if (!is_glued || glued.bytes == 0 || words->count >= AR_NCCL_COLUMNS_MAX) {
         return;
     }
     size_t bytes = value_bytes(column, glued);

@@ -20,7 +20,7 @@ bool ar_parse_rank(struct ar_span line, struct ar_nccl_rank *rank, char gpu[AR_L
 
 /** Sizes of a run, from the `nThread` line. */
 struct ar_nccl_sweep {
-    uint64_t threads, gpus, most_bytes, step;
+    uint64_t threads, gpus, max_bytes, step;
     bool is_factor;
     uint64_t line; /**< 0: not said */
 };
@@ -42,11 +42,11 @@ enum ar_nccl_column {
     AR_COLUMN_WRONG,
 };
 
-enum { AR_NCCL_COLUMNS_MOST = 40, AR_NCCL_WORD = 40 };
+enum { AR_NCCL_COLUMNS_MAX = 40, AR_NCCL_WORD = 40 };
 
 struct ar_nccl_header {
-    enum ar_nccl_column columns[AR_NCCL_COLUMNS_MOST];
-    bool is_in_place[AR_NCCL_COLUMNS_MOST];
+    enum ar_nccl_column columns[AR_NCCL_COLUMNS_MAX];
+    bool is_in_place[AR_NCCL_COLUMNS_MAX];
     size_t needed; /**< words that a row must have at least */
     uint64_t line;
 };
@@ -56,7 +56,7 @@ bool ar_parse_header(struct ar_span line, struct ar_nccl_header *header);
 
 /** The words of a row, copied. */
 struct ar_nccl_words {
-    char text[AR_NCCL_COLUMNS_MOST][AR_NCCL_WORD];
+    char text[AR_NCCL_COLUMNS_MAX][AR_NCCL_WORD];
     size_t count;
 };
 

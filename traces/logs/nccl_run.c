@@ -6,12 +6,12 @@
 #include <string.h>
 
 /* Grows `array` so that it has room for `count` elements; new ones are zero. */
-static bool grow(void **array, size_t *room, size_t count, size_t element_bytes)
+static bool grow(void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
-    if (count <= *room) {
+    if (count <= *capacity) {
         return true;
     }
-    size_t wanted = *room == 0 ? 16 : *room;
+    size_t wanted = *capacity == 0 ? 16 : *capacity;
     while (wanted < count) {
         wanted *= 2;
     }
@@ -19,9 +19,9 @@ static bool grow(void **array, size_t *room, size_t count, size_t element_bytes)
     if (grown == NULL) {
         return false;
     }
-    memset(grown + *room * element_bytes, 0, (wanted - *room) * element_bytes);
+    memset(grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
     *array = grown;
-    *room = wanted;
+    *capacity = wanted;
     return true;
 }
 
@@ -59,13 +59,14 @@ static enum ar_status claimed_twice(const struct ar_logs *logs, const struct ar_
 enum ar_status ar_nccl_add_rank(struct ar_logs *logs, struct ar_nccl_run *run,
                                 const struct ar_nccl_rank *rank, struct ar_error *err)
 {
-    if (rank->rank >= AR_NCCL_RANKS_MOST) {
+    if (rank->rank >= AR_NCCL_RANKS_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": rank %" PRIu64 "; expected a rank below %d",
-                            logs->path, rank->line, rank->rank, AR_NCCL_RANKS_MOST);
+                            logs->path, rank->line, rank->rank, AR_NCCL_RANKS_MAX);
     }
-    if (!grow((void **)&run->ranks, &run->ranks_room, run->ranks_count + 1, sizeof *run->ranks) ||
-        !grow((void **)&run->rank_places, &run->rank_places_room, rank->rank + 1,
+    if (!grow((void **)&run->ranks, &run->ranks_capacity, run->ranks_count + 1,
+              sizeof *run->ranks) ||
+        !grow((void **)&run->rank_places, &run->rank_places_capacity, rank->rank + 1,
               sizeof *run->rank_places)) {
         return ar_error_no_memory(err, logs->path);
     }
@@ -83,7 +84,8 @@ enum ar_status ar_nccl_add_row(struct ar_logs *logs, struct ar_nccl_run *run,
                                struct ar_error *err)
 {
     struct ar_log *log = &logs->runs[run->place];
-    if (!grow((void **)&run->extras, &run->extras_room, log->rows_count + 1, sizeof *run->extras)) {
+    if (!grow((void **)&run->extras, &run->extras_capacity, log->rows_count + 1,
+              sizeof *run->extras)) {
         return ar_error_no_memory(err, logs->path);
     }
     run->extras[log->rows_count] = *extra;
@@ -103,7 +105,7 @@ static enum ar_status check_numbers(const struct ar_logs *logs, const struct ar_
     uint64_t stride = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     for (size_t i = 0; i < run->ranks_count; i++) {
         uint64_t rank = i * stride;
-        if (rank >= run->rank_places_room || run->rank_places[rank] == 0) {
+        if (rank >= run->rank_places_capacity || run->rank_places[rank] == 0) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": rank %" PRIu64 " is missing among the %zu listed; "
                                 "expected the ranks from 0 on without a gap",
@@ -191,7 +193,7 @@ enum ar_status ar_nccl_finish(struct ar_logs *logs, struct ar_nccl_run *run, str
         return AR_OK;
     }
     enum ar_status status = count_ranks(logs, run, log, err);
-    if (status == AR_OK && run->ranks_count == 0 && run->nranks < AR_NCCL_RANKS_MOST) {
+    if (status == AR_OK && run->ranks_count == 0 && run->nranks < AR_NCCL_RANKS_MAX) {
         log->ranks = (uint32_t)run->nranks;
     }
     if (status == AR_OK && !run->is_named) {

@@ -7,7 +7,7 @@
 
 #include "build.h"
 
-enum { AR_NCCL_RANKS_MOST = 1 << 20 };
+enum { AR_NCCL_RANKS_MAX = 1 << 20 };
 
 /** What a `Rank` line or an entry of `devices` says. */
 struct ar_nccl_rank {
@@ -30,11 +30,11 @@ struct ar_nccl_run {
     uint64_t nranks;               /**< of NCCL's own messages; 0 if none or several */
     uint64_t nranks_line;
     struct ar_nccl_rank *ranks;
-    size_t ranks_count, ranks_room;
+    size_t ranks_count, ranks_capacity;
     uint32_t *rank_places; /**< place in `ranks` plus one by rank number; 0: none */
-    size_t rank_places_room;
+    size_t rank_places_capacity;
     struct ar_nccl_extra *extras; /**< one per row */
-    size_t extras_room;
+    size_t extras_capacity;
 };
 
 /** Begins a run at `line`. It ends by ar_nccl_finish(), or ar_nccl_drop() after an error. */

@@ -48,14 +48,14 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
     const struct ar_log_row *last = &log->rows[log->rows_count - 1];
     double size_bytes = (double)last->payload_bytes, step = (double)sweep->step;
     double next_bytes = sweep->is_factor ? size_bytes * step : size_bytes + step;
-    if (next_bytes <= size_bytes || next_bytes > (double)sweep->most_bytes) {
+    if (next_bytes <= size_bytes || next_bytes > (double)sweep->max_bytes) {
         return AR_OK;
     }
     return ar_error_set(
         err, AR_BAD_DATA,
         "%s:%" PRIu64 ": the table ends at %" PRIu64 " bytes without its closing "
         "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
-        text->logs->path, last->line, last->payload_bytes, sweep->most_bytes, sweep->line,
+        text->logs->path, last->line, last->payload_bytes, sweep->max_bytes, sweep->line,
         is_followed ? "cut off, or several processes without MPI at once" : "cut off");
 }
 
@@ -75,7 +75,7 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
             snprintf(log->library, sizeof log->library, "%s", text->library);
         }
         bool is_sane =
-            text->sweep.threads < AR_NCCL_RANKS_MOST && text->sweep.gpus < AR_NCCL_RANKS_MOST;
+            text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
         text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
         text->run.nranks = text->nranks;
         text->run.nranks_line = text->nranks_line;

@@ -47,7 +47,7 @@ static void take_title(struct ar_log *log, struct ar_span title)
 
 static void add_column(struct ar_osu_text *text, enum ar_osu_column column)
 {
-    if (text->columns_count < AR_OSU_COLUMNS_MOST) {
+    if (text->columns_count < AR_OSU_COLUMNS_MAX) {
         text->columns[text->columns_count++] = column;
     }
 }
@@ -62,18 +62,18 @@ static bool parse_header(struct ar_osu_text *text, struct ar_span line)
     }
     text->columns_count = 0;
     add_column(text, AR_OSU_SIZE);
-    bool is_least = false, is_other = false;
+    bool is_min = false, is_other = false;
     for (struct ar_span word = ar_span_word(&rest); word.bytes > 0; word = ar_span_word(&rest)) {
         if (ar_span_is(word, "Avg")) {
-            is_least = is_other = false;
+            is_min = is_other = false;
         } else if (ar_span_is(word, "Min")) {
-            is_least = true;
+            is_min = true;
         } else if (ar_span_is(word, "Max") || ar_span_is(word, "Tail")) {
             is_other = true;
         } else if (ar_span_starts(word, "Latency") || ar_span_starts(word, "Lat(")) {
-            enum ar_osu_column column = is_least ? AR_OSU_MIN : AR_OSU_TIME;
+            enum ar_osu_column column = is_min ? AR_OSU_MIN : AR_OSU_TIME;
             add_column(text, is_other ? AR_OSU_SKIPPED : column);
-            is_least = is_other = false;
+            is_min = is_other = false;
         } else if (ar_span_starts(word, "Bandwidth")) {
             add_column(text, AR_OSU_RATE);
         } else if (ar_span_is(word, "Iterations")) {
@@ -199,8 +199,8 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, struct ar_span line, uint64
     if (!text->is_open || take_datatype(text, line)) {
         return AR_OK;
     }
-    struct ar_span words[AR_OSU_COLUMNS_MOST];
-    size_t count = ar_span_words(line, words, AR_OSU_COLUMNS_MOST);
+    struct ar_span words[AR_OSU_COLUMNS_MAX];
+    size_t count = ar_span_words(line, words, AR_OSU_COLUMNS_MAX);
     if (parse_header(text, line)) {
         text->header_line = number;
         text->columns_count = has_measure(text) ? text->columns_count : 0;

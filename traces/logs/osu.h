@@ -6,7 +6,7 @@
 
 #include "build.h"
 
-enum { AR_OSU_COLUMNS_MOST = 16 };
+enum { AR_OSU_COLUMNS_MAX = 16 };
 
 enum ar_osu_column {
     AR_OSU_SKIPPED,
@@ -23,7 +23,7 @@ struct ar_osu_text {
     size_t place; /**< of the run in logs->runs */
     bool is_open;
     char datatype[AR_LOG_WORD];
-    enum ar_osu_column columns[AR_OSU_COLUMNS_MOST];
+    enum ar_osu_column columns[AR_OSU_COLUMNS_MAX];
     size_t columns_count; /**< 0: no header yet */
     uint64_t header_line;
 };

@@ -81,11 +81,11 @@ struct ar_span ar_span_word(struct ar_span *span)
     return (struct ar_span){rest.at, bytes};
 }
 
-size_t ar_span_words(struct ar_span span, struct ar_span *words, size_t most)
+size_t ar_span_words(struct ar_span span, struct ar_span *words, size_t max)
 {
     size_t count = 0;
     for (struct ar_span word = ar_span_word(&span); word.bytes > 0; word = ar_span_word(&span)) {
-        if (count < most) {
+        if (count < max) {
             words[count] = word;
         }
         count++;

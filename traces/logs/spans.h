@@ -40,8 +40,8 @@ struct ar_span ar_span_after(struct ar_span span, size_t bytes);
 /** The first word, removed from the span; empty at the end. */
 struct ar_span ar_span_word(struct ar_span *span);
 
-/** Splits into words; returns how many there are, of which at most `most` are stored. */
-size_t ar_span_words(struct ar_span span, struct ar_span *words, size_t most);
+/** Splits into words; returns how many there are, of which at most `max` are stored. */
+size_t ar_span_words(struct ar_span span, struct ar_span *words, size_t max);
 
 /** A decimal number as programs print it, the whole span; no hexadecimal, no infinity. `half_digit`
  * is half a unit of its last digit: the true value lies that far around. */

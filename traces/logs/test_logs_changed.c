@@ -20,11 +20,11 @@ static char *read_fixture(const char *path)
 /* Every line of `text` with `before` in front and `after` in place of its end. */
 static char *rewrite(const char *text, const char *before, const char *after)
 {
-    size_t room = strlen(text) + 1;
+    size_t capacity = strlen(text) + 1;
     for (const char *c = text; *c != '\0'; c++) {
-        room += *c == '\n' ? strlen(before) + strlen(after) : 0;
+        capacity += *c == '\n' ? strlen(before) + strlen(after) : 0;
     }
-    char *changed = malloc(room + strlen(before));
+    char *changed = malloc(capacity + strlen(before));
     cr_assert_not_null(changed);
     char *end = changed;
     for (const char *line = text; *line != '\0';) {
