@@ -173,5 +173,5 @@ void ar_plot_write_log_ticks(FILE *file, const char *axis, double min, double ma
 void ar_plot_write_range(FILE *file, const char *axis, double min, double max, double stretch)
 {
     double factor = max > min ? stretch : 2 * stretch;
-    fprintf(file, "%s_least = %.9g\n%s_most = %.9g\n", axis, min / factor, axis, max * factor);
+    fprintf(file, "%s_min = %.9g\n%s_max = %.9g\n", axis, min / factor, axis, max * factor);
 }

@@ -128,9 +128,9 @@ static void write_ranges(FILE *file, const struct ar_plot_compare_request *reque
     ar_plot_write_range(file, "y", y_min, y_max, 1.3);
     ar_plot_write_log_ticks(file, "xtics", x_min / 1.6, x_max * 1.6, "B");
     /* Five percent at least, so that a good model does not look like a bad one. */
-    fprintf(file, "error_least = %g\nerror_most = %g\n", fmin(-5, 1.1 * error_min),
+    fprintf(file, "error_min = %g\nerror_max = %g\n", fmin(-5, 1.1 * error_min),
             fmax(5, 1.1 * error_max));
-    fprintf(file, "time_least = %.9g\ntime_most = %.9g\n", y_min / 1.3, y_max * 1.3);
+    fprintf(file, "time_min = %.9g\ntime_max = %.9g\n", y_min / 1.3, y_max * 1.3);
 }
 
 static void write_settings(FILE *file, const struct ar_plot_compare_request *request,

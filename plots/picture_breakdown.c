@@ -137,7 +137,7 @@ static void write_breakdown_settings(FILE *file, const struct ar_plot_scene *sce
     write_bar_labels(file, scene);
     uint32_t last = row_of_bar(scene, scene->pick->rows_count - 1);
     /* Few bars do not fill the height. */
-    fprintf(file, "x_most = %.9g\ny_most = %g\n", time_max_ms(scene), fmax(last, 4) + 0.7);
+    fprintf(file, "x_max = %.9g\ny_max = %g\n", time_max_ms(scene), fmax(last, 4) + 0.7);
 }
 
 const struct ar_plot_drawing ar_plot_breakdown = {

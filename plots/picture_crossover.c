@@ -66,7 +66,7 @@ static void write_crossover_data(FILE *file, const struct ar_plot_scene *scene)
 {
     struct ar_plot_crossings *crossings = find(scene);
     fputs("precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
-          "least_gpus,most_gpus,column,line,shade_frac,is_dark,text,clear_text\n",
+          "min_gpus,max_gpus,column,line,shade_frac,is_dark,text,clear_text\n",
           file);
     if (crossings == NULL) {
         return;

@@ -48,7 +48,7 @@ static void write_efficiency_settings(FILE *file, const struct ar_plot_scene *sc
     }
     /* A node as baseline lets a single GPU, which needs no network, pass 100 %. */
     double max = max_frac <= 1.04 ? 105 : 10 * ceil(10.5 * max_frac);
-    fprintf(file, "y_least = 0\ny_most = %g\n", max);
+    fprintf(file, "y_min = 0\ny_max = %g\n", max);
 }
 
 const struct ar_plot_drawing ar_plot_efficiency = {

@@ -169,7 +169,7 @@ static void write_panel(FILE *file, const struct layout *layout, size_t number)
             panel->unit, panel->unit, panel->title);
     fclose(stream);
     ar_plot_write_settings_text(file, "panel_setup", number + 1, text);
-    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number + 1, panel->x.min,
+    fprintf(file, "panel_min[%zu] = %.9g\npanel_max[%zu] = %.9g\n", number + 1, panel->x.min,
             number + 1, panel->x.max);
     free(text);
 }
@@ -204,7 +204,7 @@ static void write_predicted_settings(FILE *file, const struct ar_plot_reproducti
     write_table(file, layout);
     fprintf(file, "panels_count = %zu\narray panel_setup[%zu]\n", layout->panels_count,
             layout->panels_count);
-    fprintf(file, "array panel_least[%zu]\narray panel_most[%zu]\n", layout->panels_count,
+    fprintf(file, "array panel_min[%zu]\narray panel_max[%zu]\n", layout->panels_count,
             layout->panels_count);
     for (size_t i = 0; i < layout->panels_count; i++) {
         write_panel(file, layout, i);

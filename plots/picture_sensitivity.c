@@ -222,7 +222,7 @@ static void write_bars(FILE *file, const struct ar_plot_reproduction *reproducti
 {
     struct layout *layout = make_layout(reproduction);
     size_t number = 0;
-    fputs("panel,bar,line,percent,x_least,name_line\n", file);
+    fputs("panel,bar,line,percent,x_min,name_line\n", file);
     for (size_t p = 0; layout != NULL && p < layout->panels_count; p++) {
         const struct panel *panel = &layout->panels[p];
         for (size_t i = 0; i < panel->bars_count; i++) {
@@ -321,7 +321,7 @@ static void write_sensitivity_settings(FILE *file, const struct ar_plot_reproduc
         "the largest changes of the rows that change most; sensitivity.csv has all"};
     ar_plot_write_texts(file, "subtitle", subtitle, layout->is_cut ? 2 : 1);
     fprintf(file, "picture_height = %.0f\nkey_columns = 1\nkey_rows = 0\n", layout->height);
-    fprintf(file, "x_least = %.9g\nx_most = %.9g\nx_step = %.9g\n", layout->x_min, layout->x_max,
+    fprintf(file, "x_min = %.9g\nx_max = %.9g\nx_step = %.9g\n", layout->x_min, layout->x_max,
             layout->x_step);
     /* Names begin so far before the axis, in parts of its length. */
     fprintf(file, "name_offset = %.6f\n", -(double)NAME_SIZE / PANEL_WIDTH);

@@ -109,7 +109,7 @@ static void write_shapes_settings(FILE *file, const struct ar_plot_scene *scene)
     ar_plot_write_range(file, "x", extent.x_min, extent.x_max, 1.2);
     double y_min = extent.y_min / fmax(1.25, pow(extent.y_max / extent.y_min, 0.25));
     double y_max = extent.y_max * 1.15;
-    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", y_min, y_max);
+    fprintf(file, "y_min = %.9g\ny_max = %.9g\n", y_min, y_max);
     ar_plot_write_log_ticks(file, "ytics", y_min, y_max, NULL);
     write_grid_ticks(file, scene, best->grid_x);
     write_best(file, best, &extent);

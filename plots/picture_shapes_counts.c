@@ -124,7 +124,7 @@ static void write_panel(FILE *file, const struct ar_plot_scene *scene, const str
     snprintf(label, sizeof label, "%" PRIu64 " GPUs, best: %s, %s", best->gpus, best->shape,
              ar_format_seconds(best->allreduce_s, time));
     fprintf(file, "panel_gpus[%zu] = %" PRIu64 "\n", number, best->gpus);
-    fprintf(file, "panel_least[%zu] = %.9g\npanel_most[%zu] = %.9g\n", number, min / 1.25, number,
+    fprintf(file, "panel_min[%zu] = %.9g\npanel_max[%zu] = %.9g\n", number, min / 1.25, number,
             max * 1.25);
     fprintf(file, "panel_best_x[%zu] = %" PRIu32 "\npanel_best_ms[%zu] = %.9g\n", number,
             best->grid_x, number, best->allreduce_s * 1e3);
@@ -141,7 +141,7 @@ static void write_panel(FILE *file, const struct ar_plot_scene *scene, const str
 
 static void write_shapes_counts_settings(FILE *file, const struct ar_plot_scene *scene)
 {
-    static const char *const arrays[] = {"gpus",  "least", "most",       "best_x",    "best_ms",
+    static const char *const arrays[] = {"gpus",  "min", "max",       "best_x",    "best_ms",
                                          "title", "ticks", "algorithms", "references"};
     struct panel panels[PANELS_MAX];
     size_t count = list_panels(scene->pick, panels);
@@ -161,7 +161,7 @@ static void write_shapes_counts_settings(FILE *file, const struct ar_plot_scene 
         min = fmin(min, scene->pick->rows[i]->allreduce_s * 1e3);
         max = fmax(max, scene->pick->rows[i]->allreduce_s * 1e3);
     }
-    fprintf(file, "y_least = %.9g\ny_most = %.9g\n", min / 1.4, max * 1.3);
+    fprintf(file, "y_min = %.9g\ny_max = %.9g\n", min / 1.4, max * 1.3);
     ar_plot_write_log_ticks(file, "ytics", min / 1.4, max * 1.3, NULL);
 }
 

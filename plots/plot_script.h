@@ -120,7 +120,7 @@ void ar_plot_write_log_ticks(FILE *file, const char *axis, double min, double ma
 void ar_plot_write_few_log_ticks(FILE *file, const char *axis, double min, double max,
                                  const char *unit, size_t max_count);
 
-/** Writes `<axis>_least` and `<axis>_most`: the extremes stretched by a factor; twice as much when
+/** Writes `<axis>_min` and `<axis>_max`: the extremes stretched by a factor; twice as much when
  * they coincide. */
 void ar_plot_write_range(FILE *file, const char *axis, double min, double max, double stretch);
 

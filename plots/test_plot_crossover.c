@@ -186,7 +186,7 @@ Test(plot_crossover, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_
     read_file("crossover.csv");
     cr_expect_str_eq(text,
                      "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
-                     "least_gpus,most_gpus,column,line,shade_frac,is_dark,text,clear_text\n"
+                     "min_gpus,max_gpus,column,line,shade_frac,is_dark,text,clear_text\n"
                      "fp16,100,1,16,,,4,16,0,0,0.000,0,never,5 %: never\n"
                      "fp16,100,1,32,,,4,16,1,0,0.000,0,never,5 %: never\n"
                      "fp16,200,2,16,4,4,4,16,0,1,1.000,1,<= 4,5 %: <= 4\n"

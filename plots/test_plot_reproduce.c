@@ -108,7 +108,7 @@ Test(plot_reproduce, the_largest_changes_come_first)
     write_file("sensitivity.csv", changes);
     cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
     read_file("sensitivity_bars.csv");
-    cr_expect_not_null(strstr(text, "panel,bar,line,percent,x_least,name_line\n"
+    cr_expect_not_null(strstr(text, "panel,bar,line,percent,x_min,name_line\n"
                                     "1,1,0,-12,-23.4,0\n"
                                     "1,2,1,1,-23.4,1.5\n"),
                        "the largest change first: %s", text);
