@@ -141,7 +141,7 @@ static void write_panel(FILE *file, const struct ar_plot_scene *scene, const str
 
 static void write_shapes_counts_settings(FILE *file, const struct ar_plot_scene *scene)
 {
-    static const char *const arrays[] = {"gpus",  "min", "max",       "best_x",    "best_ms",
+    static const char *const arrays[] = {"gpus",  "min",   "max",        "best_x",    "best_ms",
                                          "title", "ticks", "algorithms", "references"};
     struct panel panels[PANELS_MAX];
     size_t count = list_panels(scene->pick, panels);

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_csv.h"
 #include "ar_text.h"
-#include "csv_table.h"
 #include "plot_reproduction.h"
 
 enum { PATH_SIZE = 4096, COLUMNS_MAX = 16 };

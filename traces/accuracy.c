@@ -3,9 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "ar_csv.h"
 #include "ar_device_cost.h"
 #include "ar_text.h"
-#include "csv_table.h"
 #include "trace_build.h"
 
 enum { PATH_SIZE = 4096 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv_table.h"
+#include "ar_csv.h"
 
 static const char *const columns[] = {
     "precision", "batch",  "width",     "channels_in",     "channels_out",

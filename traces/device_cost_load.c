@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_csv.h"
 #include "ar_device_cost.h"
 #include "ar_text.h"
 #include "conv_points.h"
-#include "csv_table.h"
 #include "trace_build.h"
 
 struct quantity {

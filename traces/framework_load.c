@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_csv.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "csv_table.h"
 #include "framework_terms.h"
 #include "trace_build.h"
 

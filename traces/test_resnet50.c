@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "accuracy.h"
+#include "ar_csv.h"
 #include "ar_device_cost.h"
-#include "csv_table.h"
 #include "resnet50.h"
 
 #define FOLDER AR_TEST_SOURCE_DIR "/traces"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "csv_table.h"
+#include "ar_csv.h"
 #include "trace_build.h"
 
 uint32_t ar_precision_bytes(enum ar_precision precision)

@@ -5,9 +5,9 @@
 #ifndef AR_TRACES_TRACE_BUILD_H
 #define AR_TRACES_TRACE_BUILD_H
 
+#include "ar_csv.h"
 #include "ar_device_cost.h"
 #include "ar_trace.h"
-#include "csv_table.h"
 
 /** Limits on what a file may say; sums stay far from overflow. */
 #define AR_TRACE_SECONDS_MAX 1e9

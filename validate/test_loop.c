@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/test_cli.h"
+#include "../sim/cli/test_cli.h"
 
 #define MEASURE                                                                                    \
     "'" AR_TEST_VALIDATE "' --backend host --algorithms ring,torus2d --repetitions 3 --quiet "

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/test_cli.h"
+#include "../sim/cli/test_cli.h"
 
 TestSuite(validate_cli, .init = cli_enter, .fini = cli_leave);
 

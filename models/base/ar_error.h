@@ -49,6 +49,16 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
  * value there is wrong usage, not wrong data. Others, AR_OK too, pass. */
 enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err);
 
+/** Leaves the function with the status of `call`, unless that is AR_OK. What the function owns must
+ * be in an arena (ar_arena.h) or the caller's. */
+#define AR_TRY(call)                                                                               \
+    do {                                                                                           \
+        enum ar_status ar_try_status_ = (call);                                                    \
+        if (ar_try_status_ != AR_OK) {                                                             \
+            return ar_try_status_;                                                                 \
+        }                                                                                          \
+    } while (0)
+
 /** Reports that memory for `what` could not be had; returns AR_NO_MEMORY. */
 enum ar_status ar_error_no_memory(struct ar_error *err, const char *what);
 

@@ -1,19 +1,13 @@
 # The loops that the speed of the recurrence rests on must be vector code: the test compiles their
-# file with this build's compiler and the release flags, and reads the compiler's report. Change the
-# file and the functions when the loops move; "all" means all of the file that have a loop.
-set(kernel_source "${CMAKE_CURRENT_SOURCE_DIR}/../recurrence.c")
-set(kernel_functions "send_all receive_all")
-if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/../ring_kernel.c")
-  set(kernel_source "${CMAKE_CURRENT_SOURCE_DIR}/../ring_kernel.c")
-  set(kernel_functions all)
-endif()
+# file with this build's compiler and the release flags, and reads the compiler's report.
+set(kernel_source "${PROJECT_SOURCE_DIR}/sim/engine/recurrence/ring_kernel.c")
 
 if(BUILD_TESTING)
   separate_arguments(kernel_flags UNIX_COMMAND
     "${CMAKE_C_FLAGS} ${CMAKE_C_FLAGS_RELEASE} -std=gnu17 -D_GNU_SOURCE -ffp-contract=off")
   set(kernel_command sh "${CMAKE_CURRENT_SOURCE_DIR}/check_vectorised.sh" "${CMAKE_C_COMPILER}"
-    "${kernel_source}" "${kernel_functions}"
-    ${kernel_flags} "-I$<JOIN:$<TARGET_PROPERTY:ar_sim,INTERFACE_INCLUDE_DIRECTORIES>,$<SEMICOLON>-I>")
+    "${kernel_source}" all
+    ${kernel_flags} "-I$<JOIN:$<TARGET_PROPERTY:ar_engine,INTERFACE_INCLUDE_DIRECTORIES>,$<SEMICOLON>-I>")
   add_test(NAME kernel_is_vectorised COMMAND ${kernel_command} COMMAND_EXPAND_LISTS)
   # The same check must refuse code that is not.
   add_test(NAME kernel_check_can_fail COMMAND ${kernel_command}

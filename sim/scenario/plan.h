@@ -7,6 +7,7 @@
 
 #include "ar_library_table.h"
 #include "ar_row.h"
+#include "ar_step.h"
 #include "options.h"
 
 /** One row to compute. */

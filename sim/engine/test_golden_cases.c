@@ -49,7 +49,7 @@ static const char header[] =
     "# It may change only together with an entry in the CHANGELOG that starts with [Prediction] "
     "and\n"
     "# gives old and new. Written by make_golden, a program of the build tree (SimGrid 3.32):\n"
-    "#     build/dev/sim/make_golden topologies > sim/golden_allreduce.csv\n"
+    "#     build/dev/sim/engine/make_golden topologies > sim/engine/golden_allreduce.csv\n"
     "cluster,algorithm,shape,channels,window,element_bytes,elements,engine,time_s\n";
 
 static enum ar_status write_row(const struct golden_case *golden,

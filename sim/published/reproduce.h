@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "ar_row.h"
+#include "ar_step.h"
 #include "reproduce_rows.h"
 
 /** Steps of a draw with jitter. The slowest of hundreds of ranks varies so little from

@@ -1,5 +1,5 @@
 /* From bytes to cells: lines, comments, directives and libcsv. */
-#include "csv_table.h"
+#include "ar_csv.h"
 
 #include <csv.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-/** \file csv_table.h
+/** \file ar_csv.h
  * A CSV file with a named header, `#` comments and `# key = value` directives, read by libcsv.
  *
  * Lines that begin with `#` (blanks may precede it) are comments, anywhere in the file. A comment
@@ -10,8 +10,8 @@
  * Every error begins with `path:line:`; the line is that of the file. The table keeps all text; the
  * strings returned point into it and live as long as it does.
  */
-#ifndef AR_TRACES_CSV_TABLE_H
-#define AR_TRACES_CSV_TABLE_H
+#ifndef AR_BASE_CSV_H
+#define AR_BASE_CSV_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /** \file training_file.h
  * A run file: what one training run was, in words of the command line and phases of the batch.
  *
- * CSV with directives (traces/csv_table.h). The first line is `# run = 1`, the version of the form.
+ * CSV with directives (traces/ar_csv.h). The first line is `# run = 1`, the version of the form.
  * Directives that are also options of `train` (cluster, gpus, algorithm, shape, trace, precision,
  * framework, bucket, channels, window, engine, jitter, iterations, seed, baseline, and lists
  * separated by `;` for set and term) are texts here and are parsed where options are. Files that
@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "csv_table.h"
+#include "ar_csv.h"
 #include "options.h"
 #include "resource.h"
 #include "training.h"

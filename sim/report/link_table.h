@@ -10,6 +10,7 @@
 
 #include "ar_link_load.h"
 #include "ar_row.h"
+#include "ar_trial.h"
 
 struct link_line {
     uint32_t link;

@@ -7,6 +7,7 @@
 
 #include "ar_cluster.h"
 #include "ar_row.h"
+#include "ar_step.h"
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"

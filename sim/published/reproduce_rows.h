@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "csv_table.h"
+#include "ar_csv.h"
 #include "options.h"
 #include "reproduce_range.h"
 

@@ -20,6 +20,7 @@
 #define AR_CHROME_TRACE_H
 
 #include "ar_row.h"
+#include "ar_step.h"
 
 enum { CHROME_TRACE_RANKS = 8 };
 

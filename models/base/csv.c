@@ -1,5 +1,5 @@
 /* Questions to a table that csv_read.c has read. */
-#include "csv_table.h"
+#include "ar_csv.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,10 +8,12 @@
 #ifndef AR_ROW_H
 #define AR_ROW_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ar_step.h"
+#include "ar_error.h"
+
 
 /* clang-format off */
 /** Columns in order: kind (text, count or number), name, meaning. */

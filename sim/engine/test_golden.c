@@ -5,7 +5,7 @@
 #include "test_golden_cases.h"
 #include "test_support.h"
 
-static const char golden_path[] = AR_TEST_SOURCE_DIR "/sim/golden_allreduce.csv";
+static const char golden_path[] = AR_TEST_SOURCE_DIR "/sim/engine/golden_allreduce.csv";
 
 /* Compares what precedes the last comma as text, and what follows it as a number. */
 static void expect_same_row(const char *frozen, const char *found)

@@ -1,0 +1,33 @@
+/** \file ar_arena.h
+ * Memory and objects that end together: an arena per command, file or trial.
+ *
+ * Functions that take an arena return early on errors; whoever began the arena ends it once, and
+ * all that was made in it ends in the reverse order in which it was made.
+ */
+#ifndef AR_BASE_ARENA_H
+#define AR_BASE_ARENA_H
+
+#include <stddef.h>
+
+/** Begins as all zeros. */
+struct ar_arena {
+    struct ar_arena_item *last;
+};
+
+/** `count` objects of `size` bytes, all zero, aligned for any type; NULL if there is no memory. */
+void *ar_arena_alloc(struct ar_arena *arena, size_t count, size_t size)
+    __attribute__((alloc_size(2, 3)));
+
+/** A copy of a text, or a text made as by printf(); NULL if there is no memory. */
+char *ar_arena_text(struct ar_arena *arena, const char *text);
+char *ar_arena_format(struct ar_arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/** Hands `object` over: `destroy` is called with it when the arena ends. Returns `object`; without
+ * memory for that the object is destroyed at once and NULL returned. */
+void *ar_arena_own(struct ar_arena *arena, void *object, void (*destroy)(void *object));
+
+/** Ends all that was made in the arena, which is as it began. */
+void ar_arena_end(struct ar_arena *arena);
+
+#endif

@@ -1,0 +1,51 @@
+#include <criterion/criterion.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "ar_arena.h"
+
+static char ended[8];
+
+static void note_end(void *object)
+{
+    strncat(ended, object, 1);
+}
+
+Test(arena, what_was_made_last_ends_first)
+{
+    struct ar_arena arena = {NULL};
+    char names[] = "abc";
+    ended[0] = '\0';
+    for (int i = 0; i < 3; i++) {
+        cr_assert_eq(ar_arena_own(&arena, &names[i], note_end), &names[i]);
+    }
+    ar_arena_end(&arena);
+    cr_expect_str_eq(ended, "cba");
+    ar_arena_end(&arena);
+    cr_expect_str_eq(ended, "cba", "an arena ends once");
+}
+
+Test(arena, memory_is_zero_aligned_and_apart)
+{
+    struct ar_arena arena = {NULL};
+    unsigned char *first = ar_arena_alloc(&arena, 3, 5);
+    unsigned char *second = ar_arena_alloc(&arena, 1, 1);
+    cr_assert(first != NULL && second != NULL);
+    for (int i = 0; i < 15; i++) {
+        cr_expect_eq(first[i], 0);
+    }
+    memset(first, 255, 15);
+    cr_expect_eq(*second, 0);
+    cr_expect_eq((uintptr_t)second % _Alignof(max_align_t), 0);
+    cr_expect_str_eq(ar_arena_format(&arena, "%s-%d", "gpu", 7), "gpu-7");
+    ar_arena_end(&arena);
+}
+
+Test(arena, sizes_beyond_memory_are_no_memory)
+{
+    struct ar_arena arena = {NULL};
+    volatile size_t many = SIZE_MAX / 2;
+    cr_expect_null(ar_arena_alloc(&arena, many, 4));
+    cr_expect_null(ar_arena_alloc(&arena, many, 2));
+    ar_arena_end(&arena);
+}
