@@ -14,7 +14,6 @@
 
 #include "ar_error.h"
 
-
 /* clang-format off */
 /** Columns in order: kind (text, count or number), name, meaning. */
 #define AR_COLUMN_LIST(X)                                                                          \
