@@ -134,7 +134,7 @@ enum ar_status ar_accuracy_training(const char *folder, struct ar_accuracy_row *
     struct ar_csv *csv;
     struct ar_accuracy_row *read;
     enum ar_status status =
-        open_published(folder, "published/v100_resnet50_training.csv", &csv, &read, err);
+        open_published(folder, "../validate/data/v100_resnet50_training.csv", &csv, &read, err);
     if (status != AR_OK) {
         return status;
     }
@@ -211,7 +211,7 @@ enum ar_status ar_accuracy_forward_only(const char *folder, struct ar_accuracy_r
     struct ar_device_cost *cost;
     struct ar_accuracy_row *read;
     enum ar_status status =
-        open_published(folder, "published/v100_resnet50_forward_only.csv", &csv, &read, err);
+        open_published(folder, "../validate/data/v100_resnet50_forward_only.csv", &csv, &read, err);
     if (status != AR_OK) {
         return status;
     }

@@ -7,18 +7,18 @@
 
 #include "ar_output.h"
 #include "backends.h"
-#include "plan.h"
+#include "cases.h"
 #include "result.h"
 
 /* Everything a run of the program has. */
 struct session {
     int argc;
     char **argv;
-    struct options options;
+    struct arguments arguments;
     const struct backend *backend;
-    struct manner manner;
+    struct run_config config;
     struct machine machine;
-    struct plan plan;
+    struct cases cases;
     bool fails_alone; /* this process failed, others of the run may not have */
 };
 
@@ -50,11 +50,11 @@ static int fail(enum ar_status status, struct ar_error *err)
 
 static void show_progress(const struct session *session, size_t done)
 {
-    if (!session->machine.is_first || session->options.quiet || !isatty(STDERR_FILENO)) {
+    if (!session->machine.is_first || session->arguments.quiet || !isatty(STDERR_FILENO)) {
         return;
     }
-    bool is_last = done == session->plan.count;
-    fprintf(stderr, is_last ? "\r\033[K" : "\r%zu of %zu cases", done, session->plan.count);
+    bool is_last = done == session->cases.count;
+    fprintf(stderr, is_last ? "\r\033[K" : "\r%zu of %zu cases", done, session->cases.count);
 }
 
 static void report_wrong(const struct measurement *row)
@@ -72,35 +72,35 @@ static void report_wrong(const struct measurement *row)
 /* Runs all rows; `wrong` counts those with wrong elements. */
 static enum ar_status run_rows(struct session *session, size_t *wrong, struct ar_error *err)
 {
-    struct plan *plan = &session->plan;
+    struct cases *cases = &session->cases;
     enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < plan->count; i++) {
+    for (size_t i = 0; status == AR_OK && i < cases->count; i++) {
         show_progress(session, i);
-        status = session->backend->run(&session->manner, &plan->rows[i], err);
-        if (status == AR_OK && plan->rows[i].mismatch.wrong > 0) {
+        status = session->backend->run(&session->config, &cases->rows[i], err);
+        if (status == AR_OK && cases->rows[i].mismatch.wrong > 0) {
             (*wrong)++;
             if (session->machine.is_first) {
-                report_wrong(&plan->rows[i]);
+                report_wrong(&cases->rows[i]);
             }
         }
     }
-    show_progress(session, plan->count);
-    return status == AR_OK && session->options.probes ? plan_join_tiers(plan, err) : status;
+    show_progress(session, cases->count);
+    return status == AR_OK && session->arguments.probes ? cases_join_tiers(cases, err) : status;
 }
 
 static void write_rows(FILE *file, struct session *session)
 {
-    result_write_provenance(file, session->backend, &session->manner, session->argc, session->argv);
+    result_write_provenance(file, session->backend, &session->config, session->argc, session->argv);
     result_write_header(file);
-    for (size_t i = 0; i < session->plan.count; i++) {
-        result_write_row(file, session->backend, &session->plan.rows[i]);
+    for (size_t i = 0; i < session->cases.count; i++) {
+        result_write_row(file, session->backend, &session->cases.rows[i]);
     }
 }
 
 static enum ar_status write_result(struct session *session, struct ar_error *err)
 {
     struct ar_output output;
-    if (session->options.out == NULL) {
+    if (session->arguments.out == NULL) {
         write_rows(stdout, session);
         if (fflush(stdout) != 0 || ferror(stdout)) {
             return ar_error_set(err, AR_IO, "stdout: cannot write: %s",
@@ -108,7 +108,7 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
         }
         return AR_OK;
     }
-    enum ar_status status = ar_output_open(session->options.out, &output, err);
+    enum ar_status status = ar_output_open(session->arguments.out, &output, err);
     if (status == AR_OK) {
         write_rows(output.file, session);
         status = ar_output_commit(&output, err);
@@ -120,10 +120,10 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
 static enum ar_status try_output(const struct session *session, struct ar_error *err)
 {
     struct ar_output output;
-    if (session->options.out == NULL || !session->machine.is_first) {
+    if (session->arguments.out == NULL || !session->machine.is_first) {
         return AR_OK;
     }
-    enum ar_status status = ar_output_open(session->options.out, &output, err);
+    enum ar_status status = ar_output_open(session->arguments.out, &output, err);
     if (status == AR_OK) {
         ar_output_abort(&output);
     }
@@ -133,8 +133,8 @@ static enum ar_status try_output(const struct session *session, struct ar_error 
 static enum ar_status measure(struct session *session, struct ar_error *err)
 {
     size_t wrong = 0;
-    enum ar_status status = plan_create(&session->options, session->backend, &session->manner,
-                                        &session->machine, &session->plan, err);
+    enum ar_status status = cases_create(&session->arguments, session->backend, &session->config,
+                                         &session->machine, &session->cases, err);
     if (status != AR_OK) {
         return status;
     }
@@ -146,13 +146,13 @@ static enum ar_status measure(struct session *session, struct ar_error *err)
         status = write_result(session, err);
     }
     session->fails_alone = status != AR_OK;
-    size_t count = session->plan.count;
-    plan_destroy(&session->plan);
+    size_t count = session->cases.count;
+    cases_destroy(&session->cases);
     if (status == AR_OK && wrong > 0) {
         return ar_error_set(err, AR_INTERNAL, "%zu of %zu cases have wrong elements; expected none",
                             wrong, count);
     }
-    if (status == AR_OK && session->machine.is_first && !session->options.quiet) {
+    if (status == AR_OK && session->machine.is_first && !session->arguments.quiet) {
         fprintf(stderr, "allreckon-validate: note: %zu cases, every element as expected\n", count);
     }
     return status;
@@ -162,11 +162,11 @@ static enum ar_status prepare(int argc, char **argv, struct session *session, st
 {
     session->argc = argc;
     session->argv = argv;
-    enum ar_status status = options_parse(argc, argv, &session->options, err);
-    if (status == AR_OK && !session->options.help && !session->options.version) {
-        status = backend_find(session->options.backend, &session->backend, err);
+    enum ar_status status = arguments_parse(argc, argv, &session->arguments, err);
+    if (status == AR_OK && !session->arguments.help && !session->arguments.version) {
+        status = backend_find(session->arguments.backend, &session->backend, err);
         if (status == AR_OK) {
-            status = plan_manner(&session->options, session->backend, &session->manner, err);
+            status = run_config_parse(&session->arguments, session->backend, &session->config, err);
         }
     }
     return status;
@@ -181,15 +181,15 @@ int main(int argc, char **argv)
         /* A later process that fails first would have the launcher end the one that reports. */
         return is_later_process() ? 0 : fail(status, &err);
     }
-    if (session.options.help) {
+    if (session.arguments.help) {
         help_write(stdout);
         return 0;
     }
-    if (session.options.version) {
+    if (session.arguments.version) {
         puts("allreckon-validate " AR_VERSION);
         return 0;
     }
-    status = session.backend->start(&session.manner, &session.machine, &err);
+    status = session.backend->start(&session.config, &session.machine, &err);
     if (status == AR_OK) {
         status = measure(&session, &err);
     }

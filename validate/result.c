@@ -70,8 +70,8 @@ static void write_command(FILE *file, int argc, char *const *argv)
     fputc('\n', file);
 }
 
-void result_write_provenance(FILE *file, const struct backend *backend, const struct manner *manner,
-                             int argc, char *const *argv)
+void result_write_provenance(FILE *file, const struct backend *backend,
+                             const struct run_config *config, int argc, char *const *argv)
 {
     struct utsname system = {.sysname = "unknown"};
     uname(&system);
@@ -82,11 +82,11 @@ void result_write_provenance(FILE *file, const struct backend *backend, const st
     fprintf(file, "# system: %s %s %s\n", system.sysname, system.release, system.machine);
     write_processor(file, &system);
     fputs("# compiler: " __VERSION__ "\n", file);
-    fprintf(file, "# backend: %s, %s memory\n", backend->name, manner->memory->name);
+    fprintf(file, "# backend: %s, %s memory\n", backend->name, config->memory->name);
     backend->describe(file);
-    fprintf(file, "# window: %" PRIu32 " slots of at most %" PRIu32 " bytes\n", manner->window,
-            manner->slot_bytes);
-    fprintf(file, "# warmup: %" PRIu32 "\n", manner->warmup);
+    fprintf(file, "# window: %" PRIu32 " slots of at most %" PRIu32 " bytes\n", config->window,
+            config->slot_bytes);
+    fprintf(file, "# warmup: %" PRIu32 "\n", config->warmup);
 }
 
 void result_write_header(FILE *file)

@@ -13,8 +13,8 @@
 double times_quantile_s(const double *times_s, uint32_t count, double frac);
 
 /** Writes machine, system, versions, date and command, and what the backend has to say. */
-void result_write_provenance(FILE *file, const struct backend *backend, const struct manner *manner,
-                             int argc, char *const *argv);
+void result_write_provenance(FILE *file, const struct backend *backend,
+                             const struct run_config *config, int argc, char *const *argv);
 
 /** Writes the names of the columns. */
 void result_write_header(FILE *file);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan.h"
+#include "cases.h"
 #include "probes.h"
 #include "result.h"
 
@@ -59,7 +59,7 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
     measurement_destroy(&row);
 }
 
-static void add(struct plan *plan, enum probe probe, const char *tier, double time_s)
+static void add(struct cases *cases, enum probe probe, const char *tier, double time_s)
 {
     struct ar_error err;
     struct measurement row = {.name = probe_name(probe),
@@ -68,26 +68,26 @@ static void add(struct plan *plan, enum probe probe, const char *tier, double ti
                               .repetitions = 1,
                               .type = &element_fp32};
     snprintf(row.tier, sizeof row.tier, "%s", tier);
-    cr_assert_eq(plan_add(plan, &row, &err), AR_OK);
-    plan->rows[plan->count - 1].times_s[0] = time_s;
+    cr_assert_eq(cases_add(cases, &row, &err), AR_OK);
+    cases->rows[cases->count - 1].times_s[0] = time_s;
 }
 
-Test(plan, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
+Test(cases, pairs_of_a_tier_are_joined_and_other_tiers_are_not)
 {
     struct ar_error err;
-    struct plan plan = {.rows = NULL};
-    add(&plan, PROBE_LATENCY, "node:0-1", 1);
-    add(&plan, PROBE_BANDWIDTH, "node:0-1", 9);
-    add(&plan, PROBE_LATENCY, "network:0-2", 5);
-    add(&plan, PROBE_LATENCY, "node:1-2", 3);
-    add(&plan, PROBE_COPY, "host", 4);
-    cr_assert_eq(plan_join_tiers(&plan, &err), AR_OK);
-    cr_assert_eq(plan.count, 5 + 3);
-    cr_expect_str_eq(plan.rows[5].tier, "node");
-    cr_expect_eq(plan.rows[5].repetitions, 2);
-    cr_expect(plan.rows[5].times_s[0] == 1.0 && plan.rows[5].times_s[1] == 3.0);
-    cr_expect(plan.rows[6].probe == PROBE_BANDWIDTH && plan.rows[6].times_s[0] == 9.0);
-    cr_expect_str_eq(plan.rows[7].tier, "network");
-    cr_expect_eq(plan.rows[7].times_s[0], 5.0);
-    plan_destroy(&plan);
+    struct cases cases = {.rows = NULL};
+    add(&cases, PROBE_LATENCY, "node:0-1", 1);
+    add(&cases, PROBE_BANDWIDTH, "node:0-1", 9);
+    add(&cases, PROBE_LATENCY, "network:0-2", 5);
+    add(&cases, PROBE_LATENCY, "node:1-2", 3);
+    add(&cases, PROBE_COPY, "host", 4);
+    cr_assert_eq(cases_join_tiers(&cases, &err), AR_OK);
+    cr_assert_eq(cases.count, 5 + 3);
+    cr_expect_str_eq(cases.rows[5].tier, "node");
+    cr_expect_eq(cases.rows[5].repetitions, 2);
+    cr_expect(cases.rows[5].times_s[0] == 1.0 && cases.rows[5].times_s[1] == 3.0);
+    cr_expect(cases.rows[6].probe == PROBE_BANDWIDTH && cases.rows[6].times_s[0] == 9.0);
+    cr_expect_str_eq(cases.rows[7].tier, "network");
+    cr_expect_eq(cases.rows[7].times_s[0], 5.0);
+    cases_destroy(&cases);
 }

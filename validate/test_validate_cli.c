@@ -21,11 +21,11 @@ static const char *behind_comments(const char *text)
     return text;
 }
 
-static struct cli_table *good_table(const char *options)
+static struct cli_table *good_table(const char *arguments)
 {
-    struct cli_run run = cli_run("$AR --quiet %s", options);
-    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", options, run.code, run.err);
-    cr_expect_str_empty(run.err, "%s: %s", options, run.err);
+    struct cli_run run = cli_run("$AR --quiet %s", arguments);
+    cr_assert_eq(run.code, 0, "%s: exit code %d, %s", arguments, run.code, run.err);
+    cr_expect_str_empty(run.err, "%s: %s", arguments, run.err);
     cr_expect_eq(strncmp(behind_comments(run.out), header, sizeof header - 1), 0, "%s", run.out);
     return cli_table(behind_comments(run.out));
 }
@@ -93,7 +93,7 @@ Test(validate_cli, a_file_says_where_it_comes_from)
 }
 
 struct bad {
-    const char *options;
+    const char *arguments;
     int code;
     const char *fragment;
 };
@@ -129,9 +129,9 @@ Test(validate_cli, wrong_options_are_one_line)
         {"--out /dev/null", 74, "expected a file name"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$AR %s", rows[i].options);
-        cr_expect_eq(run.code, rows[i].code, "%s: %d", rows[i].options, run.code);
-        cr_expect_str_empty(run.out, "%s", rows[i].options);
+        struct cli_run run = cli_run("$AR %s", rows[i].arguments);
+        cr_expect_eq(run.code, rows[i].code, "%s: %d", rows[i].arguments, run.code);
+        cr_expect_str_empty(run.out, "%s", rows[i].arguments);
         cr_expect_eq(cli_lines_with(run.err, "allreckon-validate: "), 1, "%s", run.err);
         cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s", run.err);
         cr_expect_not_null(strstr(run.err, rows[i].fragment), "\"%s\" is not in: %s",

@@ -111,9 +111,11 @@ const struct command commands[] = {
      "[ROWS.csv...]", ARGUMENTS_MAX,
      "Predicts published runs from their own parameters and prints what was measured beside it.\n"
      "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
-     "run (column assume, validate/published/ranges.csv) is drawn at random; all of it is listed.\n"
+     "run (column assume, validate/data/published/ranges.csv) is drawn at random; all of it is "
+     "listed.\n"
      "So is the error of the fit, with engine library.\n"
-     "Without files, all shipped ones. validate/published/README.md says how to add your run.\n\n"
+     "Without files, all shipped ones. validate/data/published/README.md says how to add your "
+     "run.\n\n"
      "examples:\n"
      "  allreckon reproduce\n"
      "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine",

@@ -57,7 +57,7 @@ void cli_enter_measured(void)
     char path[1024];
     cli_enter();
     cli_good("cp '%s' " CLI_MEASURED,
-             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+             cli_source("validate/data/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
 }
 
 void cli_leave(void)

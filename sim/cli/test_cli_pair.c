@@ -101,7 +101,7 @@ Test(cli_pair, bad_input_is_one_line)
     char path[1024];
     cli_good("head -n 6 lat.log > short.log");
     cli_good("cp '%s' abci.csv",
-             cli_source("validate/measured/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
+             cli_source("validate/data/abci_v100_nccl2.8.4_allreduce.csv", path, sizeof path));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run = cli_run("$AR calibrate %s", rows[i].line);
         cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);

@@ -1,7 +1,8 @@
 /** \file reproduce_rows.h
  * Published runs: what was measured, the parameters of the run, and what of it is not known.
  *
- * A file is a CSV with one row per published number; validate/published/README.md has its columns.
+ * A file is a CSV with one row per published number; validate/data/published/README.md has its
+ * columns.
  */
 #ifndef AR_REPRODUCE_ROWS_H
 #define AR_REPRODUCE_ROWS_H

@@ -26,7 +26,7 @@ static const struct kind kinds[] = {
         {"framework", "traces/frameworks", ".framework.csv", {NULL, NULL}, ".csv"},
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", {NULL, NULL}, NULL},
     [RESOURCE_PUBLISHED] =
-        {"table of published runs", "validate/published", ".csv", {NULL, NULL}, NULL},
+        {"table of published runs", "validate/data/published", ".csv", {NULL, NULL}, NULL},
 };
 
 static bool ends_with(const char *text, const char *ending)

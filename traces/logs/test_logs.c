@@ -239,7 +239,7 @@ Test(logs, osu_columns_are_found_by_name)
 Test(logs, the_published_table_of_abci_has_four_gpu_counts)
 {
     struct ar_logs *logs =
-        test_load(AR_TEST_SOURCE_DIR "/validate/measured/abci_v100_nccl2.8.4_allreduce.csv");
+        test_load(AR_TEST_SOURCE_DIR "/validate/data/abci_v100_nccl2.8.4_allreduce.csv");
     static const uint32_t gpus[] = {4, 8, 16, 32};
     cr_assert_eq(logs->runs_count, 4);
     for (size_t i = 0; i < 4; i++) {

@@ -1,0 +1,147 @@
+/* The probes of a run, and what those of a tier have in common. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "probes.h"
+
+enum { ALL_PAIRS_RANKS = 16, LATENCY_BYTES = 8 };
+
+/* One pair, with every size; the tier is followed by the ranks: "node:0-3". */
+static enum ar_status add_pair(const struct backend *backend, struct measurement row,
+                               const uint64_t *elements, size_t count, struct cases *cases,
+                               struct ar_error *err)
+{
+    snprintf(row.tier, sizeof row.tier, "%s:%" PRIu32 "-%" PRIu32,
+             backend->tier(row.ranks, row.from, row.to), row.from, row.to);
+    row.probe = PROBE_LATENCY;
+    row.name = probe_name(row.probe);
+    row.elements = LATENCY_BYTES / row.type->bytes;
+    enum ar_status status = cases_add(cases, &row, err);
+    row.probe = PROBE_BANDWIDTH;
+    row.name = probe_name(row.probe);
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        row.elements = elements[i];
+        status = cases_add(cases, &row, err);
+    }
+    return status;
+}
+
+static enum ar_status add_pairs(const struct backend *backend, struct measurement row,
+                                const uint64_t *elements, size_t count, struct cases *cases,
+                                struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    uint32_t starts = row.ranks <= ALL_PAIRS_RANKS ? row.ranks : 1;
+    for (row.from = 0; status == AR_OK && row.from < starts; row.from++) {
+        for (row.to = row.from + 1; status == AR_OK && row.to < row.ranks; row.to++) {
+            status = add_pair(backend, row, elements, count, cases, err);
+        }
+    }
+    return status;
+}
+
+/* Copies and sums within rank 0. */
+static enum ar_status add_local(struct measurement row, enum probe probe, const uint64_t *elements,
+                                size_t count, struct cases *cases, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    row.probe = probe;
+    row.name = probe_name(probe);
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        row.elements = elements[i];
+        status = cases_add(cases, &row, err);
+    }
+    return status;
+}
+
+enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
+                                const struct run_config *config, uint32_t ranks,
+                                struct cases *cases, struct ar_error *err)
+{
+    static const uint64_t nothing = 0;
+    struct measurement row = {.ranks = ranks,
+                              .ranks_per_node = ranks,
+                              .channels = 1,
+                              .shape = {.x = ranks, .y = 1},
+                              .repetitions = config->repetitions};
+    uint64_t *elements;
+    size_t count;
+    if (backend->tier == NULL) {
+        return ar_error_set(err, AR_USAGE, "--probes: found with backend %s; expected another one",
+                            backend->name);
+    }
+    enum ar_status status = element_find("--datatype", arguments->datatype, &row.type, err);
+    if (status == AR_OK) {
+        status = cases_elements(arguments, row.type, "64MiB", &elements, &count, err);
+    }
+    if (status != AR_OK) {
+        return status;
+    }
+    status = add_pairs(backend, row, elements, count, cases, err);
+    snprintf(row.tier, sizeof row.tier, "%s", config->memory->name);
+    if (status == AR_OK) {
+        status = add_local(row, PROBE_COPY, elements, count, cases, err);
+    }
+    if (status == AR_OK) {
+        status = add_local(row, PROBE_REDUCE, elements, count, cases, err);
+    }
+    if (status == AR_OK) {
+        status = add_local(row, PROBE_LAUNCH, &nothing, 1, cases, err);
+    }
+    free(elements);
+    return status;
+}
+
+/* The same probe of the same tier, whatever the pair. */
+static bool belong_together(const struct measurement *a, const struct measurement *b)
+{
+    size_t length = strcspn(a->tier, ":");
+    return a->probe == b->probe && a->elements == b->elements && a->ranks == b->ranks &&
+           strcspn(b->tier, ":") == length && strncmp(a->tier, b->tier, length) == 0;
+}
+
+/* A row with the times of all pairs of the tier of row `first` of `count` rows. */
+static enum ar_status add_joined(struct cases *cases, size_t first, size_t count,
+                                 struct ar_error *err)
+{
+    struct measurement joined = cases->rows[first];
+    uint32_t repetitions = joined.repetitions;
+    uint32_t pairs = 0;
+    for (size_t i = first; i < count; i++) {
+        pairs += belong_together(&cases->rows[first], &cases->rows[i]);
+    }
+    joined.repetitions = pairs * repetitions;
+    joined.tier[strcspn(joined.tier, ":")] = '\0';
+    enum ar_status status = cases_add(cases, &joined, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    double *times_s = cases->rows[cases->count - 1].times_s;
+    for (size_t i = first; i < count; i++) {
+        if (belong_together(&cases->rows[first], &cases->rows[i])) {
+            memcpy(times_s, cases->rows[i].times_s, repetitions * sizeof *times_s);
+            times_s += repetitions;
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err)
+{
+    size_t count = cases->count;
+    enum ar_status status = AR_OK;
+    for (size_t i = 0; status == AR_OK && i < count; i++) {
+        bool is_link = strchr(cases->rows[i].tier, ':') != NULL;
+        bool is_first = is_link;
+        for (size_t j = 0; j < i; j++) {
+            is_first = is_first && !belong_together(&cases->rows[j], &cases->rows[i]);
+        }
+        if (is_first) {
+            status = add_joined(cases, i, count, err);
+        }
+    }
+    return status;
+}

@@ -1,0 +1,205 @@
+#include "cuda_probes.h"
+
+#include "cuda_device.h"
+#include "cuda_kernels.h"
+
+enum { ROUND_TRIPS = 100, LAUNCHES = 1000, ENDS = 2 };
+
+/* One end: a buffer on a GPU, and a stream with an event that tells the other end. */
+struct end {
+    int device;
+    unsigned char *buffer;
+    cudaStream_t stream;
+    cudaEvent_t sent;
+};
+
+/* Both ends of a probe, which may be on one GPU; the first one keeps the time. */
+struct prober {
+    const struct measurement *measurement;
+    struct end ends[ENDS];
+    cudaEvent_t begin;
+    cudaEvent_t finish;
+};
+
+static enum ar_status make_end(size_t bytes, struct end *end, struct ar_error *err)
+{
+    void *allocated = NULL;
+    enum ar_status status = cuda_check(cudaSetDevice(end->device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaMalloc(&allocated, bytes + 1), "cudaMalloc", err);
+        end->buffer = allocated;
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaMemset(end->buffer, 0, bytes), "cudaMemset", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaStreamCreateWithFlags(&end->stream, cudaStreamNonBlocking),
+                            "cudaStreamCreateWithFlags", err);
+    }
+    return status == AR_OK
+               ? cuda_check(cudaEventCreateWithFlags(&end->sent, cudaEventDisableTiming),
+                            "cudaEventCreateWithFlags", err)
+               : status;
+}
+
+static void destroy_end(struct end *end)
+{
+    if (end->sent != NULL) {
+        cudaEventDestroy(end->sent);
+    }
+    if (end->stream != NULL) {
+        cudaStreamDestroy(end->stream);
+    }
+    cudaFree(end->buffer);
+}
+
+/* Copies from one end to the other; the other end's stream goes on when it is there. */
+static enum ar_status pass(struct end *from, struct end *to, size_t bytes, struct ar_error *err)
+{
+    enum ar_status status = cuda_check(cudaSetDevice(from->device), "cudaSetDevice", err);
+    if (status == AR_OK && from->device == to->device) {
+        status = cuda_check(cudaMemcpyAsync(to->buffer, from->buffer, bytes,
+                                            cudaMemcpyDeviceToDevice, from->stream),
+                            "cudaMemcpyAsync", err);
+    } else if (status == AR_OK) {
+        status = cuda_check(cudaMemcpyPeerAsync(to->buffer, to->device, from->buffer, from->device,
+                                                bytes, from->stream),
+                            "cudaMemcpyPeerAsync", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventRecord(from->sent, from->stream), "cudaEventRecord", err);
+    }
+    return status == AR_OK ? cuda_check(cudaStreamWaitEvent(to->stream, from->sent, 0),
+                                        "cudaStreamWaitEvent", err)
+                           : status;
+}
+
+static enum ar_status perform_latency(struct prober *prober, struct ar_error *err)
+{
+    size_t bytes = measurement_bytes(prober->measurement);
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < 2 * ROUND_TRIPS; i++) {
+        status = pass(&prober->ends[i % 2], &prober->ends[1 - i % 2], bytes, err);
+    }
+    return status;
+}
+
+static enum ar_status perform_launches(struct prober *prober, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < LAUNCHES; i++) {
+        status = cuda_check(kernels_nothing(prober->ends[0].stream), "an empty launch", err);
+    }
+    return status;
+}
+
+/* Lays out what is timed; `times` says how often it is what the row is about. */
+static enum ar_status perform(struct prober *prober, double *times, struct ar_error *err)
+{
+    const struct measurement *measurement = prober->measurement;
+    struct end *ends = prober->ends;
+    size_t bytes = measurement_bytes(measurement);
+    *times = 1;
+    switch (measurement->probe) {
+    case PROBE_LATENCY:
+        *times = 2 * ROUND_TRIPS;
+        return perform_latency(prober, err);
+    case PROBE_BANDWIDTH:
+        return pass(&ends[0], &ends[1], bytes, err);
+    case PROBE_COPY:
+        return cuda_check(cudaMemcpyAsync(ends[0].buffer, ends[1].buffer, bytes,
+                                          cudaMemcpyDeviceToDevice, ends[0].stream),
+                          "cudaMemcpyAsync", err);
+    case PROBE_REDUCE:
+        return cuda_check(kernels_reduce(measurement->type->bytes, ends[0].buffer, ends[1].buffer,
+                                         measurement->elements, ends[0].stream),
+                          "the launch of a sum", err);
+    case PROBE_LAUNCH:
+        *times = LAUNCHES;
+        return perform_launches(prober, err);
+    case PROBE_NONE:
+        break;
+    }
+    return AR_OK;
+}
+
+/* The first end's stream waits for the last message back, so its events enclose everything. */
+static enum ar_status repeat(struct prober *prober, double *time_s, struct ar_error *err)
+{
+    cudaStream_t stream = prober->ends[0].stream;
+    double times;
+    float time_ms;
+    enum ar_status status = cuda_check(cudaSetDevice(prober->ends[0].device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventRecord(prober->begin, stream), "cudaEventRecord", err);
+    }
+    if (status == AR_OK) {
+        status = perform(prober, &times, err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaSetDevice(prober->ends[0].device), "cudaSetDevice", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventRecord(prober->finish, stream), "cudaEventRecord", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventSynchronize(prober->finish), "a probe", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventElapsedTime(&time_ms, prober->begin, prober->finish),
+                            "cudaEventElapsedTime", err);
+    }
+    if (status == AR_OK) {
+        *time_s = 1e-3 * (double)time_ms / times;
+    }
+    return status;
+}
+
+static enum ar_status make_prober(const struct measurement *measurement, uint32_t gpus,
+                                  struct prober *prober, struct ar_error *err)
+{
+    bool is_link = measurement->probe == PROBE_LATENCY || measurement->probe == PROBE_BANDWIDTH;
+    uint32_t other = is_link ? measurement->to : measurement->from;
+    *prober = (struct prober){.measurement = measurement};
+    prober->ends[0].device = cuda_device_of(gpus, measurement->ranks, measurement->from);
+    prober->ends[1].device = cuda_device_of(gpus, measurement->ranks, other);
+    enum ar_status status = AR_OK;
+    for (uint32_t i = ENDS; status == AR_OK && i-- > 0;) { /* ends on the first one's GPU */
+        status = make_end(measurement_bytes(measurement), &prober->ends[i], err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventCreate(&prober->begin), "cudaEventCreate", err);
+    }
+    return status == AR_OK ? cuda_check(cudaEventCreate(&prober->finish), "cudaEventCreate", err)
+                           : status;
+}
+
+static void destroy_prober(struct prober *prober)
+{
+    for (uint32_t i = 0; i < ENDS; i++) {
+        destroy_end(&prober->ends[i]);
+    }
+    if (prober->begin != NULL) {
+        cudaEventDestroy(prober->begin);
+    }
+    if (prober->finish != NULL) {
+        cudaEventDestroy(prober->finish);
+    }
+}
+
+enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
+                              struct measurement *measurement, struct ar_error *err)
+{
+    struct prober prober;
+    enum ar_status status = make_prober(measurement, gpus, &prober, err);
+    uint32_t warmup = config->warmup;
+    for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
+        double time_s = 0;
+        status = repeat(&prober, &time_s, err);
+        if (i >= warmup) {
+            measurement->times_s[i - warmup] = time_s;
+        }
+    }
+    destroy_prober(&prober);
+    return status;
+}

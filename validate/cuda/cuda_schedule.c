@@ -1,0 +1,311 @@
+#include "cuda_schedule.h"
+
+#include <inttypes.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "cuda_schedule_parts.h"
+
+/* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
+static size_t slot_capacity(const struct measurement *measurement)
+{
+    uint64_t max = measurement_part(measurement, measurement->channels - 1).count;
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = measurement->algorithm->phases(&measurement->shape, phases);
+    uint64_t largest = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t share = (max + phases[i].parts - 1) / phases[i].parts;
+        largest = phases[i].steps > 0 && share > largest ? share : largest;
+    }
+    size_t bytes = (largest + 1) * measurement->type->bytes;
+    return (bytes / SLOT_ALIGNMENT + 2) * SLOT_ALIGNMENT;
+}
+
+static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
+{
+    void *allocated = NULL;
+    enum ar_status status = cuda_check(cudaMalloc(&allocated, bytes + 1), "cudaMalloc", err);
+    *memory = allocated;
+    return status;
+}
+
+static enum ar_status make_event(cudaEvent_t *event, struct ar_error *err)
+{
+    return cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming),
+                      "cudaEventCreateWithFlags", err);
+}
+
+static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
+                                struct ar_error *err)
+{
+    const struct measurement *measurement = schedule->measurement;
+    struct cuda_rank *made = &schedule->ranks[rank];
+    made->device = cuda_device_of(gpus, measurement->ranks, rank);
+    enum ar_status status = ports_create(measurement, rank, &made->ports, err);
+    if (status == AR_OK) {
+        made->links = calloc(made->ports.count + 1, sizeof *made->links);
+        status = made->links != NULL ? cuda_check(cudaSetDevice(made->device), "cudaSetDevice", err)
+                                     : ar_error_no_memory(err, "connections");
+    }
+    if (status == AR_OK) {
+        status = allocate(measurement_bytes(measurement), &made->buffer, err);
+    }
+    for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
+        status =
+            cuda_check(cudaStreamCreateWithFlags(&made->streams[channel], cudaStreamNonBlocking),
+                       "cudaStreamCreateWithFlags", err);
+        if (status == AR_OK) {
+            status = make_event(&made->done[channel], err);
+        }
+    }
+    return status;
+}
+
+static enum ar_status make_link(struct cuda_schedule *schedule, struct cuda_link *link,
+                                struct ar_error *err)
+{
+    uint32_t window = schedule->config->window;
+    enum ar_status status =
+        cuda_check(cudaSetDevice(schedule->ranks[link->from].device), "cudaSetDevice", err);
+    for (uint32_t i = 0; status == AR_OK && i < window; i++) {
+        status = make_event(&link->sent[i], err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaSetDevice(schedule->ranks[link->to].device), "cudaSetDevice", err);
+    }
+    for (uint32_t i = 0; status == AR_OK && i < window; i++) {
+        status = make_event(&link->taken[i], err);
+    }
+    return status == AR_OK ? allocate(window * schedule->slot_bytes, &link->slots, err) : status;
+}
+
+/* Gives every sending port a link, and the receiving port at its other end the same. */
+static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
+                                 struct ar_error *err)
+{
+    struct cuda_rank *sender = &schedule->ranks[from];
+    enum ar_status status = AR_OK;
+    for (uint32_t i = 0; status == AR_OK && i < sender->ports.count; i++) {
+        struct port port = sender->ports.ports[i];
+        if (!port.sends) {
+            continue;
+        }
+        struct cuda_rank *receiver = &schedule->ranks[port.peer];
+        struct port other = {.channel = port.channel, .peer = from, .sends = false};
+        uint32_t index = schedule->links_count++;
+        schedule->links[index] =
+            (struct cuda_link){.channel = port.channel, .from = from, .to = port.peer};
+        sender->links[i] = index;
+        receiver->links[ports_find(&receiver->ports, other)] = index;
+        status = make_link(schedule, &schedule->links[index], err);
+    }
+    return status;
+}
+
+static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus, struct ar_error *err)
+{
+    uint32_t ranks = schedule->measurement->ranks;
+    uint32_t ports = 0;
+    enum ar_status status = AR_OK;
+    for (uint32_t rank = 0; status == AR_OK && rank < ranks; rank++) {
+        status = make_rank(schedule, gpus, rank, err);
+        ports += schedule->ranks[rank].ports.count;
+    }
+    schedule->links = calloc(ports + 1, sizeof *schedule->links);
+    if (status == AR_OK && schedule->links == NULL) {
+        return ar_error_no_memory(err, "connections");
+    }
+    for (uint32_t rank = 0; status == AR_OK && rank < ranks; rank++) {
+        status = make_links(schedule, rank, err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
+    }
+    if (status == AR_OK) {
+        status = make_event(&schedule->fork, err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventCreate(&schedule->begin), "cudaEventCreate", err);
+    }
+    return status == AR_OK ? cuda_check(cudaEventCreate(&schedule->end), "cudaEventCreate", err)
+                           : status;
+}
+
+static enum ar_status capture(struct cuda_schedule *schedule, struct ar_error *err)
+{
+    cudaStream_t first = schedule->ranks[0].streams[0];
+    enum ar_status status =
+        cuda_check(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal),
+                   "cudaStreamBeginCapture", err);
+    if (status != AR_OK) {
+        return status;
+    }
+    status = cuda_schedule_lay_out(schedule, err);
+    struct ar_error later;
+    enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &schedule->graph),
+                                      "cudaStreamEndCapture", status == AR_OK ? err : &later);
+    status = status == AR_OK ? ended : status;
+    return status == AR_OK ? cuda_check(cudaGraphInstantiateWithFlags(&schedule->executable,
+                                                                      schedule->graph, 0),
+                                        "cudaGraphInstantiateWithFlags", err)
+                           : status;
+}
+
+enum ar_status cuda_schedule_create(const struct measurement *measurement,
+                                    const struct run_config *config, uint32_t gpus,
+                                    struct cuda_schedule **schedule, struct ar_error *err)
+{
+    struct cuda_schedule *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "a schedule");
+    }
+    made->measurement = measurement;
+    made->config = config;
+    made->slot_bytes = slot_capacity(measurement);
+    made->ranks = calloc(measurement->ranks, sizeof *made->ranks);
+    enum ar_status status =
+        made->ranks != NULL ? make_all(made, gpus, err) : ar_error_no_memory(err, "ranks");
+    if (status == AR_OK && config->uses_graph) {
+        status = capture(made, err);
+    }
+    if (status != AR_OK) {
+        cuda_schedule_destroy(made);
+        return status;
+    }
+    *schedule = made;
+    return AR_OK;
+}
+
+static void destroy_event(cudaEvent_t event)
+{
+    if (event != NULL) {
+        cudaEventDestroy(event);
+    }
+}
+
+static void destroy_rank(struct cuda_rank *rank)
+{
+    for (uint32_t i = 0; i < AR_CHANNELS_MAX; i++) {
+        destroy_event(rank->done[i]);
+        if (rank->streams[i] != NULL) {
+            cudaStreamDestroy(rank->streams[i]);
+        }
+    }
+    cudaFree(rank->buffer);
+    ports_destroy(&rank->ports);
+    free(rank->links);
+}
+
+static void destroy_link(struct cuda_link *link)
+{
+    for (uint32_t i = 0; i < AR_WINDOW_MAX; i++) {
+        destroy_event(link->sent[i]);
+        destroy_event(link->taken[i]);
+    }
+    cudaFree(link->slots);
+}
+
+void cuda_schedule_destroy(struct cuda_schedule *schedule)
+{
+    if (schedule->executable != NULL) {
+        cudaGraphExecDestroy(schedule->executable);
+    }
+    if (schedule->graph != NULL) {
+        cudaGraphDestroy(schedule->graph);
+    }
+    for (uint32_t i = 0; i < schedule->links_count; i++) {
+        destroy_link(&schedule->links[i]);
+    }
+    for (uint32_t i = 0; schedule->ranks != NULL && i < schedule->measurement->ranks; i++) {
+        destroy_rank(&schedule->ranks[i]);
+    }
+    destroy_event(schedule->fork);
+    destroy_event(schedule->begin);
+    destroy_event(schedule->end);
+    free(schedule->links);
+    free(schedule->ranks);
+    free(schedule);
+}
+
+/* In the rank's own stream, which does not wait for others, and then waited for. */
+static enum ar_status move_buffer(const struct cuda_schedule *schedule, uint32_t rank,
+                                  unsigned char *to, const unsigned char *from,
+                                  struct ar_error *err)
+{
+    const struct cuda_rank *member = &schedule->ranks[rank];
+    size_t bytes = measurement_bytes(schedule->measurement);
+    enum ar_status status = cuda_check(cudaSetDevice(member->device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, member->streams[0]),
+                            "cudaMemcpyAsync", err);
+    }
+    return status == AR_OK ? cuda_check(cudaStreamSynchronize(member->streams[0]), "a copy", err)
+                           : status;
+}
+
+enum ar_status cuda_schedule_write(struct cuda_schedule *schedule, uint32_t rank,
+                                   const unsigned char *from, struct ar_error *err)
+{
+    return move_buffer(schedule, rank, schedule->ranks[rank].buffer, from, err);
+}
+
+enum ar_status cuda_schedule_read(struct cuda_schedule *schedule, uint32_t rank, unsigned char *to,
+                                  struct ar_error *err)
+{
+    return move_buffer(schedule, rank, to, schedule->ranks[rank].buffer, err);
+}
+
+/* Waits for the end without blocking, so that a hang is noticed. */
+static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_error *err)
+{
+    double until_s = clock_now_s() + schedule->config->timeout_s;
+    cudaError_t code = cudaEventQuery(schedule->end);
+    while (code == cudaErrorNotReady && clock_now_s() < until_s) {
+        sched_yield();
+        code = cudaEventQuery(schedule->end);
+    }
+    if (code == cudaErrorNotReady) {
+        char text[MEASUREMENT_TEXT];
+        return ar_error_set(err, AR_INTERNAL,
+                            "%s: the host waited %g s for %" PRIu32
+                            " ranks on the GPUs; expected them to end",
+                            measurement_text(schedule->measurement, text),
+                            schedule->config->timeout_s, schedule->measurement->ranks);
+    }
+    return cuda_check(code, "the collective", err);
+}
+
+enum ar_status cuda_schedule_run(struct cuda_schedule *schedule, double *time_s,
+                                 struct ar_error *err)
+{
+    cudaStream_t first = schedule->ranks[0].streams[0];
+    float time_ms;
+    enum ar_status status =
+        cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventRecord(schedule->begin, first), "cudaEventRecord", err);
+    }
+    if (status == AR_OK) {
+        status =
+            schedule->executable != NULL
+                ? cuda_check(cudaGraphLaunch(schedule->executable, first), "cudaGraphLaunch", err)
+                : cuda_schedule_lay_out(schedule, err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventRecord(schedule->end, first), "cudaEventRecord", err);
+    }
+    if (status == AR_OK) {
+        status = await_end(schedule, err);
+    }
+    if (status == AR_OK) {
+        status = cuda_check(cudaEventElapsedTime(&time_ms, schedule->begin, schedule->end),
+                            "cudaEventElapsedTime", err);
+    }
+    if (status == AR_OK) {
+        *time_s = 1e-3 * (double)time_ms;
+    }
+    return status;
+}

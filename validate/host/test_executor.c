@@ -1,0 +1,210 @@
+/* The executor on the host: what it finds if an algorithm is wrong, and what it says if a message
+ * never comes. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend.h"
+#include "host_transport.h"
+#include "rank.h"
+
+static struct run_config make_manner(void)
+{
+    return (struct run_config){.repetitions = 2,
+                               .warmup = 1,
+                               .window = 2,
+                               .slot_bytes = 64,
+                               .timeout_s = 30,
+                               .memory = &memory_host};
+}
+
+static struct measurement make_row(const struct ar_algorithm *algorithm, uint32_t x, uint32_t y,
+                                   uint64_t elements)
+{
+    struct ar_error err;
+    struct measurement row = {.name = algorithm->name,
+                              .algorithm = algorithm,
+                              .shape = {.x = x, .y = y},
+                              .channels = 1,
+                              .ranks = x * y,
+                              .ranks_per_node = x * y,
+                              .type = &element_fp32,
+                              .elements = elements};
+    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
+    return row;
+}
+
+static const struct ar_algorithm *find(const char *name)
+{
+    struct ar_error err;
+    const struct ar_algorithm *algorithm;
+    cr_assert_eq(ar_algorithm_find("test", name, &algorithm, &err), AR_OK);
+    return algorithm;
+}
+
+static struct ar_move ring_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
+{
+    return find("ring")->move(shape, elements, position, step);
+}
+
+/* The first receive of position 1 replaces what it should be added to. */
+static struct ar_move copying_move(const struct ar_shape *shape, uint64_t elements,
+                                   uint32_t position, uint32_t step)
+{
+    struct ar_move move = ring_move(shape, elements, position, step);
+    if (position == 1 && step == 0) {
+        move.receive = AR_RECEIVE_COPY;
+    }
+    return move;
+}
+
+/* Position 2 does not send in its last step. */
+static struct ar_move silent_move(const struct ar_shape *shape, uint64_t elements,
+                                  uint32_t position, uint32_t step)
+{
+    struct ar_move move = ring_move(shape, elements, position, step);
+    if (position == 2 && step == 5) {
+        move.sends = false;
+    }
+    return move;
+}
+
+/* Position 2 of a ring does not receive in its last step, in which a peer sends 13 pieces. */
+static struct ar_move deaf_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
+{
+    struct ar_move move = ring_move(shape, elements, position, step);
+    if (position == 2 && step == 5) {
+        move.receive = AR_RECEIVE_NONE;
+    }
+    return move;
+}
+
+static struct ar_algorithm mutant(struct ar_move (*move)(const struct ar_shape *, uint64_t,
+                                                         uint32_t, uint32_t))
+{
+    struct ar_algorithm changed = *find("ring");
+    changed.name = "mutant";
+    changed.move = move;
+    return changed;
+}
+
+Test(executor, every_repetition_of_every_algorithm_is_right)
+{
+    struct ar_error err;
+    struct run_config config = make_manner();
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_shape shape = ar_algorithms[i]->default_shape(6, 2);
+        struct measurement row = make_row(ar_algorithms[i], shape.x, shape.y, 1009);
+        cr_assert_eq(backend_host.run(&config, &row, &err), AR_OK, "%s", err.text);
+        cr_expect_eq(row.mismatch.wrong, 0);
+        cr_expect(row.times_s[0] > 0 && row.times_s[1] > 0);
+        cr_expect_eq(row.nodes, 1);
+        measurement_destroy(&row);
+    }
+}
+
+/* Four ranks, one part of 25 elements lost on its way: wrong on all four ranks, in each of the
+ * three runs, but where a lost value of position 1 was zero. */
+Test(executor, a_copy_in_place_of_a_sum_is_found_on_every_rank)
+{
+    struct ar_error err;
+    struct run_config config = make_manner();
+    struct ar_algorithm algorithm = mutant(copying_move);
+    struct measurement row = make_row(&algorithm, 4, 1, 100);
+    struct ar_move move = ring_move(&row.shape, 100, 1, 0);
+    struct ar_order order = measurement_order(&row);
+    uint32_t zeros = 0;
+    for (uint64_t i = 0; i < move.receive_span.count; i++) {
+        zeros += payload_value(row.type, 4, ar_order_rank(&order, 0, 1),
+                               move.receive_span.first + i) == 0;
+    }
+    cr_assert_eq(backend_host.run(&config, &row, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(row.mismatch.wrong, 4 * 3 * (25 - zeros));
+    cr_expect_eq(row.mismatch.rank, 0);
+    cr_expect(row.mismatch.element >= move.receive_span.first &&
+              row.mismatch.element < move.receive_span.first + 25);
+    cr_expect_lt(row.mismatch.found, row.mismatch.expected);
+    measurement_destroy(&row);
+}
+
+/* Runs an algorithm that cannot end; the error is `expected` with ranks as they stand. */
+static void expect_stuck(struct ar_algorithm algorithm, uint32_t waiting, const char *what,
+                         uint32_t missing, const char *rest)
+{
+    struct ar_error err;
+    char expected[128];
+    struct run_config config = make_manner();
+    struct measurement row = make_row(&algorithm, 4, 1, 800);
+    struct ar_order order = measurement_order(&row);
+    config.timeout_s = 0.2;
+    cr_assert_eq(backend_host.run(&config, &row, &err), AR_INTERNAL);
+    snprintf(expected, sizeof expected, "rank %u waited 0.2 s for rank %u to %s %s",
+             ar_order_rank(&order, 0, waiting), ar_order_rank(&order, 0, missing), what, rest);
+    cr_expect_not_null(strstr(err.text, expected), "\"%s\" is not in: %s", expected, err.text);
+    measurement_destroy(&row);
+}
+
+Test(executor, who_waits_for_a_message_that_never_comes_is_named, .timeout = 20)
+{
+    expect_stuck(mutant(silent_move), 3, "send", 2, "step 5 of 6 on channel 0");
+}
+
+Test(executor, who_cannot_send_is_named, .timeout = 20)
+{
+    expect_stuck(mutant(deaf_move), 1, "take", 2, "step 5 of 6 on channel 0");
+}
+
+/* Two ranks are connected, one comes. */
+Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
+{
+    struct ar_error err;
+    struct host_group *group;
+    struct measurement row = make_row(find("ring"), 2, 1, 8);
+    struct ports ports[2];
+    cr_assert_eq(ports_create(&row, 0, &ports[0], &err), AR_OK);
+    cr_assert_eq(ports_create(&row, 1, &ports[1], &err), AR_OK);
+    cr_assert_eq(host_group_create(ports, 2, 2, 64, &group, &err), AR_OK);
+    struct transport *transport = host_group_transport(group, 1);
+    cr_expect_eq(transport->calls->barrier(transport, 0.05, &err), AR_INTERNAL);
+    cr_expect_str_eq(err.text,
+                     "rank 1 waited 0.05 s at a barrier for rank 0; expected all 2 ranks");
+    host_group_destroy(group);
+    ports_destroy(&ports[0]);
+    ports_destroy(&ports[1]);
+    measurement_destroy(&row);
+}
+
+Test(executor, a_slot_is_free_again_only_when_its_message_was_taken)
+{
+    struct ar_error err;
+    struct host_group *group;
+    struct measurement row = make_row(find("ring"), 2, 1, 8);
+    struct ports ports[2];
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        cr_assert_eq(ports_create(&row, rank, &ports[rank], &err), AR_OK);
+    }
+    cr_assert_eq(host_group_create(ports, 2, 2, 64, &group, &err), AR_OK);
+    struct transport *from = host_group_transport(group, 0);
+    struct transport *to = host_group_transport(group, 1);
+    uint32_t out = ports_find(&ports[0], (struct port){.peer = 1, .sends = true});
+    uint32_t in = ports_find(&ports[1], (struct port){.peer = 0, .sends = false});
+    cr_expect_null(to->calls->receive_slot(to, in));
+    for (unsigned char message = 1; message <= 2; message++) {
+        unsigned char *slot = from->calls->send_slot(from, out);
+        cr_assert_not_null(slot);
+        slot[0] = message;
+        from->calls->send(from, out, 1);
+    }
+    cr_expect_null(from->calls->send_slot(from, out));
+    cr_assert_not_null(to->calls->receive_slot(to, in));
+    cr_expect_eq(to->calls->receive_slot(to, in)[0], 1);
+    to->calls->release(to, in);
+    cr_expect_not_null(from->calls->send_slot(from, out));
+    cr_expect_eq(to->calls->receive_slot(to, in)[0], 2);
+    host_group_destroy(group);
+    ports_destroy(&ports[0]);
+    ports_destroy(&ports[1]);
+    measurement_destroy(&row);
+}

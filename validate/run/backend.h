@@ -1,0 +1,56 @@
+/** \file backend.h
+ * What runs measurements: threads of the host, processes of MPI, GPUs, NCCL.
+ *
+ * A program uses one backend. start() comes first, stop() last; in between run() is called for one
+ * measurement after the other, by all processes of the run in the same order.
+ */
+#ifndef AR_VALIDATE_BACKEND_H
+#define AR_VALIDATE_BACKEND_H
+
+#include <stdio.h>
+
+#include "measurement.h"
+
+enum { HOST_RANKS_MAX = 1024, BACKEND_MEMORIES = 2 };
+
+/** What a backend has found. */
+struct machine {
+    bool is_first;           /**< this process reports; the others are silent */
+    uint32_t ranks_max;      /**< ranks it can run */
+    uint32_t ranks_standard; /**< if the user names none */
+    uint32_t ranks_per_node; /**< 0: all ranks are on one node */
+};
+
+struct backend {
+    const char *name;
+    const char *summary;                                   /**< one line for --help */
+    const struct memory *memories[BACKEND_MEMORIES];       /**< the first is the default */
+    bool has_graphs;                                       /**< takes --graph */
+    const char *library_collective;                        /**< name of a reference, NULL: none */
+    bool (*can_run)(const struct ar_algorithm *algorithm); /**< NULL: all of them */
+
+    /** Starts libraries, looks at the machine. */
+    enum ar_status (*start)(const struct run_config *config, struct machine *machine,
+                            struct ar_error *err);
+
+    /** Ends them. `code` is 0, or the exit code of a process that failed alone: then the others of
+     * the run are ended too. Comes after a start() that failed as well. */
+    void (*stop)(int code);
+
+    /** Writes what it runs on and with as lines "# key: value". */
+    void (*describe)(FILE *file);
+
+    /** The tier of the link between two of `ranks` ranks, static storage. NULL: it probes none. */
+    const char *(*tier)(uint32_t ranks, uint32_t from, uint32_t to);
+
+    /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. */
+    enum ar_status (*run)(const struct run_config *config, struct measurement *measurement,
+                          struct ar_error *err);
+};
+
+extern const struct backend backend_host;
+extern const struct backend backend_mpi;
+extern const struct backend backend_cuda;
+extern const struct backend backend_nccl;
+
+#endif

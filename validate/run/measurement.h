@@ -1,0 +1,74 @@
+/** \file measurement.h
+ * One row of the result: what is run, how, and what came out. Parameters and results are in one
+ * place, so that a row is printed from one struct.
+ */
+#ifndef AR_VALIDATE_MEASUREMENT_H
+#define AR_VALIDATE_MEASUREMENT_H
+
+#include "ar_algorithm.h"
+#include "ar_collective.h"
+#include "memory.h"
+#include "payload.h"
+
+/** How everything of a run is executed. */
+struct run_config {
+    uint32_t repetitions;
+    uint32_t warmup;
+    uint32_t window;     /**< slots of a port */
+    uint32_t slot_bytes; /**< most that a slot holds; longer messages go in several */
+    double timeout_s;    /**< of a rank that waits without progress */
+    bool uses_graph;     /**< CUDA: replay a captured graph instead of launching each operation */
+    const struct memory *memory;
+};
+
+/** What a measurement is: a collective, or a probe of one property of the machine. */
+enum probe {
+    PROBE_NONE,
+    PROBE_LATENCY,   /**< half a round trip of a small message between two ranks */
+    PROBE_BANDWIDTH, /**< one rank sends the payload to another */
+    PROBE_COPY,      /**< the payload is copied within the memory of a rank */
+    PROBE_REDUCE,    /**< the payload is added to a buffer of the same rank */
+    PROBE_LAUNCH,    /**< what it costs to start all ranks on nothing; on a GPU, a kernel */
+};
+
+enum { TIER_SIZE = 64 };
+
+struct measurement {
+    const char *name;                     /**< column `algorithm` */
+    const struct ar_algorithm *algorithm; /**< NULL: a probe, or a collective of a library */
+    struct ar_shape shape;
+    uint32_t channels;
+    uint32_t ranks;
+    uint32_t ranks_per_node; /**< for the rank orders of the channels */
+    uint32_t nodes;
+    const struct element_type *type;
+    uint64_t elements;
+    enum probe probe;
+    uint32_t from; /**< rank of a probe */
+    uint32_t to;   /**< the other rank, of latency and bandwidth */
+    bool is_check; /**< one repetition, its time is not kept */
+
+    uint32_t repetitions;
+    double *times_s; /**< one per repetition, the slowest rank's; owned (measurement_destroy()) */
+    struct mismatch mismatch;
+    char tier[TIER_SIZE]; /**< of a probe, else empty */
+};
+
+/** Makes room for the times of `repetitions` repetitions, all zero. */
+enum ar_status measurement_create(uint32_t repetitions, struct measurement *measurement,
+                                  struct ar_error *err);
+void measurement_destroy(struct measurement *measurement);
+
+/** The rank order of its channels. */
+struct ar_order measurement_order(const struct measurement *measurement);
+
+/** The part of the payload that a channel carries. */
+struct ar_span measurement_part(const struct measurement *measurement, uint32_t channel);
+
+uint64_t measurement_bytes(const struct measurement *measurement);
+
+/** "torus2d 2x3, 6 ranks, 1 channel, 4096 fp32 elements"; returns `text`. */
+enum { MEASUREMENT_TEXT = 160 };
+const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT]);
+
+#endif

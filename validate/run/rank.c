@@ -1,0 +1,103 @@
+#include "rank.h"
+
+#include <stdlib.h>
+
+/* What a rank keeps over the repetitions. */
+struct work {
+    struct execution execution;
+    const struct payload *payload;
+    unsigned char *pattern; /* what it puts in */
+    unsigned char *seen;    /* what the host can read; the buffer itself if it is in host memory */
+};
+
+static enum ar_status work_create(const struct execution *execution, const struct payload *payload,
+                                  struct work *work, struct ar_error *err)
+{
+    const struct memory *memory = execution->config->memory;
+    size_t bytes = measurement_bytes(execution->measurement);
+    *work = (struct work){.execution = *execution, .payload = payload};
+    enum ar_status status =
+        payload_pattern(payload, execution->transport->rank, &work->pattern, err);
+    if (status == AR_OK) {
+        status = memory->allocate(bytes, &work->execution.buffer, err);
+    }
+    if (status == AR_OK && memory->is_host) {
+        work->seen = work->execution.buffer;
+    } else if (status == AR_OK) {
+        status = memory_host.allocate(bytes, &work->seen, err);
+    }
+    return status;
+}
+
+static void work_destroy(struct work *work)
+{
+    const struct memory *memory = work->execution.config->memory;
+    if (work->execution.buffer != NULL) {
+        memory->release(work->execution.buffer);
+    }
+    if (!memory->is_host && work->seen != NULL) {
+        memory_host.release(work->seen);
+    }
+    free(work->pattern);
+}
+
+static enum ar_status fill(struct work *work, struct ar_error *err)
+{
+    const struct memory *memory = work->execution.config->memory;
+    payload_fill(work->payload, work->pattern, work->seen);
+    return memory->is_host ? AR_OK
+                           : memory->write(work->execution.buffer, work->seen,
+                                           measurement_bytes(work->execution.measurement), err);
+}
+
+static enum ar_status check(struct work *work, struct mismatch *mismatch, struct ar_error *err)
+{
+    const struct memory *memory = work->execution.config->memory;
+    enum ar_status status = AR_OK;
+    if (!memory->is_host) {
+        status = memory->read(work->seen, work->execution.buffer,
+                              measurement_bytes(work->execution.measurement), err);
+    }
+    if (status == AR_OK) {
+        payload_check(work->payload, work->execution.transport->rank, work->seen, mismatch);
+    }
+    return status;
+}
+
+static enum ar_status repeat(struct work *work, double *time_s, struct mismatch *mismatch,
+                             struct ar_error *err)
+{
+    struct transport *transport = work->execution.transport;
+    enum ar_status status = fill(work, err);
+    if (status == AR_OK) {
+        status = transport->calls->barrier(
+            transport, barrier_timeout_s(work->execution.config->timeout_s), err);
+    }
+    double begin_s = clock_now_s();
+    if (status == AR_OK) {
+        status = execution_run(&work->execution, err);
+    }
+    *time_s = clock_now_s() - begin_s;
+    return status == AR_OK ? check(work, mismatch, err) : status;
+}
+
+enum ar_status rank_run(const struct measurement *measurement, const struct run_config *config,
+                        const struct payload *payload, const struct ports *ports,
+                        struct transport *transport, struct rank_result *result,
+                        struct ar_error *err)
+{
+    struct execution execution = {
+        .measurement = measurement, .config = config, .ports = ports, .transport = transport};
+    struct work work;
+    uint32_t warmup = measurement->is_check ? 0 : config->warmup;
+    enum ar_status status = work_create(&execution, payload, &work, err);
+    for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
+        double time_s = 0;
+        status = repeat(&work, &time_s, &result->mismatch, err);
+        if (i >= warmup) {
+            result->times_s[i - warmup] = time_s;
+        }
+    }
+    work_destroy(&work);
+    return status;
+}
