@@ -1,0 +1,17 @@
+#include "ar_note.h"
+
+#include <stdarg.h>
+
+void ar_note(FILE *notes, const char *format, ...)
+{
+    if (notes == NULL) {
+        return;
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fputs("allreckon: note: ", notes);
+    vfprintf(notes, format, arguments);
+    fputc('\n', notes);
+    va_end(arguments);
+}
