@@ -1,5 +1,5 @@
 /** \file ar_draw.h
- * Random draws of what is not known, and quantiles of what comes out.
+ * Random draws of what is not known.
  *
  * The generator is GSL's mt19937; the same seed gives the same draws, whatever else is drawn from
  * other generators.
@@ -30,12 +30,5 @@ uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count);
 
 /** A standard normal number. */
 double ar_draw_normal(struct ar_draw *draw);
-
-/** Sorts values in ascending order. */
-void ar_sort(double *values, size_t count);
-
-/** The value below which a fraction (0 to 1) of `count` > 0 ascending values lies, interpolated
- * between neighbours: fraction 0 is the first, 1 the last. */
-double ar_quantile(const double *sorted, size_t count, double fraction);
 
 #endif

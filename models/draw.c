@@ -4,8 +4,6 @@
 
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
-#include <gsl/gsl_sort.h>
-#include <gsl/gsl_statistics_double.h>
 
 #include "generator.h"
 
@@ -63,14 +61,4 @@ uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count)
 double ar_draw_normal(struct ar_draw *draw)
 {
     return gsl_ran_gaussian_ziggurat(draw->generator, 1);
-}
-
-void ar_sort(double *values, size_t count)
-{
-    gsl_sort(values, 1, count);
-}
-
-double ar_quantile(const double *sorted, size_t count, double fraction)
-{
-    return gsl_stats_quantile_from_sorted_data(sorted, 1, count, fraction);
 }

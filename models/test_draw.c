@@ -54,13 +54,3 @@ Test(draw, numbers_and_choices_are_equally_likely)
     cr_expect_eq(ar_draw_uniform(draw, 4, 4), 4);
     ar_draw_destroy(draw);
 }
-
-Test(draw, quantiles_are_interpolated_and_end_at_the_ends)
-{
-    static const double sorted[] = {1, 2, 4, 8, 16};
-    cr_expect_eq(ar_quantile(sorted, 5, 0), 1);
-    cr_expect_eq(ar_quantile(sorted, 5, 0.5), 4);
-    cr_expect_float_eq(ar_quantile(sorted, 5, 0.875), 12, 1e-12);
-    cr_expect_eq(ar_quantile(sorted, 5, 1), 16);
-    cr_expect_eq(ar_quantile(sorted, 1, 0.975), 1);
-}

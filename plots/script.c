@@ -7,28 +7,12 @@
 
 enum { SUBTITLE_WIDTH = 76, SUBTITLE_LINES = 8 };
 
-/* Bytes of the UTF-8 character at `text`; 0 when it is none, which would spoil an SVG. */
-static size_t character_size(const char *text)
-{
-    unsigned char lead = (unsigned char)text[0];
-    size_t size = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-    if (lead > 0xF4) {
-        return 0;
-    }
-    for (size_t i = 1; i < size; i++) {
-        if (((unsigned char)text[i] & 0xC0) != 0x80) {
-            return 0;
-        }
-    }
-    return size;
-}
-
 /* Within single quotes gnuplot knows one escape, '' for ', and substitutes nothing. */
 void ar_plot_write_quoted(FILE *file, const char *text)
 {
     fputc('\'', file);
     while (*text != '\0') {
-        size_t size = character_size(text);
+        size_t size = ar_utf8_size(text);
         if (size == 0) {
             fputc('?', file);
         } else if ((unsigned char)*text < ' ' || *text == 0x7f) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_quantile.h"
+
 /* Expected largest of N standard normal variables, 0 for an N that is not in the table. */
 static double expected_largest(uint32_t gpus)
 {
@@ -39,22 +41,6 @@ static double rate_of_one(const struct ar_accuracy_row *rows, size_t rows_count,
     return 0;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Between two values by the line between them. */
-static double quantile(const double *sorted, size_t count, double part)
-{
-    double place = part * (double)(count - 1);
-    size_t below = (size_t)place;
-    size_t above = below + 1 < count ? below + 1 : below;
-    return sorted[below] + (place - (double)below) * (sorted[above] - sorted[below]);
-}
-
 enum ar_status ar_gpu_spread_estimate(const struct ar_accuracy_row *rows, size_t rows_count,
                                       enum ar_precision precision, struct ar_gpu_spread *spread,
                                       struct ar_error *err)
@@ -78,11 +64,11 @@ enum ar_status ar_gpu_spread_estimate(const struct ar_accuracy_row *rows, size_t
                             "GPU beside it; expected at least one",
                             ar_precision_name(precision));
     }
-    qsort(values, count, sizeof *values, compare);
+    ar_sort(values, count);
     *spread = (struct ar_gpu_spread){.rows_count = count,
-                                     .low = quantile(values, count, 0.25),
-                                     .median = quantile(values, count, 0.5),
-                                     .high = quantile(values, count, 0.75)};
+                                     .low = ar_quantile(values, count, 0.25),
+                                     .median = ar_quantile(values, count, 0.5),
+                                     .high = ar_quantile(values, count, 0.75)};
     free(values);
     return AR_OK;
 }

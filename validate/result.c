@@ -7,22 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "ar_quantile.h"
+
 enum { LINE_SIZE = 256 };
-
-static int compare_times(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-double times_quantile_s(const double *times_s, uint32_t count, double frac)
-{
-    double place = frac * (count - 1);
-    uint32_t below = (uint32_t)place;
-    uint32_t above = below + 1 < count ? below + 1 : below;
-    return times_s[below] + (place - below) * (times_s[above] - times_s[below]);
-}
 
 /* The processor's name where Linux says it, else the architecture. */
 static void write_processor(FILE *file, const struct utsname *system)
@@ -100,11 +87,10 @@ static void write_times(FILE *file, struct measurement *measurement)
 {
     static const double fractions[] = {0.5, 0, 0.1, 0.9};
     double *times_s = measurement->times_s;
-    qsort(times_s, measurement->repetitions, sizeof *times_s, compare_times);
+    ar_sort(times_s, measurement->repetitions);
     for (size_t i = 0; i < sizeof fractions / sizeof fractions[0]; i++) {
         if (!measurement->is_check) {
-            fprintf(file, "%.9g",
-                    times_quantile_s(times_s, measurement->repetitions, fractions[i]));
+            fprintf(file, "%.9g", ar_quantile(times_s, measurement->repetitions, fractions[i]));
         }
         fputc(',', file);
     }

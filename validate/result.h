@@ -8,10 +8,6 @@
 
 #include "backend.h"
 
-/** The fraction `frac` of the times lies at or below the result; linear between two of them (the
- * median of two is their mean). `times_s` is sorted and not empty. */
-double times_quantile_s(const double *times_s, uint32_t count, double frac);
-
 /** Writes machine, system, versions, date and command, and what the backend has to say. */
 void result_write_provenance(FILE *file, const struct backend *backend,
                              const struct run_config *config, int argc, char *const *argv);

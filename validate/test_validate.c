@@ -1,4 +1,4 @@
-/* What is printed: quantiles, rows, the joined probes of a tier. The other units are in the files
+/* What is printed: rows, the joined probes of a tier. The other units are in the files
  * beside this one. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -7,18 +7,6 @@
 #include "cases.h"
 #include "probes.h"
 #include "result.h"
-
-Test(result, quantiles_lie_between_the_times_linearly)
-{
-    static const double times_s[] = {1, 2, 4, 8, 16};
-    cr_expect_eq(times_quantile_s(times_s, 5, 0), 1.0);
-    cr_expect_eq(times_quantile_s(times_s, 5, 0.5), 4.0);
-    cr_expect_eq(times_quantile_s(times_s, 5, 1), 16.0);
-    cr_expect_float_eq(times_quantile_s(times_s, 5, 0.1), 1.4, 1e-12);  /* place 0.4 */
-    cr_expect_float_eq(times_quantile_s(times_s, 5, 0.9), 12.8, 1e-12); /* place 3.6 */
-    cr_expect_eq(times_quantile_s(times_s, 2, 0.5), 1.5);
-    cr_expect_eq(times_quantile_s(times_s, 1, 0.9), 1.0);
-}
 
 /* The row as text; free()d by the caller. */
 static char *printed(struct measurement *row)

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ar_error.h"
 
@@ -93,5 +94,9 @@ enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column,
 
 /** `text` made fit for an error line: cut at 40 bytes. Returns `shown`. */
 const char *ar_csv_show(const char *text, char shown[64]);
+
+/** Writes a cell, behind a comma unless it is the first of its line; in quotes where ar_csv_load()
+ * would take it for something else. */
+void ar_csv_write_cell(FILE *file, const char *text, bool is_first);
 
 #endif

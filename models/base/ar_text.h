@@ -19,6 +19,9 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count);
 
+/** Bytes of the UTF-8 character that `text` begins with; 0 if it is none. `text` is terminated. */
+size_t ar_utf8_size(const char *text);
+
 /** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
 void ar_copy_text(char *target, size_t size, const char *source);
 

@@ -1,6 +1,7 @@
 /* Questions to a table that csv_read.c has read. */
 #include "ar_csv.h"
 
+#include <csv.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,4 +195,18 @@ enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column,
         return ar_csv_cell_error(csv, row, column, expected, err);
     }
     return AR_OK;
+}
+
+void ar_csv_write_cell(FILE *file, const char *text, bool is_first)
+{
+    size_t bytes = strlen(text);
+    bool has_outer_blank =
+        bytes > 0 && (strchr(" \t", text[0]) != NULL || strchr(" \t", text[bytes - 1]) != NULL);
+    bool is_comment = is_first && text[0] == '#';
+    fputs(is_first ? "" : ",", file);
+    if (has_outer_blank || is_comment || strpbrk(text, ",\"\n\r") != NULL) {
+        csv_fwrite(file, text, bytes);
+    } else {
+        fputs(text, file);
+    }
 }

@@ -1,5 +1,6 @@
 #include "ar_text.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,21 @@ const char *ar_nearest_name(const char *name, const char *const *names, size_t n
         }
     }
     return nearest;
+}
+
+size_t ar_utf8_size(const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    size_t size = at[0] < 0x80 ? 1 : at[0] < 0xc2 ? 0 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    bool is_bad = at[0] > 0xf4 || (at[0] == 0xe0 && at[1] < 0xa0) ||
+                  (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf0 && at[1] < 0x90) ||
+                  (at[0] == 0xf4 && at[1] > 0x8f);
+    for (size_t i = 1; i < size; i++) {
+        if ((at[i] & 0xc0) != 0x80) {
+            return 0;
+        }
+    }
+    return is_bad ? 0 : size;
 }
 
 void ar_copy_text(char *target, size_t size, const char *source)

@@ -7,17 +7,11 @@
 #include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { USAGE = 64, INTERNAL = 70, IO_ERROR = 74, NOT_FOUND = 127 };
+#include "ar_clock.h"
 
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+enum { USAGE = 64, INTERNAL = 70, IO_ERROR = 74, NOT_FOUND = 127 };
 
 static double seconds_of(const struct timeval *time)
 {
@@ -43,7 +37,7 @@ int main(int argc, char **argv)
         fputs("usage: measure FILE COMMAND...\n", stderr);
         return USAGE;
     }
-    double began_s = monotonic_s();
+    double began_s = ar_clock_s();
     pid_t child = fork();
     if (child == 0) {
         execvp(argv[2], argv + 2);
@@ -56,7 +50,7 @@ int main(int argc, char **argv)
         perror("measure");
         return INTERNAL;
     }
-    int failed = write_figures(argv[1], monotonic_s() - began_s, &usage);
+    int failed = write_figures(argv[1], ar_clock_s() - began_s, &usage);
     if (failed != 0) {
         perror(argv[1]);
         return failed;

@@ -1,7 +1,7 @@
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
+#include "ar_clock.h"
 #include "ar_text.h"
 #include "engines.h"
 #include "library_engine.h"
@@ -57,13 +57,6 @@ double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *i
     return last_s;
 }
 
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* One rank has nothing to reduce: a job starts when it is ready and finishes at once. */
 static void run_alone(struct ar_trial *trial)
 {
@@ -111,7 +104,7 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     if (status != AR_OK) {
         return status;
     }
-    double began_s = monotonic_s();
+    double began_s = ar_clock_s();
     trial->memory_bytes = 0;
     trial->note[0] = '\0';
     trial->options[0] = '\0';
@@ -120,6 +113,6 @@ enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engi
     } else {
         status = run_with_plan(trial, engine, err);
     }
-    trial->wall_s = monotonic_s() - began_s;
+    trial->wall_s = ar_clock_s() - began_s;
     return status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ar_draw.h"
+#include "ar_quantile.h"
 #include "ar_text.h"
 
 /* Ends of the band that holds 95 % of the draws. */

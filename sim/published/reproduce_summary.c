@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "ar_draw.h"
+#include "ar_quantile.h"
 #include "reproduce.h"
 
 /* Sorts values and gives their median; NAN if there are none. */

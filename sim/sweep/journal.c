@@ -6,21 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "ar_clock.h"
 #include "ar_output.h"
 #include "fingerprint.h"
 #include "journal_lines.h"
 
 enum { SYNC_EVERY_S = 5 };
-
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static enum ar_status cannot_write(const struct journal *journal, struct ar_error *err)
 {
@@ -135,7 +128,7 @@ enum ar_status journal_open(const char *directory, const struct space *space, bo
     *journal = (struct journal){.file = -1, .points_count = space->points_count};
     journal->places = calloc(space->points_count, sizeof *journal->places);
     journal->is_ok = calloc(space->points_count, sizeof *journal->is_ok);
-    journal->synced_s = monotonic_s();
+    journal->synced_s = ar_clock_s();
     if (journal->places == NULL || journal->is_ok == NULL) {
         return ar_error_no_memory(err, "the rows of a sweep");
     }
@@ -155,9 +148,9 @@ enum ar_status journal_add(struct journal *journal, const struct answer *answer,
         return status;
     }
     journal_note(journal, answer->point, answer->is_ok, place);
-    if (journal->path[0] != '\0' && monotonic_s() - journal->synced_s > SYNC_EVERY_S) {
+    if (journal->path[0] != '\0' && ar_clock_s() - journal->synced_s > SYNC_EVERY_S) {
         fdatasync(journal->file);
-        journal->synced_s = monotonic_s();
+        journal->synced_s = ar_clock_s();
     }
     return AR_OK;
 }

@@ -1,14 +1,8 @@
 #include "progress.h"
 
 #include <stdio.h>
-#include <time.h>
 
-static double monotonic_s(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "ar_clock.h"
 
 const char *progress_time(double time_s, char text[PROGRESS_TEXT])
 {
@@ -24,14 +18,14 @@ const char *progress_time(double time_s, char text[PROGRESS_TEXT])
 
 void progress_begin(bool is_shown, struct progress *progress)
 {
-    *progress = (struct progress){.is_shown = is_shown, .began_s = monotonic_s()};
+    *progress = (struct progress){.is_shown = is_shown, .began_s = ar_clock_s()};
 }
 
 void progress_draw(struct progress *progress, const struct dealer *dealer)
 {
     static const double every_s = 0.2;
     char left[PROGRESS_TEXT];
-    double now_s = monotonic_s();
+    double now_s = ar_clock_s();
     if (!progress->is_shown || now_s - progress->drawn_s < every_s) {
         return;
     }

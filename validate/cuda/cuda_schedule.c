@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "ar_clock.h"
 #include "cuda_schedule_parts.h"
 
 /* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
@@ -258,9 +259,9 @@ enum ar_status cuda_schedule_read(struct cuda_schedule *schedule, uint32_t rank,
 /* Waits for the end without blocking, so that a hang is noticed. */
 static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_error *err)
 {
-    double until_s = clock_now_s() + schedule->config->timeout_s;
+    double until_s = ar_clock_s() + schedule->config->timeout_s;
     cudaError_t code = cudaEventQuery(schedule->end);
-    while (code == cudaErrorNotReady && clock_now_s() < until_s) {
+    while (code == cudaErrorNotReady && ar_clock_s() < until_s) {
         sched_yield();
         code = cudaEventQuery(schedule->end);
     }

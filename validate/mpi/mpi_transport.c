@@ -5,6 +5,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "ar_clock.h"
+
 static const double BARRIER_PATIENCE_S = 0.2;
 
 /* A port's slots are used in turn. */
@@ -124,14 +126,14 @@ static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance
     uint32_t ranks = mpi->transport.ranks;
     uint32_t behind = (rank + ranks - distance) % ranks;
     int tag = AR_CHANNELS_MAX + (int)round;
-    double until_s = clock_now_s() + timeout_s + round * BARRIER_PATIENCE_S;
+    double until_s = ar_clock_s() + timeout_s + round * BARRIER_PATIENCE_S;
     MPI_Request requests[2];
     int is_done = 0;
     MPI_Irecv(NULL, 0, MPI_BYTE, (int)behind, tag, mpi->ranks, &requests[0]);
     MPI_Isend(NULL, 0, MPI_BYTE, (int)((rank + distance) % ranks), tag, mpi->ranks, &requests[1]);
     MPI_Testall(2, requests, &is_done, MPI_STATUSES_IGNORE);
     while (!is_done) {
-        if (clock_now_s() > until_s) {
+        if (ar_clock_s() > until_s) {
             return ar_error_set(err, AR_INTERNAL,
                                 "rank %" PRIu32 " waited %g s at a barrier for rank %" PRIu32
                                 "; expected all %" PRIu32 " ranks",

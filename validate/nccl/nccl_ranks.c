@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "ar_clock.h"
 #include "cuda_device.h"
 #include "transport.h"
 
@@ -297,10 +298,10 @@ static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct a
 static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
                                  double timeout_s, double *time_s, struct ar_error *err)
 {
-    double until_s = clock_now_s() + timeout_s;
+    double until_s = ar_clock_s() + timeout_s;
     float time_ms;
     cudaError_t code = cudaEventQuery(rank->end);
-    while (code == cudaErrorNotReady && clock_now_s() < until_s) {
+    while (code == cudaErrorNotReady && ar_clock_s() < until_s) {
         sched_yield();
         code = cudaEventQuery(rank->end);
     }

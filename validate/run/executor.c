@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_clock.h"
+
 /* A rank on one channel. */
 struct cursor {
     const struct execution *execution;
@@ -319,7 +321,7 @@ enum ar_status execution_run(const struct execution *execution, struct ar_error 
             stuck_since_s = -1;
             continue;
         }
-        double now_s = clock_now_s();
+        double now_s = ar_clock_s();
         stuck_since_s = stuck_since_s < 0 ? now_s : stuck_since_s;
         if (now_s - stuck_since_s > execution->config->timeout_s) {
             return report_stuck(execution, unfinished(cursors, channels), err);

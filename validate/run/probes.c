@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_clock.h"
+
 enum { ROUND_TRIPS = 100, PORT_OUT = 0, PORT_IN = 1 };
 
 /* A rank in a probe. */
@@ -50,7 +52,7 @@ enum ar_status probe_ports(const struct measurement *measurement, uint32_t rank,
 static enum ar_status await(const struct prober *prober, uint32_t port, struct ar_error *err)
 {
     struct transport *transport = prober->transport;
-    double until_s = clock_now_s() + prober->config->timeout_s;
+    double until_s = ar_clock_s() + prober->config->timeout_s;
     for (;;) {
         uint32_t ticket = transport->calls->ticket(transport);
         if (port == PORT_OUT ? transport->calls->send_slot(transport, port) != NULL
@@ -60,7 +62,7 @@ static enum ar_status await(const struct prober *prober, uint32_t port, struct a
         if (!transport->calls->wait(transport, ticket)) {
             return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
         }
-        if (clock_now_s() > until_s) {
+        if (ar_clock_s() > until_s) {
             const struct measurement *measurement = prober->measurement;
             uint32_t peer =
                 transport->rank == measurement->from ? measurement->to : measurement->from;
@@ -154,10 +156,10 @@ static enum ar_status repeat(const struct prober *prober, double *time_s, struct
     if (status != AR_OK || !takes_part(measurement, transport->rank)) {
         return status;
     }
-    double begin_s = clock_now_s();
+    double begin_s = ar_clock_s();
     status = perform(prober, err);
     if (transport->rank == measurement->from) {
-        *time_s = clock_now_s() - begin_s;
+        *time_s = ar_clock_s() - begin_s;
         *time_s /= measurement->probe == PROBE_LATENCY ? 2 * ROUND_TRIPS : 1;
     }
     return status;

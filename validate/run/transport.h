@@ -75,7 +75,4 @@ static inline double barrier_timeout_s(double timeout_s)
     return 2 * timeout_s;
 }
 
-/** Seconds of a steady clock. */
-double clock_now_s(void);
-
 #endif

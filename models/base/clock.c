@@ -1,8 +1,8 @@
+#include "ar_clock.h"
+
 #include <time.h>
 
-#include "transport.h"
-
-double clock_now_s(void)
+double ar_clock_s(void)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,0 +1,148 @@
+/** \file ar_record.h
+ * Records of columns, written as a table for people, as CSV or as JSON, and read back from CSV.
+ *
+ * A record is any struct; a list of columns says which fields it has, what they mean and how a
+ * table shows them. A value that does not apply is empty in CSV, null in JSON and "-" in a table.
+ * CSV and JSON have every column, in SI units; a table has those with a heading, in the unit that
+ * the heading names. A list is often written as an X-macro, which declares the struct as well:
+ *
+ *     #define LINK_LIST(X)                                                                 \
+ *         X(text, name, "of the link", .heading = "link")                                  \
+ *         X(number, busy_s, "time it is busy", .heading = "busy\n(ms)", .factor = 1e3)
+ *     struct link {
+ *     #define X(kind, name, help, ...) ar_cell_##kind name;
+ *         LINK_LIST(X)
+ *     #undef X
+ *     };
+ *     static const struct ar_column columns[] = {
+ *     #define X(kind, field, ...) AR_COLUMN(kind, struct link, field, #field, __VA_ARGS__),
+ *         LINK_LIST(X)
+ *     #undef X
+ *     };
+ *
+ * Texts may be any bytes; in JSON what is no UTF-8 becomes U+FFFD. Numbers have nine significant
+ * digits in CSV and JSON unless the column says otherwise.
+ */
+#ifndef AR_BASE_RECORD_H
+#define AR_BASE_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+
+enum { AR_CELL_TEXT = 320 };
+
+/** "Does not apply": also an empty text, a NULL string, a number that is not finite. */
+#define AR_NO_COUNT UINT64_MAX
+#define AR_NO_FLAG  (-1)
+
+typedef char ar_cell_text[AR_CELL_TEXT];
+typedef const char *ar_cell_string;
+typedef uint64_t ar_cell_count;
+typedef double ar_cell_number;
+typedef int8_t ar_cell_flag;
+
+enum ar_column_kind {
+    AR_COLUMN_text,   /**< char[size] */
+    AR_COLUMN_string, /**< const char *; cannot be read back */
+    AR_COLUMN_count,  /**< uint64_t, or uint32_t, which always applies */
+    AR_COLUMN_number, /**< double */
+    AR_COLUMN_flag    /**< int8_t: yes or no, true or false in JSON */
+};
+
+struct ar_column {
+    const char *name; /**< with its unit: `busy_s` */
+    enum ar_column_kind kind;
+    size_t offset;       /**< of the field in the record */
+    size_t size;         /**< of the field */
+    const char *help;    /**< one line for the documentation */
+    int digits;          /**< significant ones in CSV and JSON; 0: nine */
+    const char *heading; /**< in tables, `\n` begins a second line; NULL: not in tables; a table
+                              whose headings are all empty has none */
+    double factor;       /**< from the SI unit to that of the heading; 0: 1 */
+    int decimals;        /**< of a number in tables; AR_DECIMALS_NEEDED: up to ten digits */
+    bool is_signed;      /**< in tables a plus is written, too */
+    bool is_rare;        /**< left out of a table in which no record has it */
+    const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
+};
+
+enum { AR_DECIMALS_NEEDED = -1 };
+
+/** A column of `kind` for `field` of the struct `owner`; the rest are a help and initialisers. */
+#define AR_COLUMN(kind_, owner, field, name_, ...)                                                 \
+    {                                                                                              \
+        .name = (name_), .kind = AR_COLUMN_##kind_, .offset = offsetof(owner, field),              \
+        .size = sizeof(((owner *)NULL)->field), .help = __VA_ARGS__                                \
+    }
+
+struct ar_columns {
+    const struct ar_column *list;
+    size_t count;
+};
+
+/** The columns of an array. */
+#define AR_COLUMNS(array) ((struct ar_columns){(array), sizeof(array) / sizeof((array)[0])})
+
+const char *ar_column_kind_name(enum ar_column_kind kind);
+
+/** How records are written. Markdown is a table for a document, with the columns of a table. */
+enum ar_format { AR_FORMAT_TABLE, AR_FORMAT_CSV, AR_FORMAT_JSON, AR_FORMAT_MARKDOWN };
+
+/** Parses `table`, `csv` or `json`; AR_USAGE for anything else. */
+enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
+                               struct ar_error *err);
+
+/** A writer of records. Private but for its size; it must stay where it was begun. */
+struct ar_records {
+    FILE *file;
+    enum ar_format format;
+    struct ar_columns columns;
+    size_t count;
+    FILE *cells; /* of a table, whose widths are known at its end */
+    char *text;
+    size_t text_bytes;
+};
+
+/** Begins a list of records: a CSV header, a JSON array. A table is written at the end. Write
+ * errors are left for ferror(). Every begin needs one end. */
+void ar_records_begin(struct ar_records *records, FILE *file, enum ar_format format,
+                      struct ar_columns columns);
+
+void ar_records_add(struct ar_records *records, const void *record);
+
+/** Fails only if there was no memory for a table. */
+enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err);
+
+/** A whole list: `count` records of `size` bytes each. */
+enum ar_status ar_records_write(FILE *file, enum ar_format format, struct ar_columns columns,
+                                const void *records, size_t count, size_t size,
+                                struct ar_error *err);
+
+/** Parts of JSON documents: the array of ar_records_write() without a newline behind it, a record
+ * as an object on one line, its members without the braces, a text with its quotes (null if it is
+ * empty). */
+void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count,
+                   size_t size);
+void ar_json_object(FILE *file, struct ar_columns columns, const void *record);
+void ar_json_members(FILE *file, struct ar_columns columns, const void *record);
+void ar_json_text(FILE *file, const char *text);
+
+/** Makes every field of the columns one that does not apply. */
+void ar_record_clear(struct ar_columns columns, void *record);
+
+/** Writes a record as one line of CSV, and reads it from one, with or without its newline. Reading
+ * changes only fields of the columns; AR_BAD_DATA says which column is wrong. */
+void ar_record_write_line(FILE *file, struct ar_columns columns, const void *record);
+enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
+                                   struct ar_error *err);
+
+/** Reads the field of one column from the text of its cell; false if that is wrong. */
+bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record);
+
+/** Writes name, kind and help of every column. */
+enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err);
+
+#endif

@@ -1,0 +1,30 @@
+#include "ar_quantile.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+static int compare(const void *a, const void *b)
+{
+    double left = *(const double *)a;
+    double right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+void ar_sort(double *values, size_t count)
+{
+    if (count > 1) {
+        qsort(values, count, sizeof *values, compare);
+    }
+}
+
+double ar_quantile(const double *sorted, size_t count, double fraction)
+{
+    assert(count > 0);
+    double place = fraction * (double)(count - 1);
+    size_t below = (size_t)place;
+    if (below + 1 >= count) {
+        return sorted[count - 1];
+    }
+    double part = place - (double)below;
+    return (1 - part) * sorted[below] + part * sorted[below + 1];
+}

@@ -1,0 +1,347 @@
+#include "ar_record.h"
+
+#include <csv.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_text.h"
+#include "record.h"
+
+enum { DIGITS = 9 };
+
+const char *ar_column_kind_name(enum ar_column_kind kind)
+{
+    static const char *const names[] = {[AR_COLUMN_text] = "text",
+                                        [AR_COLUMN_string] = "text",
+                                        [AR_COLUMN_count] = "count",
+                                        [AR_COLUMN_number] = "number",
+                                        [AR_COLUMN_flag] = "yes/no"};
+    return names[kind];
+}
+
+enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
+                               struct ar_error *err)
+{
+    static const char *const names[] = {
+        [AR_FORMAT_TABLE] = "table", [AR_FORMAT_CSV] = "csv", [AR_FORMAT_JSON] = "json"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *format = (enum ar_format)i;
+            return AR_OK;
+        }
+    }
+    return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected table, csv or json", where,
+                        text);
+}
+
+/* --- fields ------------------------------------------------------------------------------- */
+
+static const char *field_text(const struct ar_column *column, const void *record)
+{
+    const char *field = (const char *)record + column->offset;
+    if (column->kind == AR_COLUMN_string) {
+        memcpy(&field, field, sizeof field);
+    }
+    return field != NULL ? field : "";
+}
+
+uint64_t record_count(const struct ar_column *column, const void *record)
+{
+    const char *field = (const char *)record + column->offset;
+    uint32_t small;
+    uint64_t count;
+    if (column->size == sizeof small) {
+        memcpy(&small, field, sizeof small);
+        return small;
+    }
+    memcpy(&count, field, sizeof count);
+    return count;
+}
+
+double record_number(const struct ar_column *column, const void *record)
+{
+    double number;
+    memcpy(&number, (const char *)record + column->offset, sizeof number);
+    return number;
+}
+
+static int field_flag(const struct ar_column *column, const void *record)
+{
+    return *((const int8_t *)record + column->offset);
+}
+
+static bool applies(const struct ar_column *column, const void *record)
+{
+    switch (column->kind) {
+    case AR_COLUMN_count:
+        return record_count(column, record) != AR_NO_COUNT;
+    case AR_COLUMN_number:
+        return isfinite(record_number(column, record));
+    case AR_COLUMN_flag:
+        return field_flag(column, record) >= 0;
+    default:
+        return field_text(column, record)[0] != '\0';
+    }
+}
+
+/* The text of a cell in CSV; `room` is for what is no text. */
+const char *record_cell(const struct ar_column *column, const void *record, char room[RECORD_CELL])
+{
+    int digits = column->digits > 0 ? column->digits : DIGITS;
+    if (!applies(column, record)) {
+        return "";
+    }
+    switch (column->kind) {
+    case AR_COLUMN_count:
+        snprintf(room, RECORD_CELL, "%" PRIu64, record_count(column, record));
+        return room;
+    case AR_COLUMN_number:
+        snprintf(room, RECORD_CELL, "%.*g", digits, record_number(column, record));
+        return room;
+    case AR_COLUMN_flag:
+        return field_flag(column, record) > 0 ? "yes" : "no";
+    default:
+        return field_text(column, record);
+    }
+}
+
+void ar_record_clear(struct ar_columns columns, void *record)
+{
+    for (size_t i = 0; i < columns.count; i++) {
+        ar_record_read_cell(&columns.list[i], "", record);
+    }
+}
+
+bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
+{
+    char *field = (char *)record + column->offset;
+    char *end = NULL;
+    bool is_empty = text[0] == '\0';
+    if (column->kind == AR_COLUMN_text) {
+        if (strlen(text) >= column->size) {
+            return false;
+        }
+        memset(field, 0, column->size); /* records are compared as bytes, too */
+        memcpy(field, text, strlen(text));
+        return true;
+    }
+    if (column->kind == AR_COLUMN_count && column->size == sizeof(uint64_t)) {
+        uint64_t count = is_empty ? AR_NO_COUNT : strtoull(text, &end, 10);
+        memcpy(field, &count, sizeof count);
+    } else if (column->kind == AR_COLUMN_number) {
+        double number = is_empty ? (double)NAN : strtod(text, &end);
+        memcpy(field, &number, sizeof number);
+    } else if (column->kind == AR_COLUMN_flag) {
+        *(int8_t *)field = is_empty ? AR_NO_FLAG : strcmp(text, "yes") == 0;
+        return is_empty || strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
+    } else if (is_empty) {
+        memset(field, 0, column->size); /* a string, a short count */
+    }
+    return is_empty || (end != NULL && *end == '\0');
+}
+
+/* --- CSV ---------------------------------------------------------------------------------- */
+
+void ar_record_write_line(FILE *file, struct ar_columns columns, const void *record)
+{
+    char room[RECORD_CELL];
+    for (size_t i = 0; i < columns.count; i++) {
+        ar_csv_write_cell(file, record_cell(&columns.list[i], record, room), i == 0);
+    }
+    fputc('\n', file);
+}
+
+static void write_names(FILE *file, struct ar_columns columns)
+{
+    for (size_t i = 0; i < columns.count; i++) {
+        ar_csv_write_cell(file, columns.list[i].name, i == 0);
+    }
+    fputc('\n', file);
+}
+
+struct line_reader {
+    struct ar_columns columns;
+    void *record;
+    size_t count;
+    bool is_wrong; /* an error is written */
+    struct ar_error *err;
+};
+
+static void read_cell(void *text, size_t bytes, void *data)
+{
+    struct line_reader *reader = data;
+    size_t place = reader->count++;
+    (void)bytes;
+    if (place >= reader->columns.count || reader->is_wrong) {
+        return;
+    }
+    const struct ar_column *column = &reader->columns.list[place];
+    if (!ar_record_read_cell(column, text, reader->record)) {
+        reader->is_wrong = true;
+        ar_error_set(reader->err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected a %s",
+                     column->name, (const char *)text, ar_column_kind_name(column->kind));
+    }
+}
+
+enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
+                                   struct ar_error *err)
+{
+    struct line_reader reader = {.columns = columns, .record = record, .err = err};
+    struct csv_parser parser;
+    size_t bytes = strlen(line);
+    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0) {
+        return ar_error_no_memory(err, "a line of CSV");
+    }
+    bool is_csv = csv_parse(&parser, line, bytes, read_cell, NULL, &reader) == bytes &&
+                  csv_fini(&parser, read_cell, NULL, &reader) == 0;
+    bool has_memory = csv_error(&parser) != CSV_ENOMEM;
+    csv_free(&parser);
+    if (!has_memory) {
+        return ar_error_no_memory(err, "a line of CSV");
+    }
+    if (reader.is_wrong) {
+        return AR_BAD_DATA;
+    }
+    if (!is_csv || reader.count != columns.count) {
+        const char *missing = reader.count < columns.count ? columns.list[reader.count].name : "";
+        return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found %zu cells%s; expected %zu",
+                            missing, reader.count, is_csv ? "" : " and a quote out of place",
+                            columns.count);
+    }
+    return AR_OK;
+}
+
+/* --- JSON --------------------------------------------------------------------------------- */
+
+/* Names come from file names, which may be any bytes; JSON is UTF-8. */
+void ar_json_text(FILE *file, const char *text)
+{
+    if (text[0] == '\0') {
+        fputs("null", file);
+        return;
+    }
+    fputc('"', file);
+    while (*text != '\0') {
+        size_t size = ar_utf8_size(text);
+        if (size == 0) {
+            fputs("\\ufffd", file);
+        } else if (*text == '"' || *text == '\\') {
+            fprintf(file, "\\%c", *text);
+        } else if ((unsigned char)*text < 0x20) {
+            fprintf(file, "\\u%04x", (unsigned)*text);
+        } else {
+            fwrite(text, 1, size, file);
+        }
+        text += size > 0 ? size : 1;
+    }
+    fputc('"', file);
+}
+
+void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
+{
+    char room[RECORD_CELL];
+    for (size_t i = 0; i < columns.count; i++) {
+        const struct ar_column *column = &columns.list[i];
+        fprintf(file, "%s\"%s\": ", i > 0 ? ", " : "", column->name);
+        if (column->kind == AR_COLUMN_text || column->kind == AR_COLUMN_string) {
+            ar_json_text(file, field_text(column, record));
+        } else if (!applies(column, record)) {
+            fputs("null", file);
+        } else if (column->kind == AR_COLUMN_flag) {
+            fputs(field_flag(column, record) > 0 ? "true" : "false", file);
+        } else {
+            fputs(record_cell(column, record, room), file);
+        }
+    }
+}
+
+void ar_json_object(FILE *file, struct ar_columns columns, const void *record)
+{
+    fputc('{', file);
+    ar_json_members(file, columns, record);
+    fputc('}', file);
+}
+
+void ar_json_array(FILE *file, struct ar_columns columns, const void *records, size_t count,
+                   size_t size)
+{
+    fputc('[', file);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? ",\n  " : "\n  ", file);
+        ar_json_object(file, columns, (const char *)records + i * size);
+    }
+    fputs(count > 0 ? "\n]" : "]", file);
+}
+
+/* --- lists of records --------------------------------------------------------------------- */
+
+void ar_records_begin(struct ar_records *records, FILE *file, enum ar_format format,
+                      struct ar_columns columns)
+{
+    *records = (struct ar_records){.file = file, .format = format, .columns = columns};
+    if (format == AR_FORMAT_CSV) {
+        write_names(file, columns);
+    } else if (format == AR_FORMAT_JSON) {
+        fputc('[', file);
+    } else {
+        records->cells = open_memstream(&records->text, &records->text_bytes);
+    }
+}
+
+void ar_records_add(struct ar_records *records, const void *record)
+{
+    if (records->format == AR_FORMAT_CSV) {
+        ar_record_write_line(records->file, records->columns, record);
+    } else if (records->format == AR_FORMAT_JSON) {
+        fputs(records->count > 0 ? ",\n  " : "\n  ", records->file);
+        ar_json_object(records->file, records->columns, record);
+    } else {
+        for (size_t i = 0; records->cells != NULL && i < records->columns.count; i++) {
+            record_keep_cell(records->cells, &records->columns.list[i], record);
+        }
+    }
+    records->count++;
+}
+
+enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err)
+{
+    if (records->format == AR_FORMAT_JSON) {
+        fputs(records->count > 0 ? "\n]\n" : "]\n", records->file);
+    } else if (records->format != AR_FORMAT_CSV) {
+        return record_end_table(records, err);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_records_write(FILE *file, enum ar_format format, struct ar_columns columns,
+                                const void *records, size_t count, size_t size,
+                                struct ar_error *err)
+{
+    struct ar_records writer;
+    ar_records_begin(&writer, file, format, columns);
+    for (size_t i = 0; i < count; i++) {
+        ar_records_add(&writer, (const char *)records + i * size);
+    }
+    return ar_records_end(&writer, err);
+}
+
+static const struct ar_column described[] = {
+    AR_COLUMN(string, struct ar_column, name, "name", "", .heading = ""),
+    AR_COLUMN(string, struct ar_column, usual, "kind", "", .heading = ""),
+    AR_COLUMN(string, struct ar_column, help, "help", "", .heading = ""),
+};
+
+enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err)
+{
+    struct ar_records writer;
+    ar_records_begin(&writer, file, AR_FORMAT_TABLE, AR_COLUMNS(described));
+    for (size_t i = 0; i < columns.count; i++) {
+        struct ar_column column = columns.list[i];
+        column.usual = ar_column_kind_name(column.kind);
+        ar_records_add(&writer, &column);
+    }
+    return ar_records_end(&writer, err);
+}

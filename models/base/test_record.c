@@ -1,0 +1,282 @@
+/* Records as CSV, JSON and tables, and back. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_clock.h"
+#include "ar_quantile.h"
+#include "ar_record.h"
+#include "ar_text.h"
+
+/* clang-format off */
+#define SHIP_LIST(X)                                                                               \
+    X(text,   name,    "of the ship", .heading = "ship")                                           \
+    X(count,  masts,   "how many", .heading = "masts")                                             \
+    X(number, speed_Bps, "at sea", .heading = "speed\n(kB/s)", .factor = 1e-3, .decimals = 1)      \
+    X(flag,   is_iron, "or of wood", .heading = "iron", .is_rare = true)                           \
+    X(text,   status,  "afloat, or why not", .heading = "status", .usual = "afloat", .is_rare = true) \
+    X(number, change_frac, "of speed", .heading = "change\n(%)", .factor = 100, .is_signed = true, .is_rare = true) \
+    X(number, length_m, "not in tables", .digits = 17)
+/* clang-format on */
+
+struct ship {
+#define X(kind, name, help, ...) ar_cell_##kind name;
+    SHIP_LIST(X)
+#undef X
+};
+
+static const struct ar_column ship_list[] = {
+#define X(kind, field, ...) AR_COLUMN(kind, struct ship, field, #field, __VA_ARGS__),
+    SHIP_LIST(X)
+#undef X
+};
+
+static const struct ar_columns ship_columns = {ship_list, sizeof ship_list / sizeof ship_list[0]};
+
+static struct ship ship_named(const char *name)
+{
+    struct ship ship;
+    ar_record_clear(ship_columns, &ship);
+    ar_copy_text(ship.name, sizeof ship.name, name);
+    return ship;
+}
+
+static struct ship full_ship(void)
+{
+    struct ship ship = ship_named("Fram");
+    ship.masts = 3;
+    ship.speed_Bps = 12345.678901234;
+    ship.is_iron = 0;
+    ar_copy_text(ship.status, sizeof ship.status, "afloat");
+    ship.change_frac = 0.05;
+    ship.length_m = 0.1;
+    return ship;
+}
+
+/* What is written; freed by the caller. */
+static char *written(enum ar_format format, struct ar_columns columns, const void *records,
+                     size_t count, size_t size)
+{
+    struct ar_error err;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    cr_assert_not_null(file);
+    cr_assert_eq(ar_records_write(file, format, columns, records, count, size, &err), AR_OK);
+    cr_assert_eq(fclose(file), 0);
+    return text;
+}
+
+static void expect(enum ar_format format, const struct ship *ships, size_t count, const char *text)
+{
+    char *found = written(format, ship_columns, ships, count, sizeof *ships);
+    cr_expect_str_eq(found, text);
+    free(found);
+}
+
+Test(record, csv_has_a_header_all_columns_and_empty_cells_where_nothing_applies)
+{
+    struct ship ships[] = {full_ship(), ship_named("")};
+    expect(AR_FORMAT_CSV, ships, 2,
+           "name,masts,speed_Bps,is_iron,status,change_frac,length_m\n"
+           "Fram,3,12345.6789,no,afloat,0.05,0.10000000000000001\n"
+           ",,,,,,\n");
+    expect(AR_FORMAT_CSV, ships, 0, "name,masts,speed_Bps,is_iron,status,change_frac,length_m\n");
+}
+
+Test(record, json_is_one_array_with_null_where_nothing_applies)
+{
+    struct ship ships[] = {full_ship(), ship_named("")};
+    ships[0].is_iron = 1;
+    ships[1].speed_Bps = -INFINITY;
+    expect(AR_FORMAT_JSON, ships, 2,
+           "[\n  {\"name\": \"Fram\", \"masts\": 3, \"speed_Bps\": 12345.6789, \"is_iron\": true, "
+           "\"status\": \"afloat\", \"change_frac\": 0.05, \"length_m\": 0.10000000000000001},\n"
+           "  {\"name\": null, \"masts\": null, \"speed_Bps\": null, \"is_iron\": null, "
+           "\"status\": null, \"change_frac\": null, \"length_m\": null}\n]\n");
+    expect(AR_FORMAT_JSON, ships, 0, "[]\n");
+}
+
+Test(record, a_table_is_as_wide_as_its_cells_and_leaves_out_what_no_record_has)
+{
+    struct ship ships[] = {full_ship(), ship_named("caf\xc3\xa9")};
+    ships[0].is_iron = AR_NO_FLAG;
+    ships[0].change_frac = NAN;
+    expect(AR_FORMAT_TABLE, ships, 2,
+           "              speed\n"
+           "ship  masts  (kB/s)\n"
+           "Fram      3    12.3\n"
+           "caf\xc3\xa9      -       -\n");
+    expect(AR_FORMAT_TABLE, ships, 0, "              speed\nship  masts  (kB/s)\n");
+}
+
+Test(record, rare_columns_are_shown_where_one_record_has_them)
+{
+    struct ship ships[] = {full_ship(), ship_named("Titanic")};
+    ar_copy_text(ships[1].status, sizeof ships[1].status, "hit an iceberg");
+    expect(AR_FORMAT_TABLE, ships, 2,
+           "                 speed                        change\n"
+           "ship     masts  (kB/s)  iron  status             (%)\n"
+           "Fram         3    12.3  no    -                   +5\n"
+           "Titanic      -       -  -     hit an iceberg       -\n");
+}
+
+Test(record, markdown_is_a_table_of_a_document)
+{
+    struct ship ship = ship_named("Fram");
+    ship.masts = 3;
+    struct ar_columns two = {ship_list, 2};
+    char *text = written(AR_FORMAT_MARKDOWN, two, &ship, 1, sizeof ship);
+    cr_expect_str_eq(text, "| ship | masts |\n|---|--:|\n| Fram |     3 |\n");
+    free(text);
+}
+
+Test(record, counts_of_32_bits_always_apply_and_strings_may_be_missing)
+{
+    struct pair {
+        const char *name;
+        uint32_t count;
+    } pairs[] = {{"a,b", UINT32_MAX}, {NULL, 0}};
+    static const struct ar_column list[] = {
+        AR_COLUMN(string, struct pair, name, "name", "", .heading = ""),
+        AR_COLUMN(count, struct pair, count, "count", "", .heading = "", .factor = 0.5,
+                  .decimals = AR_DECIMALS_NEEDED)};
+    char *csv = written(AR_FORMAT_CSV, AR_COLUMNS(list), pairs, 2, sizeof pairs[0]);
+    char *table = written(AR_FORMAT_TABLE, AR_COLUMNS(list), pairs, 2, sizeof pairs[0]);
+    cr_expect_str_eq(csv, "name,count\n\"a,b\",4294967295\n,0\n");
+    cr_expect_str_eq(table, "a,b  2147483648\n-             0\n", "no headings");
+    free(csv);
+    free(table);
+}
+
+static void read_back(const struct ship *ship, struct ship *read)
+{
+    struct ar_error err;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    cr_assert_not_null(file);
+    ar_record_write_line(file, ship_columns, ship);
+    cr_assert_eq(fclose(file), 0);
+    memset(read, 7, sizeof *read);
+    cr_assert_eq(ar_record_read_line(ship_columns, text, read, &err), AR_OK, "%s", err.text);
+    free(text);
+}
+
+Test(record, what_csv_has_is_read_back_as_it_was)
+{
+    static const char *const names[] = {"plain",      "a,b",  "say \"hi\"", "two\nlines", " blank ",
+                                        "#no remark", "\xff", "",           "cr\rlf\r\n"};
+    struct ship ship = full_ship();
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ship read;
+        ar_copy_text(ship.name, sizeof ship.name, names[i]);
+        read_back(&ship, &read);
+        cr_expect_str_eq(read.name, names[i]);
+        cr_expect_eq(read.masts, 3);
+        cr_expect_eq(read.speed_Bps, 12345.6789);
+        cr_expect_eq(read.length_m, 0.1, "all digits");
+        cr_expect_eq(read.is_iron, 0);
+    }
+    struct ship empty = ship_named("");
+    struct ship read;
+    read_back(&empty, &read);
+    cr_expect_eq(read.masts, AR_NO_COUNT);
+    cr_expect(isnan(read.speed_Bps));
+    cr_expect_eq(read.is_iron, AR_NO_FLAG);
+}
+
+Test(record, a_wrong_line_is_refused_with_its_column)
+{
+    char longer[400];
+    memset(longer, 'a', sizeof longer - 1);
+    longer[sizeof longer - 1] = '\0';
+    static const char *const cases[][2] = {
+        {"Fram,many,,,,,", "column \"masts\": found \"many\"; expected a count"},
+        {"Fram,1,fast,,,,", "column \"speed_Bps\": found \"fast\"; expected a number"},
+        {"Fram,1,2,maybe,,,", "column \"is_iron\": found \"maybe\"; expected a yes/no"},
+        {"Fram,1,2", "column \"is_iron\": found 3 cells; expected 7"},
+        {"Fram,1,2,no,,,1,9", "found 8 cells; expected 7"},
+        {"\"Fram,1,2,no,,,1", "a quote out of place"},
+        {"", "found 0 cells"},
+    };
+    struct ship ship;
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        cr_expect_eq(ar_record_read_line(ship_columns, cases[i][0], &ship, &err), AR_BAD_DATA);
+        cr_expect_not_null(strstr(err.text, cases[i][1]), "%s", err.text);
+    }
+    cr_expect_eq(ar_record_read_line(ship_columns, longer, &ship, &err), AR_BAD_DATA);
+}
+
+Test(record, json_texts_are_utf_8)
+{
+    static const char *const texts[][2] = {
+        {"plain", "\"plain\""},
+        {"", "null"},
+        {"a\"b\\c", "\"a\\\"b\\\\c\""},
+        {"tab\tnewline\n\x01", "\"tab\\u0009newline\\u000a\\u0001\""},
+        {"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80",
+         "\"caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+        {"\xff|", "\"\\ufffd|\""},
+        {"cut \xe2\x82", "\"cut \\ufffd\\ufffd\""},
+        {"\xc0\xaf", "\"\\ufffd\\ufffd\""},            /* overlong */
+        {"\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\""}, /* a surrogate */
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        char *text = NULL;
+        size_t bytes = 0;
+        FILE *file = open_memstream(&text, &bytes);
+        cr_assert_not_null(file);
+        ar_json_text(file, texts[i][0]);
+        cr_assert_eq(fclose(file), 0);
+        cr_expect_str_eq(text, texts[i][1]);
+        free(text);
+    }
+}
+
+Test(record, columns_are_described_by_name_kind_and_meaning)
+{
+    struct ar_error err;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    cr_assert_not_null(file);
+    cr_expect_eq(ar_columns_describe(file, (struct ar_columns){ship_list, 2}, &err), AR_OK);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_str_eq(text, "name   text   of the ship\nmasts  count  how many\n");
+    free(text);
+}
+
+Test(record, formats_are_known_by_name)
+{
+    struct ar_error err;
+    enum ar_format format;
+    cr_expect_eq(ar_format_parse("--format", "json", &format, &err), AR_OK);
+    cr_expect_eq(format, AR_FORMAT_JSON);
+    cr_expect_eq(ar_format_parse("--format", "markdown", &format, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--format: found \"markdown\"; expected table, csv or json");
+}
+
+Test(quantile, quantiles_are_interpolated_and_end_at_the_ends)
+{
+    double values[] = {4, 16, 1, 8, 2};
+    ar_sort(values, 5);
+    cr_expect_eq(ar_quantile(values, 5, 0), 1);
+    cr_expect_eq(ar_quantile(values, 5, 0.5), 4);
+    cr_expect_float_eq(ar_quantile(values, 5, 0.875), 12, 1e-12);
+    cr_expect_eq(ar_quantile(values, 5, 1), 16);
+    cr_expect_eq(ar_quantile(values, 1, 0.975), 1);
+    cr_expect_eq(ar_quantile(values, 2, 0.5), 1.5);
+}
+
+Test(clock, the_clock_never_goes_back)
+{
+    double before_s = ar_clock_s();
+    for (int i = 0; i < 1000; i++) {
+        double now_s = ar_clock_s();
+        cr_assert_geq(now_s, before_s);
+        before_s = now_s;
+    }
+}
