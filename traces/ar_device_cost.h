@@ -47,7 +47,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
-#include "ar_trace.h"
+#include "ar_precision.h"
 
 /** Quantities of a cost table: symbol, name, unit, least and most allowed value. */
 #define AR_COST_LIST(X)                                                                            \

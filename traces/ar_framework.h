@@ -91,10 +91,20 @@ const char *ar_term_meaning(enum ar_term term);
 /** The framework `none`: all terms at their defaults. */
 void ar_framework_clear(struct ar_framework *framework);
 
-/** Reads a file over `framework`, which it clears; AR_NO_INPUT if there is none, else AR_BAD_DATA.
+/** Reads a file; AR_NO_INPUT if there is none, else AR_BAD_DATA. Freed by ar_framework_destroy().
  */
-enum ar_status ar_framework_load(const char *path, struct ar_framework *framework,
+enum ar_status ar_framework_load(const char *path, struct ar_framework **framework,
                                  struct ar_error *err);
+
+/** A copy of `base` (NULL: of `none`) with `settings` of the form `KEY=VALUE`, each term at most
+ * once; `where` (`--term`) begins the error line and becomes the source. AR_BAD_DATA if one is
+ * wrong. Freed by ar_framework_destroy(). */
+enum ar_status ar_framework_create(const struct ar_framework *base, const char *where,
+                                   const char *const *settings, size_t settings_count,
+                                   struct ar_framework **framework, struct ar_error *err);
+
+/** Frees what ar_framework_load() or ar_framework_create() made; NULL is allowed. */
+void ar_framework_destroy(struct ar_framework *framework);
 
 /** Sets the term of a text `KEY=VALUE`; `where` begins the error line and becomes the source. */
 enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
@@ -133,7 +143,7 @@ enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,
  *     layer     = layer * compute.scale
  *
  * `floor` is kernel.floor, else that of the cost table. kernel.floor itself is asked of
- * ar_trace_load(). On failure (AR_USAGE) the trace is as it was. */
+ * ar_trace_create(). On failure (AR_USAGE) the trace is as it was. */
 enum ar_status ar_framework_apply(const struct ar_framework *framework, struct ar_trace *trace,
                                   struct ar_error *err);
 

@@ -7,7 +7,6 @@
 #include "ar_device_cost.h"
 #include "ar_text.h"
 #include "conv_points.h"
-#include "trace_build.h"
 
 struct quantity {
     const char *name;
@@ -163,7 +162,7 @@ static enum ar_status read_table(const struct ar_csv *csv, struct ar_device_cost
     if (status == AR_OK) {
         status = read_convolutions(csv, cost, err);
     }
-    ar_file_stem(csv->path, ".cost.csv", cost->name, sizeof cost->name);
+    ar_copy_stem(cost->name, sizeof cost->name, csv->path, ".cost.csv");
     ar_copy_text(cost->source, sizeof cost->source, ar_csv_directive_text(csv, "source", ""));
     return status;
 }

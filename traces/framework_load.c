@@ -1,12 +1,12 @@
 /* Reads terms: from a file, and one by one from a command line. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_text.h"
 #include "ar_units.h"
 #include "framework_terms.h"
-#include "trace_build.h"
 
 enum { WHERE_SIZE = 1024 };
 
@@ -109,11 +109,11 @@ static enum ar_status report_unknown(enum ar_status status, const char *where, c
     return ar_error_unknown(err, status, where, "term", key, names, AR_TERMS_COUNT);
 }
 
-enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
+/* `KEY=VALUE` is taken apart; the key must be that of a term. */
+static enum ar_status find_term(const char *where, const char *text, enum ar_term *term,
                                 struct ar_error *err)
 {
     char key[64];
-    char place[WHERE_SIZE];
     size_t length = strcspn(text, "=");
     if (text[length] == '\0' || length == 0 || length >= sizeof key) {
         return ar_error_set(err, AR_BAD_DATA,
@@ -121,12 +121,65 @@ enum ar_status ar_framework_set(struct ar_framework *framework, const char *wher
                             where, text);
     }
     ar_copy_text(key, length + 1, text);
-    enum ar_term term = ar_term_find(key, length);
-    if (term == AR_TERMS_COUNT) {
-        return report_unknown(AR_BAD_DATA, where, key, err);
+    *term = ar_term_find(key, length);
+    return *term == AR_TERMS_COUNT ? report_unknown(AR_BAD_DATA, where, key, err) : AR_OK;
+}
+
+enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
+                                struct ar_error *err)
+{
+    char place[WHERE_SIZE];
+    enum ar_term term;
+    AR_TRY(find_term(where, text, &term, err));
+    snprintf(place, sizeof place, "%s: %s", where, ar_term_key(term));
+    return set_term(framework, term, place, strchr(text, '=') + 1, where, err);
+}
+
+/* Settings of one command: of two for the same term the last would win in silence. */
+static enum ar_status set_all(struct ar_framework *framework, const char *where,
+                              const char *const *settings, size_t settings_count,
+                              struct ar_error *err)
+{
+    const char *given[AR_TERMS_COUNT] = {NULL};
+    for (size_t i = 0; i < settings_count; i++) {
+        enum ar_term term;
+        AR_TRY(find_term(where, settings[i], &term, err));
+        AR_TRY(ar_framework_set(framework, where, settings[i], err));
+        if (given[term] != NULL) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found \"%.60s\" and \"%.60s\"; expected one", where,
+                                given[term], settings[i]);
+        }
+        given[term] = settings[i];
     }
-    snprintf(place, sizeof place, "%s: %s", where, key);
-    return set_term(framework, term, place, text + length + 1, where, err);
+    return AR_OK;
+}
+
+enum ar_status ar_framework_create(const struct ar_framework *base, const char *where,
+                                   const char *const *settings, size_t settings_count,
+                                   struct ar_framework **framework, struct ar_error *err)
+{
+    struct ar_framework *made = malloc(sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the terms of a framework");
+    }
+    if (base != NULL) {
+        *made = *base;
+    } else {
+        ar_framework_clear(made);
+    }
+    enum ar_status status = set_all(made, where, settings, settings_count, err);
+    if (status != AR_OK) {
+        ar_framework_destroy(made);
+        return status;
+    }
+    *framework = made;
+    return AR_OK;
+}
+
+void ar_framework_destroy(struct ar_framework *framework)
+{
+    free(framework);
 }
 
 static const char *const columns[] = {"term", "value", "source"};
@@ -162,34 +215,33 @@ static enum ar_status read_table(const struct ar_csv *csv, struct ar_framework *
     static const char *const directives[] = {"description"};
     size_t places[COLUMNS_COUNT];
     bool is_given[AR_TERMS_COUNT] = {false};
-    enum ar_status status = ar_csv_check_directives(csv, directives, 1, err);
-    if (status == AR_OK) {
-        status = ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err);
+    AR_TRY(ar_csv_check_directives(csv, directives, 1, err));
+    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        AR_TRY(read_row(csv, row, places, is_given, framework, err));
     }
-    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
-        status = read_row(csv, row, places, is_given, framework, err);
-    }
-    return status;
+    ar_copy_stem(framework->name, sizeof framework->name, csv->path,
+                 strstr(csv->path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");
+    ar_copy_text(framework->description, sizeof framework->description,
+                 ar_csv_directive_text(csv, "description", ""));
+    return AR_OK;
 }
 
-enum ar_status ar_framework_load(const char *path, struct ar_framework *framework,
+enum ar_status ar_framework_load(const char *path, struct ar_framework **framework,
                                  struct ar_error *err)
 {
     struct ar_csv *csv;
-    struct ar_framework read;
-    enum ar_status status = ar_csv_load(path, &csv, err);
+    struct ar_framework *loaded = NULL;
+    AR_TRY(ar_csv_load(path, &csv, err));
+    enum ar_status status = ar_framework_create(NULL, "", NULL, 0, &loaded, err);
+    if (status == AR_OK) {
+        status = read_table(csv, loaded, err);
+    }
+    ar_csv_destroy(csv);
     if (status != AR_OK) {
+        ar_framework_destroy(loaded);
         return status;
     }
-    ar_framework_clear(&read);
-    ar_file_stem(path, strstr(path, ".framework.csv") != NULL ? ".framework.csv" : ".csv",
-                 read.name, sizeof read.name);
-    ar_copy_text(read.description, sizeof read.description,
-                 ar_csv_directive_text(csv, "description", ""));
-    status = read_table(csv, &read, err);
-    ar_csv_destroy(csv);
-    if (status == AR_OK) {
-        *framework = read;
-    }
-    return status;
+    *framework = loaded;
+    return AR_OK;
 }

@@ -5,76 +5,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_csv.h"
-#include "trace_build.h"
-
-uint32_t ar_precision_bytes(enum ar_precision precision)
-{
-    return precision == AR_FP16 ? 2 : 4;
-}
-
-const char *ar_precision_name(enum ar_precision precision)
-{
-    return precision == AR_FP16 ? "fp16" : "fp32";
-}
-
-enum ar_status ar_precision_parse(const char *where, const char *text, enum ar_precision *precision,
-                                  struct ar_error *err)
-{
-    char shown[64];
-    if (strcmp(text, "fp16") == 0) {
-        *precision = AR_FP16;
-    } else if (strcmp(text, "fp32") == 0) {
-        *precision = AR_FP32;
-    } else {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected fp16 or fp32", where,
-                            ar_csv_show(text, shown));
-    }
-    return AR_OK;
-}
-
-static enum ar_status load_work(const struct ar_csv *csv, const struct ar_trace_request *request,
-                                struct ar_trace **trace, struct ar_error *err)
-{
-    if (request->batch == 0 || !request->precision_is_given) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: states the work of one image; expected a %s to be given with it",
-                            csv->path, request->batch == 0 ? "batch per GPU" : "precision");
-    }
-    if (request->cost_path == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: states the work of one image; expected a device cost table "
-                            "to be given with it",
-                            csv->path);
-    }
-    struct ar_device_cost *cost;
-    enum ar_status status = ar_device_cost_load(request->cost_path, &cost, err);
-    if (status == AR_OK) {
-        if (request->has_kernel_floor) {
-            cost->value[AR_COST_KERNEL_FLOOR][AR_FP16] = request->kernel_floor_s;
-            cost->value[AR_COST_KERNEL_FLOOR][AR_FP32] = request->kernel_floor_s;
-        }
-        status = ar_trace_read_work(csv, request, cost, trace, err);
-        ar_device_cost_destroy(cost);
-    }
-    return status;
-}
-
-enum ar_status ar_trace_load(const struct ar_trace_request *request, struct ar_trace **trace,
+enum ar_status ar_trace_copy(const struct ar_trace *trace, struct ar_trace **copy,
                              struct ar_error *err)
 {
-    struct ar_csv *csv;
-    enum ar_status status = ar_csv_load(request->path, &csv, err);
-    if (status != AR_OK) {
-        return status;
+    size_t layers_bytes = trace->layers_count * sizeof *trace->layers;
+    size_t tensors_bytes = trace->tensors_count * sizeof *trace->tensor_elements;
+    struct ar_trace *made = malloc(sizeof *made);
+    struct ar_layer *layers = malloc(layers_bytes);
+    uint64_t *tensor_elements = malloc(tensors_bytes);
+    if (made == NULL || layers == NULL || tensor_elements == NULL) {
+        free(made);
+        free(layers);
+        free(tensor_elements);
+        return ar_error_no_memory(err, trace->name);
     }
-    if (ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs")) {
-        status = load_work(csv, request, trace, err);
-    } else {
-        status = ar_trace_read_timed(csv, request, trace, err);
-    }
-    ar_csv_destroy(csv);
-    return status;
+    *made = *trace;
+    made->layers = memcpy(layers, trace->layers, layers_bytes);
+    made->tensor_elements = memcpy(tensor_elements, trace->tensor_elements, tensors_bytes);
+    *copy = made;
+    return AR_OK;
 }
 
 void ar_trace_destroy(struct ar_trace *trace)

@@ -25,4 +25,7 @@ size_t ar_utf8_size(const char *text);
 /** Copies `source` into `target` of `size` bytes, always terminated, cut if too long. */
 void ar_copy_text(char *target, size_t size, const char *source);
 
+/** Copies the file name of `path`, without folders and without `suffix`, as ar_copy_text() does. */
+void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix);
+
 #endif

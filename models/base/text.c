@@ -90,3 +90,14 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
     return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; expected one of%s", where, noun,
                         name, all);
 }
+
+void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix)
+{
+    const char *slash = strrchr(path, '/');
+    ar_copy_text(target, size, slash == NULL ? path : slash + 1);
+    size_t bytes = strlen(target);
+    size_t suffix_bytes = strlen(suffix);
+    if (bytes > suffix_bytes && strcmp(target + bytes - suffix_bytes, suffix) == 0) {
+        target[bytes - suffix_bytes] = '\0';
+    }
+}
