@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_device_cost.h"
+#include "ar_trace_file.h"
 #include "ar_units.h"
 
 struct ar_cluster *support_cluster(const char *name, const char *const *settings)
@@ -104,16 +106,19 @@ struct ar_closed_time support_closed(const struct ar_collective *collective, uin
 struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
 {
     const struct ar_trace_request request = {
-        .path = AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv",
-        .cost_path = AR_TEST_SOURCE_DIR "/traces/v100-sxm2.cost.csv",
-        .batch = batch,
-        .precision = precision,
-        .precision_is_given = 1,
-    };
+        .batch = batch, .precision = precision, .precision_is_given = true};
+    struct ar_trace_file *file = NULL;
+    struct ar_device_cost *cost = NULL;
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    enum ar_status status = ar_trace_load(&request, &trace, &err);
-    cr_assert(status == AR_OK, "%s", err.text);
+    bool is_made =
+        ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &file, &err) == AR_OK &&
+        ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/v100-sxm2.cost.csv", &cost, &err) ==
+            AR_OK &&
+        ar_trace_create(file, cost, &request, &trace, &err) == AR_OK;
+    cr_assert(is_made, "%s", err.text);
+    ar_trace_file_destroy(file);
+    ar_device_cost_destroy(cost);
     return trace;
 }
 

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+#include "ar_setting.h"
 #include "ar_trace.h"
 
 /** Default of kernel.floor: the cost table's own. */
@@ -74,6 +75,8 @@ struct ar_term_value {
     char text[32];    /**< as written; "" at the default */
     char source[384]; /**< "" at the default */
     char where[128];  /**< where it was read, for error lines; "" at the default */
+    enum ar_status
+        status; /**< of errors of the text that are found later: AR_USAGE or AR_BAD_DATA */
 };
 
 struct ar_framework {
@@ -96,11 +99,9 @@ void ar_framework_clear(struct ar_framework *framework);
 enum ar_status ar_framework_load(const char *path, struct ar_framework **framework,
                                  struct ar_error *err);
 
-/** A copy of `base` (NULL: of `none`) with `settings` of the form `KEY=VALUE`, each term at most
- * once; `where` (`--term`) begins the error line and becomes the source. AR_BAD_DATA if one is
- * wrong. Freed by ar_framework_destroy(). */
-enum ar_status ar_framework_create(const struct ar_framework *base, const char *where,
-                                   const char *const *settings, size_t settings_count,
+/** A copy of `base` (NULL: of `none`) with `settings` of terms, each term at most once; `where` of
+ * a setting becomes the source of its value. Freed by ar_framework_destroy(). */
+enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
                                    struct ar_framework **framework, struct ar_error *err);
 
 /** Frees what ar_framework_load() or ar_framework_create() made; NULL is allowed. */

@@ -14,7 +14,7 @@
 #include "ar_precision.h"
 
 /** Limits of a trace; sums stay far from overflow. */
-#define AR_TRACE_SECONDS_MAX 1e9
+#define AR_TRACE_SECONDS_MAX  1e9
 #define AR_TRACE_ELEMENTS_MAX (UINT64_C(1) << 50)
 enum { AR_TRACE_BATCH_MAX = 1000000 };
 

@@ -94,6 +94,7 @@ static enum ar_status set_term(struct ar_framework *framework, enum ar_term term
         ar_copy_text(value.text, sizeof value.text, text);
         ar_copy_text(value.source, sizeof value.source, source);
         ar_copy_text(value.where, sizeof value.where, where);
+        value.status = AR_BAD_DATA;
     }
     framework->terms[term] = value;
     return AR_OK;
@@ -135,28 +136,33 @@ enum ar_status ar_framework_set(struct ar_framework *framework, const char *wher
     return set_term(framework, term, place, strchr(text, '=') + 1, where, err);
 }
 
-/* Settings of one command: of two for the same term the last would win in silence. */
-static enum ar_status set_all(struct ar_framework *framework, const char *where,
-                              const char *const *settings, size_t settings_count,
+/* Of two settings for the same term the last would win in silence. */
+static enum ar_status set_all(struct ar_framework *framework, struct ar_settings settings,
                               struct ar_error *err)
 {
     const char *given[AR_TERMS_COUNT] = {NULL};
-    for (size_t i = 0; i < settings_count; i++) {
-        enum ar_term term;
-        AR_TRY(find_term(where, settings[i], &term, err));
-        AR_TRY(ar_framework_set(framework, where, settings[i], err));
-        if (given[term] != NULL) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found \"%.60s\" and \"%.60s\"; expected one", where,
-                                given[term], settings[i]);
+    for (size_t i = 0; i < settings.count; i++) {
+        const struct ar_setting *setting = &settings.list[i];
+        enum ar_term term = AR_TERMS_COUNT;
+        enum ar_status status = find_term(setting->where, setting->text, &term, err);
+        if (status == AR_OK) {
+            status = ar_framework_set(framework, setting->where, setting->text, err);
         }
-        given[term] = settings[i];
+        if (status != AR_OK) {
+            return status == AR_BAD_DATA ? (err->status = setting->status) : status;
+        }
+        if (given[term] != NULL) {
+            return ar_error_set(err, setting->status,
+                                "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,
+                                given[term], setting->text);
+        }
+        given[term] = setting->text;
+        framework->terms[term].status = setting->status;
     }
     return AR_OK;
 }
 
-enum ar_status ar_framework_create(const struct ar_framework *base, const char *where,
-                                   const char *const *settings, size_t settings_count,
+enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
                                    struct ar_framework **framework, struct ar_error *err)
 {
     struct ar_framework *made = malloc(sizeof *made);
@@ -168,7 +174,7 @@ enum ar_status ar_framework_create(const struct ar_framework *base, const char *
     } else {
         ar_framework_clear(made);
     }
-    enum ar_status status = set_all(made, where, settings, settings_count, err);
+    enum ar_status status = set_all(made, settings, err);
     if (status != AR_OK) {
         ar_framework_destroy(made);
         return status;
@@ -233,7 +239,7 @@ enum ar_status ar_framework_load(const char *path, struct ar_framework **framewo
     struct ar_csv *csv;
     struct ar_framework *loaded = NULL;
     AR_TRY(ar_csv_load(path, &csv, err));
-    enum ar_status status = ar_framework_create(NULL, "", NULL, 0, &loaded, err);
+    enum ar_status status = ar_framework_create(NULL, (struct ar_settings){0}, &loaded, err);
     if (status == AR_OK) {
         status = read_table(csv, loaded, err);
     }

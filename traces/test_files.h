@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ar_trace.h"
+#include "ar_trace_file.h"
 
 #define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file
 
@@ -25,13 +25,31 @@ static inline const char *test_write(const char *name, const char *text, size_t 
     return path;
 }
 
+/* A trace of a file and, if one is named, a cost table. */
+static inline enum ar_status test_trace(const char *path, const char *cost_path,
+                                        struct ar_trace_request request, struct ar_trace **trace,
+                                        struct ar_error *err)
+{
+    struct ar_trace_file *file = NULL;
+    struct ar_device_cost *cost = NULL;
+    enum ar_status status = ar_trace_file_load(path, &file, err);
+    if (status == AR_OK && cost_path != NULL) {
+        status = ar_device_cost_load(cost_path, &cost, err);
+    }
+    if (status == AR_OK) {
+        status = ar_trace_create(file, cost, &request, trace, err);
+    }
+    ar_trace_file_destroy(file);
+    ar_device_cost_destroy(cost);
+    return status;
+}
+
 static inline enum ar_status test_load(const char *text, size_t bytes, struct ar_trace **trace,
                                        struct ar_error *err)
 {
     const char *path = test_write("trace.csv", text, bytes);
-    const struct ar_trace_request request = {.path = path,
-                                             .cost_path = SHIPPED("v100-sxm2.cost.csv")};
-    enum ar_status status = ar_trace_load(&request, trace, err);
+    enum ar_status status =
+        test_trace(path, SHIPPED("v100-sxm2.cost.csv"), (struct ar_trace_request){0}, trace, err);
     remove(path);
     return status;
 }

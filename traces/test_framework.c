@@ -5,7 +5,7 @@
 #include "ar_framework.h"
 #include "test_files.h"
 
-static enum ar_status load(const char *text, struct ar_framework *framework, struct ar_error *err)
+static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
 {
     const char *path = test_write("some.framework.csv", text, strlen(text));
     enum ar_status status = ar_framework_load(path, framework, err);
@@ -26,28 +26,29 @@ static struct ar_framework with(const char *text)
 
 Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_others_off)
 {
-    struct ar_framework framework;
+    struct ar_framework *framework = NULL;
     struct ar_error err;
     cr_assert_eq(load("# description = two terms\nterm,value,source\ncycle.time, 2ms ,a book\n"
                       "optimizer.bytes,6B,\"a, b\"\nwire.precision,fp32,c\nfusion.rule,64MiB,d\n",
                       &framework, &err),
                  AR_OK, "%s", err.text);
-    cr_expect_str_eq(framework.description, "two terms");
-    cr_expect_not_null(strstr(framework.name, "-some"));
-    cr_expect_null(strstr(framework.name, "framework"));
-    cr_expect_eq(ar_framework_number(&framework, AR_TERM_CYCLE_TIME), 2e-3);
-    cr_expect_str_eq(framework.terms[AR_TERM_CYCLE_TIME].source, "a book");
-    cr_expect_str_eq(framework.terms[AR_TERM_CYCLE_TIME].text, "2ms");
-    cr_expect_eq(ar_framework_number(&framework, AR_TERM_OPTIMIZER_BYTES), 6);
-    cr_expect_str_eq(framework.terms[AR_TERM_OPTIMIZER_BYTES].source, "a, b");
-    cr_expect_eq(ar_framework_wire(&framework, AR_FP16), AR_FP32);
-    cr_expect_str_eq(framework.terms[AR_TERM_FUSION_RULE].text, "64MiB");
+    cr_expect_str_eq(framework->description, "two terms");
+    cr_expect_not_null(strstr(framework->name, "-some"));
+    cr_expect_null(strstr(framework->name, "framework"));
+    cr_expect_eq(ar_framework_number(framework, AR_TERM_CYCLE_TIME), 2e-3);
+    cr_expect_str_eq(framework->terms[AR_TERM_CYCLE_TIME].source, "a book");
+    cr_expect_str_eq(framework->terms[AR_TERM_CYCLE_TIME].text, "2ms");
+    cr_expect_eq(ar_framework_number(framework, AR_TERM_OPTIMIZER_BYTES), 6);
+    cr_expect_str_eq(framework->terms[AR_TERM_OPTIMIZER_BYTES].source, "a, b");
+    cr_expect_eq(ar_framework_wire(framework, AR_FP16), AR_FP32);
+    cr_expect_str_eq(framework->terms[AR_TERM_FUSION_RULE].text, "64MiB");
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         bool is_set = i == AR_TERM_CYCLE_TIME || i == AR_TERM_OPTIMIZER_BYTES ||
                       i == AR_TERM_WIRE || i == AR_TERM_FUSION_RULE;
-        cr_expect_eq(ar_framework_is_on(&framework, (enum ar_term)i), is_set, "%s",
+        cr_expect_eq(ar_framework_is_on(framework, (enum ar_term)i), is_set, "%s",
                      ar_term_key((enum ar_term)i));
     }
+    ar_framework_destroy(framework);
 }
 
 Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
@@ -78,13 +79,13 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
         {"term,value,source\nfusion.rule,groups:00000000000000000000000016,x\n", "1 to 31"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct ar_framework framework = {.name = "untouched"};
+        struct ar_framework *framework = NULL;
         struct ar_error err = {.text = ""};
         cr_expect_eq(load(cases[i].text, &framework, &err), AR_BAD_DATA, "%s", cases[i].text);
         cr_expect_not_null(strstr(err.text, cases[i].expected), "found \"%s\"\nwant \"%s\"",
                            err.text, cases[i].expected);
         cr_expect_null(strchr(err.text, '\n'));
-        cr_expect_str_eq(framework.name, "untouched");
+        cr_expect_null(framework);
     }
 }
 
@@ -110,21 +111,53 @@ Test(framework, the_shipped_files_can_be_read_and_say_where_every_value_comes_fr
         "nnl",     "pytorch-ddp", "typical"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char path[1024];
-        struct ar_framework framework;
+        struct ar_framework *framework = NULL;
         struct ar_error err;
         snprintf(path, sizeof path, SHIPPED("frameworks/%s.framework.csv"), names[i]);
         cr_assert_eq(ar_framework_load(path, &framework, &err), AR_OK, "%s", err.text);
-        cr_expect_str_eq(framework.name, names[i]);
-        cr_expect_gt(strlen(framework.description), 20);
+        cr_expect_str_eq(framework->name, names[i]);
+        cr_expect_gt(strlen(framework->description), 20);
         for (int term = 0; term < AR_TERMS_COUNT; term++) {
             enum ar_term needed = ar_term_needs((enum ar_term)term);
-            if (ar_framework_is_on(&framework, (enum ar_term)term)) {
-                cr_expect_gt(strlen(framework.terms[term].source), 20, "%s: %s", names[i],
+            if (ar_framework_is_on(framework, (enum ar_term)term)) {
+                cr_expect_gt(strlen(framework->terms[term].source), 20, "%s: %s", names[i],
                              ar_term_key((enum ar_term)term));
-                cr_expect(needed == AR_TERMS_COUNT || ar_framework_is_on(&framework, needed));
+                cr_expect(needed == AR_TERMS_COUNT || ar_framework_is_on(framework, needed));
             }
         }
+        ar_framework_destroy(framework);
     }
+}
+
+Test(framework, settings_make_a_copy_and_leave_what_they_are_put_over)
+{
+    static const struct ar_setting list[] = {{"cycle.time=2ms", "--term", AR_USAGE},
+                                             {"jitter=0.1", "x.run.csv:3: term", AR_BAD_DATA},
+                                             {"cycle.time=off", "--term", AR_USAGE},
+                                             {"cycle.tme=1ms", "--term", AR_USAGE},
+                                             {"jitter=2", "x.run.csv:3: term", AR_BAD_DATA}};
+    struct ar_framework *base = NULL;
+    struct ar_framework *changed = NULL;
+    struct ar_error err;
+    cr_assert_eq(ar_framework_load(SHIPPED("frameworks/horovod.framework.csv"), &base, &err),
+                 AR_OK);
+    double cycle_s = ar_framework_number(base, AR_TERM_CYCLE_TIME);
+    cr_assert_eq(ar_framework_create(base, (struct ar_settings){list, 2}, &changed, &err), AR_OK);
+    cr_expect_str_eq(changed->name, "horovod");
+    cr_expect_eq(ar_framework_number(base, AR_TERM_CYCLE_TIME), cycle_s);
+    cr_expect_eq(ar_framework_number(changed, AR_TERM_CYCLE_TIME), 2e-3);
+    cr_expect_eq(ar_framework_number(changed, AR_TERM_JITTER), 0.1);
+    cr_expect_str_eq(changed->terms[AR_TERM_JITTER].source, "x.run.csv:3: term");
+    ar_framework_destroy(changed);
+    cr_expect_eq(ar_framework_create(base, (struct ar_settings){list, 3}, &changed, &err),
+                 AR_USAGE);
+    cr_expect_not_null(strstr(err.text, "\"cycle.time=2ms\" and \"cycle.time=off\""));
+    cr_expect_eq(ar_framework_create(NULL, (struct ar_settings){list + 3, 1}, &changed, &err),
+                 AR_USAGE);
+    cr_expect_eq(ar_framework_create(NULL, (struct ar_settings){list + 4, 1}, &changed, &err),
+                 AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "x.run.csv:3: term: jitter: found"), "%s", err.text);
+    ar_framework_destroy(base);
 }
 
 Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinator)
@@ -145,16 +178,16 @@ Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinat
 
 static struct ar_trace *resnet50(bool has_floor, double floor_s)
 {
-    const struct ar_trace_request request = {.path = SHIPPED("resnet50-v1.5.csv"),
-                                             .cost_path = SHIPPED("v100-sxm2.cost.csv"),
-                                             .batch = 32,
+    const struct ar_trace_request request = {.batch = 32,
                                              .precision = AR_FP16,
-                                             .precision_is_given = 1,
+                                             .precision_is_given = true,
                                              .has_kernel_floor = has_floor,
                                              .kernel_floor_s = floor_s};
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("v100-sxm2.cost.csv"), request,
+                            &trace, &err),
+                 AR_OK, "%s", err.text);
     return trace;
 }
 
@@ -224,8 +257,9 @@ Test(framework, a_timed_trace_needs_to_be_told_what_it_has_no_cost_table_for)
 {
     struct ar_trace *trace = NULL;
     struct ar_error err = {.text = ""};
-    const struct ar_trace_request request = {.path = SHIPPED("example-timed.csv")};
-    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK);
+    cr_assert_eq(
+        test_trace(SHIPPED("example-timed.csv"), NULL, (struct ar_trace_request){0}, &trace, &err),
+        AR_OK);
     double before_s = ar_trace_compute_s(trace);
     struct ar_framework framework = with("optimizer.bytes=4B");
     cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);

@@ -14,10 +14,11 @@ static struct ar_trace *load_text(const char *text)
 
 Test(trace, the_example_file_loads_and_its_sums_are_those_of_its_columns)
 {
-    const struct ar_trace_request request = {.path = SHIPPED("example-timed.csv")};
     struct ar_trace *trace;
     struct ar_error err;
-    cr_assert_eq(ar_trace_load(&request, &trace, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(
+        test_trace(SHIPPED("example-timed.csv"), NULL, (struct ar_trace_request){0}, &trace, &err),
+        AR_OK, "%s", err.text);
     cr_expect_str_eq(trace->name, "example-timed");
     cr_expect_str_eq(trace->source, "made up, to show the format");
     cr_expect_eq(trace->batch, 32);
@@ -184,52 +185,82 @@ Test(trace, a_name_of_63_characters_is_kept_and_64_are_refused)
     test_refused(text, strlen(text), "expected a name of 1 to 63 characters");
 }
 
-static void expect_request_refused(struct ar_trace_request request, enum ar_status wanted,
+static void expect_request_refused(const char *path, const char *cost_path,
+                                   struct ar_trace_request request, enum ar_status wanted,
                                    const char *expected)
 {
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    cr_expect_eq(ar_trace_load(&request, &trace, &err), wanted);
+    cr_expect_eq(test_trace(path, cost_path, request, &trace, &err), wanted);
     cr_expect_null(trace);
     cr_expect_not_null(strstr(err.text, expected), "found \"%s\"", err.text);
 }
 
 Test(trace, a_timed_trace_refuses_another_batch_or_precision)
 {
-    struct ar_trace_request request = {.path = SHIPPED("example-timed.csv"), .batch = 64};
-    expect_request_refused(request, AR_USAGE, "measured at batch 32, batch 64 was asked for");
+    const char *path = SHIPPED("example-timed.csv");
+    struct ar_trace_request request = {.batch = 64};
+    expect_request_refused(path, NULL, request, AR_USAGE,
+                           "measured at batch 32, batch 64 was asked for");
     request.batch = 32;
     request.precision = AR_FP32;
-    request.precision_is_given = 1;
-    expect_request_refused(request, AR_USAGE, "measured in fp16, fp32 was asked for");
+    request.precision_is_given = true;
+    expect_request_refused(path, NULL, request, AR_USAGE, "measured in fp16, fp32 was asked for");
 }
 
 Test(trace, a_work_trace_needs_batch_precision_and_cost_table)
 {
-    struct ar_trace_request request = {.path = SHIPPED("resnet50-v1.5.csv"),
-                                       .cost_path = SHIPPED("v100-sxm2.cost.csv"),
-                                       .precision_is_given = 1};
-    expect_request_refused(request, AR_USAGE, "batch per GPU");
+    const char *path = SHIPPED("resnet50-v1.5.csv");
+    const char *cost_path = SHIPPED("v100-sxm2.cost.csv");
+    struct ar_trace_request request = {.precision_is_given = true};
+    expect_request_refused(path, cost_path, request, AR_USAGE, "batch per GPU");
     request.batch = 1000001;
-    expect_request_refused(request, AR_USAGE, "batch 1000001 was asked for; expected 1 to");
+    expect_request_refused(path, cost_path, request, AR_USAGE,
+                           "batch 1000001 was asked for; expected 1 to");
     request.batch = 32;
-    request.precision_is_given = 0;
-    expect_request_refused(request, AR_USAGE, "precision");
-    request.precision_is_given = 1;
-    request.cost_path = NULL;
-    expect_request_refused(request, AR_USAGE, "device cost table");
-    request.cost_path = SHIPPED("no-such.cost.csv");
-    expect_request_refused(request, AR_NO_INPUT, "no-such.cost.csv: No such file");
+    request.precision_is_given = false;
+    expect_request_refused(path, cost_path, request, AR_USAGE, "precision");
+    request.precision_is_given = true;
+    expect_request_refused(path, NULL, request, AR_USAGE, "device cost table");
+    expect_request_refused(path, SHIPPED("no-such.cost.csv"), request, AR_NO_INPUT,
+                           "no-such.cost.csv: No such file");
+}
+
+Test(trace, a_file_says_what_it_offers_and_makes_any_number_of_traces)
+{
+    static const struct ar_trace_request requests[] = {
+        {.batch = 32, .precision_is_given = true},
+        {.batch = 64, .precision = AR_FP32, .precision_is_given = true},
+        {.batch = 32, .precision_is_given = true}};
+    struct ar_trace_file *file = NULL;
+    struct ar_device_cost *cost = NULL;
+    struct ar_trace *traces[3];
+    struct ar_error err;
+    cr_assert_eq(ar_trace_file_load(SHIPPED("resnet50-v1.5.csv"), &file, &err), AR_OK);
+    cr_assert_eq(ar_device_cost_load(SHIPPED("v100-sxm2.cost.csv"), &cost, &err), AR_OK);
+    cr_expect_not(file->trace.is_timed);
+    cr_expect_eq(file->trace.batch, 0);
+    for (size_t i = 0; i < 3; i++) {
+        cr_assert_eq(ar_trace_create(file, cost, &requests[i], &traces[i], &err), AR_OK);
+    }
+    ar_trace_file_destroy(file);
+    ar_device_cost_destroy(cost);
+    cr_expect_gt(ar_trace_compute_s(traces[1]), ar_trace_compute_s(traces[0]));
+    cr_expect_eq(ar_trace_compute_s(traces[2]), ar_trace_compute_s(traces[0]));
+    for (size_t i = 0; i < 3; i++) {
+        cr_expect_eq(ar_trace_gradient_elements(traces[i]), 25557032);
+        ar_trace_destroy(traces[i]);
+    }
 }
 
 Test(trace, unreadable_paths_are_refused)
 {
-    struct ar_trace_request request = {.path = SHIPPED("no-such.csv")};
-    expect_request_refused(request, AR_NO_INPUT, "no-such.csv: No such file or directory");
-    request.path = AR_TEST_SOURCE_DIR "/traces";
-    expect_request_refused(request, AR_NO_INPUT, "is a directory; expected a CSV file");
-    request.path = "/dev/zero";
-    expect_request_refused(request, AR_BAD_DATA, "larger than");
+    const struct ar_trace_request request = {.batch = 0};
+    expect_request_refused(SHIPPED("no-such.csv"), NULL, request, AR_NO_INPUT,
+                           "no-such.csv: No such file or directory");
+    expect_request_refused(AR_TEST_SOURCE_DIR "/traces", NULL, request, AR_NO_INPUT,
+                           "is a directory; expected a CSV file");
+    expect_request_refused("/dev/zero", NULL, request, AR_BAD_DATA, "larger than");
 }
 
 #define WORK_HEADER                                                                                \
@@ -241,11 +272,8 @@ static void expect_work_refused(const char *rows, const char *expected)
     char text[1024];
     snprintf(text, sizeof text, WORK_HEADER "%s", rows);
     const char *path = test_write("work.csv", text, strlen(text));
-    const struct ar_trace_request request = {.path = path,
-                                             .cost_path = SHIPPED("v100-sxm2.cost.csv"),
-                                             .batch = 32,
-                                             .precision_is_given = 1};
-    expect_request_refused(request, AR_BAD_DATA, expected);
+    const struct ar_trace_request request = {.batch = 32, .precision_is_given = true};
+    expect_request_refused(path, SHIPPED("v100-sxm2.cost.csv"), request, AR_BAD_DATA, expected);
     remove(path);
 }
 

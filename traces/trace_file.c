@@ -71,7 +71,7 @@ static enum ar_status check_work(const struct ar_trace_file *file,
                                  const struct ar_device_cost *cost,
                                  const struct ar_trace_request *request, struct ar_error *err)
 {
-    const char *missing = request->batch == 0           ? "batch per GPU"
+    const char *missing = request->batch == 0            ? "batch per GPU"
                           : !request->precision_is_given ? "precision"
                           : cost == NULL                 ? "device cost table"
                                                          : NULL;
@@ -113,8 +113,10 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     trace->memory_Bps = table.value[AR_COST_MEMORY][precision];
     trace->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
     trace->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
-    snprintf(trace->source, sizeof trace->source, "%s, times from %s (%.150s)", file->trace.source,
-             cost->name, cost->source);
+    if (snprintf(trace->source, sizeof trace->source, "%s, times from %s (%.150s)",
+                 file->trace.source, cost->name, cost->source) < 0) {
+        trace->source[0] = '\0'; /* cut where it is too long */
+    }
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         struct ar_layer *layer = &trace->layers[i];
         ar_device_cost_layer_s(&table, &file->work[i], precision, trace->batch, &layer->forward_s,

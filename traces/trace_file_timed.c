@@ -27,9 +27,8 @@ static enum ar_status report_directive(const struct ar_csv *csv, const char *key
                                        const char *expected, struct ar_error *err)
 {
     char shown[64];
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
-                        ar_csv_find_directive(csv, key)->line, key,
+    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s",
+                        csv->path, ar_csv_find_directive(csv, key)->line, key,
                         ar_csv_show(ar_csv_directive_text(csv, key, ""), shown), expected);
 }
 

@@ -5,9 +5,9 @@
 #include "ar_text.h"
 #include "trace_rows.h"
 
-static const char *const columns[] = {
-    TRACE_COLUMNS, "kind",        "macs",         "input_elements", "output_elements",
-    "width",       "channels_in", "channels_out", "kernel",         "stride"};
+static const char *const columns[] = {TRACE_COLUMNS,     "kind",  "macs",        "input_elements",
+                                      "output_elements", "width", "channels_in", "channels_out",
+                                      "kernel",          "stride"};
 enum { KIND = TRACE_COLUMNS_COUNT, MACS, WIDTH = MACS + 3, COLUMNS_COUNT = WIDTH + 5 };
 
 static enum ar_status read_kind(const struct ar_csv *csv, size_t row, size_t column,

@@ -114,11 +114,12 @@ static void list_frameworks(void)
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
         struct ar_error err;
-        struct ar_framework framework;
+        struct ar_framework *framework = NULL;
         bool is_read = resource_find(RESOURCE_FRAMEWORK, "list", names[i], path, &err) == AR_OK &&
                        ar_framework_load(path, &framework, &err) == AR_OK;
         printf("%-18s %s%s\n", names[i],
-               is_read ? "" : "cannot be read: ", is_read ? framework.description : err.text);
+               is_read ? "" : "cannot be read: ", is_read ? framework->description : err.text);
+        ar_framework_destroy(framework);
     }
     puts("terms, to be changed by --term KEY=VALUE:");
     for (int i = 0; i < AR_TERMS_COUNT; i++) {

@@ -117,8 +117,8 @@ static enum ar_status parse_fusion(const struct options *options, struct plan *p
     enum ar_status status = is_of_framework
                                 ? ar_fusion_parse(rule->where, rule->text, &plan->fusion, err)
                                 : ar_fusion_parse("--bucket", text, &plan->fusion, err);
-    if (status == AR_USAGE && is_of_framework && strcmp(rule->source, "--term") != 0) {
-        return err->status = AR_BAD_DATA;
+    if (status == AR_USAGE && is_of_framework && rule->status != AR_USAGE) {
+        return err->status = rule->status;
     }
     return is_of_framework ? status : option_status(status, err);
 }
@@ -193,7 +193,7 @@ void plan_destroy(struct plan *plan)
     ar_cluster_destroy(plan->cluster);
     free(plan->library);
     free(plan->constants);
-    free(plan->framework);
+    ar_framework_destroy(plan->framework);
     plan->library = NULL;
     plan->constants = NULL;
     plan->framework = NULL;
