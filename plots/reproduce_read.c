@@ -29,7 +29,7 @@ static enum ar_status open_sheet(const char *directory, const char *name, const 
     for (size_t i = 0; status == AR_OK && names[i] != NULL; i++) {
         const struct ar_csv *csv = sheet->csv;
         size_t place = 0;
-        while (place < csv->columns_count && strcmp(csv->text + csv->cells[place], names[i]) != 0) {
+        while (place < csv->columns_count && strcmp(csv->cells[place], names[i]) != 0) {
             place++;
         }
         sheet->places[i] = place;

@@ -48,7 +48,7 @@ Test(resnet50, it_has_161_tensors_and_25557032_parameters)
 static uint64_t sum_column(const struct ar_csv *csv, const char *name)
 {
     size_t column = 0;
-    while (strcmp(csv->text + csv->cells[column], name) != 0) {
+    while (strcmp(csv->cells[column], name) != 0) {
         column++;
     }
     uint64_t sum = 0;

@@ -1,14 +1,15 @@
 /** \file ar_csv.h
- * A CSV file with a named header, `#` comments and `# key = value` directives, read by libcsv.
+ * A CSV file with a named header and `#` comments, read by libcsv.
  *
  * Lines that begin with `#` (blanks may precede it) are comments, anywhere in the file. A comment
- * of the form
- * `# word = value` (one lower-case word, one `=`) is a directive and must stand before the header.
- * The first other line is the header. Every row has as many cells as the header; a cell does not
- * span lines. Spaces around cells and blank lines are ignored. Lines end with LF, CRLF or CR.
+ * of the form `# word = value` (one lower-case word, one `=`) is a directive and must stand before
+ * the header; of files that hold facts instead, all comments are kept: `# key: value`, and others
+ * with an empty key. The first other line is the header. Every row has as many cells as the header.
+ * Cells in quotes may have commas, doubled quotes and ends of lines. Spaces around other cells and
+ * blank lines are ignored. Lines end with LF, CRLF or CR; a byte-order mark is skipped.
  *
- * Every error begins with `path:line:`; the line is that of the file. The table keeps all text; the
- * strings returned point into it and live as long as it does.
+ * Every error begins with `path:line:`; the line is that where the row begins in the file. The
+ * table keeps all text; the strings returned live as long as it does.
  */
 #ifndef AR_BASE_CSV_H
 #define AR_BASE_CSV_H
@@ -18,37 +19,42 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 /** Limits of a file: far above any sensible one, low enough to stop `/dev/zero`. */
-enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 64 };
+enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 256 };
+
+/** What the comments of a file are. */
+enum ar_csv_comments { AR_CSV_DIRECTIVES, AR_CSV_FACTS };
 
 struct ar_csv_directive {
-    size_t key;   /**< offset into the text */
-    size_t value; /**< offset into the text */
+    const char *key;
+    const char *value;
     uint64_t line;
 };
 
 struct ar_csv {
-    char *path;
-    char *text; /**< all cells, each terminated */
-    size_t text_bytes;
-    size_t text_capacity;
-    struct ar_csv_directive *directives;
+    struct ar_arena arena; /**< of all of it */
+    const char *path;
+    struct ar_csv_directive *directives; /**< or facts, in the order of the file */
     size_t directives_count;
-    size_t directives_capacity;
     uint64_t header_line;
     size_t columns_count;
     size_t rows_count;
-    size_t *cells; /**< offsets into the text: the header, then row after row */
+    const char **cells; /**< the header, then row after row */
     size_t cells_count;
-    size_t cells_capacity;
     uint64_t *lines; /**< of each row */
-    size_t lines_capacity;
 };
 
-/** Reads a file. It must have a header; rows may be missing. Freed by ar_csv_destroy(). */
+/** Reads a file whose comments may be directives. It must have a header; rows may be missing. Freed
+ * by ar_csv_destroy(). */
 enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err);
+
+/** The same for a text in memory, which is copied; `path` begins error lines. */
+enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
+                            enum ar_csv_comments comments, struct ar_csv **csv,
+                            struct ar_error *err);
 
 void ar_csv_destroy(struct ar_csv *csv);
 
@@ -68,12 +74,32 @@ enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key
                                        double max, const char *expected, double *number,
                                        struct ar_error *err);
 
+/** Name of a column, and the place of the column `name`; SIZE_MAX if there is none. */
+const char *ar_csv_column_name(const struct ar_csv *csv, size_t column);
+size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
+
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
 
-/** Finds the columns `names` in any order: `places[i]` is the place of `names[i]`. Missing, unknown
- * and repeated columns are errors. */
+/** Which columns a file may have. */
+enum ar_csv_strictness {
+    AR_CSV_EXACT,        /**< exactly `names`, in any order */
+    AR_CSV_AT_LEAST,     /**< others, too */
+    AR_CSV_AS_THERE_ARE, /**< any; the place of a missing one is SIZE_MAX */
+};
+
+/** Finds the columns `names`: `places[i]` is the place of `names[i]`. What `strictness` does not
+ * allow is an error, a repeated column of `names` always. */
+enum ar_status ar_csv_place_columns(const struct ar_csv *csv, const char *const *names,
+                                    size_t names_count, enum ar_csv_strictness strictness,
+                                    size_t *places, struct ar_error *err);
+
+/** That of AR_CSV_EXACT. */
 enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
                                    size_t names_count, size_t *places, struct ar_error *err);
+
+/** `path:line` of a row, which begins error lines; returns `where`. */
+enum { AR_CSV_WHERE = 320 };
+const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV_WHERE]);
 
 /** Text of a cell. */
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);

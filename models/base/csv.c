@@ -52,7 +52,7 @@ enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *con
     char hint[256];
     for (size_t i = 0; i < csv->directives_count; i++) {
         const struct ar_csv_directive *directive = &csv->directives[i];
-        const char *key = csv->text + directive->key;
+        const char *key = directive->key;
         if (!is_among(key, names, names_count)) {
             suggest(hint, sizeof hint, key, names, names_count);
             return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown directive \"%s\"; %s",
@@ -72,7 +72,7 @@ enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *con
 const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key)
 {
     for (size_t i = 0; i < csv->directives_count; i++) {
-        if (strcmp(csv->text + csv->directives[i].key, key) == 0) {
+        if (strcmp(csv->directives[i].key, key) == 0) {
             return &csv->directives[i];
         }
     }
@@ -82,7 +82,7 @@ const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, c
 const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback)
 {
     const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
-    return directive == NULL ? fallback : csv->text + directive->value;
+    return directive == NULL ? fallback : directive->value;
 }
 
 /* The units library accepts what people type; a cell is plain decimal. */
@@ -105,55 +105,66 @@ enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key
     const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
     double value = 0;
     char shown[64];
-    if (directive != NULL && !parse_number(csv->text + directive->value, min, max, &value)) {
-        return ar_error_set(
-            err, AR_BAD_DATA, "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
-            directive->line, key, ar_csv_show(csv->text + directive->value, shown), expected);
+    if (directive != NULL && !parse_number(directive->value, min, max, &value)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
+                            directive->line, key, ar_csv_show(directive->value, shown), expected);
     }
     *number = value;
     return AR_OK;
 }
 
-static const char *column_name(const struct ar_csv *csv, size_t column)
+const char *ar_csv_column_name(const struct ar_csv *csv, size_t column)
 {
-    return csv->text + csv->cells[column];
+    return csv->cells[column];
 }
 
-static size_t find_column(const struct ar_csv *csv, const char *name)
+size_t ar_csv_find_column(const struct ar_csv *csv, const char *name)
 {
-    size_t column = 0;
-    while (column < csv->columns_count && strcmp(column_name(csv, column), name) != 0) {
-        column++;
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        if (strcmp(csv->cells[i], name) == 0) {
+            return i;
+        }
     }
-    return column;
+    return SIZE_MAX;
 }
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 {
-    return find_column(csv, name) < csv->columns_count;
+    return ar_csv_find_column(csv, name) != SIZE_MAX;
 }
 
-enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
-                                   size_t names_count, size_t *places, struct ar_error *err)
+static enum ar_status check_column(const struct ar_csv *csv, size_t column, bool allows_others,
+                                   const char *const *names, size_t names_count,
+                                   struct ar_error *err)
 {
     char shown[64];
     char hint[256];
+    const char *name = csv->cells[column];
+    bool is_wanted = is_among(name, names, names_count);
+    if (!is_wanted && !allows_others) {
+        suggest(hint, sizeof hint, name, names, names_count);
+        return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown column \"%s\"; %s",
+                            csv->path, csv->header_line, ar_csv_show(name, shown), hint);
+    }
+    if (is_wanted && ar_csv_find_column(csv, name) != column) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s:%" PRIu64 ": column \"%s\" is given twice; expected it once",
+                            csv->path, csv->header_line, name);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_csv_place_columns(const struct ar_csv *csv, const char *const *names,
+                                    size_t names_count, enum ar_csv_strictness strictness,
+                                    size_t *places, struct ar_error *err)
+{
     for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *name = column_name(csv, i);
-        if (!is_among(name, names, names_count)) {
-            suggest(hint, sizeof hint, name, names, names_count);
-            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown column \"%s\"; %s",
-                                csv->path, csv->header_line, ar_csv_show(name, shown), hint);
-        }
-        if (find_column(csv, name) != i) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": column \"%s\" is given twice; expected it once",
-                                csv->path, csv->header_line, name);
-        }
+        AR_TRY(check_column(csv, i, strictness != AR_CSV_EXACT, names, names_count, err));
     }
     for (size_t i = 0; i < names_count; i++) {
-        places[i] = find_column(csv, names[i]);
-        if (places[i] == csv->columns_count) {
+        places[i] = ar_csv_find_column(csv, names[i]);
+        if (places[i] == SIZE_MAX && strictness != AR_CSV_AS_THERE_ARE) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the "
                                 "header",
@@ -163,9 +174,21 @@ enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *
     return AR_OK;
 }
 
+enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
+                                   size_t names_count, size_t *places, struct ar_error *err)
+{
+    return ar_csv_place_columns(csv, names, names_count, AR_CSV_EXACT, places, err);
+}
+
+const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV_WHERE])
+{
+    snprintf(where, AR_CSV_WHERE, "%.280s:%" PRIu64, csv->path, csv->lines[row]);
+    return where;
+}
+
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column)
 {
-    return csv->text + csv->cells[(row + 1) * csv->columns_count + column];
+    return csv->cells[(row + 1) * csv->columns_count + column];
 }
 
 enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
@@ -173,7 +196,7 @@ enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t co
 {
     char shown[64];
     return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": column \"%s\" is \"%s\"; expected %s",
-                        csv->path, csv->lines[row], column_name(csv, column),
+                        csv->path, csv->lines[row], csv->cells[column],
                         ar_csv_show(ar_csv_cell(csv, row, column), shown), expected);
 }
 

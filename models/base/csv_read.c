@@ -2,68 +2,41 @@
 #include "ar_csv.h"
 
 #include <csv.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "ar_file.h"
 
 struct loader {
     struct ar_csv *csv;
-    uint64_t line;
-    size_t line_cells; /* cells of the line being read */
-    bool is_out_of_memory;
-    bool ends_in_line; /* the file ends in this line, without a newline */
+    struct csv_parser parser;
+    enum ar_csv_comments comments;
+    char *room;        /* for texts: no more bytes than the file has, and an end */
+    uint64_t line;     /* where the line begins, which quotes may make longer */
+    size_t line_cells; /* of it */
+    bool ends_in_line; /* the file ends in it, without a newline */
     struct ar_error *err;
 };
 
-static bool reserve(void **items, size_t *capacity, size_t wanted, size_t item_bytes)
+/* A terminated copy. */
+static const char *keep_text(struct loader *loader, const char *text, size_t bytes)
 {
-    if (wanted <= *capacity) {
-        return true;
+    char *copy = loader->room;
+    if (bytes > 0) {
+        memcpy(copy, text, bytes);
     }
-    size_t larger = wanted + wanted / 2 + 64;
-    void *moved = realloc(*items, larger * item_bytes);
-    if (moved == NULL) {
-        return false;
-    }
-    *items = moved;
-    *capacity = larger;
-    return true;
-}
-
-/* Appends a terminated copy; `offset` is where it begins. */
-static bool keep_text(struct ar_csv *csv, const char *text, size_t bytes, size_t *offset)
-{
-    if (!reserve((void **)&csv->text, &csv->text_capacity, csv->text_bytes + bytes + 1, 1)) {
-        return false;
-    }
-    *offset = csv->text_bytes;
-    memcpy(csv->text + *offset, text, bytes);
-    csv->text[*offset + bytes] = '\0';
-    csv->text_bytes += bytes + 1;
-    return true;
+    copy[bytes] = '\0';
+    loader->room += bytes + 1;
+    return copy;
 }
 
 static void take_cell(void *text, size_t bytes, void *data)
 {
     struct loader *loader = data;
     struct ar_csv *csv = loader->csv;
-    size_t offset;
     loader->line_cells++;
-    if (loader->line_cells > AR_CSV_COLUMNS_MAX) {
-        return; /* reported by finish_line(), which sees the count */
-    }
-    if (!reserve((void **)&csv->cells, &csv->cells_capacity, csv->cells_count + 1,
-                 sizeof *csv->cells) ||
-        !keep_text(csv, text, bytes, &offset)) {
-        loader->is_out_of_memory = true;
-        return;
-    }
-    csv->cells[csv->cells_count++] = offset;
+    csv->cells[csv->cells_count++] = keep_text(loader, text, bytes);
 }
 
 static enum ar_status finish_header(struct loader *loader)
@@ -82,9 +55,6 @@ static enum ar_status finish_header(struct loader *loader)
 static enum ar_status finish_line(struct loader *loader)
 {
     struct ar_csv *csv = loader->csv;
-    if (loader->is_out_of_memory) {
-        return ar_error_no_memory(loader->err, csv->path);
-    }
     if (loader->line_cells == 0) {
         return AR_OK;
     }
@@ -100,19 +70,14 @@ static enum ar_status finish_line(struct loader *loader)
             "%s:%" PRIu64 ": %zu cells; expected %zu as in the header (line %" PRIu64 ")%s",
             csv->path, loader->line, loader->line_cells, csv->columns_count, csv->header_line, cut);
     }
-    if (!reserve((void **)&csv->lines, &csv->lines_capacity, csv->rows_count + 1,
-                 sizeof *csv->lines)) {
-        return ar_error_no_memory(loader->err, csv->path);
-    }
     csv->lines[csv->rows_count++] = loader->line;
     return AR_OK;
 }
 
-/* libcsv sees one line at a time, so that the line of a cell is known and quotes cannot swallow the
- * rest of the file. */
-static enum ar_status read_row(struct loader *loader, struct csv_parser *parser, const char *text,
-                               size_t bytes)
+/* libcsv does not count lines, so it sees one at a time. */
+static enum ar_status read_row(struct loader *loader, const char *text, size_t bytes)
 {
+    struct csv_parser *parser = &loader->parser;
     loader->line_cells = 0;
     bool is_parsed = csv_parse(parser, text, bytes, take_cell, NULL, loader) == bytes &&
                      csv_fini(parser, take_cell, NULL, loader) == 0;
@@ -128,59 +93,59 @@ static enum ar_status read_row(struct loader *loader, struct csv_parser *parser,
     return finish_line(loader);
 }
 
-/* Splits `# word = value`; false for an ordinary comment. */
-static bool split_directive(const char *text, size_t bytes, size_t *key, size_t *key_bytes,
-                            size_t *value, size_t *value_bytes)
+static bool is_blank(char letter)
 {
-    const char *letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
-    size_t i = 0;
-    while (i < bytes && (text[i] == '#' || text[i] == ' ' || text[i] == '\t')) {
-        i++;
+    return letter == ' ' || letter == '\t';
+}
+
+/* Bytes of the key of `# key = value` or `# key: value`; 0 for a comment without. */
+static size_t key_size(const struct loader *loader, const char *text, size_t bytes)
+{
+    bool is_fact = loader->comments == AR_CSV_FACTS;
+    size_t size = 0;
+    while (size < bytes &&
+           (is_fact ? text[size] != ':' && !is_blank(text[size])
+                    : text[size] == '_' || (text[size] >= 'a' && text[size] <= 'z') ||
+                          (text[size] >= '0' && text[size] <= '9'))) {
+        size++;
     }
-    *key = i;
-    while (i < bytes && text[i] != '\0' && strchr(letters, text[i]) != NULL) {
-        i++;
+    size_t mark = size;
+    while (!is_fact && mark < bytes && is_blank(text[mark])) {
+        mark++;
     }
-    *key_bytes = i - *key;
-    while (i < bytes && (text[i] == ' ' || text[i] == '\t')) {
-        i++;
-    }
-    if (*key_bytes == 0 || i == bytes || text[i] != '=') {
-        return false;
-    }
-    i++;
-    while (i < bytes && (text[i] == ' ' || text[i] == '\t')) {
-        i++;
-    }
-    while (bytes > i && (text[bytes - 1] == ' ' || text[bytes - 1] == '\t')) {
-        bytes--;
-    }
-    *value = i;
-    *value_bytes = bytes - i;
-    return true;
+    return mark < bytes && text[mark] == (is_fact ? ':' : '=') ? size : 0;
 }
 
 static enum ar_status read_comment(struct loader *loader, const char *text, size_t bytes)
 {
     struct ar_csv *csv = loader->csv;
-    size_t key, key_bytes, value, value_bytes;
-    if (!split_directive(text, bytes, &key, &key_bytes, &value, &value_bytes)) {
+    const char *end = text + bytes;
+    while (text < end && (*text == '#' || is_blank(*text))) {
+        text++;
+    }
+    size_t size = key_size(loader, text, (size_t)(end - text));
+    if (size == 0 && loader->comments == AR_CSV_DIRECTIVES) {
         return AR_OK;
     }
-    if (csv->columns_count > 0) {
+    if (csv->columns_count > 0 && loader->comments == AR_CSV_DIRECTIVES) {
         return ar_error_set(loader->err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": directive after the header (line %" PRIu64
                             "), where it would be ignored; expected it before",
                             csv->path, loader->line, csv->header_line);
     }
-    struct ar_csv_directive directive = {.line = loader->line};
-    if (!reserve((void **)&csv->directives, &csv->directives_capacity, csv->directives_count + 1,
-                 sizeof *csv->directives) ||
-        !keep_text(csv, text + key, key_bytes, &directive.key) ||
-        !keep_text(csv, text + value, value_bytes, &directive.value)) {
-        return ar_error_no_memory(loader->err, csv->path);
+    struct ar_csv_directive *directive = &csv->directives[csv->directives_count++];
+    directive->line = loader->line;
+    directive->key = keep_text(loader, text, size);
+    for (text += size; size > 0 && is_blank(*text); text++) {
     }
-    csv->directives[csv->directives_count++] = directive;
+    text += size > 0; /* the mark */
+    while (text < end && is_blank(*text)) {
+        text++;
+    }
+    while (end > text && is_blank(end[-1])) {
+        end--;
+    }
+    directive->value = keep_text(loader, text, (size_t)(end - text));
     return AR_OK;
 }
 
@@ -188,7 +153,7 @@ static enum ar_status check_is_text(struct loader *loader, const char *text, siz
 {
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)text[i];
-        if ((byte < 0x20 && byte != '\t') || byte == 0x7f) {
+        if ((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f) {
             return ar_error_set(loader->err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
                                 loader->csv->path, loader->line, byte);
@@ -197,138 +162,139 @@ static enum ar_status check_is_text(struct loader *loader, const char *text, siz
     return AR_OK;
 }
 
-static enum ar_status read_lines(struct loader *loader, struct csv_parser *parser, const char *text,
-                                 size_t bytes)
+static size_t line_size(const char *text, size_t bytes)
 {
-    size_t start = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* UTF-8 mark */
-    while (start < bytes) {
-        size_t end = start;
-        while (end < bytes && text[end] != '\n' && text[end] != '\r') {
-            end++;
+    size_t size = 0;
+    while (size < bytes && text[size] != '\n' && text[size] != '\r') {
+        size++;
+    }
+    return size;
+}
+
+static size_t newline_size(const char *text, size_t bytes)
+{
+    return bytes > 1 && text[0] == '\r' && text[1] == '\n' ? 2 : bytes > 0 ? 1 : 0;
+}
+
+/* Bytes of the line of cells at `text`: within quotes it goes on behind its end. */
+static size_t row_size(const char *text, size_t bytes, uint64_t *lines)
+{
+    bool is_quoted = false;
+    size_t size = 0;
+    for (size_t at = 0; at < bytes; at = size) {
+        size_t end = at + line_size(text + at, bytes - at);
+        for (; at < end; at++) {
+            is_quoted ^= text[at] == '"';
         }
-        const char *line = text + start;
-        size_t line_bytes = end - start;
-        loader->line++;
-        loader->ends_in_line = end == bytes;
-        enum ar_status status = check_is_text(loader, line, line_bytes);
+        if (!is_quoted) {
+            return end;
+        }
+        size = end + newline_size(text + end, bytes - end);
+        *lines += size > end;
+    }
+    return size;
+}
+
+static enum ar_status read_lines(struct loader *loader, const char *text, size_t bytes)
+{
+    uint64_t next_line = 1;
+    while (bytes > 0) {
+        size_t size = line_size(text, bytes);
         size_t blanks = 0;
-        while (blanks < line_bytes && (line[blanks] == ' ' || line[blanks] == '\t')) {
+        while (blanks < size && is_blank(text[blanks])) {
             blanks++;
         }
-        if (status == AR_OK && blanks < line_bytes) {
-            status = line[blanks] == '#' ? read_comment(loader, line, line_bytes)
-                                         : read_row(loader, parser, line, line_bytes);
+        bool is_comment = blanks < size && text[blanks] == '#';
+        loader->line = next_line++;
+        size = is_comment ? size : row_size(text, bytes, &next_line);
+        loader->ends_in_line = size == bytes;
+        AR_TRY(check_is_text(loader, text, size));
+        if (is_comment) {
+            AR_TRY(read_comment(loader, text, size));
+        } else if (blanks < size) {
+            AR_TRY(read_row(loader, text, size));
         }
-        if (status != AR_OK) {
-            return status;
-        }
-        bool is_crlf = end + 1 < bytes && text[end] == '\r' && text[end + 1] == '\n';
-        start = end + (is_crlf ? 2 : 1);
+        size += newline_size(text + size, bytes - size);
+        text += size;
+        bytes -= size;
     }
     return AR_OK;
 }
 
-static enum ar_status parse_bytes(struct ar_csv *csv, const char *text, size_t bytes,
-                                  struct ar_error *err)
+/* Room for as many cells, directives and rows as there can be. */
+static enum ar_status make_room(struct loader *loader, const char *text, size_t bytes)
 {
-    struct csv_parser parser;
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+    struct ar_csv *csv = loader->csv;
+    size_t cells = 2;
+    size_t lines = 2;
+    size_t comments = 1;
+    for (size_t i = 0; i < bytes; i++) {
+        bool is_end = text[i] == '\n' || text[i] == '\r';
+        lines += is_end;
+        cells += is_end || text[i] == ',';
+        comments += text[i] == '#';
+    }
+    loader->room = ar_arena_alloc(&csv->arena, bytes + 3, 1);
+    csv->cells = ar_arena_alloc(&csv->arena, cells, sizeof *csv->cells);
+    csv->lines = ar_arena_alloc(&csv->arena, lines, sizeof *csv->lines);
+    csv->directives = ar_arena_alloc(&csv->arena, comments, sizeof *csv->directives);
+    bool has_room =
+        loader->room != NULL && csv->cells != NULL && csv->lines != NULL && csv->directives != NULL;
+    return has_room ? AR_OK : ar_error_no_memory(loader->err, csv->path);
+}
+
+static enum ar_status parse(struct ar_csv *csv, const char *text, size_t bytes,
+                            enum ar_csv_comments comments, struct ar_error *err)
+{
+    struct loader loader = {.csv = csv, .comments = comments, .err = err};
+    size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
+    AR_TRY(make_room(&loader, text, bytes));
+    if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         return ar_error_no_memory(err, csv->path);
     }
-    struct loader loader = {.csv = csv, .err = err};
-    enum ar_status status = read_lines(&loader, &parser, text, bytes);
-    csv_free(&parser);
+    enum ar_status status = read_lines(&loader, text + mark, bytes - mark);
+    csv_free(&loader.parser);
     if (status == AR_OK && csv->columns_count == 0) {
-        status =
-            ar_error_set(err, AR_BAD_DATA, "%s: no header line in %zu bytes; expected a CSV file",
-                         csv->path, bytes);
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: no header line in %zu bytes; expected a CSV file", csv->path,
+                            bytes);
     }
     return status;
 }
 
-static enum ar_status open_file(const char *path, FILE **file, struct ar_error *err)
+enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
+                            enum ar_csv_comments comments, struct ar_csv **csv,
+                            struct ar_error *err)
 {
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    struct stat facts;
-    if (descriptor < 0 || fstat(descriptor, &facts) != 0) {
-        ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a CSV file", path, strerror(errno));
-    } else if (S_ISDIR(facts.st_mode)) {
-        ar_error_set(err, AR_NO_INPUT, "%s: is a directory; expected a CSV file", path);
-    } else if ((*file = fdopen(descriptor, "rb")) == NULL) {
-        ar_error_no_memory(err, path);
-    } else {
-        return AR_OK;
+    struct ar_csv *parsed = calloc(1, sizeof *parsed);
+    if (parsed == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    if (descriptor >= 0) {
-        close(descriptor);
+    parsed->path = ar_arena_text(&parsed->arena, path);
+    enum ar_status status = parsed->path != NULL ? parse(parsed, text, bytes, comments, err)
+                                                 : ar_error_no_memory(err, path);
+    if (status != AR_OK) {
+        ar_csv_destroy(parsed);
+        return status;
     }
-    return err->status;
-}
-
-/* Reads until the end or one byte past the limit. */
-static enum ar_status read_bytes(FILE *file, const char *path, char **text, size_t *bytes,
-                                 struct ar_error *err)
-{
-    size_t capacity = 0;
-    *text = NULL;
-    *bytes = 0;
-    do {
-        if (!reserve((void **)text, &capacity, *bytes + 65536, 1)) {
-            return ar_error_no_memory(err, path);
-        }
-        size_t got = fread(*text + *bytes, 1, capacity - *bytes, file);
-        *bytes += got;
-        if (ferror(file)) {
-            return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a CSV file", path,
-                                strerror(errno));
-        }
-        if (got == 0) {
-            return AR_OK;
-        }
-    } while (*bytes <= AR_CSV_BYTES_MAX);
-    return ar_error_set(err, AR_BAD_DATA, "%s: larger than %d bytes; expected a CSV file", path,
-                        AR_CSV_BYTES_MAX);
+    *csv = parsed;
+    return AR_OK;
 }
 
 enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err)
 {
-    FILE *file;
-    enum ar_status status = open_file(path, &file, err);
-    if (status != AR_OK) {
-        return status;
-    }
     char *text;
     size_t bytes;
-    status = read_bytes(file, path, &text, &bytes, err);
-    fclose(file);
-    struct ar_csv *loaded = status == AR_OK ? calloc(1, sizeof *loaded) : NULL;
-    if (loaded != NULL) {
-        loaded->path = strdup(path);
-    }
-    if (status == AR_OK && (loaded == NULL || loaded->path == NULL)) {
-        status = ar_error_no_memory(err, path);
-    }
-    if (status == AR_OK) {
-        status = parse_bytes(loaded, text, bytes, err);
-    }
+    AR_TRY(ar_file_read(path, AR_CSV_BYTES_MAX, "a CSV file", &text, &bytes, err));
+    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_DIRECTIVES, csv, err);
     free(text);
-    if (status != AR_OK) {
-        ar_csv_destroy(loaded);
-        return status;
-    }
-    *csv = loaded;
-    return AR_OK;
+    return status;
 }
 
 void ar_csv_destroy(struct ar_csv *csv)
 {
-    if (csv == NULL) {
-        return;
+    if (csv != NULL) {
+        ar_arena_end(&csv->arena);
+        free(csv);
     }
-    free(csv->path);
-    free(csv->text);
-    free(csv->directives);
-    free(csv->cells);
-    free(csv->lines);
-    free(csv);
 }

@@ -70,7 +70,7 @@ static enum ar_status find_columns(const struct ar_csv *csv, size_t places[PUBLI
     char where[PUBLISHED_WHERE];
     snprintf(where, sizeof where, "%.120s:%" PRIu64, csv->path, csv->header_line);
     for (size_t i = 0; i < csv->columns_count; i++) {
-        const char *name = csv->text + csv->cells[i];
+        const char *name = csv->cells[i];
         if (published_column_find(name) == PUBLISHED_COLUMNS_COUNT) {
             return ar_error_unknown(err, AR_BAD_DATA, where, "column", name, column_names,
                                     PUBLISHED_COLUMNS_COUNT);

@@ -104,7 +104,7 @@ static enum ar_status take_key(const struct training_file *file, size_t index,
     if (found == NULL || (key->kind != LIST && *(const char **)place != NULL)) {
         return AR_OK;
     }
-    const char *value = file->csv->text + found->value;
+    const char *value = found->value;
     joined->lines[index] = found->line;
     if (key->kind == LIST) {
         bool is_alone = ((struct option_values *)place)->count == 0;

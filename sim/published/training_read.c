@@ -30,21 +30,20 @@ static enum ar_status refuse(const struct ar_csv *csv, const char *key, const ch
     char shown[64];
     const struct ar_csv_directive *found = ar_csv_find_directive(csv, key);
     return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s",
-                        csv->path, found->line, key, ar_csv_show(csv->text + found->value, shown),
-                        expected);
+                        csv->path, found->line, key, ar_csv_show(found->value, shown), expected);
 }
 
 /* The version comes first, so that a later form is not taken for a wrong one. */
 static enum ar_status check_version(const struct ar_csv *csv, struct ar_error *err)
 {
     const struct ar_csv_directive *first = csv->directives_count > 0 ? csv->directives : NULL;
-    if (first == NULL || first->line != 1 || strcmp(csv->text + first->key, "run") != 0) {
+    if (first == NULL || first->line != 1 || strcmp(first->key, "run") != 0) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s:1: the version of the run file is missing; expected the line "
                             "\"# run = " VERSION "\"",
                             csv->path);
     }
-    if (strcmp(csv->text + first->value, VERSION) != 0) {
+    if (strcmp(first->value, VERSION) != 0) {
         return refuse(csv, "run", VERSION ", the version of run files that this program reads",
                       err);
     }

@@ -1,0 +1,16 @@
+/** \file ar_file.h
+ * Reading a whole file.
+ */
+#ifndef AR_BASE_FILE_H
+#define AR_BASE_FILE_H
+
+#include <stddef.h>
+
+#include "ar_error.h"
+
+/** Reads a file, also a pipe, of at most `max_bytes`; more is AR_BAD_DATA. `expected` ("a CSV
+ * file") completes error lines. The text is terminated, free()d by the caller. */
+enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected, char **text,
+                            size_t *bytes, struct ar_error *err);
+
+#endif

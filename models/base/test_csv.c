@@ -1,0 +1,165 @@
+/* What a CSV file may look like; files of traces and costs have tests beside their readers. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_file.h"
+
+static struct ar_csv *parsed(const char *text, enum ar_csv_comments comments)
+{
+    struct ar_error err;
+    struct ar_csv *csv = NULL;
+    enum ar_status status = ar_csv_parse("x.csv", text, strlen(text), comments, &csv, &err);
+    cr_assert_eq(status, AR_OK, "%s", err.text);
+    return csv;
+}
+
+Test(csv, cells_may_have_commas_quotes_and_ends_of_lines)
+{
+    struct ar_csv *csv = parsed("\xef\xbb\xbf"
+                                "name,note\r\n"
+                                " a , \"one, \"\"two\"\"\r\nthree\" \r\n"
+                                "\n"
+                                "# \"a remark\n"
+                                "b,\"\"\n"
+                                "\" c \",",
+                                AR_CSV_DIRECTIVES);
+    cr_assert_eq(csv->rows_count, 3);
+    cr_expect_str_eq(ar_csv_column_name(csv, 0), "name", "no byte-order mark");
+    cr_expect_str_eq(ar_csv_cell(csv, 0, 0), "a");
+    cr_expect_str_eq(ar_csv_cell(csv, 0, 1), "one, \"two\"\r\nthree");
+    cr_expect_str_empty(ar_csv_cell(csv, 1, 1));
+    cr_expect_str_eq(ar_csv_cell(csv, 2, 0), " c ");
+    cr_expect_eq(csv->lines[0], 2, "where the row begins");
+    cr_expect_eq(csv->lines[1], 6);
+    cr_expect_eq(csv->lines[2], 7);
+    char where[AR_CSV_WHERE];
+    cr_expect_str_eq(ar_csv_where(csv, 1, where), "x.csv:6");
+    ar_csv_destroy(csv);
+}
+
+Test(csv, comments_are_directives_before_the_header_or_facts_anywhere)
+{
+    static const char text[] = "# format = 1\n# net_Bps: 5\n#an ordinary remark: of words \n"
+                               "a\n1\n# end: = \n";
+    struct ar_csv *facts = parsed(text, AR_CSV_FACTS);
+    static const char *const expected[][2] = {
+        {"", "format = 1"}, {"net_Bps", "5"}, {"", "an ordinary remark: of words"}, {"end", "="}};
+    static const uint64_t lines[] = {1, 2, 3, 6};
+    cr_assert_eq(facts->directives_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        cr_expect_str_eq(facts->directives[i].key, expected[i][0]);
+        cr_expect_str_eq(facts->directives[i].value, expected[i][1]);
+        cr_expect_eq(facts->directives[i].line, lines[i]);
+    }
+    ar_csv_destroy(facts);
+    struct ar_csv *directives = parsed(text, AR_CSV_DIRECTIVES);
+    cr_assert_eq(directives->directives_count, 1);
+    cr_expect_str_eq(ar_csv_directive_text(directives, "format", ""), "1");
+    ar_csv_destroy(directives);
+}
+
+Test(csv, wrong_files_are_refused_with_their_line)
+{
+    static const char *const cases[][2] = {
+        {"", "x.csv: no header line in 0 bytes; expected a CSV file"},
+        {"# only\n", "x.csv: no header line in 7 bytes"},
+        {"a,b\n1\n", "x.csv:2: 1 cells; expected 2 as in the header (line 1)"},
+        {"a,b\n1", "the file ends in the middle of this line"},
+        {"a,b\n1,2\n\"1,2\n3,4\n", "x.csv:3: a quote is out of place or not closed"},
+        {"a,b\n1\"\",2\n", "x.csv:2: a quote is out of place"},
+        {"a,b\n\"1\n\",2,3\n", "x.csv:2: 3 cells"},
+        {"a,b\n\"\n\",2\n3\n", "x.csv:4: 1 cells"},
+        {"a\n\x01\n", "x.csv:2: byte 0x01 is not text"},
+        {"a\n# b = 1\n", "x.csv:2: directive after the header (line 1)"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_error err;
+        struct ar_csv *csv = NULL;
+        enum ar_status status =
+            ar_csv_parse("x.csv", cases[i][0], strlen(cases[i][0]), AR_CSV_DIRECTIVES, &csv, &err);
+        cr_assert_eq(status, AR_BAD_DATA, "%zu", i);
+        cr_expect_null(csv);
+        cr_expect_not_null(strstr(err.text, cases[i][1]), "%s", err.text);
+    }
+}
+
+static enum ar_status place(const char *header, enum ar_csv_strictness strictness, size_t places[2],
+                            struct ar_error *err)
+{
+    static const char *const names[] = {"gpus", "time_s"};
+    struct ar_csv *csv = parsed(header, AR_CSV_DIRECTIVES);
+    enum ar_status status = ar_csv_place_columns(csv, names, 2, strictness, places, err);
+    ar_csv_destroy(csv);
+    return status;
+}
+
+Test(csv, columns_are_found_in_any_order_as_strictly_as_asked_for)
+{
+    struct ar_error err;
+    size_t places[2];
+    cr_expect_eq(place("time_s,gpus\n", AR_CSV_EXACT, places, &err), AR_OK);
+    cr_expect(places[0] == 1 && places[1] == 0);
+    cr_expect_eq(place("time_s,gpu,gpus\n", AR_CSV_EXACT, places, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "x.csv:1: unknown column \"gpu\"; did you mean \"gpus\"?");
+    cr_expect_eq(place("time_s,gpu,gpus\n", AR_CSV_AT_LEAST, places, &err), AR_OK);
+    cr_expect(places[0] == 2 && places[1] == 0);
+    cr_expect_eq(place("time_s\n", AR_CSV_AT_LEAST, places, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "x.csv:1: column \"gpus\" is missing; expected it in the header");
+    cr_expect_eq(place("time_s,x,x\n", AR_CSV_AS_THERE_ARE, places, &err), AR_OK);
+    cr_expect(places[0] == SIZE_MAX && places[1] == 0);
+    cr_expect_eq(place("gpus,gpus\n", AR_CSV_AS_THERE_ARE, places, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "x.csv:1: column \"gpus\" is given twice; expected it once");
+}
+
+Test(csv, what_is_written_is_what_is_read)
+{
+    static const char *const cells[] = {"plain",    "a,b",  "\"", "# no remark",
+                                        " blank\t", "\r\n", ""};
+    enum { COUNT = sizeof cells / sizeof cells[0] };
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&text, &bytes);
+    cr_assert_not_null(file);
+    fputs("name,again\n", file);
+    for (size_t i = 0; i < COUNT; i++) {
+        ar_csv_write_cell(file, cells[i], true);
+        ar_csv_write_cell(file, cells[i], false);
+        fputc('\n', file);
+    }
+    cr_assert_eq(fclose(file), 0);
+    struct ar_csv *csv = parsed(text, AR_CSV_DIRECTIVES);
+    cr_assert_eq(csv->rows_count, COUNT);
+    for (size_t i = 0; i < COUNT; i++) {
+        cr_expect_str_eq(ar_csv_cell(csv, i, 0), cells[i]);
+        cr_expect_str_eq(ar_csv_cell(csv, i, 1), cells[i]);
+    }
+    ar_csv_destroy(csv);
+    free(text);
+}
+
+Test(file, a_file_is_read_whole_or_not_at_all)
+{
+    struct ar_error err;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *file = fopen("ar_file_test.txt", "w");
+    cr_assert_not_null(file);
+    for (int i = 0; i < 50000; i++) {
+        fprintf(file, "%05d\n", i);
+    }
+    cr_assert_eq(fclose(file), 0);
+    cr_assert_eq(ar_file_read("ar_file_test.txt", 300000, "digits", &text, &bytes, &err), AR_OK);
+    cr_expect_eq(bytes, 300000);
+    cr_expect_str_eq(text + 299994, "49999\n");
+    free(text);
+    cr_expect_eq(ar_file_read("ar_file_test.txt", 299999, "digits", &text, &bytes, &err),
+                 AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "ar_file_test.txt: larger than 299999 bytes; expected digits");
+    remove("ar_file_test.txt");
+    cr_expect_eq(ar_file_read("ar_file_test.txt", 9, "digits", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_str_eq(err.text, "ar_file_test.txt: No such file or directory; expected digits");
+    cr_expect_eq(ar_file_read(".", 9, "digits", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_str_eq(err.text, ".: is a directory; expected digits");
+}
