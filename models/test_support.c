@@ -113,7 +113,7 @@ struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
     struct ar_error err;
     bool is_made =
         ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &file, &err) == AR_OK &&
-        ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/v100-sxm2.cost.csv", &cost, &err) ==
+        ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv", &cost, &err) ==
             AR_OK &&
         ar_trace_create(file, cost, &request, &trace, &err) == AR_OK;
     cr_assert(is_made, "%s", err.text);

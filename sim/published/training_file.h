@@ -1,12 +1,12 @@
 /** \file training_file.h
  * A run file: what one training run was, in words of the command line and phases of the batch.
  *
- * CSV with directives (traces/ar_csv.h). The first line is `# run = 1`, the version of the form.
- * Directives that are also options of `train` (cluster, gpus, algorithm, shape, trace, precision,
- * framework, bucket, channels, window, engine, jitter, iterations, seed, baseline, and lists
- * separated by `;` for set and term) are texts here and are parsed where options are. Files that
- * they name by a relative path lie beside the run file. traces/README.md describes the form for
- * users.
+ * CSV with directives (models/base/ar_csv.h). The first line is `# run = 1`, the version of the
+ * form. Directives that are also options of `train` (cluster, gpus, algorithm, shape, trace,
+ * precision, framework, bucket, channels, window, engine, jitter, iterations, seed, baseline, and
+ * lists separated by `;` for set and term) are texts here and are parsed where options are. Files
+ * that they name by a relative path lie beside the run file. traces/README.md describes the form
+ * for users.
  */
 #ifndef AR_TRAINING_FILE_H
 #define AR_TRAINING_FILE_H

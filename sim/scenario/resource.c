@@ -13,20 +13,17 @@ struct kind {
     const char *noun;
     const char *folder;
     const char *ending;
-    const char *not_ending[2]; /* longer endings that are another kind */
-    const char *path_ending;   /* of a text that is a path; NULL: as `ending` */
+    const char *path_ending; /* of a text that is a path; NULL: as `ending` */
 };
 
 static const struct kind kinds[] = {
-    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", {NULL, NULL}, NULL},
-    [RESOURCE_TRACE] = {"trace", "traces", ".csv", {".cost.csv", ".convolutions.csv"}, NULL},
-    [RESOURCE_COST] = {"device cost table", "traces", ".cost.csv", {NULL, NULL}, NULL},
-    [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", {NULL, NULL}, NULL},
-    [RESOURCE_FRAMEWORK] =
-        {"framework", "traces/frameworks", ".framework.csv", {NULL, NULL}, ".csv"},
-    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", {NULL, NULL}, NULL},
-    [RESOURCE_PUBLISHED] =
-        {"table of published runs", "validate/data/published", ".csv", {NULL, NULL}, NULL},
+    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", NULL},
+    [RESOURCE_TRACE] = {"trace", "traces", ".csv", NULL},
+    [RESOURCE_COST] = {"device cost table", "traces/device", ".cost.csv", NULL},
+    [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", NULL},
+    [RESOURCE_FRAMEWORK] = {"framework", "traces/frameworks", ".framework.csv", ".csv"},
+    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", NULL},
+    [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", NULL},
 };
 
 static bool ends_with(const char *text, const char *ending)
@@ -43,11 +40,6 @@ static const char *path_ending(const struct kind *kind)
 
 static bool is_of_kind(const struct kind *kind, const char *file)
 {
-    for (int i = 0; i < 2; i++) {
-        if (kind->not_ending[i] != NULL && ends_with(file, kind->not_ending[i])) {
-            return false;
-        }
-    }
     return file[0] != '.' && ends_with(file, kind->ending);
 }
 

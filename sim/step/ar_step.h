@@ -13,8 +13,8 @@
  * next one when it has finished its optimizer. A step lasts from the end of the step before to its
  * own, both on the last rank.
  *
- * **Terms of a framework** (traces/ar_framework.h) that enter here, not the trace; with one rank
- * there is nobody to exchange with, and all but the input limit are off:
+ * **Terms of a framework** (traces/frameworks/ar_framework.h) that enter here, not the trace; with
+ * one rank there is nobody to exchange with, and all but the input limit are off:
  *
  * - Buckets that are negotiated in cycles may be sent later than their last gradient is there, and
  *   hold other tensors (ar_workload.h). A negotiation ends when the slowest rank has taken part:

@@ -1,4 +1,4 @@
-#include "test_files.h"
+#include "test_load.h"
 
 #define DIRECTIVES "# batch = 32\n# precision = fp16\n"
 #define HEADER     "layer,forward_s,backward_s,gradient_elements\n"
@@ -211,7 +211,7 @@ Test(trace, a_timed_trace_refuses_another_batch_or_precision)
 Test(trace, a_work_trace_needs_batch_precision_and_cost_table)
 {
     const char *path = SHIPPED("resnet50-v1.5.csv");
-    const char *cost_path = SHIPPED("v100-sxm2.cost.csv");
+    const char *cost_path = SHIPPED("device/v100-sxm2.cost.csv");
     struct ar_trace_request request = {.precision_is_given = true};
     expect_request_refused(path, cost_path, request, AR_USAGE, "batch per GPU");
     request.batch = 1000001;
@@ -237,7 +237,7 @@ Test(trace, a_file_says_what_it_offers_and_makes_any_number_of_traces)
     struct ar_trace *traces[3];
     struct ar_error err;
     cr_assert_eq(ar_trace_file_load(SHIPPED("resnet50-v1.5.csv"), &file, &err), AR_OK);
-    cr_assert_eq(ar_device_cost_load(SHIPPED("v100-sxm2.cost.csv"), &cost, &err), AR_OK);
+    cr_assert_eq(ar_device_cost_load(SHIPPED("device/v100-sxm2.cost.csv"), &cost, &err), AR_OK);
     cr_expect_not(file->trace.is_timed);
     cr_expect_eq(file->trace.batch, 0);
     for (size_t i = 0; i < 3; i++) {
@@ -273,7 +273,8 @@ static void expect_work_refused(const char *rows, const char *expected)
     snprintf(text, sizeof text, WORK_HEADER "%s", rows);
     const char *path = test_write("work.csv", text, strlen(text));
     const struct ar_trace_request request = {.batch = 32, .precision_is_given = true};
-    expect_request_refused(path, SHIPPED("v100-sxm2.cost.csv"), request, AR_BAD_DATA, expected);
+    expect_request_refused(path, SHIPPED("device/v100-sxm2.cost.csv"), request, AR_BAD_DATA,
+                           expected);
     remove(path);
 }
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "ar_framework.h"
-#include "test_files.h"
+#include "test_load.h"
 
 static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
 {
@@ -185,8 +185,8 @@ static struct ar_trace *resnet50(bool has_floor, double floor_s)
                                              .kernel_floor_s = floor_s};
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("v100-sxm2.cost.csv"), request,
-                            &trace, &err),
+    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
+                            request, &trace, &err),
                  AR_OK, "%s", err.text);
     return trace;
 }

@@ -1,13 +1,8 @@
-#include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "accuracy.h"
 #include "ar_csv.h"
-#include "ar_device_cost.h"
 #include "resnet50.h"
-
-#define FOLDER AR_TEST_SOURCE_DIR "/traces"
+#include "test_load.h"
 
 Test(resnet50, the_shipped_file_is_what_the_generator_writes)
 {
@@ -17,7 +12,7 @@ Test(resnet50, the_shipped_file_is_what_the_generator_writes)
     cr_assert_not_null(memory);
     ar_resnet50_write(memory);
     cr_assert_eq(fclose(memory), 0);
-    FILE *file = fopen(FOLDER "/resnet50-v1.5.csv", "rb");
+    FILE *file = fopen(SHIPPED("resnet50-v1.5.csv"), "rb");
     cr_assert_not_null(file);
     char *shipped = malloc(bytes + 2);
     size_t shipped_bytes = fread(shipped, 1, bytes + 2, file);
@@ -30,9 +25,13 @@ Test(resnet50, the_shipped_file_is_what_the_generator_writes)
 
 static struct ar_trace *load(uint32_t batch, enum ar_precision precision)
 {
+    const struct ar_trace_request request = {
+        .batch = batch, .precision = precision, .precision_is_given = true};
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_accuracy_load(FOLDER, batch, precision, &trace, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(test_trace(SHIPPED("resnet50-v1.5.csv"), SHIPPED("device/v100-sxm2.cost.csv"),
+                            request, &trace, &err),
+                 AR_OK, "%s", err.text);
     return trace;
 }
 
@@ -62,7 +61,7 @@ Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)
 {
     struct ar_csv *csv;
     struct ar_error err;
-    cr_assert_eq(ar_csv_load(FOLDER "/resnet50-v1.5.csv", &csv, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_csv_load(SHIPPED("resnet50-v1.5.csv"), &csv, &err), AR_OK, "%s", err.text);
     cr_expect_eq(sum_column(csv, "macs"), 4089184256);
     ar_csv_destroy(csv);
 }

@@ -1,4 +1,4 @@
-#include "test_files.h"
+#include "test_shipped.h"
 
 #include <stdlib.h>
 
@@ -8,8 +8,8 @@ static struct ar_device_cost *load(void)
 {
     struct ar_device_cost *cost = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_device_cost_load(SHIPPED("v100-sxm2.cost.csv"), &cost, &err), AR_OK, "%s",
-                 err.text);
+    cr_assert_eq(ar_device_cost_load(SHIPPED("device/v100-sxm2.cost.csv"), &cost, &err), AR_OK,
+                 "%s", err.text);
     return cost;
 }
 
@@ -161,7 +161,7 @@ Test(device_cost, bad_tables_are_refused)
 static void expect_points_refused(const char *points, const char *expected)
 {
     char table[16384];
-    FILE *file = fopen(SHIPPED("v100-sxm2.cost.csv"), "rb");
+    FILE *file = fopen(SHIPPED("device/v100-sxm2.cost.csv"), "rb");
     size_t bytes = fread(table, 1, sizeof table - 1, file);
     fclose(file);
     table[bytes] = '\0';

@@ -16,7 +16,7 @@
 #ifndef AR_TRACES_GPU_SPREAD_H
 #define AR_TRACES_GPU_SPREAD_H
 
-#include "accuracy.h"
+#include "throughput.h"
 
 struct ar_gpu_spread {
     size_t rows_count; /**< published pairs of one GPU and several */
@@ -27,7 +27,7 @@ struct ar_gpu_spread {
 
 /** Estimates c from those rows of a precision with 2, 4, 8 or 16 GPUs that have a row of one GPU,
  * same framework, hardware and batch, beside them. AR_BAD_DATA if there is none. */
-enum ar_status ar_gpu_spread_estimate(const struct ar_accuracy_row *rows, size_t rows_count,
+enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t rows_count,
                                       enum ar_precision precision, struct ar_gpu_spread *spread,
                                       struct ar_error *err);
 

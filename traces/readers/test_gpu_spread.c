@@ -5,11 +5,11 @@
 
 #include "gpu_spread.h"
 
-#define FOLDER AR_TEST_SOURCE_DIR "/traces"
+#define ROOT AR_TEST_SOURCE_DIR
 
-static struct ar_accuracy_row row_of(const char *framework, uint32_t gpus, double published)
+static struct ar_throughput row_of(const char *framework, uint32_t gpus, double published)
 {
-    struct ar_accuracy_row row = {
+    struct ar_throughput row = {
         .precision = AR_FP32, .batch = 96, .gpus = gpus, .published = published};
     snprintf(row.framework, sizeof row.framework, "%s", framework);
     return row;
@@ -17,12 +17,12 @@ static struct ar_accuracy_row row_of(const char *framework, uint32_t gpus, doubl
 
 Test(gpu_spread, gpus_that_lose_what_the_slowest_of_eight_costs_give_the_variation_back)
 {
-    const struct ar_accuracy_row rows[] = {row_of("A", 1, 400),
-                                           row_of("A", 8, 8 * 400 / (1 + 0.02 * 1.42360)),
-                                           row_of("A", 2, 2 * 400 / (1 + 0.01 * 0.56419)),
-                                           row_of("A", 16, 16 * 400 / (1 + 0.06 * 1.76599)),
-                                           row_of("B", 8, 1),
-                                           row_of("A", 3, 1)};
+    const struct ar_throughput rows[] = {row_of("A", 1, 400),
+                                         row_of("A", 8, 8 * 400 / (1 + 0.02 * 1.42360)),
+                                         row_of("A", 2, 2 * 400 / (1 + 0.01 * 0.56419)),
+                                         row_of("A", 16, 16 * 400 / (1 + 0.06 * 1.76599)),
+                                         row_of("B", 8, 1),
+                                         row_of("A", 3, 1)};
     struct ar_gpu_spread spread;
     struct ar_error err;
     cr_assert_eq(ar_gpu_spread_estimate(rows, 6, AR_FP32, &spread, &err), AR_OK);
@@ -34,7 +34,7 @@ Test(gpu_spread, gpus_that_lose_what_the_slowest_of_eight_costs_give_the_variati
 
 Test(gpu_spread, rows_without_one_of_a_single_gpu_are_refused)
 {
-    const struct ar_accuracy_row rows[] = {row_of("A", 8, 3000), row_of("B", 1, 400)};
+    const struct ar_throughput rows[] = {row_of("A", 8, 3000), row_of("B", 1, 400)};
     struct ar_gpu_spread spread;
     struct ar_error err;
     cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP32, &spread, &err), AR_BAD_DATA);
@@ -44,11 +44,11 @@ Test(gpu_spread, rows_without_one_of_a_single_gpu_are_refused)
 /* The jitter of the shipped frameworks and the table of README.md. */
 Test(gpu_spread, published_nodes_vary_by_two_percent)
 {
-    struct ar_accuracy_row *rows = NULL;
+    struct ar_throughput *rows = NULL;
     size_t rows_count;
     struct ar_gpu_spread spread;
     struct ar_error err;
-    cr_assert_eq(ar_accuracy_training(FOLDER, &rows, &rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_training(ROOT, &rows, &rows_count, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP32, &spread, &err), AR_OK);
     cr_expect_float_eq(spread.median, 0.02, 0.0005);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP16, &spread, &err), AR_OK);

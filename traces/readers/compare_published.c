@@ -1,34 +1,34 @@
-/* compare_published FOLDER: prints the tables of accuracy in README.md. FOLDER is traces/. */
+/* compare_published ROOT: prints the tables of accuracy in README.md. ROOT is the source tree. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "gpu_spread.h"
 
-static void print_training(const struct ar_accuracy_row *rows, size_t rows_count, int one_gpu)
+static void print_training(const struct ar_throughput *rows, size_t rows_count, int one_gpu)
 {
     printf("| framework | machine | GPUs | precision | batch | published | model | error |\n"
            "|---|---|--:|---|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < rows_count; i++) {
-        const struct ar_accuracy_row *row = &rows[i];
+        const struct ar_throughput *row = &rows[i];
         if ((row->gpus == 1) == (one_gpu != 0)) {
             printf("| %s | %s | %" PRIu32 " | %s | %" PRIu32 " | %.0f | %.0f | %+.1f %% |\n",
                    row->framework, row->hardware, row->gpus, ar_precision_name(row->precision),
-                   row->batch, row->published, row->predicted, 100 * ar_accuracy_error_frac(row));
+                   row->batch, row->published, row->predicted, 100 * ar_throughput_error_frac(row));
         }
     }
 }
 
-static void print_forward_only(const struct ar_accuracy_row *rows, size_t rows_count)
+static void print_forward_only(const struct ar_throughput *rows, size_t rows_count)
 {
     printf("| batch | published | model | error |\n|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < rows_count; i++) {
         printf("| %" PRIu32 " | %.0f | %.0f | %+.1f %% |\n", rows[i].batch, rows[i].published,
-               rows[i].predicted, 100 * ar_accuracy_error_frac(&rows[i]));
+               rows[i].predicted, 100 * ar_throughput_error_frac(&rows[i]));
     }
 }
 
-static enum ar_status print_spread(const struct ar_accuracy_row *rows, size_t rows_count,
+static enum ar_status print_spread(const struct ar_throughput *rows, size_t rows_count,
                                    struct ar_error *err)
 {
     static const enum ar_precision precisions[] = {AR_FP16, AR_FP32};
@@ -46,11 +46,11 @@ static enum ar_status print_spread(const struct ar_accuracy_row *rows, size_t ro
     return AR_OK;
 }
 
-static enum ar_status print_all(const char *folder, struct ar_error *err)
+static enum ar_status print_all(const char *root, struct ar_error *err)
 {
-    struct ar_accuracy_row *rows;
+    struct ar_throughput *rows;
     size_t rows_count;
-    enum ar_status status = ar_accuracy_training(folder, &rows, &rows_count, err);
+    enum ar_status status = ar_throughput_training(root, &rows, &rows_count, err);
     if (status != AR_OK) {
         return status;
     }
@@ -64,7 +64,7 @@ static enum ar_status print_all(const char *folder, struct ar_error *err)
     if (status != AR_OK) {
         return status;
     }
-    status = ar_accuracy_forward_only(folder, &rows, &rows_count, err);
+    status = ar_throughput_forward_only(root, &rows, &rows_count, err);
     if (status != AR_OK) {
         return status;
     }
@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 {
     struct ar_error err;
     if (argc != 2) {
-        fprintf(stderr, "usage: compare_published FOLDER\n");
+        fprintf(stderr, "usage: compare_published ROOT\n");
         return ar_status_exit_code(AR_USAGE);
     }
     enum ar_status status = print_all(argv[1], &err);

@@ -1,4 +1,4 @@
-#include "accuracy.h"
+#include "throughput.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 
 enum { PATH_SIZE = 4096 };
 
-static const char *join(const char *folder, const char *file, char path[PATH_SIZE])
+static const char *join(const char *root, const char *file, char path[PATH_SIZE])
 {
-    snprintf(path, PATH_SIZE, "%s/%s", folder, file);
+    snprintf(path, PATH_SIZE, "%s/%s", root, file);
     return path;
 }
 
-double ar_accuracy_error_frac(const struct ar_accuracy_row *row)
+double ar_throughput_error_frac(const struct ar_throughput *row)
 {
     return row->predicted / row->published - 1;
 }
@@ -33,13 +33,13 @@ static void free_inputs(struct inputs *inputs)
     ar_device_cost_destroy(inputs->cost);
 }
 
-static enum ar_status load_inputs(const char *folder, struct inputs *inputs, struct ar_error *err)
+static enum ar_status load_inputs(const char *root, struct inputs *inputs, struct ar_error *err)
 {
     char path[PATH_SIZE];
     *inputs = (struct inputs){0};
-    AR_TRY(ar_trace_file_load(join(folder, "resnet50-v1.5.csv", path), &inputs->trace, err));
-    enum ar_status status =
-        ar_device_cost_load(join(folder, "v100-sxm2.cost.csv", path), &inputs->cost, err);
+    AR_TRY(ar_trace_file_load(join(root, "traces/resnet50-v1.5.csv", path), &inputs->trace, err));
+    enum ar_status status = ar_device_cost_load(
+        join(root, "traces/device/v100-sxm2.cost.csv", path), &inputs->cost, err);
     if (status != AR_OK) {
         free_inputs(inputs);
     }
@@ -55,23 +55,13 @@ static enum ar_status make_trace(const struct inputs *inputs, uint32_t batch,
     return ar_trace_create(inputs->trace, inputs->cost, &request, trace, err);
 }
 
-enum ar_status ar_accuracy_load(const char *folder, uint32_t batch, enum ar_precision precision,
-                                struct ar_trace **trace, struct ar_error *err)
-{
-    struct inputs inputs;
-    AR_TRY(load_inputs(folder, &inputs, err));
-    enum ar_status status = make_trace(&inputs, batch, precision, trace, err);
-    free_inputs(&inputs);
-    return status;
-}
-
 static const char *const training_columns[] = {"framework",     "hardware", "precision",
                                                "batch_per_gpu", "gpus",     "images_per_s",
                                                "batch_note",    "source"};
 enum { FRAMEWORK, HARDWARE, PRECISION, BATCH, GPUS, RATE, NOTE, SOURCE, TRAINING_COUNT };
 
 static enum ar_status read_training_row(const struct ar_csv *csv, size_t row, const size_t *places,
-                                        struct ar_accuracy_row *out, struct ar_error *err)
+                                        struct ar_throughput *out, struct ar_error *err)
 {
     uint64_t batch, gpus;
     const char *whole = "a whole number of at least 1";
@@ -88,7 +78,7 @@ static enum ar_status read_training_row(const struct ar_csv *csv, size_t row, co
     return AR_OK;
 }
 
-static enum ar_status predict_training(const struct inputs *inputs, struct ar_accuracy_row *row,
+static enum ar_status predict_training(const struct inputs *inputs, struct ar_throughput *row,
                                        struct ar_error *err)
 {
     struct ar_trace *trace;
@@ -99,7 +89,7 @@ static enum ar_status predict_training(const struct inputs *inputs, struct ar_ac
 }
 
 static enum ar_status read_training(const struct ar_csv *csv, const struct inputs *inputs,
-                                    struct ar_accuracy_row *rows, size_t *rows_count,
+                                    struct ar_throughput *rows, size_t *rows_count,
                                     struct ar_error *err)
 {
     size_t places[TRAINING_COUNT];
@@ -117,7 +107,7 @@ static enum ar_status read_training(const struct ar_csv *csv, const struct input
 }
 
 static enum ar_status read_forward_only(const struct ar_csv *csv, const struct inputs *inputs,
-                                        struct ar_accuracy_row *rows, size_t *rows_count,
+                                        struct ar_throughput *rows, size_t *rows_count,
                                         struct ar_error *err)
 {
     static const char *const columns[] = {"batch", "images_per_s"};
@@ -127,7 +117,7 @@ static enum ar_status read_forward_only(const struct ar_csv *csv, const struct i
     inputs->cost->value[AR_COST_BN_FORWARD][AR_FP16] = 2; /* running statistics */
     AR_TRY(ar_csv_find_columns(csv, columns, 2, places, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
-        struct ar_accuracy_row *row = &rows[i];
+        struct ar_throughput *row = &rows[i];
         struct ar_trace *trace;
         uint64_t batch;
         AR_TRY(ar_csv_count(csv, i, places[0], 1, 100000, "a batch", &batch, err));
@@ -146,18 +136,17 @@ static enum ar_status read_forward_only(const struct ar_csv *csv, const struct i
 
 /* Reads a published table and predicts its rows. */
 typedef enum ar_status read_function(const struct ar_csv *csv, const struct inputs *inputs,
-                                     struct ar_accuracy_row *rows, size_t *rows_count,
+                                     struct ar_throughput *rows, size_t *rows_count,
                                      struct ar_error *err);
 
-static enum ar_status compare(const char *folder, const char *file, read_function *read,
-                              struct ar_accuracy_row **rows, size_t *rows_count,
-                              struct ar_error *err)
+static enum ar_status compare(const char *root, const char *file, read_function *read,
+                              struct ar_throughput **rows, size_t *rows_count, struct ar_error *err)
 {
     char path[PATH_SIZE];
     struct ar_csv *csv;
     struct inputs inputs;
-    AR_TRY(load_inputs(folder, &inputs, err));
-    enum ar_status status = ar_csv_load(join(folder, file, path), &csv, err);
+    AR_TRY(load_inputs(root, &inputs, err));
+    enum ar_status status = ar_csv_load(join(root, file, path), &csv, err);
     if (status == AR_OK) {
         *rows = calloc(csv->rows_count + 1, sizeof **rows);
         status = *rows == NULL ? ar_error_no_memory(err, path)
@@ -171,16 +160,16 @@ static enum ar_status compare(const char *folder, const char *file, read_functio
     return status;
 }
 
-enum ar_status ar_accuracy_training(const char *folder, struct ar_accuracy_row **rows,
-                                    size_t *rows_count, struct ar_error *err)
+enum ar_status ar_throughput_training(const char *root, struct ar_throughput **rows,
+                                      size_t *rows_count, struct ar_error *err)
 {
-    return compare(folder, "../validate/data/v100_resnet50_training.csv", read_training, rows,
+    return compare(root, "validate/data/v100_resnet50_training.csv", read_training, rows,
                    rows_count, err);
 }
 
-enum ar_status ar_accuracy_forward_only(const char *folder, struct ar_accuracy_row **rows,
-                                        size_t *rows_count, struct ar_error *err)
+enum ar_status ar_throughput_forward_only(const char *root, struct ar_throughput **rows,
+                                          size_t *rows_count, struct ar_error *err)
 {
-    return compare(folder, "../validate/data/v100_resnet50_forward_only.csv", read_forward_only,
-                   rows, rows_count, err);
+    return compare(root, "validate/data/v100_resnet50_forward_only.csv", read_forward_only, rows,
+                   rows_count, err);
 }

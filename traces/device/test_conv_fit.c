@@ -5,7 +5,7 @@
 
 #include "ar_device_cost.h"
 
-#define COST_PATH AR_TEST_SOURCE_DIR "/traces/v100-sxm2.cost.csv"
+#define COST_PATH AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv"
 
 static const enum ar_cost rates[] = {AR_COST_FORWARD_RATE, AR_COST_DATA_RATE, AR_COST_WEIGHTS_RATE};
 static const enum ar_cost fixed[] = {AR_COST_FORWARD_FIXED, AR_COST_DATA_FIXED,

@@ -1,29 +1,11 @@
-/** \file test_files.h
- * For tests: files with given bytes, and traces loaded from them.
+/** \file test_load.h
+ * For tests: traces of shipped files and of given bytes.
  */
-#ifndef AR_TRACES_TEST_FILES_H
-#define AR_TRACES_TEST_FILES_H
-
-#include <criterion/criterion.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
+#ifndef AR_TRACES_TEST_LOAD_H
+#define AR_TRACES_TEST_LOAD_H
 
 #include "ar_trace_file.h"
-
-#define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file
-
-/* Tests run in parallel processes, hence the process number in the name. */
-static inline const char *test_write(const char *name, const char *text, size_t bytes)
-{
-    static char path[1024];
-    snprintf(path, sizeof path, "%s/%d-%s", AR_TEST_BINARY_DIR, (int)getpid(), name);
-    FILE *file = fopen(path, "wb");
-    cr_assert_not_null(file);
-    cr_assert_eq(fwrite(text, 1, bytes, file), bytes);
-    cr_assert_eq(fclose(file), 0);
-    return path;
-}
+#include "test_shipped.h"
 
 /* A trace of a file and, if one is named, a cost table. */
 static inline enum ar_status test_trace(const char *path, const char *cost_path,
@@ -48,8 +30,8 @@ static inline enum ar_status test_load(const char *text, size_t bytes, struct ar
                                        struct ar_error *err)
 {
     const char *path = test_write("trace.csv", text, bytes);
-    enum ar_status status =
-        test_trace(path, SHIPPED("v100-sxm2.cost.csv"), (struct ar_trace_request){0}, trace, err);
+    enum ar_status status = test_trace(path, SHIPPED("device/v100-sxm2.cost.csv"),
+                                       (struct ar_trace_request){0}, trace, err);
     remove(path);
     return status;
 }

@@ -3,31 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "accuracy.h"
+#include "throughput.h"
 
-#define FOLDER AR_TEST_SOURCE_DIR "/traces"
+#define ROOT AR_TEST_SOURCE_DIR
 
-static struct ar_accuracy_row *training(size_t *rows_count)
+static struct ar_throughput *training(size_t *rows_count)
 {
-    struct ar_accuracy_row *rows = NULL;
+    struct ar_throughput *rows = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_accuracy_training(FOLDER, &rows, rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_training(ROOT, &rows, rows_count, &err), AR_OK, "%s", err.text);
     return rows;
 }
 
-static bool is_mxnet(const struct ar_accuracy_row *row)
+static bool is_mxnet(const struct ar_throughput *row)
 {
     return strncmp(row->framework, "MXNet", 5) == 0;
 }
 
-Test(accuracy, one_gpu_training_in_mxnet_is_met_within_10_percent)
+Test(throughput, one_gpu_training_in_mxnet_is_met_within_10_percent)
 {
     size_t rows_count;
     size_t checked = 0;
-    struct ar_accuracy_row *rows = training(&rows_count);
+    struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (is_mxnet(&rows[i]) && rows[i].gpus == 1) {
-            cr_expect_lt(fabs(ar_accuracy_error_frac(&rows[i])), 0.10, "%s %s batch %u: %.1f",
+            cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.10, "%s %s batch %u: %.1f",
                          rows[i].framework, ar_precision_name(rows[i].precision), rows[i].batch,
                          rows[i].predicted);
             cr_expect(rows[i].batch >= 96 && rows[i].batch <= 256);
@@ -38,14 +38,14 @@ Test(accuracy, one_gpu_training_in_mxnet_is_met_within_10_percent)
     free(rows);
 }
 
-Test(accuracy, a_node_in_mxnet_is_met_within_14_percent_without_communication)
+Test(throughput, a_node_in_mxnet_is_met_within_14_percent_without_communication)
 {
     size_t rows_count;
     size_t checked = 0;
-    struct ar_accuracy_row *rows = training(&rows_count);
+    struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (is_mxnet(&rows[i]) && rows[i].gpus > 1) {
-            double error = ar_accuracy_error_frac(&rows[i]);
+            double error = ar_throughput_error_frac(&rows[i]);
             cr_expect(error > -0.08 && error < 0.14, "%u GPUs %s batch %u: %.3f", rows[i].gpus,
                       ar_precision_name(rows[i].precision), rows[i].batch, error);
             checked++;
@@ -55,39 +55,39 @@ Test(accuracy, a_node_in_mxnet_is_met_within_14_percent_without_communication)
     free(rows);
 }
 
-Test(accuracy, single_precision_in_other_frameworks_is_met_within_13_percent)
+Test(throughput, single_precision_in_other_frameworks_is_met_within_13_percent)
 {
     size_t rows_count;
-    struct ar_accuracy_row *rows = training(&rows_count);
+    struct ar_throughput *rows = training(&rows_count);
     for (size_t i = 0; i < rows_count; i++) {
         if (rows[i].gpus == 1 && rows[i].precision == AR_FP32) {
-            cr_expect_lt(fabs(ar_accuracy_error_frac(&rows[i])), 0.13, "%s", rows[i].framework);
+            cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.13, "%s", rows[i].framework);
         }
     }
     free(rows);
 }
 
-Test(accuracy, forward_only_is_met_within_10_percent_up_to_batch_64)
+Test(throughput, forward_only_is_met_within_10_percent_up_to_batch_64)
 {
-    struct ar_accuracy_row *rows;
+    struct ar_throughput *rows;
     size_t rows_count;
     struct ar_error err;
-    cr_assert_eq(ar_accuracy_forward_only(FOLDER, &rows, &rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_forward_only(ROOT, &rows, &rows_count, &err), AR_OK, "%s", err.text);
     cr_expect_eq(rows_count, 8);
     for (size_t i = 0; i < rows_count; i++) {
         double max = rows[i].batch <= 64 ? 0.10 : 0.15;
-        cr_expect_lt(fabs(ar_accuracy_error_frac(&rows[i])), max, "batch %u: %.1f", rows[i].batch,
+        cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), max, "batch %u: %.1f", rows[i].batch,
                      rows[i].predicted);
     }
     free(rows);
 }
 
-Test(accuracy, a_missing_folder_is_one_error_line)
+Test(throughput, a_missing_folder_is_one_error_line)
 {
-    struct ar_accuracy_row *rows = NULL;
+    struct ar_throughput *rows = NULL;
     size_t rows_count;
     struct ar_error err;
-    cr_expect_eq(ar_accuracy_training("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
-    cr_expect_eq(ar_accuracy_forward_only("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_throughput_training("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_throughput_forward_only("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
     cr_expect_null(rows);
 }

@@ -1,9 +1,9 @@
-/** \file accuracy.h
+/** \file throughput.h
  * The shipped ResNet-50 trace beside published throughput of V100 nodes; shared by the program
  * compare_published and the tests.
  */
-#ifndef AR_TRACES_ACCURACY_H
-#define AR_TRACES_ACCURACY_H
+#ifndef AR_TRACES_THROUGHPUT_H
+#define AR_TRACES_THROUGHPUT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "ar_trace.h"
 
 /** One published figure beside the prediction. */
-struct ar_accuracy_row {
+struct ar_throughput {
     char framework[64];
     char hardware[64];
     char batch_note[64];
@@ -24,21 +24,17 @@ struct ar_accuracy_row {
 };
 
 /** Predicted over published, less 1. */
-double ar_accuracy_error_frac(const struct ar_accuracy_row *row);
+double ar_throughput_error_frac(const struct ar_throughput *row);
 
-/** Reads the published training figures that state a batch; `folder` holds the files of traces/.
- * `rows` is freed by the caller with free(). */
-enum ar_status ar_accuracy_training(const char *folder, struct ar_accuracy_row **rows,
-                                    size_t *rows_count, struct ar_error *err);
+/** Reads the published training figures that state a batch; `root` is the folder of the source
+ * tree. `rows` is freed by the caller with free(). */
+enum ar_status ar_throughput_training(const char *root, struct ar_throughput **rows,
+                                      size_t *rows_count, struct ar_error *err);
 
 /** The published forward-only figures. A benchmark of inference waits for every batch, so its time
  * is a constant and the work of the kernels: the constant is what the first row leaves over, no
  * kernel floor is applied, and bn has 2 passes. The first row is therefore met exactly. */
-enum ar_status ar_accuracy_forward_only(const char *folder, struct ar_accuracy_row **rows,
-                                        size_t *rows_count, struct ar_error *err);
-
-/** Loads the shipped ResNet-50 trace. */
-enum ar_status ar_accuracy_load(const char *folder, uint32_t batch, enum ar_precision precision,
-                                struct ar_trace **trace, struct ar_error *err);
+enum ar_status ar_throughput_forward_only(const char *root, struct ar_throughput **rows,
+                                          size_t *rows_count, struct ar_error *err);
 
 #endif

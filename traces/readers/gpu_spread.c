@@ -23,15 +23,15 @@ static double expected_largest(uint32_t gpus)
     }
 }
 
-static bool is_same_job(const struct ar_accuracy_row *a, const struct ar_accuracy_row *b)
+static bool is_same_job(const struct ar_throughput *a, const struct ar_throughput *b)
 {
     return strcmp(a->framework, b->framework) == 0 && strcmp(a->hardware, b->hardware) == 0 &&
            a->precision == b->precision && a->batch == b->batch;
 }
 
 /* The rate of one GPU in the job of `row`, 0 if it was not published. */
-static double rate_of_one(const struct ar_accuracy_row *rows, size_t rows_count,
-                          const struct ar_accuracy_row *row)
+static double rate_of_one(const struct ar_throughput *rows, size_t rows_count,
+                          const struct ar_throughput *row)
 {
     for (size_t i = 0; i < rows_count; i++) {
         if (rows[i].gpus == 1 && is_same_job(&rows[i], row)) {
@@ -41,7 +41,7 @@ static double rate_of_one(const struct ar_accuracy_row *rows, size_t rows_count,
     return 0;
 }
 
-enum ar_status ar_gpu_spread_estimate(const struct ar_accuracy_row *rows, size_t rows_count,
+enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t rows_count,
                                       enum ar_precision precision, struct ar_gpu_spread *spread,
                                       struct ar_error *err)
 {
