@@ -198,14 +198,15 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
         return status;
     }
     for (size_t i = 0; status == AR_OK && i < shapes_count; i++) {
-        if (row.algorithm->check(&shapes[i], &ignored) == AR_OK) {
+        if (ar_algorithm_check_shape(row.algorithm, &shapes[i], &ignored) == AR_OK) {
             has_run = true;
             status = add_shape(lists, row, shapes[i], cases, err);
         }
     }
     free(shapes);
     if (status == AR_OK && !has_run) {
-        struct ar_shape shape = row.algorithm->default_shape(row.ranks, row.ranks_per_node);
+        struct ar_shape shape =
+            ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
         status = add_shape(lists, row, shape, cases, err);
     }
     return status;

@@ -33,34 +33,32 @@
  * constants (ar_tuning), not by what is measured.
  *
  * The same rings carry the halves of an all-reduce, and with them all-reduces on grids are made of
- * several calls (ar_library_grid_calls()): each pays its base, its own hops, and its bytes by the
+ * several calls (ar_library_calls()): each pays its base, its own hops, and its bytes by the
  * bandwidth, that of the network divided by the calls that leave a node together.
  */
 #ifndef AR_LIBRARY_H
 #define AR_LIBRARY_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ar_algorithm.h"
 
-#include "ar_error.h"
-
-/** The choices: symbol, algorithm, protocol. */
+/** The choices: symbol, by trees and not rings, protocol. */
 #define AR_CHOICE_LIST(X)                                                                          \
-    X(AR_RING_LL, "ring", "ll")                                                                    \
-    X(AR_RING_LL128, "ring", "ll128")                                                              \
-    X(AR_RING_SIMPLE, "ring", "simple")                                                            \
-    X(AR_TREE_LL, "tree", "ll")                                                                    \
-    X(AR_TREE_LL128, "tree", "ll128")                                                              \
-    X(AR_TREE_SIMPLE, "tree", "simple")
+    X(AR_RING_LL, false, "ll")                                                                     \
+    X(AR_RING_LL128, false, "ll128")                                                               \
+    X(AR_RING_SIMPLE, false, "simple")                                                             \
+    X(AR_TREE_LL, true, "ll")                                                                      \
+    X(AR_TREE_LL128, true, "ll128")                                                                \
+    X(AR_TREE_SIMPLE, true, "simple")
 
 enum ar_choice {
-#define X(symbol, algorithm, protocol) symbol,
+#define X(symbol, is_tree, protocol) symbol,
     AR_CHOICE_LIST(X)
 #undef X
         AR_CHOICES_COUNT
 };
 
+bool ar_choice_is_tree(enum ar_choice choice);
+/** `ring` or `tree` */
 const char *ar_choice_algorithm(enum ar_choice choice);
 const char *ar_choice_protocol(enum ar_choice choice);
 
@@ -146,18 +144,14 @@ double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar
  * trees are for all-reduces on several, and trees by ll128 are of NCCL's own cost model only. */
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
 
-/* --- grids -------------------------------------------------------------------------------- */
+/* --- algorithms --------------------------------------------------------------------------- */
 
-/** All-reduces that are made of three calls, on X x Y ranks (ar_shape.h). */
-enum ar_library_grid {
-    AR_GRID_TORUS,  /**< reduce-scatter in rows of X, all-reduce of s/X in columns of Y, all-gather
-                         in rows */
-    AR_GRID_LEADERS /**< reduce in groups of X, all-reduce of s among their Y leaders, broadcast */
-};
+enum { AR_LIBRARY_CALLS_MAX = 3 };
 
-enum { AR_GRID_CALLS_MAX = 3 };
-
-/** The calls of a grid of `bytes`; returns how many, since those of one rank are left out.
+/** The calls that an all-reduce of `bytes` on X x Y ranks is made of, by AR_CALLS_TORUS a
+ * reduce-scatter in rows of X, an all-reduce of s/X in columns of Y and an all-gather in rows, by
+ * AR_CALLS_LEADERS a reduce in groups of X, an all-reduce of s among their Y leaders and a
+ * broadcast; one by all others. Returns how many; of three, those of one rank are left out.
  *
  * Rank r lies on node r / g, g = `gpus_per_node`. Row j is ranks jX to jX + X - 1: it spans the
  * nodes of these, the longest row counts, ceil(X/g) where rows begin on nodes. Column i has the
@@ -166,9 +160,8 @@ enum { AR_GRID_CALLS_MAX = 3 };
  * node, else one; one ring of leaders. With k sharers each has 1/k of the network's bandwidth.
  * (That is g / (ranks of a group on a node) where groups are even.) Groups inside a node are taken
  * to disturb nobody. */
-size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
-                             uint32_t gpus_per_node, double bytes,
-                             struct ar_library_run runs[AR_GRID_CALLS_MAX]);
+size_t ar_library_calls(enum ar_calls calls, const struct ar_shape *shape, uint32_t gpus_per_node,
+                        double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
 /* --- NCCL's own cost model ---------------------------------------------------------------- */
 
@@ -233,10 +226,9 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run);
 
-/** The open choice of least time by NCCL's own constants (2.3.7: by size); of one algorithm if
- * `algorithm` is not NULL (`ring` or `tree`; a tree on one node is a ring for lack of an open
- * choice). */
-enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,
+/** The open choice of least time by NCCL's own constants (2.3.7: by size); of AR_CALLS_RING and
+ * AR_CALLS_TREE among rings or trees (a tree on one node is a ring for lack of an open choice). */
+enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run);
 
 #endif

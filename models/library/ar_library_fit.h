@@ -52,14 +52,13 @@ struct ar_library_prediction {
     double high_s;
 };
 
-/** Predicts a run by the choice that the library makes; `algorithm` as in ar_tuning_choose(). */
+/** Predicts a run by the choice that the library makes; `calls` as in ar_tuning_choose(). */
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
-                                                const char *algorithm,
+                                                enum ar_calls calls,
                                                 const struct ar_library_run *run);
 
 /** The same by NCCL's own constants, which say nothing of a band: its ends are NAN. */
-struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning,
-                                               const char *algorithm,
+struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, enum ar_calls calls,
                                                const struct ar_library_run *run);
 
 /** How far predictions are from measurements. */

@@ -50,7 +50,7 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
         priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
     for (size_t i = 0; i < data->count; i++) {
-        data->choices[i] = ar_tuning_choose(tuning, NULL, &data->rows[i].run);
+        data->choices[i] = ar_tuning_choose(tuning, AR_CALLS_ANY, &data->rows[i].run);
         data->times_s[i] = data->rows[i].time_s;
         data->bytes[i] = data->rows[i].run.bytes;
     }

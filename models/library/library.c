@@ -2,8 +2,11 @@
 
 #include <math.h>
 
-static const char *const choice_names[][2] = {
-#define X(symbol, algorithm, protocol) {algorithm, protocol},
+static const struct {
+    bool is_tree;
+    const char *protocol;
+} choices[] = {
+#define X(symbol, is_tree, protocol) {is_tree, protocol},
     AR_CHOICE_LIST(X)
 #undef X
 };
@@ -22,14 +25,19 @@ static const struct {
 /* The data of a tree's ll chunk, see the header. */
 #define TREE_LL_CHUNK 65536.0
 
+bool ar_choice_is_tree(enum ar_choice choice)
+{
+    return choices[choice].is_tree;
+}
+
 const char *ar_choice_algorithm(enum ar_choice choice)
 {
-    return choice_names[choice][0];
+    return choices[choice].is_tree ? "tree" : "ring";
 }
 
 const char *ar_choice_protocol(enum ar_choice choice)
 {
-    return choice_names[choice][1];
+    return choices[choice].protocol;
 }
 
 const char *ar_library_parameter_name(enum ar_library_parameter parameter)
@@ -57,9 +65,9 @@ bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
     if (choice == AR_TREE_LL128) {
         return false;
     }
-    bool is_tree = choice == AR_TREE_LL || choice == AR_TREE_SIMPLE;
-    return choice == AR_RING_LL128 ? run->nodes == 1
-                                   : !is_tree || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
+    return choice == AR_RING_LL128
+               ? run->nodes == 1
+               : !ar_choice_is_tree(choice) || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
 }
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
@@ -133,7 +141,8 @@ static double tree_ll(const double *values, const struct ar_library_run *run)
 double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run)
 {
-    struct ar_library_hops hops = choice < AR_TREE_LL ? ar_library_ring_hops(run) : tree_hops(run);
+    struct ar_library_hops hops =
+        ar_choice_is_tree(choice) ? tree_hops(run) : ar_library_ring_hops(run);
     switch (choice) {
     case AR_RING_LL:
         return ring_ll(values, run);

@@ -36,10 +36,10 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
 }
 
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
-                                                const char *algorithm,
+                                                enum ar_calls calls,
                                                 const struct ar_library_run *run)
 {
-    enum ar_choice choice = ar_tuning_choose(&library->tuning, algorithm, run);
+    enum ar_choice choice = ar_tuning_choose(&library->tuning, calls, run);
     double time_s = ar_library_time(library->values, choice, run);
     double own = library->residual_frac * library->residual_frac;
     double spread =
@@ -50,11 +50,10 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
                                           .high_s = time_s * exp(spread)};
 }
 
-struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning,
-                                               const char *algorithm,
+struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, enum ar_calls calls,
                                                const struct ar_library_run *run)
 {
-    enum ar_choice choice = ar_tuning_choose(tuning, algorithm, run);
+    enum ar_choice choice = ar_tuning_choose(tuning, calls, run);
     return (struct ar_library_prediction){.choice = choice,
                                           .time_s = ar_tuning_time(tuning, choice, run),
                                           .low_s = NAN,
@@ -88,11 +87,11 @@ enum ar_status ar_library_judge(const struct ar_library *library, const struct a
         double time_s;
         if (library != NULL) {
             struct ar_library_prediction predicted =
-                ar_library_predict(library, NULL, &rows[i].run);
+                ar_library_predict(library, AR_CALLS_ANY, &rows[i].run);
             time_s = predicted.time_s;
             covered += rows[i].time_s >= predicted.low_s && rows[i].time_s <= predicted.high_s;
         } else {
-            time_s = ar_tuning_predict(tuning, NULL, &rows[i].run).time_s;
+            time_s = ar_tuning_predict(tuning, AR_CALLS_ANY, &rows[i].run).time_s;
         }
         errors[i] = fabs(time_s / rows[i].time_s - 1);
     }

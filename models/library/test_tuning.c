@@ -108,7 +108,7 @@ Test(tuning, hops_over_pcie_have_latencies_of_their_own_and_no_ll128)
     time_s = ar_tuning_time(&tuning, AR_RING_LL, &run);
     cr_expect_float_eq(time_s, (3.6 + 6 * 1.0 + MIB * 1.5 / 33e3) * 1e-6, 1e-12);
     for (run.bytes = 4; run.bytes < 1e9; run.bytes *= 2) {
-        cr_expect_neq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL128);
+        cr_expect_neq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_LL128);
     }
 }
 
@@ -122,14 +122,14 @@ Test(tuning, release_2_3_7_takes_ll_up_to_its_limit_exactly_and_no_tree)
         tuning.channels = channels[i];
         double limit = 640.0 * channels[i] * 16384;
         run.bytes = limit;
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_LL);
         run.bytes = limit + 2;
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE);
         run.bytes = 4;
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_LL);
     }
     run = (struct ar_library_run){.nodes = 1, .ranks = 4, .bytes = 2 * MIB};
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE, "no ll128 either");
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE, "no ll128 either");
 }
 
 /* At 64 GPUs on 16 nodes; by hand for 4 bytes: 2.8.4 has 3.6 + 96 x 0.846 + 30 x 2.7 us in a ring
@@ -141,12 +141,13 @@ Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
         struct ar_tuning tuning = tuning_of(releases[i]);
         struct ar_library_run run = {.nodes = 16, .ranks = 64, .bytes = 4};
         cr_expect(ar_tuning_has_trees(&tuning));
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_TREE_LL, "%s", releases[i]);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_TREE_LL, "%s", releases[i]);
         run.bytes = 1e9;
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_SIMPLE, "%s", releases[i]);
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE, "%s",
+                     releases[i]);
         run.call = AR_ALL_GATHER;
         run.bytes = 4;
-        cr_expect_eq(ar_tuning_choose(&tuning, NULL, &run), AR_RING_LL, "only all-reduces");
+        cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_LL, "only all-reduces");
     }
 }
 
@@ -158,20 +159,21 @@ Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
     struct ar_library_run few = {.nodes = 16, .ranks = 64, .bytes = 4 * MIB};
     struct ar_library_run many = {.nodes = 256, .ranks = 1024, .bytes = MIB};
     struct ar_tuning tuning = tuning_of("2.5.6");
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE);
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &many), AR_TREE_LL);
     tuning.has_net_ll128 = true;
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_LL128);
-    cr_expect_eq(ar_tuning_choose(&tuning, "tree", &few), AR_TREE_LL128);
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL128);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_LL128);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_TREE, &few), AR_TREE_LL128);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &many), AR_TREE_LL128);
     many.call = AR_ALL_GATHER;
-    cr_expect_lt(ar_tuning_choose(&tuning, NULL, &many), AR_TREE_LL, "trees are for all-reduces");
+    cr_expect_lt(ar_tuning_choose(&tuning, AR_CALLS_ANY, &many), AR_TREE_LL,
+                 "trees are for all-reduces");
     tuning.is_pcie = true;
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE);
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE);
     tuning = tuning_of("2.3.7");
     tuning.has_net_ll128 = true;
     few.bytes = 1e9;
-    cr_expect_eq(ar_tuning_choose(&tuning, NULL, &few), AR_RING_SIMPLE, "no ll128 then");
+    cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE, "no ll128 then");
 }
 
 Test(tuning, an_unknown_release_is_refused_with_the_nearest_one)
@@ -229,11 +231,12 @@ struct expected_call {
     double bytes;
 };
 
-static void expect_grid(enum ar_library_grid grid, uint32_t x, uint32_t y, uint32_t gpus,
-                        size_t count, const struct expected_call *expected)
+static void expect_grid(enum ar_calls calls, uint32_t x, uint32_t y, uint32_t gpus, size_t count,
+                        const struct expected_call *expected)
 {
-    struct ar_library_run runs[AR_GRID_CALLS_MAX];
-    cr_assert_eq(ar_library_grid_calls(grid, x, y, gpus, 960, runs), count, "%ux%u", x, y);
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    struct ar_shape shape = {.x = x, .y = y};
+    cr_assert_eq(ar_library_calls(calls, &shape, gpus, 960, runs), count, "%ux%u", x, y);
     for (size_t i = 0; i < count; i++) {
         cr_expect_eq(runs[i].call, expected[i].call, "%ux%u call %zu", x, y, i);
         cr_expect_eq(runs[i].ranks, expected[i].ranks, "%ux%u call %zu", x, y, i);
@@ -248,11 +251,11 @@ static void expect_grid(enum ar_library_grid grid, uint32_t x, uint32_t y, uint3
 }
 
 #define TORUS(x, y, gpus, ...)                                                                     \
-    expect_grid(AR_GRID_TORUS, x, y, gpus,                                                         \
+    expect_grid(AR_CALLS_TORUS, x, y, gpus,                                                        \
                 sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
                 (struct expected_call[]){__VA_ARGS__})
 #define LEADERS(x, y, gpus, ...)                                                                   \
-    expect_grid(AR_GRID_LEADERS, x, y, gpus,                                                       \
+    expect_grid(AR_CALLS_LEADERS, x, y, gpus,                                                      \
                 sizeof(struct expected_call[]){__VA_ARGS__} / sizeof(struct expected_call),        \
                 (struct expected_call[]){__VA_ARGS__})
 
@@ -296,9 +299,10 @@ Test(tuning, a_torus_of_one_row_is_the_ring_and_one_more_base)
         double base_us;
         enum ar_library_parameter base;
     } rows[] = {{AR_RING_LL, 3.6, AR_LL_BASE}, {AR_RING_SIMPLE, 8.4, AR_SIMPLE_BASE}};
-    struct ar_library_run runs[AR_GRID_CALLS_MAX];
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     struct ar_library_run ring = {.nodes = 4, .ranks = 16, .bytes = MIB};
-    cr_assert_eq(ar_library_grid_calls(AR_GRID_TORUS, 16, 1, 4, MIB, runs), 2);
+    struct ar_shape shape = {.x = 16, .y = 1};
+    cr_assert_eq(ar_library_calls(AR_CALLS_TORUS, &shape, 4, MIB, runs), 2);
     for (size_t i = 0; i < 2; i++) {
         enum ar_choice choice = rows[i].choice;
         double own_s =

@@ -96,7 +96,7 @@ static double node_latency(const struct ar_tuning *tuning, enum ar_choice choice
     if (is_low_latency(choice)) {
         own *= release->ll_node_factor;
     }
-    if (choice >= AR_TREE_LL) {
+    if (ar_choice_is_tree(choice)) {
         return own;
     }
     if (release->is_net_everywhere) {
@@ -190,7 +190,8 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run)
 {
-    return choice < AR_TREE_LL ? ring_time(tuning, choice, run) : tree_time(tuning, choice, run);
+    return ar_choice_is_tree(choice) ? tree_time(tuning, choice, run)
+                                     : ring_time(tuning, choice, run);
 }
 
 /* --- choice ------------------------------------------------------------------------------- */
@@ -213,21 +214,21 @@ static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     if (is_ll128(choice)) {
         return release->has_ll128 && !tuning->is_pcie;
     }
-    if (choice >= AR_TREE_LL) {
+    if (ar_choice_is_tree(choice)) {
         return release->has_trees;
     }
     double max = release->ll_channel_bytes * run->ranks * tuning->channels;
     return max == 0 || (run->bytes <= max) == (choice == AR_RING_LL);
 }
 
-enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, const char *algorithm,
+enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run)
 {
     enum ar_choice best = AR_RING_SIMPLE;
     double best_s = HUGE_VAL;
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         enum ar_choice choice = (enum ar_choice)i;
-        bool is_asked = algorithm == NULL || strcmp(algorithm, ar_choice_algorithm(choice)) == 0;
+        bool is_asked = calls != (ar_choice_is_tree(choice) ? AR_CALLS_RING : AR_CALLS_TREE);
         double time_s = ar_tuning_time(tuning, choice, run);
         if (is_asked && is_open(tuning, choice, run) && time_s < best_s) {
             best = choice;

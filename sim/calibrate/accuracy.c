@@ -22,7 +22,8 @@ struct judged judged_by(const struct ar_library_prediction *prediction,
                             .predicted_s = prediction->time_s,
                             .low_s = prediction->low_s,
                             .high_s = prediction->high_s,
-                            .tuning_s = ar_tuning_predict(yardstick, NULL, &row->run).time_s};
+                            .tuning_s =
+                                ar_tuning_predict(yardstick, AR_CALLS_ANY, &row->run).time_s};
     snprintf(judged.choice, sizeof judged.choice, "%s/%s", ar_choice_algorithm(prediction->choice),
              ar_choice_protocol(prediction->choice));
     return judged;
@@ -31,7 +32,7 @@ struct judged judged_by(const struct ar_library_prediction *prediction,
 struct judged judged_by_library(const struct ar_library *library, const struct ar_library_row *row,
                                 enum judged_set set)
 {
-    struct ar_library_prediction prediction = ar_library_predict(library, NULL, &row->run);
+    struct ar_library_prediction prediction = ar_library_predict(library, AR_CALLS_ANY, &row->run);
     return judged_by(&prediction, &library->tuning, row, set);
 }
 

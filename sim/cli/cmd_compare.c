@@ -31,7 +31,7 @@ static enum ar_status make_point(const struct plan *plan, const struct ar_algori
 {
     uint32_t gpus = ar_cluster_facts(plan->cluster)->gpus_per_node;
     *point = (struct point){.algorithm = algorithm, .engine = plan->engine};
-    point->shape = algorithm->default_shape(run->ranks, gpus);
+    point->shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
     if ((run->ranks + gpus - 1) / gpus != run->nodes) {
         return ar_error_set(err, AR_BAD_DATA,
                             "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
@@ -73,19 +73,19 @@ static enum ar_status judge_by_engine(const struct plan *plan, struct point poin
                               .low_s = result.low_s,
                               .high_s = result.high_s,
                               .tuning_s = NAN};
-    snprintf(judged->choice, sizeof judged->choice, "%.23s", point.algorithm->name);
+    snprintf(judged->choice, sizeof judged->choice, "%.23s", ar_algorithm_name(point.algorithm));
     if (yardstick != NULL && (row->run.nodes == 1 || yardstick->net_bus_Bps > 0)) {
-        judged->tuning_s = ar_tuning_predict(yardstick, NULL, &row->run).time_s;
+        judged->tuning_s = ar_tuning_predict(yardstick, AR_CALLS_ANY, &row->run).time_s;
     }
     return AR_OK;
 }
 
-/* One call of the library; `algorithm` limits its choice. */
-static void judge_call(const struct plan *plan, const char *algorithm,
+/* One call of the library; `calls` limits its choice. */
+static void judge_call(const struct plan *plan, enum ar_calls calls,
                        const struct ar_library_row *row, struct judged *judged)
 {
     struct ar_library_prediction prediction =
-        plan->engine->predict(plan_library(plan), algorithm, &row->run);
+        plan->engine->predict(plan_library(plan), calls, &row->run);
     *judged = judged_by(&prediction, yardstick_of(plan), row, set_of(plan, row->run.nodes));
 }
 
@@ -94,14 +94,15 @@ static enum ar_status judge(const struct plan *plan, const struct ar_algorithm *
                             struct ar_error *err)
 {
     struct point point;
-    bool is_one_call = strcmp(algorithm->name, "ring") == 0 || strcmp(algorithm->name, "tree") == 0;
-    if (plan->engine->needs_library && algorithm == &ar_algorithm_auto) {
-        judge_call(plan, NULL, row, judged);
+    enum ar_calls calls = ar_algorithm_calls(algorithm);
+    bool is_one_call = calls == AR_CALLS_RING || calls == AR_CALLS_TREE;
+    if (plan->engine->needs_library && calls == AR_CALLS_ANY) {
+        judge_call(plan, calls, row, judged);
         return AR_OK;
     }
     enum ar_status status = make_point(plan, algorithm, &row->run, &point, err);
     if (status == AR_OK && plan->engine->needs_library && is_one_call) {
-        judge_call(plan, algorithm->name, row, judged);
+        judge_call(plan, calls, row, judged);
         return AR_OK;
     }
     return status == AR_OK ? judge_by_engine(plan, point, row, judged, err) : status;
@@ -260,8 +261,7 @@ static enum ar_status write_out(const struct options *options, const struct plan
 /* The engines of a library need it before any row is asked for. */
 static enum ar_status check_table(const struct plan *plan, struct ar_error *err)
 {
-    struct point point = {
-        .algorithm = &ar_algorithm_auto, .shape = {.x = 1, .y = 1}, .engine = plan->engine};
+    struct point point = {.algorithm = NULL, .shape = {.x = 1, .y = 1}, .engine = plan->engine};
     struct ar_collective collective = plan_collective(plan, &point);
     return plan->engine->needs_library
                ? ar_engine_check(plan->engine, &collective, plan_library(plan), err)
@@ -300,7 +300,7 @@ static enum ar_status run(const struct options *options, const struct plan *plan
     const struct ar_algorithm *algorithm;
     const char *standard = plan->engine->needs_library ? "auto" : "ring";
     const char *name = options->algorithm != NULL ? options->algorithm : standard;
-    enum ar_status status = plan_find_algorithm("--algorithm", name, &algorithm, err);
+    enum ar_status status = ar_algorithm_find_or_auto("--algorithm", name, &algorithm, err);
     if (status == AR_OK) {
         status = campaign_read(options, plan->cluster, &campaign, err);
     }

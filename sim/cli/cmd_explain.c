@@ -19,15 +19,15 @@ static void write_head(const struct plan *plan, const struct ar_step *step)
            plan->trace->batch, ar_precision_name(plan->precision), gpus, gpus == 1 ? "" : "s",
            ar_cluster_facts(plan->cluster)->name);
     if (step->engine->needs_library) {
-        printf("%s %s, buckets %s, engine %s\n\n", step->collective.algorithm->name,
+        printf("%s %s, buckets %s, engine %s\n\n", ar_algorithm_name(step->collective.algorithm),
                ar_shape_format(&step->collective.shape, shape), plan->fusion.text,
                step->engine->name);
         return;
     }
     printf("%s %s, %" PRIu32 " channel%s, window %" PRIu32 ", buckets %s, engine %s\n\n",
-           step->collective.algorithm->name, ar_shape_format(&step->collective.shape, shape),
-           plan->channels, plan->channels == 1 ? "" : "s", plan->window, plan->fusion.text,
-           step->engine->name);
+           ar_algorithm_name(step->collective.algorithm),
+           ar_shape_format(&step->collective.shape, shape), plan->channels,
+           plan->channels == 1 ? "" : "s", plan->window, plan->fusion.text, step->engine->name);
 }
 
 static void write_term(const char *name, double time_s, double whole_s)
@@ -223,8 +223,8 @@ static void write_parameters(const struct plan *plan, const struct ar_step *step
         }
     }
     printf("  %-24s %-18s %s\n", "layer times", plan->trace->name, plan->trace->source);
-    printf("  %-24s %-18s %s\n", "algorithm", step->collective.algorithm->name,
-           step->collective.algorithm->source);
+    printf("  %-24s %-18s %s\n", "algorithm", ar_algorithm_name(step->collective.algorithm),
+           ar_algorithm_source(step->collective.algorithm));
     if (step->trial.options[0] != '\0') {
         printf("  %-24s %-18s %s\n", "engine", step->engine->name, step->trial.options);
     }

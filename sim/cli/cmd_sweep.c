@@ -215,9 +215,9 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
     }
     return ar_error_set(err, AR_INTERNAL,
                         "%zu of %zu points failed; the first, %s on %" PRIu32 " GPUs: %s%s",
-                        journal->failed_count, journal->points_count, point->algorithm->name,
-                        ar_shape_ranks(&point->shape), row.status,
-                        journal->path[0] != '\0' ? "; --resume tries them again" : "");
+                        journal->failed_count, journal->points_count,
+                        ar_algorithm_name(point->algorithm), ar_shape_ranks(&point->shape),
+                        row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)

@@ -100,8 +100,8 @@ struct ar_engine {
     bool needs_plan;
     bool needs_library; /**< knows the times of a library, and of no messages */
     bool is_fitted;     /**< of these: to measurements, so that its times have a band */
-    /** Of these: the time of one call; `algorithm` as in ar_tuning_choose(). */
-    struct ar_library_prediction (*predict)(const struct ar_library *library, const char *algorithm,
+    /** Of these: the time of one call; `calls` as in ar_tuning_choose(). */
+    struct ar_library_prediction (*predict)(const struct ar_library *library, enum ar_calls calls,
                                             const struct ar_library_run *run);
     enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
@@ -142,16 +142,13 @@ extern const struct ar_engine *const ar_engines[];
 extern const size_t ar_engines_count;
 extern const size_t ar_message_engines_count;
 
-/** The algorithm `auto`: the choice is left to the library. It is in no table and has
- * no moves: engines that follow messages refuse it. */
-extern const struct ar_algorithm ar_algorithm_auto;
-
 /** Finds an engine by name; the error names the nearest known one. */
 enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
                               struct ar_error *err);
 
-/** Refuses, with AR_USAGE, what an engine cannot run: `auto` by one that makes no choice; by one
- * that needs a library a cluster without one (`library` is NULL) and algorithms that it has not. */
+/** Refuses, with AR_USAGE, what an engine cannot run: no algorithm by one that makes no choice; by
+ * one that needs a library a cluster without one (`library` is NULL) and algorithms that it has
+ * not. */
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err);

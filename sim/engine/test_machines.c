@@ -9,7 +9,8 @@ static struct ar_collective make(const struct ar_cluster *cluster, const char *a
                                  uint32_t x, uint32_t y)
 {
     struct ar_collective collective = support_collective(cluster, algorithm, x, y);
-    collective.channels = ar_cluster_facts(cluster)->hcas_per_node * collective.algorithm->lanes;
+    collective.channels =
+        ar_cluster_facts(cluster)->hcas_per_node * ar_algorithm_channels(collective.algorithm);
     collective.element_bytes = 2;
     return collective;
 }

@@ -33,7 +33,7 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
     if (engine->needs_library) {
         return library_engine_check(engine, collective, library, err);
     }
-    if (strcmp(collective->algorithm->name, ar_algorithm_auto.name) == 0) {
+    if (collective->algorithm == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "algorithm auto: engine %s makes no choice; expected an algorithm by "
                             "name, or --engine library or nccl",

@@ -7,7 +7,7 @@
 #include "ar_units.h"
 #include "cells.h"
 
-enum { NAME_SIZE = 96, TRACKS_MAX = 2 * AR_LANES_MAX };
+enum { NAME_SIZE = 96, TRACKS_MAX = 2 * AR_COLLECTIVE_CHANNELS_MAX };
 
 uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
                              uint32_t ranks[CHROME_TRACE_RANKS])

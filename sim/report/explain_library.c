@@ -20,20 +20,20 @@ struct line {
     double time_s;
 };
 
-static size_t sum_up(const struct ar_step *step, struct line lines[AR_GRID_CALLS_MAX])
+static size_t sum_up(const struct ar_step *step, struct line lines[AR_LIBRARY_CALLS_MAX])
 {
     const struct ar_trial *trial = &step->trial;
-    const char *algorithm = library_engine_algorithm(&trial->collective);
+    enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
     size_t count = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        struct ar_library_run runs[AR_GRID_CALLS_MAX];
+        struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
         if (trial->jobs[i].elements == 0) {
             continue;
         }
         count = library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
         for (size_t j = 0; j < count; j++) {
             struct ar_library_prediction prediction =
-                step->engine->predict(trial->library, algorithm, &runs[j]);
+                step->engine->predict(trial->library, calls, &runs[j]);
             lines[j].run = runs[j];
             lines[j].choice = prediction.choice;
             lines[j].time_s += prediction.time_s;
@@ -44,7 +44,7 @@ static size_t sum_up(const struct ar_step *step, struct line lines[AR_GRID_CALLS
 
 void explain_library(const struct ar_step *step)
 {
-    struct line lines[AR_GRID_CALLS_MAX] = {0};
+    struct line lines[AR_LIBRARY_CALLS_MAX] = {0};
     size_t count = sum_up(step, lines);
     printf("All-reduce by calls of %s, ms, all buckets (choice, payload: of the last bucket)\n",
            step->trial.library->tuning.name);

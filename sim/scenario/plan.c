@@ -221,8 +221,8 @@ static enum ar_status read_shape(const struct plan *plan, const struct options *
                                  uint32_t gpus, struct point *point, struct ar_error *err)
 {
     if (options->shape == NULL) {
-        point->shape =
-            point->algorithm->default_shape(gpus, ar_cluster_facts(plan->cluster)->gpus_per_node);
+        point->shape = ar_algorithm_default_shape(point->algorithm, gpus,
+                                                  ar_cluster_facts(plan->cluster)->gpus_per_node);
         return AR_OK;
     }
     enum ar_status status = ar_shape_parse("--shape", options->shape, &point->shape, err);
@@ -248,7 +248,8 @@ enum ar_status plan_point(const struct plan *plan, const struct options *options
         status = plan_gpus(plan->cluster, options->gpus, &gpus, err);
     }
     if (status == AR_OK) {
-        status = plan_find_algorithm("--algorithm", options->algorithm, &point->algorithm, err);
+        status =
+            ar_algorithm_find_or_auto("--algorithm", options->algorithm, &point->algorithm, err);
     }
     if (status == AR_OK) {
         status = read_shape(plan, options, gpus, point, err);
@@ -287,13 +288,13 @@ enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t
 struct ar_collective plan_collective(const struct plan *plan, const struct point *point)
 {
     bool is_bare = plan->trace == NULL || point->payload_bytes > 0;
-    return (struct ar_collective){.cluster = plan->cluster,
-                                  .algorithm = point->algorithm,
-                                  .shape = point->shape,
-                                  .channels = plan->channels * point->algorithm->lanes,
-                                  .window = plan->window,
-                                  .element_bytes =
-                                      ar_precision_bytes(is_bare ? plan->precision : plan->wire)};
+    return (struct ar_collective){
+        .cluster = plan->cluster,
+        .algorithm = point->algorithm,
+        .shape = point->shape,
+        .channels = plan->channels * ar_algorithm_channels(point->algorithm),
+        .window = plan->window,
+        .element_bytes = ar_precision_bytes(is_bare ? plan->precision : plan->wire)};
 }
 
 enum ar_status plan_workload(const struct plan *plan, const struct point *point,

@@ -61,15 +61,6 @@ enum ar_status plan_load_cluster(const struct options *options, struct ar_cluste
 enum ar_status plan_load_library(const struct options *options, const struct ar_cluster *cluster,
                                  struct ar_library_table **library, struct ar_error *err);
 
-/** Finds an algorithm by name, `auto` among them. */
-enum ar_status plan_find_algorithm(const char *where, const char *name,
-                                   const struct ar_algorithm **algorithm, struct ar_error *err);
-
-/** Parses a list of algorithms as list_algorithms(), `auto` among them; owned by the caller. */
-enum ar_status plan_list_algorithms(const char *where, const char *text,
-                                    const struct ar_algorithm ***algorithms, size_t *count,
-                                    struct ar_error *err);
-
 /** Refuses an engine without messages, for commands that are about them. */
 enum ar_status plan_check_messages(const struct plan *plan, const char *command,
                                    struct ar_error *err);

@@ -14,8 +14,8 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_name(plan->precision));
     row->gpus = ranks;
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
-    ar_copy_text(row->algorithm, sizeof row->algorithm, point->algorithm->name);
-    if (strcmp(point->algorithm->name, "ring") != 0 && point->algorithm != &ar_algorithm_auto) {
+    ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(point->algorithm));
+    if (ar_algorithm_shapes(point->algorithm) != AR_SHAPES_FLAT) {
         ar_shape_format(&point->shape, row->shape);
     }
     if (!point->engine->needs_library) {

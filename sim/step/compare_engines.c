@@ -89,8 +89,9 @@ struct cases {
 static bool has_case(const struct cases *cases, const struct ar_collective *collective)
 {
     struct ar_error refused;
-    struct ar_shape shape = cases->algorithm->default_shape(
-        ar_shape_ranks(&collective->shape), ar_cluster_facts(cases->cluster)->gpus_per_node);
+    struct ar_shape shape =
+        ar_algorithm_default_shape(cases->algorithm, ar_shape_ranks(&collective->shape),
+                                   ar_cluster_facts(cases->cluster)->gpus_per_node);
     return ar_collective_check(collective, &refused) == AR_OK &&
            (!cases->are_default || shape.x == collective->shape.x);
 }
@@ -104,7 +105,8 @@ static void compare(const struct cases *cases, uint64_t elements, const char *pa
             struct ar_collective collective = {.cluster = cases->cluster,
                                                .algorithm = cases->algorithm,
                                                .shape = {.x = x, .y = ranks / x},
-                                               .channels = 2 * cases->algorithm->lanes,
+                                               .channels =
+                                                   2 * ar_algorithm_channels(cases->algorithm),
                                                .window = 8,
                                                .element_bytes = 2};
             bool exact;
@@ -143,7 +145,7 @@ int main(int argc, char **argv)
                               .algorithm = ar_algorithms[i],
                               .name = ar_algorithms[i]->name,
                               .ranks_max = ranks_max};
-        for (uint32_t round = 0; round < ar_algorithms[i]->lanes; round++) {
+        for (uint32_t round = 0; round < ar_algorithm_channels(ar_algorithms[i]); round++) {
             compare(&cases, 500000, "1 MB");
             compare(&cases, 25557032, "51.1 MB");
             cases.are_default = true;

@@ -235,14 +235,11 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
     enum ar_status status = AR_OK;
     if (step->baseline == AR_BASELINE_NODE) {
         uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
-        status = ar_algorithm_find("baseline", "ring", &base.collective.algorithm, err);
-        if (status == AR_OK) {
-            base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
-            base.collective.channels =
-                (step->collective.channels + step->collective.algorithm->lanes - 1) /
-                step->collective.algorithm->lanes;
-            status = run_alone(&base, err);
-        }
+        uint32_t each = ar_algorithm_channels(step->collective.algorithm);
+        base.collective.algorithm = &ar_algorithm_ring;
+        base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
+        base.collective.channels = (step->collective.channels + each - 1) / each;
+        status = run_alone(&base, err);
         if (status == AR_OK) {
             *images_per_s_gpu = base.images_per_s / gpus;
             ar_step_destroy(&base);

@@ -105,7 +105,8 @@ enum ar_status step_jobs_make(struct ar_step *step, struct ar_error *err)
 static enum ar_status find_speed(const struct ar_step *step, double *speed_frac,
                                  struct ar_error *err)
 {
-    uint32_t channels = step->collective.channels / step->collective.algorithm->lanes;
+    uint32_t channels =
+        step->collective.channels / ar_algorithm_channels(step->collective.algorithm);
     double taken = term(step, AR_TERM_CONTENTION_SMS) * channels;
     double there = term(step, AR_TERM_GPU_SMS);
     if (taken >= there) {

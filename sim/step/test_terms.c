@@ -251,11 +251,11 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
                            .engine = &ar_engine_closed};
     struct ar_error err = {.text = ""};
     cr_assert_eq(ar_fusion_parse("", "tensor", &step.fusion, &err), AR_OK);
-    step.collective.channels = 3 * step.collective.algorithm->lanes; /* 60 of 80 */
+    step.collective.channels = 3 * ar_algorithm_channels(step.collective.algorithm); /* 60 of 80 */
     cr_expect_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
     cr_expect_gt(step.contention_s, 0);
     ar_step_destroy(&step);
-    step.collective.channels = 4 * step.collective.algorithm->lanes;
+    step.collective.channels = 4 * ar_algorithm_channels(step.collective.algorithm);
     cr_expect_eq(ar_step_run(&step, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "4 channels take 80 of the 80"), "%s", err.text);
     ar_cluster_destroy(flat);

@@ -69,7 +69,7 @@ static enum ar_status find_shape(const char *where, const struct ar_log *run, ui
                                  struct ar_error *err)
 {
     if (run->shape[0] == '\0') {
-        *shape = algorithm->default_shape(run->ranks, gpus);
+        *shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
         return AR_OK;
     }
     if (ar_shape_parse(where, run->shape, shape, err) != AR_OK) {

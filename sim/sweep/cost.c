@@ -46,7 +46,7 @@ double cost_s(const struct plan *plan, const struct point *point)
     if (point->payload_bytes == 0 && plan->baseline == AR_BASELINE_NODE) {
         struct point base = *point; /* a ring of one node */
         base.shape = (struct ar_shape){.x = ar_cluster_facts(plan->cluster)->gpus_per_node, .y = 1};
-        base.algorithm = ar_algorithms[0];
+        base.algorithm = &ar_algorithm_ring;
         time_s += run_s(rate, plan, &base);
     }
     return time_s;

@@ -91,7 +91,7 @@ void fingerprint_add_plan(uint64_t *hash, const struct plan *plan)
 
 void fingerprint_add_point(uint64_t *hash, const struct point *point)
 {
-    add_text(hash, point->algorithm->name);
+    add_text(hash, ar_algorithm_name(point->algorithm));
     add_text(hash, point->engine->name);
     ADD(point->shape.x);
     ADD(point->shape.y);

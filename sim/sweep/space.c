@@ -20,10 +20,10 @@ struct grid {
     size_t count;
 };
 
-/* Grids are an axis of the torus; other algorithms have one shape for a number of ranks. */
+/* Grids are an axis of some algorithms; others have one shape for a number of ranks. */
 static bool has_grids(const struct ar_algorithm *algorithm)
 {
-    return strcmp(algorithm->name, "torus2d") == 0;
+    return ar_algorithm_shapes(algorithm) == AR_SHAPES_GRIDS;
 }
 
 static enum ar_status add_point(struct point **points, size_t *count, struct point point,
@@ -58,7 +58,7 @@ static enum ar_status add_shapes(struct grid *grid, const struct plan *plan,
 {
     struct point point = {.algorithm = algorithm};
     if (!has_grids(algorithm)) {
-        point.shape = algorithm->default_shape(ranks, grid->gpus_per_node);
+        point.shape = ar_algorithm_default_shape(algorithm, ranks, grid->gpus_per_node);
         return add_checked(grid, plan, point, err);
     }
     struct ar_shape *shapes;
@@ -71,7 +71,7 @@ static enum ar_status add_shapes(struct grid *grid, const struct plan *plan,
     if (count == 0) {
         plan_note(options,
                   "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
-                  algorithm->name, ranks, options->shape);
+                  ar_algorithm_name(algorithm), ranks, options->shape);
     }
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         point.shape = shapes[i];
@@ -161,12 +161,12 @@ static enum ar_status add_payloads(struct space *space, const struct grid *grid,
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         for (size_t j = 0; status == AR_OK && j < grid->algorithms_count; j++) {
             const struct ar_algorithm *algorithm = grid->algorithms[j];
-            struct point point = {.algorithm = algorithm,
-                                  .shape =
-                                      algorithm->default_shape((uint32_t)max, grid->gpus_per_node),
-                                  .payload_bytes = sizes[i],
-                                  .engine = plan->engine,
-                                  .variant = variant};
+            struct point point = {
+                .algorithm = algorithm,
+                .shape = ar_algorithm_default_shape(algorithm, (uint32_t)max, grid->gpus_per_node),
+                .payload_bytes = sizes[i],
+                .engine = plan->engine,
+                .variant = variant};
             if (has_engine(plan, &point, err)) {
                 status = add_point(bare, bare_count, point, err);
             }
@@ -294,8 +294,8 @@ enum ar_status space_create(const struct options *options, struct space *space,
         status = variants_create(options, &space->variants, err);
     }
     if (status == AR_OK) {
-        status = plan_list_algorithms("--algorithms", options->algorithm, &grid.algorithms,
-                                      &grid.algorithms_count, err);
+        status = list_algorithms_or_auto("--algorithms", options->algorithm, &grid.algorithms,
+                                         &grid.algorithms_count, err);
     }
     if (status == AR_OK) {
         status = add_variants(space, &grid, err);

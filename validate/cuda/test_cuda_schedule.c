@@ -57,7 +57,7 @@ static void check_ranks(uint32_t ranks, int devices, const struct run_config *co
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             struct ar_shape shape = {.x = x, .y = ranks / x};
-            if (ranks % x != 0 || ar_algorithms[i]->check(&shape, &ignored) != AR_OK) {
+            if (ranks % x != 0 || ar_algorithm_check_shape(ar_algorithms[i], &shape, &ignored) != AR_OK) {
                 continue;
             }
             for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
@@ -94,7 +94,7 @@ Test(cuda_schedule, without_its_events_a_schedule_is_wrong)
 {
     struct run_config config = make_manner(2, false);
     struct measurement row =
-        make_row(ar_algorithms[0], ar_algorithms[0]->default_shape(6, 6), 1, 600);
+        make_row(&ar_algorithm_ring, (struct ar_shape){.x = 6, .y = 1}, 1, 600);
     struct ar_error err;
     struct machine machine;
     fake_cuda_start(1, 1);

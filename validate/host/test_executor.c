@@ -95,7 +95,7 @@ Test(executor, every_repetition_of_every_algorithm_is_right)
     struct ar_error err;
     struct run_config config = make_manner();
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        struct ar_shape shape = ar_algorithms[i]->default_shape(6, 2);
+        struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 6, 2);
         struct measurement row = make_row(ar_algorithms[i], shape.x, shape.y, 1009);
         cr_assert_eq(backend_host.run(&config, &row, &err), AR_OK, "%s", err.text);
         cr_expect_eq(row.mismatch.wrong, 0);

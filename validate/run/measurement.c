@@ -25,7 +25,7 @@ void measurement_destroy(struct measurement *measurement)
 struct ar_order measurement_order(const struct measurement *measurement)
 {
     const struct ar_algorithm *algorithm = measurement->algorithm;
-    bool is_mirrored = algorithm != NULL && algorithm->lanes > 1;
+    bool is_mirrored = algorithm != NULL && algorithm->has_mirror;
     return (struct ar_order){.ranks = measurement->ranks,
                              .gpus_per_node = measurement->ranks_per_node,
                              .channels = measurement->channels,

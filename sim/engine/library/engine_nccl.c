@@ -6,10 +6,10 @@
 #include "engines.h"
 #include "library_engine.h"
 
-static struct ar_library_prediction predict(const struct ar_library *library, const char *algorithm,
+static struct ar_library_prediction predict(const struct ar_library *library, enum ar_calls calls,
                                             const struct ar_library_run *run)
 {
-    return ar_tuning_predict(&library->tuning, algorithm, run);
+    return ar_tuning_predict(&library->tuning, calls, run);
 }
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)

@@ -11,56 +11,6 @@
 #include "ar_text.h"
 #include "engines.h"
 
-/* --- the algorithm auto ------------------------------------------------------------------- */
-
-static enum ar_status check_auto(const struct ar_shape *shape, struct ar_error *err)
-{
-    if (shape->y != 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "shape %" PRIu32 "x%" PRIu32 ": expected Nx1, the library makes its "
-                            "own choice",
-                            shape->x, shape->y);
-    }
-    return AR_OK;
-}
-
-static struct ar_shape shape_of_auto(uint32_t ranks, uint32_t gpus_per_node)
-{
-    (void)gpus_per_node;
-    return (struct ar_shape){.x = ranks, .y = 1};
-}
-
-/* Other engines refuse it before they ask what it does. */
-static uint32_t no_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
-{
-    (void)shape;
-    (void)phases;
-    return 0;
-}
-
-static struct ar_move no_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
-                              uint32_t step)
-{
-    (void)shape;
-    (void)elements;
-    (void)position;
-    (void)step;
-    return (struct ar_move){.sends = false};
-}
-
-const struct ar_algorithm ar_algorithm_auto = {
-    .name = "auto",
-    .lanes = 1,
-    .title = "the choice of the communication library, engines 'library' and 'nccl' only",
-    .formula = "see models/README.md",
-    .source = "NVIDIA/nccl, src/graph/tuning.cc",
-    .shape_help = "Nx1 (the library makes its own)",
-    .check = check_auto,
-    .default_shape = shape_of_auto,
-    .phases = no_phases,
-    .move = no_move,
-};
-
 bool library_engine_ignores(const char *key)
 {
     static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
@@ -74,38 +24,12 @@ bool library_engine_ignores(const char *key)
 
 /* --- calls -------------------------------------------------------------------------------- */
 
-static bool is_named(const struct ar_collective *collective, const char *name)
-{
-    return strcmp(collective->algorithm->name, name) == 0;
-}
-
-static bool is_one_call(const struct ar_collective *collective)
-{
-    return is_named(collective, "auto") || is_named(collective, "ring") ||
-           is_named(collective, "tree");
-}
-
 size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_GRID_CALLS_MAX])
+                            struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
-    const struct ar_shape *shape = &collective->shape;
-    uint32_t gpus = ar_cluster_facts(collective->cluster)->gpus_per_node;
-    uint32_t ranks = ar_shape_ranks(shape);
-    double bytes = (double)elements * collective->element_bytes;
-    if (!is_one_call(collective)) {
-        enum ar_library_grid grid =
-            is_named(collective, "torus2d") ? AR_GRID_TORUS : AR_GRID_LEADERS;
-        return ar_library_grid_calls(grid, shape->x, shape->y, gpus, bytes, runs);
-    }
-    runs[0] =
-        (struct ar_library_run){.nodes = (ranks + gpus - 1) / gpus, .ranks = ranks, .bytes = bytes};
-    return 1;
-}
-
-const char *library_engine_algorithm(const struct ar_collective *collective)
-{
-    bool is_limited = is_named(collective, "ring") || is_named(collective, "tree");
-    return is_limited ? collective->algorithm->name : NULL;
+    return ar_library_calls(ar_algorithm_calls(collective->algorithm), &collective->shape,
+                            ar_cluster_facts(collective->cluster)->gpus_per_node,
+                            (double)elements * collective->element_bytes, runs);
 }
 
 /* --- checks ------------------------------------------------------------------------------- */
@@ -151,20 +75,20 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
                                     const struct ar_library *library, struct ar_error *err)
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
-    struct ar_library_run runs[AR_GRID_CALLS_MAX];
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     if (library == NULL) {
         return refuse_cluster(engine, cluster, err);
     }
     const struct ar_tuning *tuning = &library->tuning;
-    if (!is_one_call(collective) && !is_named(collective, "torus2d") &&
-        !is_named(collective, "hierarchical")) {
+    enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
+    if (calls == AR_CALLS_NONE) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found algorithm %s, which %s does not have; expected "
                             "auto, ring, tree, torus2d or hierarchical",
-                            engine->name, collective->algorithm->name, tuning->name);
+                            engine->name, ar_algorithm_name(collective->algorithm), tuning->name);
     }
     size_t count = library_engine_calls(collective, 1, runs);
-    if (is_named(collective, "tree")) {
+    if (calls == AR_CALLS_TREE) {
         enum ar_status status = check_tree(engine, tuning, &runs[0], err);
         if (status != AR_OK) {
             return status;
@@ -212,13 +136,12 @@ static void write_options(struct ar_trial *trial, const char *head,
 static double job_time(const struct ar_trial *trial, const struct ar_engine *engine,
                        uint64_t elements, bool is_made[AR_CHOICES_COUNT])
 {
-    struct ar_library_run runs[AR_GRID_CALLS_MAX];
-    const char *algorithm = library_engine_algorithm(&trial->collective);
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
     size_t count = elements > 0 ? library_engine_calls(&trial->collective, elements, runs) : 0;
     double time_s = 0;
     for (size_t i = 0; i < count; i++) {
-        struct ar_library_prediction prediction =
-            engine->predict(trial->library, algorithm, &runs[i]);
+        struct ar_library_prediction prediction = engine->predict(trial->library, calls, &runs[i]);
         time_s += time_in_band(&prediction, trial->band);
         is_made[prediction.choice] = true;
     }

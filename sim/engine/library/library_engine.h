@@ -8,10 +8,7 @@
 
 /** The calls of the library that an all-reduce of `elements` is; returns how many. */
 size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_GRID_CALLS_MAX]);
-
-/** What ar_tuning_choose() is limited to: `ring`, `tree` or NULL. */
-const char *library_engine_algorithm(const struct ar_collective *collective);
+                            struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
 /** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know. */
 bool library_engine_ignores(const char *key);

@@ -213,7 +213,7 @@ Test(closed, more_ranks_never_take_less_time)
         for (size_t a = 0; a < ar_algorithms_count; a++) {
             double before_s = 0;
             for (uint32_t ranks = 4; ranks <= 4096; ranks *= 4) { /* squares, for the torus */
-                struct ar_shape shape = ar_algorithms[a]->default_shape(ranks, 4);
+                struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[a], ranks, 4);
                 struct ar_collective collective =
                     support_collective(clusters[c], ar_algorithms[a]->name, shape.x, shape.y);
                 double time_s = support_closed(&collective, 4096ull * 1000).time_s;

@@ -138,6 +138,15 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     cr_expect_eq(count, ar_algorithms_count);
     free(algorithms);
     cr_expect_eq(list_algorithms("--algorithms", "ring,,", &algorithms, &count, &err), AR_USAGE);
+    cr_expect_eq(list_algorithms("--algorithms", "auto", &algorithms, &count, &err), AR_USAGE);
+    cr_assert_eq(
+        list_algorithms_or_auto("--algorithms", "tree,auto,all,auto", &algorithms, &count, &err),
+        AR_OK);
+    cr_assert_eq(count, ar_algorithms_count + 1);
+    cr_expect_str_eq(algorithms[0]->name, "tree");
+    cr_expect_str_eq(algorithms[1]->name, "ring");
+    cr_expect_null(algorithms[count - 1]);
+    free(algorithms);
 }
 
 static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_node,

@@ -1,24 +1,6 @@
 /* The flat ring: reduce-scatter, then all-gather, around all N ranks; 2(N-1) steps of n/N. */
-#include <inttypes.h>
-
 #include "algorithms.h"
 #include "rings.h"
-
-static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
-{
-    if (shape->y != 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "shape %" PRIu32 "x%" PRIu32 ": expected Nx1, a ring has one row",
-                            shape->x, shape->y);
-    }
-    return AR_OK;
-}
-
-static struct ar_shape default_shape(uint32_t ranks, uint32_t gpus_per_node)
-{
-    (void)gpus_per_node;
-    return (struct ar_shape){.x = ranks, .y = 1};
-}
 
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
@@ -45,9 +27,8 @@ const struct ar_algorithm ar_algorithm_ring = {
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
               "workstations, J. Parallel Distrib. Comput. 69 (2009)",
     .shape_help = "Nx1 (one ring of all ranks)",
-    .lanes = 1,
-    .check = check,
-    .default_shape = default_shape,
+    .shapes = AR_SHAPES_FLAT,
+    .calls = AR_CALLS_RING,
     .phases = phases,
     .move = move,
 };

@@ -20,13 +20,6 @@ enum { PARTS = 8 };
 /* The steps of a period, by the child that sends or is sent to. */
 enum { LEFT, RIGHT, CHAIN, PERIOD };
 
-static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
-{
-    (void)shape;
-    (void)err;
-    return AR_OK;
-}
-
 /* The least power of two that is not below a number of groups. */
 static uint64_t span_of(uint32_t groups)
 {
@@ -216,9 +209,9 @@ const struct ar_algorithm ar_algorithm_tree = {
     .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, "
               "reduction and scan, Parallel Computing 35 (2009); trees as in NCCL 2.4",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
-    .lanes = 2,
-    .check = check,
-    .default_shape = ar_shape_groups,
+    .shapes = AR_SHAPES_GROUPS,
+    .calls = AR_CALLS_TREE,
+    .has_mirror = true,
     .phases = phases,
     .move = move,
 };

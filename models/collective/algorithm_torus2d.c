@@ -3,19 +3,6 @@
 #include "algorithms.h"
 #include "rings.h"
 
-static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
-{
-    (void)shape;
-    (void)err;
-    return AR_OK;
-}
-
-static struct ar_shape default_shape(uint32_t ranks, uint32_t gpus_per_node)
-{
-    (void)gpus_per_node;
-    return ar_shape_squarest(ranks);
-}
-
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t x = shape->x;
@@ -69,9 +56,8 @@ const struct ar_algorithm ar_algorithm_torus2d = {
     .source = "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, "
               "arXiv:1811.05233 (2018)",
     .shape_help = "XxY: rows of X ranks, columns of Y ranks",
-    .lanes = 1,
-    .check = check,
-    .default_shape = default_shape,
+    .shapes = AR_SHAPES_GRIDS,
+    .calls = AR_CALLS_TORUS,
     .phases = phases,
     .move = move,
 };

@@ -270,7 +270,7 @@ static enum ar_status check_complete(const struct sets *sets, struct ar_error *e
 enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                          uint64_t elements, struct ar_error *err)
 {
-    enum ar_status status = algorithm->check(shape, err);
+    enum ar_status status = ar_algorithm_check_shape(algorithm, shape, err);
     if (status != AR_OK) {
         return status;
     }
@@ -308,7 +308,7 @@ enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ra
     struct ar_error refused;
     for (uint32_t x = 1; x <= ranks; x++) {
         struct ar_shape shape = {.x = x, .y = ranks / x};
-        if (ranks % x != 0 || algorithm->check(&shape, &refused) != AR_OK) {
+        if (ranks % x != 0 || ar_algorithm_check_shape(algorithm, &shape, &refused) != AR_OK) {
             continue;
         }
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {

@@ -35,7 +35,8 @@ struct ar_pattern {
     struct ar_hop *hops; /**< channel after channel, in the order of the walks, or of the steps in
                               which the hops of a tree begin: none before what leads to it */
     uint32_t hops_count;
-    uint32_t channel_hops[AR_LANES_MAX + 1]; /**< first hop of each channel, and the end */
+    uint32_t
+        channel_hops[AR_COLLECTIVE_CHANNELS_MAX + 1]; /**< first hop of each channel, and the end */
     struct ar_walk *walks;
     uint32_t walks_count; /**< 0 in a tree */
     uint32_t *step_hops;  /**< in a tree: first hop of a channel that begins in each step of the
@@ -43,10 +44,6 @@ struct ar_pattern {
     bool is_uniform;      /**< all hops alike */
     bool is_shared;       /**< some hop has less than the bandwidth of its path */
 };
-
-/** Prepares all paths of a collective (ar_cluster_prepare_paths()): what a platform file does not
- * connect is an error. */
-enum ar_status ar_pattern_prepare(const struct ar_collective *collective, struct ar_error *err);
 
 /** Resolves the phases of a collective that have steps; `patterns` has an entry for each phase, all
  * zeroed, which are freed with ar_pattern_destroy(), also after a failure. O(ranks * channels) for

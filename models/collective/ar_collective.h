@@ -7,15 +7,18 @@
 #include "ar_algorithm.h"
 #include "ar_cluster.h"
 
-/** Channels of the command line, those of an algorithm that takes two for one, messages. */
-enum { AR_CHANNELS_MAX = 32, AR_LANES_MAX = 2 * AR_CHANNELS_MAX, AR_WINDOW_MAX = 64 };
+/** Channels of the command line, and with those of mirror images (ar_algorithm_channels()). */
+enum { AR_CHANNELS_MAX = 32, AR_COLLECTIVE_CHANNELS_MAX = 2 * AR_CHANNELS_MAX };
+
+/** Messages in flight. */
+enum { AR_WINDOW_MAX = 64 };
 
 struct ar_collective {
     const struct ar_cluster *cluster;
-    const struct ar_algorithm *algorithm;
+    const struct ar_algorithm *algorithm; /**< NULL: the choice of a library */
     struct ar_shape shape;
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
-                            takes two (ar_algorithm.lanes) */
+                            takes two (ar_algorithm_channels()) */
     uint32_t window;   /**< messages a rank may have in flight per channel, in trees per connection,
                             at least 1; 1 means that a message must arrive before the next one
                             starts */
@@ -26,7 +29,8 @@ struct ar_collective {
 };
 
 /** Says whether the algorithm runs the shape, the cluster has the GPUs and they reach each other,
- * and the counts make sense. */
+ * and the counts make sense. Prepares the paths of the flows on a platform file
+ * (ar_cluster_prepare_paths()). */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
 /** The rank order of the collective's channels. */

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <string.h>
 
 #include "algorithms.h"
@@ -22,6 +23,53 @@ enum ar_status ar_algorithm_find(const char *where, const char *name,
         names[i] = ar_algorithms[i]->name;
     }
     return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, ar_algorithms_count);
+}
+
+static const char auto_name[] = "auto";
+
+enum ar_status ar_algorithm_find_or_auto(const char *where, const char *name,
+                                         const struct ar_algorithm **algorithm,
+                                         struct ar_error *err)
+{
+    if (strcmp(name, auto_name) == 0) {
+        *algorithm = NULL;
+        return AR_OK;
+    }
+    return ar_algorithm_find(where, name, algorithm, err);
+}
+
+const char *ar_algorithm_name(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL ? algorithm->name : auto_name;
+}
+
+const char *ar_algorithm_source(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL ? algorithm->source : "NVIDIA/nccl, src/graph/tuning.cc";
+}
+
+enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
+                                        const struct ar_shape *shape, struct ar_error *err)
+{
+    if (ar_algorithm_shapes(algorithm) != AR_SHAPES_FLAT || shape->y == 1) {
+        return AR_OK;
+    }
+    return ar_error_set(
+        err, AR_USAGE, "shape %" PRIu32 "x%" PRIu32 ": expected Nx1, %s", shape->x, shape->y,
+        algorithm != NULL ? "a ring has one row" : "the library makes its own choice");
+}
+
+struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm, uint32_t ranks,
+                                           uint32_t gpus_per_node)
+{
+    switch (ar_algorithm_shapes(algorithm)) {
+    case AR_SHAPES_GROUPS:
+        return ar_shape_groups(ranks, gpus_per_node);
+    case AR_SHAPES_GRIDS:
+        return ar_shape_squarest(ranks);
+    default:
+        return (struct ar_shape){.x = ranks, .y = 1};
+    }
 }
 
 static bool acts(const struct ar_move *move, bool sends)
@@ -69,7 +117,7 @@ uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct a
 uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = algorithm->phases(shape, phases);
+    uint32_t phases_count = algorithm != NULL ? algorithm->phases(shape, phases) : 0;
     uint64_t messages = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         messages += phases[i].messages;

@@ -5,13 +5,6 @@
 #include "algorithms.h"
 #include "rings.h"
 
-static enum ar_status check(const struct ar_shape *shape, struct ar_error *err)
-{
-    (void)shape;
-    (void)err;
-    return AR_OK;
-}
-
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
     uint32_t x = shape->x;
@@ -83,9 +76,8 @@ const struct ar_algorithm ar_algorithm_hierarchical = {
         "three phases and step count after Jia et al., Highly scalable deep learning training "
         "system with mixed-precision, arXiv:1807.11205 (2018)",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
-    .lanes = 1,
-    .check = check,
-    .default_shape = ar_shape_groups,
+    .shapes = AR_SHAPES_GROUPS,
+    .calls = AR_CALLS_LEADERS,
     .phases = phases,
     .move = move,
 };

@@ -24,10 +24,15 @@ enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, u
 enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
                           size_t *values_count, struct ar_error *err);
 
-/** Parses algorithm names, or `all`; owned by the caller (free). */
+/** Parses algorithm names, `all` among them; owned by the caller (free). */
 enum ar_status list_algorithms(const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err);
+
+/** The same with `auto`, which is NULL and comes last. */
+enum ar_status list_algorithms_or_auto(const char *where, const char *text,
+                                       const struct ar_algorithm ***algorithms, size_t *count,
+                                       struct ar_error *err);
 
 /** The shapes of `ranks` ranks that `--shapes` text asks for; owned by the caller (free). May be
  * none. `all` means every X * Y = ranks, `square` the squarest of them, `node` that with X =

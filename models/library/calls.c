@@ -1,4 +1,4 @@
-/* All-reduces on grids, made of several calls of the library. */
+/* The calls of the library that an algorithm is made of. */
 #include "ar_library.h"
 
 /* Nodes of the longest row. */
@@ -25,11 +25,10 @@ static void add(struct ar_library_run run, struct ar_library_run *runs, size_t *
     }
 }
 
-size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
-                             uint32_t gpus_per_node, double bytes,
-                             struct ar_library_run runs[AR_GRID_CALLS_MAX])
+/* Of AR_CALLS_TORUS, or of AR_CALLS_LEADERS. */
+static size_t grid_calls(bool is_torus, uint32_t x, uint32_t y, uint32_t gpus_per_node,
+                         double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
-    bool is_torus = grid == AR_GRID_TORUS;
     bool rows_meet = y > 1 && x % gpus_per_node != 0 && gpus_per_node % x != 0;
     size_t count = 0;
     struct ar_library_run row = {.nodes = row_nodes(x, y, gpus_per_node),
@@ -50,4 +49,16 @@ size_t ar_library_grid_calls(enum ar_library_grid grid, uint32_t x, uint32_t y,
     row.call = is_torus ? AR_ALL_GATHER : AR_BROADCAST;
     add(row, runs, &count);
     return count;
+}
+
+size_t ar_library_calls(enum ar_calls calls, const struct ar_shape *shape, uint32_t gpus_per_node,
+                        double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
+{
+    if (calls == AR_CALLS_TORUS || calls == AR_CALLS_LEADERS) {
+        return grid_calls(calls == AR_CALLS_TORUS, shape->x, shape->y, gpus_per_node, bytes, runs);
+    }
+    uint32_t ranks = ar_shape_ranks(shape);
+    runs[0] = (struct ar_library_run){
+        .nodes = (ranks + gpus_per_node - 1) / gpus_per_node, .ranks = ranks, .bytes = bytes};
+    return 1;
 }

@@ -186,48 +186,79 @@ enum ar_status list_sizes(const char *where, const char *text, uint64_t **values
     return list_numbers(&numbers, text, values, values_count, err);
 }
 
-static bool has_algorithm(const struct ar_algorithm *const *algorithms, size_t count,
-                          const struct ar_algorithm *algorithm)
+/* Algorithms that a list has so far. */
+struct algorithms {
+    const struct ar_algorithm **rows;
+    size_t count;
+    bool may_be_auto;
+    bool has_auto;
+};
+
+static void add_algorithm(struct algorithms *list, const struct ar_algorithm *algorithm)
 {
-    for (size_t i = 0; i < count; i++) {
-        if (algorithms[i] == algorithm) {
-            return true;
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->rows[i] == algorithm) {
+            return;
         }
     }
-    return false;
+    list->rows[list->count++] = algorithm;
+}
+
+static enum ar_status append_algorithms(const char *where, const char *text,
+                                        struct algorithms *list, struct ar_error *err)
+{
+    while (text != NULL) {
+        char item[ITEM_SIZE];
+        const struct ar_algorithm *algorithm;
+        AR_TRY(take_item(where, &text, item, err));
+        if (strcmp(item, "all") == 0) {
+            for (size_t i = 0; i < ar_algorithms_count; i++) {
+                add_algorithm(list, ar_algorithms[i]);
+            }
+            continue;
+        }
+        AR_TRY((list->may_be_auto ? ar_algorithm_find_or_auto
+                                  : ar_algorithm_find)(where, item, &algorithm, err));
+        if (algorithm != NULL) {
+            add_algorithm(list, algorithm);
+        }
+        list->has_auto |= algorithm == NULL;
+    }
+    if (list->has_auto) {
+        list->rows[list->count++] = NULL;
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_algorithms(const char *where, const char *text, bool may_be_auto,
+                                      const struct ar_algorithm ***algorithms, size_t *count,
+                                      struct ar_error *err)
+{
+    struct algorithms list = {.rows = calloc(ar_algorithms_count + 1, sizeof *list.rows),
+                              .may_be_auto = may_be_auto};
+    if (list.rows == NULL) {
+        return ar_error_no_memory(err, "a list");
+    }
+    enum ar_status status = append_algorithms(where, text, &list, err);
+    if (status != AR_OK) {
+        free(list.rows);
+        return status;
+    }
+    *algorithms = list.rows;
+    *count = list.count;
+    return AR_OK;
 }
 
 enum ar_status list_algorithms(const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err)
 {
-    const struct ar_algorithm **found = calloc(ar_algorithms_count, sizeof *found);
-    size_t found_count = 0;
-    enum ar_status status = AR_OK;
-    if (found == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
-    if (strcmp(text, "all") == 0) {
-        memcpy(found, ar_algorithms, ar_algorithms_count * sizeof *found);
-        found_count = ar_algorithms_count;
-        text = NULL;
-    }
-    while (status == AR_OK && text != NULL) {
-        char item[ITEM_SIZE];
-        const struct ar_algorithm *algorithm;
-        status = take_item(where, &text, item, err);
-        if (status == AR_OK) {
-            status = ar_algorithm_find(where, item, &algorithm, err);
-        }
-        if (status == AR_OK && !has_algorithm(found, found_count, algorithm)) {
-            found[found_count++] = algorithm;
-        }
-    }
-    if (status != AR_OK) {
-        free(found);
-        return status;
-    }
-    *algorithms = found;
-    *count = found_count;
-    return AR_OK;
+    return make_algorithms(where, text, false, algorithms, count, err);
+}
+
+enum ar_status list_algorithms_or_auto(const char *where, const char *text,
+                                       const struct ar_algorithm ***algorithms, size_t *count,
+                                       struct ar_error *err)
+{
+    return make_algorithms(where, text, true, algorithms, count, err);
 }

@@ -287,16 +287,18 @@ Test(algorithm, a_ring_refuses_a_second_row_and_names_the_shape_it_expects)
 {
     struct ar_shape shape = {.x = 8, .y = 2};
     struct ar_error err = {.text = ""};
-    cr_expect_eq(support_algorithm("ring")->check(&shape, &err), AR_USAGE);
+    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("ring"), &shape, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, a ring has one row");
     cr_expect_eq(ar_verify(support_algorithm("ring"), &shape, 1, &err), AR_USAGE);
-    cr_expect_eq(support_algorithm("torus2d")->check(&shape, &err), AR_OK);
-    cr_expect_eq(support_algorithm("hierarchical")->check(&shape, &err), AR_OK);
+    cr_expect_eq(ar_algorithm_check_shape(NULL, &shape, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "shape 8x2: expected Nx1, the library makes its own choice");
+    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("torus2d"), &shape, &err), AR_OK);
+    cr_expect_eq(ar_algorithm_check_shape(support_algorithm("hierarchical"), &shape, &err), AR_OK);
 }
 
 static void expect_default(const char *name, uint32_t ranks, uint32_t gpus, uint32_t x, uint32_t y)
 {
-    struct ar_shape shape = support_algorithm(name)->default_shape(ranks, gpus);
+    struct ar_shape shape = ar_algorithm_default_shape(support_algorithm(name), ranks, gpus);
     cr_expect(shape.x == x && shape.y == y, "%s of %u: %ux%u", name, ranks, shape.x, shape.y);
 }
 

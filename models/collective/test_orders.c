@@ -219,11 +219,11 @@ Test(orders, every_algorithm_sums_every_rank_once_on_every_channel)
         struct ar_cluster *cluster = support_cluster(machines[i], NULL);
         uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
         for (size_t a = 0; a < ar_algorithms_count; a++) {
-            struct ar_shape shape = ar_algorithms[a]->default_shape(24, gpus);
+            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[a], 24, gpus);
             for (size_t c = 0; c < sizeof channels / sizeof channels[0]; c++) {
                 struct ar_collective collective =
                     support_collective(cluster, ar_algorithms[a]->name, shape.x, shape.y);
-                collective.channels = channels[c] * ar_algorithms[a]->lanes;
+                collective.channels = channels[c] * ar_algorithm_channels(ar_algorithms[a]);
                 execute(&collective);
             }
         }

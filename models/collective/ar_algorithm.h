@@ -69,23 +69,38 @@ static inline uint32_t ar_phase_period(const struct ar_phase *phase)
 
 enum { AR_PHASES_MAX = 8 };
 
+/** Which shapes an algorithm runs, and which one of N ranks if nobody names one. */
+enum ar_shapes {
+    AR_SHAPES_FLAT,   /**< Nx1 only */
+    AR_SHAPES_GROUPS, /**< all; one group per node (ar_shape_groups()) */
+    AR_SHAPES_GRIDS   /**< all, so that they are an axis of sweeps; the squarest */
+};
+
+/** The calls of a communication library that do the same as an algorithm. */
+enum ar_calls {
+    AR_CALLS_NONE,   /**< it has none such */
+    AR_CALLS_ANY,    /**< one all-reduce, by what the library chooses */
+    AR_CALLS_RING,   /**< one all-reduce by its rings */
+    AR_CALLS_TREE,   /**< one all-reduce by its trees */
+    AR_CALLS_TORUS,  /**< reduce-scatter in rows, all-reduce in columns, all-gather in rows */
+    AR_CALLS_LEADERS /**< reduce in groups, all-reduce among their leaders, broadcast in groups */
+};
+
+/** A row of the table of algorithms. Where an algorithm may be NULL nobody has chosen one: it is
+ * the library's choice (`auto` on the command line), which has no moves. */
 struct ar_algorithm {
     const char *name;       /**< as on the command line */
     const char *title;      /**< one line for people */
     const char *formula;    /**< alpha-beta time on identical links; see ar_closed.h for symbols */
     const char *source;     /**< publication */
     const char *shape_help; /**< what X and Y mean */
+    enum ar_shapes shapes;
+    enum ar_calls calls;
 
-    /** Channels of ar_collective.h that make one channel of the command line: 1; or 2, of which one
-     * runs the mirror image of the other (ar_shape.h), so that who works hard in one rests in the
-     * other. They are channels since each follows an order of steps of its own. */
-    uint32_t lanes;
-
-    /** Says whether the algorithm can run the shape; the error names the expected shape. */
-    enum ar_status (*check)(const struct ar_shape *shape, struct ar_error *err);
-
-    /** The shape used when the user names none, for N ranks on nodes of `gpus_per_node`. */
-    struct ar_shape (*default_shape)(uint32_t ranks, uint32_t gpus_per_node);
+    /** Every channel of the command line is two of ar_collective.h, of which one runs the mirror
+     * image of the other (ar_shape.h), so that who works hard in one rests in the other. They are
+     * channels since each follows an order of steps of its own. */
+    bool has_mirror;
 
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
@@ -99,9 +114,46 @@ struct ar_algorithm {
 extern const struct ar_algorithm *const ar_algorithms[];
 extern const size_t ar_algorithms_count;
 
+/** The flat ring: what a node runs when it is the baseline. */
+extern const struct ar_algorithm ar_algorithm_ring;
+
 /** Finds an algorithm by name; the error names the nearest known one. */
 enum ar_status ar_algorithm_find(const char *where, const char *name,
                                  const struct ar_algorithm **algorithm, struct ar_error *err);
+
+/** The same, with NULL for `auto`. */
+enum ar_status ar_algorithm_find_or_auto(const char *where, const char *name,
+                                         const struct ar_algorithm **algorithm,
+                                         struct ar_error *err);
+
+/** Name and source of an algorithm or, NULL, of the library's choice. */
+const char *ar_algorithm_name(const struct ar_algorithm *algorithm);
+const char *ar_algorithm_source(const struct ar_algorithm *algorithm);
+
+static inline enum ar_shapes ar_algorithm_shapes(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL ? algorithm->shapes : AR_SHAPES_FLAT;
+}
+
+static inline enum ar_calls ar_algorithm_calls(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL ? algorithm->calls : AR_CALLS_ANY;
+}
+
+/** Channels of ar_collective.h for one of the command line. */
+static inline uint32_t ar_algorithm_channels(const struct ar_algorithm *algorithm)
+{
+    return algorithm != NULL && algorithm->has_mirror ? 2 : 1;
+}
+
+/** Says whether the algorithm, or the library (NULL), can run the shape; the error (AR_USAGE) names
+ * the expected shape. */
+enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
+                                        const struct ar_shape *shape, struct ar_error *err);
+
+/** The shape used when the user names none, for N ranks on nodes of `gpus_per_node`. */
+struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm, uint32_t ranks,
+                                           uint32_t gpus_per_node);
 
 #define AR_NEVER UINT32_MAX
 
@@ -117,7 +169,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 /** Sum of the steps of all phases. */
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
 
-/** Messages of one collective on one channel: sends of all positions in all steps. */
+/** Messages of one collective on one channel: sends of all positions in all steps; 0 of NULL. */
 uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
 
 #endif

@@ -1,0 +1,34 @@
+/** \file ar_phase_flows.h
+ * Who sends to whom in a phase of a collective, on all its channels.
+ *
+ * Places are [channel][step of the period][position]; in walks, the period is one step. Every place
+ * that sends in the phase is a flow: it has one peer.
+ */
+#ifndef AR_PHASE_FLOWS_H
+#define AR_PHASE_FLOWS_H
+
+#include "ar_arena.h"
+#include "ar_collective.h"
+#include "ar_platform.h"
+
+struct ar_phase_flows {
+    uint32_t *peers;       /**< [place]: position that it sends to; AR_NEVER if it does not send */
+    uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so first */
+    uint32_t *flow_of;     /**< [place that sends]: number of its flow */
+    struct ar_flow *flows; /**< between ranks, those of all channels */
+    size_t flows_count;
+};
+
+/** Places of the phase that has most of them. */
+size_t ar_phase_flows_places(const struct ar_collective *collective, const struct ar_phase *phases,
+                             uint32_t phases_count);
+
+/** Makes room for so many places in an arena. */
+enum ar_status ar_phase_flows_create(struct ar_arena *arena, size_t places,
+                                     struct ar_phase_flows *flows, struct ar_error *err);
+
+/** Finds the flows of a phase that begins with `first_step` of the algorithm. */
+void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,
+                         uint32_t first_step, struct ar_phase_flows *flows);
+
+#endif

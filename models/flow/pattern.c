@@ -1,0 +1,284 @@
+#include "ar_pattern.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_maxmin.h"
+#include "ar_phase_flows.h"
+
+/* Room to resolve the phases of one collective, reused from phase to phase. */
+struct scratch {
+    struct ar_phase_flows of; /* whose places the arrays below have */
+    uint32_t *on_link;        /* flows per link */
+    bool *has_sender;         /* per channel and position: some position sends to it */
+    bool *is_visited;         /* per channel and position */
+    double *rates_Bps;        /* per flow */
+};
+
+static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_collective *collective,
+                                     const struct ar_phase *phases, uint32_t phases_count,
+                                     struct scratch *scratch, struct ar_error *err)
+{
+    size_t places = ar_phase_flows_places(collective, phases, phases_count);
+    size_t links = ar_cluster_links_count(collective->cluster);
+    AR_TRY(ar_phase_flows_create(arena, places, &scratch->of, err));
+    scratch->on_link = ar_arena_alloc(arena, links, sizeof *scratch->on_link);
+    scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
+    scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
+    scratch->rates_Bps = ar_arena_alloc(arena, places, sizeof *scratch->rates_Bps);
+    bool is_made = scratch->on_link != NULL && scratch->has_sender != NULL &&
+                   scratch->is_visited != NULL && scratch->rates_Bps != NULL;
+    return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
+}
+
+static void count_on_links(const struct ar_collective *collective, struct scratch *scratch)
+{
+    memset(scratch->on_link, 0,
+           ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
+    for (size_t i = 0; i < scratch->of.flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
+                                              scratch->of.flows[i].destination);
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            scratch->on_link[ar_path_link(&path, j)]++;
+        }
+    }
+}
+
+/* Does a flow have less than the bandwidth of its path? Sums in another order may differ in the
+ * last digits. */
+static bool is_less(double rate_Bps, double bandwidth_Bps)
+{
+    return rate_Bps < bandwidth_Bps * (1 - 1e-9);
+}
+
+static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
+                            size_t place, struct ar_pattern *pattern)
+{
+    const struct ar_flow *flow = &scratch->of.flows[scratch->of.flow_of[place]];
+    struct ar_path path = ar_cluster_path(collective->cluster, flow->source, flow->destination);
+    struct ar_hop hop = {
+        .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
+        .to = scratch->of.peers[place],
+        .latency_s = path.latency_s,
+        .rate_Bps = scratch->rates_Bps[scratch->of.flow_of[place]],
+        .tier = path.tier,
+        .first_step = scratch->of.first_steps[place],
+    };
+    double min_Bps = 0;
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        uint32_t link = ar_path_link(&path, i);
+        bool is_shared = ar_cluster_link_is_shared(collective->cluster, link);
+        uint32_t flows = is_shared ? scratch->on_link[link] : 1;
+        double each_Bps = ar_cluster_link_bandwidth(collective->cluster, link) / flows;
+        if (i == 0 || each_Bps < min_Bps) {
+            min_Bps = each_Bps;
+            hop.link = link;
+            hop.flows = flows;
+        }
+    }
+    pattern->is_shared |= is_less(hop.rate_Bps, path.bandwidth_Bps);
+    return hop;
+}
+
+/* Appends the walk that begins at a position: its hops until it closes or ends. */
+static void append_walk(const struct ar_collective *collective, uint32_t channel, uint32_t start,
+                        struct scratch *scratch, struct ar_pattern *pattern)
+{
+    size_t base = (size_t)channel * ar_shape_ranks(&collective->shape);
+    struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
+    size_t place = base + start;
+    *walk = (struct ar_walk){.channel = channel, .first = pattern->hops_count};
+    while (scratch->of.peers[place] != AR_NEVER && !scratch->is_visited[place]) {
+        scratch->is_visited[place] = true;
+        pattern->hops[pattern->hops_count++] = hop_of(collective, scratch, place, pattern);
+        place = base + scratch->of.peers[place];
+    }
+    walk->count = pattern->hops_count - walk->first;
+    walk->is_ring = scratch->of.peers[place] != AR_NEVER;
+}
+
+/* The hops of a tree, those of each channel by the step in which they begin. */
+static enum ar_status lay_out_tree(const struct ar_collective *collective,
+                                   const struct ar_phase *phase, struct scratch *scratch,
+                                   struct ar_pattern *pattern, struct ar_error *err)
+{
+    size_t each = (size_t)ar_shape_ranks(&collective->shape) * phase->period;
+    uint32_t *next = calloc(phase->steps, sizeof *next);
+    uint32_t *begin = calloc(phase->steps + 1, sizeof *begin);
+    pattern->step_hops = begin;
+    if (next == NULL || begin == NULL) {
+        free(next);
+        return ar_error_no_memory(err, "the hops of a tree");
+    }
+    for (size_t place = 0; place < each; place++) {
+        if (scratch->of.peers[place] != AR_NEVER) {
+            begin[scratch->of.first_steps[place] + 1]++;
+        }
+    }
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        begin[step + 1] += begin[step];
+    }
+    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+        pattern->channel_hops[channel] = pattern->hops_count;
+        memcpy(next, begin, phase->steps * sizeof *next);
+        for (size_t place = channel * each; place < (channel + 1) * each; place++) {
+            if (scratch->of.peers[place] != AR_NEVER) {
+                uint32_t index = next[scratch->of.first_steps[place]]++;
+                pattern->hops[pattern->hops_count + index] =
+                    hop_of(collective, scratch, place, pattern);
+            }
+        }
+        pattern->hops_count += begin[phase->steps];
+    }
+    free(next);
+    return AR_OK;
+}
+
+/* Chains begin where nobody sends to; what is left after them are rings. */
+static void find_walks(const struct ar_collective *collective, uint32_t channel,
+                       struct scratch *scratch, struct ar_pattern *pattern)
+{
+    uint32_t ranks = ar_shape_ranks(&collective->shape);
+    size_t first = (size_t)channel * ranks;
+    for (uint32_t position = 0; position < ranks; position++) {
+        uint32_t to = scratch->of.peers[first + position];
+        if (to != AR_NEVER) {
+            scratch->has_sender[first + to] = true;
+        }
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t position = 0; position < ranks; position++) {
+            size_t place = first + position;
+            bool begins = pass == 0 ? !scratch->has_sender[place] : !scratch->is_visited[place];
+            if (begins && scratch->of.peers[place] != AR_NEVER) {
+                append_walk(collective, channel, position, scratch, pattern);
+            }
+        }
+    }
+}
+
+static bool are_alike(const struct ar_pattern *pattern)
+{
+    for (uint32_t i = 1; i < pattern->hops_count; i++) {
+        const struct ar_hop *hop = &pattern->hops[i];
+        if (hop->latency_s != pattern->hops[0].latency_s ||
+            fabs(hop->rate_Bps - pattern->hops[0].rate_Bps) > 1e-9 * hop->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* SimGrid shares by latency: the less of it, the more bandwidth. */
+static enum ar_status weigh_flows(const struct ar_collective *collective,
+                                  const struct scratch *scratch, double **weights,
+                                  struct ar_error *err)
+{
+    double *made = malloc(scratch->of.flows_count * sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the flows of a collective");
+    }
+    for (size_t i = 0; i < scratch->of.flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
+                                              scratch->of.flows[i].destination);
+        made[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
+    }
+    *weights = made;
+    return AR_OK;
+}
+
+static bool is_any_shared(const struct ar_collective *collective, const struct scratch *scratch)
+{
+    for (size_t i = 0; i < scratch->of.flows_count; i++) {
+        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
+                                              scratch->of.flows[i].destination);
+        if (is_less(scratch->rates_Bps[i], path.bandwidth_Bps)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are a guess that
+ * SimGrid itself corrects. */
+static enum ar_status find_rates(const struct ar_collective *collective, struct scratch *scratch,
+                                 struct ar_error *err)
+{
+    const struct ar_cluster *cluster = collective->cluster;
+    double *weights = NULL;
+    bool has_platform = ar_cluster_platform_path(cluster) != NULL;
+    enum ar_status status = has_platform ? weigh_flows(collective, scratch, &weights, err) : AR_OK;
+    if (status == AR_OK) {
+        status = ar_maxmin_rates(cluster, scratch->of.flows, weights, scratch->of.flows_count,
+                                 scratch->rates_Bps, err);
+    }
+    free(weights);
+    if (status == AR_OK && has_platform && is_any_shared(collective, scratch)) {
+        status = ar_cluster_platform_rates(cluster, scratch->of.flows, scratch->of.flows_count,
+                                           scratch->rates_Bps, err);
+    }
+    return status;
+}
+
+static enum ar_status resolve_phase(const struct ar_collective *collective,
+                                    const struct ar_phase *phase, uint32_t first_step,
+                                    struct scratch *scratch, struct ar_pattern *pattern,
+                                    struct ar_error *err)
+{
+    ar_phase_flows_find(collective, phase, first_step, &scratch->of);
+    pattern->hops = malloc((scratch->of.flows_count + 1) * sizeof *pattern->hops);
+    pattern->walks = malloc((scratch->of.flows_count + 1) * sizeof *pattern->walks);
+    if (pattern->hops == NULL || pattern->walks == NULL) {
+        return ar_error_no_memory(err, "the flows of a collective");
+    }
+    count_on_links(collective, scratch);
+    AR_TRY(find_rates(collective, scratch, err));
+    if (phase->period > 0) {
+        AR_TRY(lay_out_tree(collective, phase, scratch, pattern, err));
+    } else {
+        size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
+        memset(scratch->has_sender, 0, places * sizeof *scratch->has_sender);
+        memset(scratch->is_visited, 0, places * sizeof *scratch->is_visited);
+        for (uint32_t channel = 0; channel < collective->channels; channel++) {
+            pattern->channel_hops[channel] = pattern->hops_count;
+            find_walks(collective, channel, scratch, pattern);
+        }
+    }
+    pattern->channel_hops[collective->channels] = pattern->hops_count;
+    pattern->is_uniform = are_alike(pattern);
+    return AR_OK;
+}
+
+static enum ar_status resolve(struct ar_arena *arena, const struct ar_collective *collective,
+                              const struct ar_phase *phases, uint32_t phases_count,
+                              struct ar_pattern *patterns, struct ar_error *err)
+{
+    struct scratch scratch;
+    uint32_t first_step = 0;
+    AR_TRY(scratch_create(arena, collective, phases, phases_count, &scratch, err));
+    for (uint32_t i = 0; i < phases_count; i++) {
+        if (phases[i].steps > 0) {
+            AR_TRY(resolve_phase(collective, &phases[i], first_step, &scratch, &patterns[i], err));
+        }
+        first_step += phases[i].steps;
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
+                                  const struct ar_phase *phases, uint32_t phases_count,
+                                  struct ar_pattern *patterns, struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    enum ar_status status = resolve(&arena, collective, phases, phases_count, patterns, err);
+    ar_arena_end(&arena);
+    return status;
+}
+
+void ar_pattern_destroy(struct ar_pattern *pattern)
+{
+    free(pattern->hops);
+    free(pattern->walks);
+    free(pattern->step_hops);
+}
