@@ -132,8 +132,8 @@ static enum ar_status read_collective(char **arguments, const struct command *co
         return status;
     }
     collective->cluster = *cluster;
-    collective->shape = ar_algorithm_default_shape(
-        collective->algorithm, (uint32_t)ranks, ar_cluster_facts(*cluster)->gpus_per_node);
+    collective->shape = ar_algorithm_default_shape(collective->algorithm, (uint32_t)ranks,
+                                                   ar_cluster_facts(*cluster)->gpus_per_node);
     collective->channels = (uint32_t)channels;
     collective->window = (uint32_t)command->window;
     return ar_collective_check(collective, err);

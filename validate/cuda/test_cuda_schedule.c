@@ -57,7 +57,8 @@ static void check_ranks(uint32_t ranks, int devices, const struct run_config *co
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             struct ar_shape shape = {.x = x, .y = ranks / x};
-            if (ranks % x != 0 || ar_algorithm_check_shape(ar_algorithms[i], &shape, &ignored) != AR_OK) {
+            if (ranks % x != 0 ||
+                ar_algorithm_check_shape(ar_algorithms[i], &shape, &ignored) != AR_OK) {
                 continue;
             }
             for (size_t j = 0; j < sizeof elements / sizeof elements[0]; j++) {
