@@ -52,7 +52,8 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
         return ar_error_no_memory(err, "a closed form");
     }
     created->collective = *collective;
-    created->phases_count = collective->algorithm->phases(&collective->shape, created->phases);
+    created->phases_count =
+        ar_algorithm_phases(collective->algorithm, &collective->shape, created->phases);
     status = ar_pattern_resolve(collective, created->phases, created->phases_count,
                                 created->patterns, err);
     if (status == AR_OK) {

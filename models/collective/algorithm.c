@@ -106,7 +106,7 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = algorithm->phases(shape, phases);
+    uint32_t phases_count = ar_algorithm_phases(algorithm, shape, phases);
     uint32_t steps = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         steps += phases[i].steps;
@@ -117,7 +117,7 @@ uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct a
 uint64_t ar_algorithm_messages(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = algorithm != NULL ? algorithm->phases(shape, phases) : 0;
+    uint32_t phases_count = ar_algorithm_phases(algorithm, shape, phases);
     uint64_t messages = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         messages += phases[i].messages;

@@ -166,6 +166,14 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 uint32_t position, uint32_t place, bool sends,
                                 struct ar_move *move);
 
+/** The phases of an algorithm; none of NULL. */
+static inline uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm,
+                                           const struct ar_shape *shape,
+                                           struct ar_phase phases[AR_PHASES_MAX])
+{
+    return algorithm != NULL ? algorithm->phases(shape, phases) : 0;
+}
+
 /** Sum of the steps of all phases. */
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
 

@@ -9,7 +9,7 @@ static enum ar_status prepare_paths(const struct ar_collective *collective, stru
                                     struct ar_error *err)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     struct ar_phase_flows flows;
     uint32_t first_step = 0;
     AR_TRY(ar_phase_flows_create(arena, ar_phase_flows_places(collective, phases, phases_count),
@@ -29,9 +29,6 @@ static enum ar_status check_reach(const struct ar_collective *collective, struct
 {
     if (ar_cluster_platform_path(collective->cluster) == NULL) {
         return ar_cluster_check_reach(collective->cluster, ar_shape_ranks(&collective->shape), err);
-    }
-    if (collective->algorithm == NULL) {
-        return AR_OK;
     }
     struct ar_arena arena = {NULL};
     enum ar_status status = prepare_paths(collective, &arena, err);
