@@ -103,6 +103,12 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
     return AR_NEVER;
 }
 
+uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                             struct ar_phase phases[AR_PHASES_MAX])
+{
+    return algorithm != NULL ? algorithm->phases(shape, phases) : 0;
+}
+
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
 {
     struct ar_phase phases[AR_PHASES_MAX];

@@ -167,12 +167,8 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 struct ar_move *move);
 
 /** The phases of an algorithm; none of NULL. */
-static inline uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm,
-                                           const struct ar_shape *shape,
-                                           struct ar_phase phases[AR_PHASES_MAX])
-{
-    return algorithm != NULL ? algorithm->phases(shape, phases) : 0;
-}
+uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                             struct ar_phase phases[AR_PHASES_MAX]);
 
 /** Sum of the steps of all phases. */
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape);
