@@ -6,38 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <unistd.h>
-
-#include <simgrid/engine.h> /* version.h needs what it brings */
-#include <simgrid/version.h>
 
 #include "ar_platform.h"
 #include "engines.h"
 #include "simgrid_child.h"
-#include "simgrid_fork.h"
+#include "simgrid_module.h"
 
-/* What a child answers: its peak memory, then the parts of the results. */
-enum { PARTS_COUNT = 3 };
-
-struct part {
-    void *data;
-    size_t size;
-};
-
-/* Lists the parts; returns the size of the whole answer. */
-static size_t list_parts(const struct ar_trial *trial, struct part parts[PARTS_COUNT])
+size_t trial_list_parts(const struct ar_trial *trial, struct trial_part parts[TRIAL_PARTS])
 {
     size_t ranks_size = ar_shape_ranks(&trial->collective.shape) * sizeof *trial->rank_finish_s;
     size_t size = sizeof trial->memory_bytes;
-    parts[0] = (struct part){trial->times, trial->jobs_count * sizeof *trial->times};
-    parts[1] = (struct part){trial->rank_finish_s, trial->rank_finish_s == NULL ? 0 : ranks_size};
-    parts[2] = (struct part){NULL, 0};
+    parts[0] = (struct trial_part){trial->times, trial->jobs_count * sizeof *trial->times};
+    parts[1] =
+        (struct trial_part){trial->rank_finish_s, trial->rank_finish_s == NULL ? 0 : ranks_size};
+    parts[2] = (struct trial_part){NULL, 0};
     if (trial->timeline != NULL) {
         parts[2] =
-            (struct part){trial->timeline->marks_s, ar_timeline_size(trial) * sizeof(double)};
+            (struct trial_part){trial->timeline->marks_s, ar_timeline_size(trial) * sizeof(double)};
     }
-    for (int i = 0; i < PARTS_COUNT; i++) {
+    for (int i = 0; i < TRIAL_PARTS; i++) {
         size += parts[i].size;
     }
     return size;
@@ -68,38 +56,13 @@ static enum ar_status write_platform(const struct ar_collective *collective, int
     return AR_OK;
 }
 
-/* A trial for a child, and the platform file it simulates on. */
-struct trial_task {
-    struct simgrid_task task;
-    struct ar_trial *trial;
-    const char *platform_path;
-};
-
-static bool run_task(struct simgrid_task *task, int answer)
-{
-    const struct trial_task *own = (const struct trial_task *)task;
-    struct ar_trial *trial = own->trial;
-    simgrid_child_run(trial, own->platform_path);
-
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    uint64_t memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    struct part parts[PARTS_COUNT];
-    list_parts(trial, parts);
-    bool is_written = simgrid_write(answer, &memory_bytes, sizeof memory_bytes);
-    for (int i = 0; i < PARTS_COUNT; i++) {
-        is_written = is_written && simgrid_write(answer, parts[i].data, parts[i].size);
-    }
-    return is_written;
-}
-
 static void take_results(struct ar_trial *trial, const char *data)
 {
-    struct part parts[PARTS_COUNT];
-    list_parts(trial, parts);
+    struct trial_part parts[TRIAL_PARTS];
+    trial_list_parts(trial, parts);
     memcpy(&trial->memory_bytes, data, sizeof trial->memory_bytes);
     data += sizeof trial->memory_bytes;
-    for (int i = 0; i < PARTS_COUNT; i++) {
+    for (int i = 0; i < TRIAL_PARTS; i++) {
         if (parts[i].size > 0) {
             memcpy(parts[i].data, data, parts[i].size);
         }
@@ -111,16 +74,16 @@ static enum ar_status fork_child(struct ar_trial *trial, const char *platform_pa
                                  struct ar_error *err)
 {
     struct trial_task own = {
-        .task = {.run = run_task,
+        .task = {.kind = SIMGRID_TRIAL,
                  .actors_count = (uint64_t)ar_shape_ranks(&trial->collective.shape) *
                                  trial->collective.channels},
         .trial = trial,
         .platform_path = platform_path,
     };
     struct simgrid_answer answer;
-    struct part parts[PARTS_COUNT];
+    struct trial_part parts[TRIAL_PARTS];
     enum ar_status status = simgrid_fork(&own.task, &answer, err);
-    size_t expected = list_parts(trial, parts);
+    size_t expected = trial_list_parts(trial, parts);
     if (status == AR_OK && answer.size != expected) {
         status = ar_error_set(err, AR_INTERNAL, "the simulation answered %zu bytes; expected %zu",
                               answer.size, expected);
@@ -137,27 +100,23 @@ static enum ar_status run_on_written(struct ar_trial *trial, struct ar_error *er
 {
     int platform = -1;
     char path[64];
-    enum ar_status status = write_platform(&trial->collective, &platform, err);
-    if (status == AR_OK) {
-        snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
-        status = fork_child(trial, path, err);
-        close(platform);
-    }
+    AR_TRY(write_platform(&trial->collective, &platform, err));
+    snprintf(path, sizeof path, "/proc/self/fd/%d", platform);
+    enum ar_status status = fork_child(trial, path, err);
+    close(platform);
     return status;
 }
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
+    const struct simgrid_module *module;
     const char *own_path = ar_cluster_platform_path(trial->collective.cluster);
-    enum ar_status status =
-        own_path != NULL ? fork_child(trial, own_path, err) : run_on_written(trial, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(simgrid_module_get(&module, err));
+    AR_TRY(own_path != NULL ? fork_child(trial, own_path, err) : run_on_written(trial, err));
     int major;
     int minor;
     int patch;
-    sg_version_get(&major, &minor, &patch);
+    module->version(&major, &minor, &patch);
 #define X(option) " " option
     snprintf(trial->options, sizeof trial->options, "simgrid %d.%d.%d" AR_SIMGRID_OPTIONS(X), major,
              minor, patch);

@@ -152,7 +152,7 @@ enum ar_status platform_load(const char *path, const char *const *settings, size
                              struct ar_cluster **cluster, struct ar_error *err)
 {
     struct simgrid_answer answer;
-    struct platform_content_task own = {.task = {.run = platform_answer_content}, .path = path};
+    struct platform_content_task own = {.task = {.kind = SIMGRID_CONTENT}, .path = path};
     enum ar_status status = check_file(path, err);
     if (status != AR_OK) {
         return status;
@@ -215,7 +215,7 @@ static enum ar_status find_routes(const struct ar_cluster *cluster, const struct
                                   uint32_t **links, struct ar_error *err)
 {
     struct simgrid_answer answer;
-    struct platform_routes_task own = {.task = {.run = platform_answer_routes},
+    struct platform_routes_task own = {.task = {.kind = SIMGRID_ROUTES},
                                        .cluster = cluster,
                                        .pairs = pairs,
                                        .pairs_count = pairs_count};
@@ -247,9 +247,9 @@ static enum ar_status find_rates(const struct ar_cluster *cluster, const struct 
     size_t size = flows_count * sizeof *rates_Bps;
     struct platform_rates_task own = {
         /* The lazy update of 3.32 may give a flow too much where many start at once. */
-        .task = {.run = platform_answer_rates,
+        .task = {.kind = SIMGRID_RATES,
                  .actors_count = 2 * flows_count,
-                 .options = {"--cfg=network/optim:Full"}},
+                 .option = "--cfg=network/optim:Full"},
         .cluster = cluster,
         .flows = flows,
         .flows_count = flows_count,

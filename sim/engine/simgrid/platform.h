@@ -26,7 +26,4 @@ bool platform_is_named(const char *text);
 enum ar_status platform_load(const char *path, const char *const *settings, size_t settings_count,
                              struct ar_cluster **cluster, struct ar_error *err);
 
-/** For a child: loads the platform file in SimGrid and makes the slow links of the cluster slow. */
-void platform_open(const struct ar_cluster *cluster, const char *path);
-
 #endif

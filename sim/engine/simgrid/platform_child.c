@@ -16,6 +16,8 @@
 #include <xbt/dynar.h>
 #endif
 
+#include "simgrid_child.h"
+
 void platform_open(const struct ar_cluster *cluster, const char *path)
 {
     simgrid_load_platform(path);
@@ -101,8 +103,7 @@ static uint32_t *route_links(sg_host_t from, sg_host_t to, uint32_t *count)
 {
     int size = 0;
     const_sg_link_t *links = sg_host_get_route_links(from, to, &size);
-    uint32_t *numbers = calloc((size_t)size + 1, sizeof *numbers);
-    assert(numbers != NULL);
+    uint32_t *numbers = child_alloc((size_t)size + 1, sizeof *numbers, "a route");
     for (int i = 0; i < size; i++) {
         numbers[i] = number_of(links[i]);
     }
@@ -116,8 +117,7 @@ static uint32_t *route_links(sg_host_t from, sg_host_t to, uint32_t *count)
     xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
     sg_host_get_route(from, to, links);
     *count = (uint32_t)xbt_dynar_length(links);
-    uint32_t *numbers = calloc(*count + 1u, sizeof *numbers);
-    assert(numbers != NULL);
+    uint32_t *numbers = child_alloc(*count + 1u, sizeof *numbers, "a route");
     for (uint32_t i = 0; i < *count; i++) {
         numbers[i] = number_of(xbt_dynar_get_as(links, i, sg_link_t));
     }
@@ -149,6 +149,7 @@ static void look_up_routes(int argc, char **argv)
     looker->is_written = simgrid_write(looker->answer, "", 1);
     for (size_t i = 0; looker->is_written && i < looker->task->pairs_count; i++) {
         looker->is_written = answer_route(looker, looker->task->pairs[i]);
+        child_progress++;
     }
 }
 
@@ -157,6 +158,7 @@ bool platform_answer_routes(struct simgrid_task *task, int answer)
     const struct platform_routes_task *own = (const struct platform_routes_task *)task;
     struct looker looker = {.task = own, .answer = answer};
     platform_open(own->cluster, ar_cluster_platform_path(own->cluster));
+    child_watch(task);
     number_links(own->cluster);
     sg_actor_t actor = sg_actor_init("look-up", host_of(own->cluster, 0));
     sg_actor_set_data(actor, &looker);

@@ -1,6 +1,7 @@
 /** \file platform_child.h
- * Private to this folder: what a forked child answers about a platform file (simgrid_fork.h). Child
- * and parent are one program, so answers are structs as they lie in memory.
+ * Private to this folder: what a forked child answers about a platform file (simgrid_fork.h), and
+ * the functions of the module that do so. Child and parent are one program, so answers are structs
+ * as they lie in memory.
  */
 #ifndef AR_PLATFORM_CHILD_H
 #define AR_PLATFORM_CHILD_H
@@ -22,8 +23,6 @@ struct platform_counts {
     uint32_t links;
 };
 
-bool platform_answer_content(struct simgrid_task *task, int answer);
-
 /** Answers one byte once SimGrid runs, then for each pair platform_route_head and the numbers of
  * its links; without links there is no route. The child dies of some pairs without a route. */
 struct platform_routes_task {
@@ -38,8 +37,6 @@ struct platform_route_head {
     uint32_t links_count;
 };
 
-bool platform_answer_routes(struct simgrid_task *task, int answer);
-
 /** Answers the rate of each flow. */
 struct platform_rates_task {
     struct simgrid_task task;
@@ -49,6 +46,12 @@ struct platform_rates_task {
     const double *guesses_Bps;
 };
 
+/** The three tasks; in the child. */
+bool platform_answer_content(struct simgrid_task *task, int answer);
+bool platform_answer_routes(struct simgrid_task *task, int answer);
 bool platform_answer_rates(struct simgrid_task *task, int answer);
+
+/** For a child: loads the platform file in SimGrid and makes the slow links of the cluster slow. */
+void platform_open(const struct ar_cluster *cluster, const char *path);
 
 #endif

@@ -1,5 +1,4 @@
 /* Child side: which rates SimGrid gives flows that are under way together. */
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include <simgrid/mailbox.h>
 
 #include "platform_child.h"
+#include "simgrid_child.h"
 
 enum { ROUNDS_MAX = 64 };
 
@@ -68,6 +68,7 @@ static void receive_flow(int argc, char **argv)
     (void)argv;
     struct sender *sender = sg_actor_self_get_data();
     sg_mailbox_get(mailbox_of(sender->flow));
+    child_progress++;
     sender->meter->durations_s[sender->flow] = simgrid_get_clock() - sender->meter->start_s;
     sg_barrier_wait(sender->meter->all_received);
 }
@@ -153,13 +154,12 @@ static void measure(int argc, char **argv)
 static void prepare(struct meter *meter)
 {
     const struct platform_rates_task *task = meter->task;
-    meter->rates_Bps = calloc(task->flows_count, sizeof *meter->rates_Bps);
-    meter->is_known = calloc(task->flows_count, sizeof *meter->is_known);
-    meter->sizes_bytes = calloc(task->flows_count, sizeof *meter->sizes_bytes);
-    meter->durations_s = calloc(task->flows_count, sizeof *meter->durations_s);
-    meter->senders = calloc(task->flows_count, sizeof *meter->senders);
-    assert(meter->rates_Bps != NULL && meter->is_known != NULL && meter->sizes_bytes != NULL &&
-           meter->durations_s != NULL && meter->senders != NULL);
+    static const char what[] = "its flows";
+    meter->rates_Bps = child_alloc(task->flows_count, sizeof *meter->rates_Bps, what);
+    meter->is_known = child_alloc(task->flows_count, sizeof *meter->is_known, what);
+    meter->sizes_bytes = child_alloc(task->flows_count, sizeof *meter->sizes_bytes, what);
+    meter->durations_s = child_alloc(task->flows_count, sizeof *meter->durations_s, what);
+    meter->senders = child_alloc(task->flows_count, sizeof *meter->senders, what);
     for (size_t i = 0; i < task->flows_count; i++) {
         const struct ar_flow *flow = &task->flows[i];
         struct ar_path path = ar_cluster_path(task->cluster, flow->source, flow->destination);
@@ -174,6 +174,7 @@ bool platform_answer_rates(struct simgrid_task *task, int answer)
     const struct platform_rates_task *own = (const struct platform_rates_task *)task;
     struct meter meter = {.task = own};
     platform_open(own->cluster, ar_cluster_platform_path(own->cluster));
+    child_watch(task);
     prepare(&meter);
     sg_actor_t actor = sg_actor_init("measure", host_of(&meter, 0));
     sg_actor_set_data(actor, &meter);

@@ -1,10 +1,11 @@
 #include "simgrid_child.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include <sys/resource.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/barrier.h>
@@ -172,6 +173,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
 static void receive_message(struct actor *actor, const struct ar_move *move)
 {
     sg_mailbox_get(connect_in(actor, move->receive_from)->mailbox);
+    child_progress++;
     const struct simulation *simulation = actor->simulation;
     uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
     double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
@@ -314,25 +316,25 @@ static void start_actors(struct simulation *simulation)
     uint32_t channels = simulation->trial->collective.channels;
     size_t actors_count = (size_t)channels * simulation->ranks;
     simulation->flights_capacity = capacity_of_flights(simulation);
-    simulation->actors = calloc(actors_count, sizeof(struct actor));
-    simulation->flights =
-        calloc(actors_count * simulation->flights_capacity, sizeof(struct flight));
-    sg_bar_t *barriers = channels > 1 ? calloc(simulation->ranks, sizeof(sg_bar_t)) : NULL;
-    assert(simulation->actors != NULL && simulation->flights != NULL &&
-           (channels == 1 || barriers != NULL));
+    simulation->actors = child_alloc(actors_count, sizeof(struct actor), "its ranks");
+    simulation->flights = child_alloc(actors_count * simulation->flights_capacity,
+                                      sizeof(struct flight), "its messages in flight");
+    sg_bar_t *barriers =
+        channels > 1 ? child_alloc(simulation->ranks, sizeof(sg_bar_t), "its barriers") : NULL;
     for (uint32_t rank = 0; barriers != NULL && rank < simulation->ranks; rank++) {
         barriers[rank] = sg_barrier_init(channels);
     }
     for (uint32_t channel = 0; channel < channels; channel++) {
         for (uint32_t position = 0; position < simulation->ranks; position++) {
             start_actor(simulation, channel, position, barriers);
+            child_progress++;
         }
     }
-    free(barriers);
 }
 
-void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
+static void simulate(const struct trial_task *task)
 {
+    struct ar_trial *trial = task->trial;
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
     struct simulation simulation = {
         .trial = trial,
@@ -347,9 +349,24 @@ void simgrid_child_run(struct ar_trial *trial, const char *platform_path)
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
     }
-    platform_open(trial->collective.cluster, platform_path);
+    platform_open(trial->collective.cluster, task->platform_path);
+    child_watch(&task->task);
     start_actors(&simulation);
     simgrid_run();
-    free(simulation.actors);
-    free(simulation.flights);
+}
+
+bool simgrid_answer_trial(struct simgrid_task *task, int answer)
+{
+    const struct trial_task *own = (const struct trial_task *)task;
+    simulate(own);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    uint64_t memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    struct trial_part parts[TRIAL_PARTS];
+    trial_list_parts(own->trial, parts);
+    bool is_written = simgrid_write(answer, &memory_bytes, sizeof memory_bytes);
+    for (int i = 0; i < TRIAL_PARTS; i++) {
+        is_written = is_written && simgrid_write(answer, parts[i].data, parts[i].size);
+    }
+    return is_written;
 }

@@ -1,5 +1,5 @@
 /** \file simgrid_child.h
- * The part of the `simgrid` engine that lives in a process of its own.
+ * The part of the `simgrid` engine that lives in a process of its own, and what all children share.
  *
  * SimGrid's engine is a process-wide singleton that aborts on errors, so every simulation runs in a
  * forked child; engine_simgrid.c forks it and reads its results.
@@ -8,6 +8,7 @@
 #define AR_SIMGRID_CHILD_H
 
 #include "ar_trial.h"
+#include "simgrid_fork.h"
 
 /** SimGrid's settings that matter to a result: pinned, and recorded with every row. Its defaults
  * model TCP: LV08 multiplies latency by 13.01 and bandwidth by 0.97; cross traffic takes 5 % for
@@ -20,8 +21,33 @@
     X("network/TCP-gamma:0")                                                                       \
     X("surf/precision:1e-12")
 
-/** Simulates the trial on the platform file and writes `times` (and `rank_finish_s`, if not NULL).
- * Must be called at most once in a process; errors of SimGrid end the process. */
-void simgrid_child_run(struct ar_trial *trial, const char *platform_path);
+/** A trial for a child, and the platform file that it simulates on. */
+struct trial_task {
+    struct simgrid_task task;
+    struct ar_trial *trial;
+    const char *platform_path;
+};
+
+/** What a child answers of a trial: its peak memory, then these. */
+enum { TRIAL_PARTS = 3 };
+
+struct trial_part {
+    void *data;
+    size_t size;
+};
+
+/** Lists the parts of the results, some of which may be empty; returns the size of the answer. */
+size_t trial_list_parts(const struct ar_trial *trial, struct trial_part parts[TRIAL_PARTS]);
+
+/** In the child: simulates the trial and answers its results. */
+bool simgrid_answer_trial(struct simgrid_task *task, int answer);
+
+/** Memory that a child does not free; without memory for `what` the child ends. */
+void *child_alloc(size_t count, size_t size, const char *what);
+
+/** Begins to watch: from now on the child ends if it computes for long (simgrid_task) while nobody
+ * counts child_progress up. To be called when the platform has been loaded. */
+void child_watch(const struct simgrid_task *task);
+extern volatile unsigned long child_progress;
 
 #endif

@@ -11,12 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <simgrid/engine.h>
-
 #include "ar_text.h"
-#include "simgrid_child.h"
+#include "simgrid_module.h"
 
-enum { LOG_SIZE = 8192, ACTORS_WITH_GUARD_PAGES = 12000, ANSWER_SIZE = 1 << 16 };
+enum { LOG_SIZE = 8192, ANSWER_SIZE = 1 << 16 };
 
 bool simgrid_write(int descriptor, const void *data, size_t size)
 {
@@ -32,33 +30,9 @@ bool simgrid_write(int descriptor, const void *data, size_t size)
     return true;
 }
 
-static void start_simgrid(const struct simgrid_task *task)
-{
-    /* An argv of its own: simgrid_init() would eat the user's --help. */
-    char *arguments[16 + SIMGRID_OPTIONS_MAX] = {
-        "allreckon",
-#define X(option) "--cfg=" option,
-        AR_SIMGRID_OPTIONS(X)
-#undef X
-            "--cfg=contexts/stack-size:128",
-        "--log=root.thresh:error",
-    };
-    int count = 0;
-    while (arguments[count] != NULL) {
-        count++;
-    }
-    for (int i = 0; i < SIMGRID_OPTIONS_MAX && task->options[i] != NULL; i++) {
-        arguments[count++] = (char *)task->options[i];
-    }
-    /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
-    if (task->actors_count > ACTORS_WITH_GUARD_PAGES) {
-        arguments[count++] = "--cfg=contexts/guard-size:0";
-    }
-    simgrid_init(&count, arguments);
-}
-
 /* Never returns. */
-static void run_child(struct simgrid_task *task, int answer, int log, pid_t parent)
+static void run_child(const struct simgrid_module *module, struct simgrid_task *task, int answer,
+                      int log, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) {
@@ -66,8 +40,7 @@ static void run_child(struct simgrid_task *task, int answer, int log, pid_t pare
     }
     dup2(log, STDERR_FILENO);
     dup2(log, STDOUT_FILENO);
-    start_simgrid(task);
-    bool is_written = task->run(task, answer);
+    bool is_written = module->run(task, answer);
     _exit(is_written ? 0 : 1); /* no atexit handlers: a process that ends needs no clean-up */
 }
 
@@ -189,6 +162,10 @@ static enum ar_status judge_end(int wait_status, struct simgrid_answer *answer, 
     }
     find_cause(log, answer->cause);
     const char *colon = answer->cause[0] != '\0' ? ": " : "";
+    if (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == ar_status_exit_code(AR_NO_MEMORY)) {
+        return ar_error_set(err, AR_NO_MEMORY, "the simulation has no memory for %s",
+                            answer->cause);
+    }
     if (WIFSIGNALED(wait_status)) {
         return ar_error_set(err, AR_INTERNAL, "the simulation was ended by signal %d (%s)%s%s",
                             WTERMSIG(wait_status), strsignal(WTERMSIG(wait_status)), colon,
@@ -218,16 +195,15 @@ enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *an
     char text[LOG_SIZE];
     int answer_ends[2];
     int log_ends[2];
+    const struct simgrid_module *module;
     *answer = (struct simgrid_answer){.data = NULL};
-    enum ar_status status = open_pipes(answer_ends, log_ends, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(simgrid_module_get(&module, err));
+    AR_TRY(open_pipes(answer_ends, log_ends, err));
     fflush(NULL);
     pid_t parent = getpid();
     pid_t child = fork();
     if (child == 0) {
-        run_child(task, answer_ends[1], log_ends[1], parent);
+        run_child(module, task, answer_ends[1], log_ends[1], parent);
     }
     close(answer_ends[1]);
     close(log_ends[1]);

@@ -15,16 +15,24 @@
 
 #include "ar_error.h"
 
-enum { SIMGRID_OPTIONS_MAX = 4, SIMGRID_CAUSE = 320 };
+enum { SIMGRID_CAUSE = 320, SIMGRID_STALL_S = 60 };
 
-/** What a child does; to be the first member of a struct with the rest. */
+/** What a child does. */
+enum simgrid_kind {
+    SIMGRID_TRIAL,   /**< struct trial_task */
+    SIMGRID_CONTENT, /**< struct platform_content_task */
+    SIMGRID_ROUTES,  /**< struct platform_routes_task */
+    SIMGRID_RATES    /**< struct platform_rates_task */
+};
+
+/** To be the first member of the struct of its kind. */
 struct simgrid_task {
-    /** Runs in the child, where SimGrid has started with the pinned options. Writes the answer with
-     * simgrid_write() and says whether that worked. Errors of SimGrid end the child. */
-    bool (*run)(struct simgrid_task *task, int answer);
+    enum simgrid_kind kind;
     uint64_t actors_count; /**< about how many */
-    /** More options such as `--cfg=network/optim:Full`; NULL behind the last. */
-    const char *options[SIMGRID_OPTIONS_MAX];
+    /** One option more, such as `--cfg=network/optim:Full`; NULL: none. */
+    const char *option;
+    uint32_t stall_s; /**< processor time without progress after which the child gives up; 0: the
+                           usual SIMGRID_STALL_S */
 };
 
 /** What came back from a child; `data` is the caller's (free), also after a failure. */
@@ -34,8 +42,8 @@ struct simgrid_answer {
     char cause[SIMGRID_CAUSE]; /**< why the child died, in SimGrid's words; "" if unknown */
 };
 
-/** Forks, runs the task and reads its answer. A child that dies is AR_INTERNAL; the answer then
- * holds what it wrote before. */
+/** Forks, runs the task in the module (simgrid_module.h) and reads its answer. A child that dies is
+ * AR_INTERNAL, one without memory AR_NO_MEMORY; the answer then holds what it wrote before. */
 enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *answer,
                             struct ar_error *err);
 
