@@ -9,22 +9,25 @@
 #include "ar_trace_file.h"
 #include "ar_units.h"
 
+enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
+
 struct ar_cluster *support_cluster(const char *name, const char *const *settings)
 {
     char path[1024];
-    snprintf(path, sizeof path, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/topologies/machines/%s.topo", AR_TEST_SOURCE_DIR, name);
     size_t count = 0;
     while (settings != NULL && settings[count] != NULL) {
         count++;
     }
     struct ar_cluster *cluster = NULL;
     struct ar_error err;
-    enum ar_status status = ar_cluster_load(path, settings, count, &cluster, &err);
+    struct ar_setting list[SETTINGS_MAX];
+    cr_assert(count <= SETTINGS_MAX);
+    enum ar_status status = ar_cluster_load(
+        path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }
-
-enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
 
 static bool ends_with(const char *text, const char *end)
 {

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "ar_simgrid_xml.h"
 #include "ar_trial.h"
 #include "ar_units.h"
 #include "simgrid_child.h"
@@ -26,8 +27,8 @@ struct command {
     const char *platform_path; /* NULL: run */
     uint64_t window;
     uint64_t jobs;
-    const char *settings[SETTINGS_MAX];
-    uint32_t settings_count;
+    struct ar_setting list[SETTINGS_MAX];
+    struct ar_settings settings; /* those of the list */
 };
 
 static double seconds_of(const struct timeval *time)
@@ -122,8 +123,7 @@ static enum ar_status read_collective(char **arguments, const struct command *co
         status = ar_parse_count("ELEMENTS", arguments[4], 0, UINT32_MAX, elements, err);
     }
     if (status == AR_OK) {
-        status =
-            ar_cluster_load(arguments[0], command->settings, command->settings_count, cluster, err);
+        status = ar_cluster_load(arguments[0], command->settings, cluster, err);
     }
     if (status == AR_OK) {
         status = ar_algorithm_find("ALGORITHM", arguments[1], &collective->algorithm, err);
@@ -161,10 +161,11 @@ static enum ar_status read_option(int letter, struct command *command, struct ar
         command->platform_path = optarg;
         return AR_OK;
     default:
-        if (letter != 's' || command->settings_count == SETTINGS_MAX) {
+        if (letter != 's' || command->settings.count == SETTINGS_MAX) {
             return ar_error_set(err, AR_USAGE, "unknown option, or more than %d -s", SETTINGS_MAX);
         }
-        command->settings[command->settings_count++] = optarg;
+        command->list[command->settings.count++] = (struct ar_setting){optarg, "-s", AR_USAGE};
+        command->settings.list = command->list;
         return AR_OK;
     }
 }

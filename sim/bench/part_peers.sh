@@ -10,7 +10,7 @@ peers_runs=$out/peers_runs.csv
 peer() {
     case $1 in
     recurrence | simgrid)
-        figures_of "$programs/bench_engine" -e "$1" -s hca.bandwidth=10GB/s "$top/topologies/flat.topo" ring "$2" 1 \
+        figures_of "$programs/bench_engine" -e "$1" -s hca.bandwidth=10GB/s "$top/topologies/machines/flat.topo" ring "$2" 1 \
             "$elements"
         ;;
     bare) figures_of "$programs/bare_ring" "$out/platform.xml.tmp" "$2" "$elements" ;;

@@ -5,7 +5,7 @@
 # predict_engine CLUSTER RANKS ELEMENTS WINDOW: a row of predictions.csv
 predict_engine() {
     figures=$(figures_of "$programs/bench_engine" -e simgrid -w "$4" -s gpu.reduce_cost=0s/B -s collective.setup=0s \
-        "$top/topologies/$1.topo" ring "$2" 1 "$3") || exit 1
+        "$top/topologies/machines/$1.topo" ring "$2" 1 "$3") || exit 1
     echo "$1,$2,$((2 * $3)),simgrid window $4,${figures%% *},$provenance" >>"$out/predictions.csv"
 }
 

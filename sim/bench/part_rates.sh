@@ -8,7 +8,7 @@ run_rate() {
     repetition=1 repeats=1
     while [ "$repetition" -le "$repeats" ]; do
         figures=$(figures_of "$programs/bench_engine" -e recurrence -j "$3" -s nodes=16384 \
-            "$top/topologies/abci-v100.topo" "$2" "$1" 2 "$elements") || exit 1
+            "$top/topologies/machines/abci-v100.topo" "$2" "$1" 2 "$elements") || exit 1
         set -- "$1" "$2" "$3" $figures
         [ "$repetition" -gt 1 ] || repeats=$(repeats_for "$8")
         echo "$1,$2,$3,$repetition,$5,$8,$9,$7" >>"$rates_runs"

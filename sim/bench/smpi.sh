@@ -10,7 +10,7 @@ fi
 
 # write_platform RANKS CLUSTER OPTION...: the platform, and its hosts as smpirun wants them
 write_platform() {
-    platform_ranks=$1 platform_cluster=$top/topologies/$2.topo
+    platform_ranks=$1 platform_cluster=$top/topologies/machines/$2.topo
     shift 2
     "$programs/bench_engine" "$@" -p "$out/platform.xml.tmp" "$platform_cluster" ring "$platform_ranks" 1 "$elements"
     awk -v ranks="$platform_ranks" 'BEGIN { for (i = 0; i < ranks; i++) print "gpu-" i }' >"$out/hosts.tmp"

@@ -6,6 +6,7 @@
 
 #include "ar_cluster.h"
 #include "ar_output.h"
+#include "ar_simgrid_xml.h"
 #include "chrome_trace.h"
 #include "commands.h"
 #include "lists.h"

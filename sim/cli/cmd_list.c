@@ -46,7 +46,7 @@ static void list_clusters(void)
         struct ar_error err;
         struct ar_cluster *cluster;
         if (resource_find(RESOURCE_CLUSTER, "list", names[i], path, &err) == AR_OK &&
-            ar_cluster_load(path, NULL, 0, &cluster, &err) == AR_OK) {
+            ar_cluster_load(path, (struct ar_settings){.count = 0}, &cluster, &err) == AR_OK) {
             printf("%-18s %s\n", names[i], ar_cluster_facts(cluster)->description);
             ar_cluster_destroy(cluster);
         } else {

@@ -45,7 +45,7 @@ void cli_write(const char *path, const char *text);
 /** Reads a file of the directory. */
 const char *cli_read(const char *path);
 
-/** A shipped file: topologies/flat.topo. */
+/** A shipped file: topologies/machines/flat.topo. */
 const char *cli_source(const char *path, char *capacity, size_t size);
 
 enum { CLI_COLUMNS_MAX = 64, CLI_ROWS_MAX = 256 };

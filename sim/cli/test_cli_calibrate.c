@@ -76,7 +76,7 @@ Test(cli_calibrate, the_shipped_cluster_comes_from_the_shipped_measurements)
     cli_good("grep -v '^#' abci-v100-nccl2.8.topo > mine");
     char path[1024];
     cli_good("grep -v '^#' '%s' > shipped",
-             cli_source("topologies/abci-v100-nccl2.8.topo", path, sizeof path));
+             cli_source("topologies/machines/abci-v100-nccl2.8.topo", path, sizeof path));
     cr_expect_str_eq(cli_read("mine"), cli_read("shipped"));
 }
 

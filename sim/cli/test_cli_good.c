@@ -198,9 +198,10 @@ Test(cli, files_of_any_name_are_taken_by_path)
 
 Test(cli, shipped_files_beside_the_program_come_first)
 {
-    cli_good("mkdir -p in/bin in/share/allreckon/topologies && cp \"$AR\" in/bin/allreckon && "
-             "cp cluster.topo in/share/allreckon/topologies/only-here.topo && "
-             "ln -s in/bin/allreckon link");
+    cli_good(
+        "mkdir -p in/bin in/share/allreckon/topologies/machines && cp \"$AR\" in/bin/allreckon && "
+        "cp cluster.topo in/share/allreckon/topologies/machines/only-here.topo && "
+        "ln -s in/bin/allreckon link");
     struct cli_run run = cli_good("env -i ./link list clusters");
     cr_expect_eq(cli_lines_with(run.out, "only-here"), 1, "%s", run.out);
     cr_expect_eq(cli_lines_with(run.out, "flat"), 0, "%s", run.out);

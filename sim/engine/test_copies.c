@@ -60,8 +60,9 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
 {
     static struct ar_library_table table;
     struct ar_error err;
-    cr_assert_eq(ar_library_table_read(
-                     AR_TEST_SOURCE_DIR "/topologies/abci-v100-nccl2.8.library.csv", &table, &err),
+    cr_assert_eq(ar_library_table_read(AR_TEST_SOURCE_DIR
+                                       "/topologies/machines/abci-v100-nccl2.8.library.csv",
+                                       &table, &err),
                  AR_OK, "%s", err.text);
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_collective collective = support_collective(abci, "ring", 16, 1);

@@ -29,7 +29,7 @@ Test(golden, predictions_are_those_that_were_frozen)
     size_t size = 0;
     struct ar_error err = {.text = ""};
     FILE *memory = open_memstream(&text, &size);
-    cr_assert_eq(golden_write(AR_TEST_SOURCE_DIR "/topologies", memory, &err), AR_OK, "%s",
+    cr_assert_eq(golden_write(AR_TEST_SOURCE_DIR "/topologies/machines", memory, &err), AR_OK, "%s",
                  err.text);
     cr_assert_eq(fclose(memory), 0);
     FILE *found = fmemopen(text, size, "r");

@@ -49,7 +49,7 @@ static const char header[] =
     "# It may change only together with an entry in the CHANGELOG that starts with [Prediction] "
     "and\n"
     "# gives old and new. Written by make_golden, a program of the build tree (SimGrid 3.32):\n"
-    "#     build/dev/sim/engine/make_golden topologies > sim/engine/golden_allreduce.csv\n"
+    "#     build/dev/sim/engine/make_golden topologies/machines > sim/engine/golden_allreduce.csv\n"
     "cluster,algorithm,shape,channels,window,element_bytes,elements,engine,time_s\n";
 
 static enum ar_status write_row(const struct golden_case *golden,
@@ -86,7 +86,7 @@ static enum ar_status write_case(const struct golden_case *golden, const char *t
                                        .window = golden->window,
                                        .element_bytes = golden->element_bytes};
     snprintf(path, sizeof path, "%s/%s.topo", topologies, golden->cluster);
-    enum ar_status status = ar_cluster_load(path, NULL, 0, &cluster, err);
+    enum ar_status status = ar_cluster_load(path, (struct ar_settings){.count = 0}, &cluster, err);
     if (status == AR_OK) {
         collective.cluster = cluster;
         status = ar_algorithm_find("golden", golden->algorithm, &collective.algorithm, err);

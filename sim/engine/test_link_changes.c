@@ -10,8 +10,10 @@ static struct ar_cluster *load(const char *name, const char *const *settings, co
 {
     struct ar_cluster *cluster = support_cluster(name, settings);
     struct ar_error err;
-    const struct ar_link_settings links = {
-        .slow = &slow, .slow_count = slow != NULL, .down = &down, .down_count = down != NULL};
+    const struct ar_setting slow_setting = {slow, "--slow-link", AR_USAGE};
+    const struct ar_setting down_setting = {down, "--down-link", AR_USAGE};
+    const struct ar_link_settings links = {.slow = {&slow_setting, slow != NULL},
+                                           .down = {&down_setting, down != NULL}};
     cr_assert_eq(ar_cluster_change_links(cluster, &links, &err), AR_OK, "%s", err.text);
     return cluster;
 }

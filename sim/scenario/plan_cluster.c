@@ -80,25 +80,27 @@ static enum ar_status load_file(const struct options *options, struct ar_cluster
                                 struct ar_error *err)
 {
     char path[RESOURCE_PATH];
+    struct ar_setting list[SETTINGS_MAX];
+    const struct ar_settings settings =
+        ar_settings_of_option("--set", options->settings.texts, options->settings.count, list);
     if (platform_is_named(options->cluster)) {
-        return platform_load(options->cluster, options->settings.texts, options->settings.count,
-                             cluster, err);
+        return platform_load(options->cluster, settings, cluster, err);
     }
-    enum ar_status status =
-        resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err);
-    return status == AR_OK ? ar_cluster_load(path, options->settings.texts, options->settings.count,
-                                             cluster, err)
-                           : status;
+    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err));
+    return ar_cluster_load(path, settings, cluster, err);
 }
 
 enum ar_status plan_load_cluster(const struct options *options, struct ar_cluster **cluster,
                                  struct ar_error *err)
 {
     struct ar_cluster *loaded = NULL;
-    const struct ar_link_settings links = {.slow = options->slow_links.texts,
-                                           .slow_count = options->slow_links.count,
-                                           .down = options->down_links.texts,
-                                           .down_count = options->down_links.count};
+    struct ar_setting slow[SETTINGS_MAX];
+    struct ar_setting down[SETTINGS_MAX];
+    const struct ar_link_settings links = {
+        .slow = ar_settings_of_option("--slow-link", options->slow_links.texts,
+                                      options->slow_links.count, slow),
+        .down = ar_settings_of_option("--down-link", options->down_links.texts,
+                                      options->down_links.count, down)};
     enum ar_status status = option_required(options, "cluster", options->cluster, err);
     if (status == AR_OK) {
         status = load_file(options, &loaded, err);

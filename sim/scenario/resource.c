@@ -17,10 +17,10 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    [RESOURCE_CLUSTER] = {"cluster", "topologies", ".topo", NULL},
+    [RESOURCE_CLUSTER] = {"cluster", "topologies/machines", ".topo", NULL},
     [RESOURCE_TRACE] = {"trace", "traces", ".csv", NULL},
     [RESOURCE_COST] = {"device cost table", "traces/device", ".cost.csv", NULL},
-    [RESOURCE_LIBRARY] = {"library cost table", "topologies", ".library.csv", NULL},
+    [RESOURCE_LIBRARY] = {"library cost table", "topologies/machines", ".library.csv", NULL},
     [RESOURCE_FRAMEWORK] = {"framework", "traces/frameworks", ".framework.csv", ".csv"},
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", NULL},
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", NULL},

@@ -1,6 +1,6 @@
 /* Prints how far the engines recurrence and closed are from simgrid: the table of sim/README.md.
  *
- *     build/release/sim/compare_engines topologies/abci-v100.topo [RANKS_MAX]
+ *     build/release/sim/compare_engines topologies/machines/abci-v100.topo [RANKS_MAX]
  *
  * Cases: all grids of 16, 32, ... RANKS_MAX ranks (256), fp16, two channels, window 8; trees once
  * more in the shape that they have if none is given. */
@@ -132,7 +132,8 @@ int main(int argc, char **argv)
         fputs("usage: compare_engines CLUSTER.topo [RANKS_MOST]\n", stderr);
         return ar_status_exit_code(AR_USAGE);
     }
-    enum ar_status status = ar_cluster_load(argv[1], NULL, 0, &cluster, &err);
+    enum ar_status status =
+        ar_cluster_load(argv[1], (struct ar_settings){.count = 0}, &cluster, &err);
     if (status != AR_OK) {
         fprintf(stderr, "compare_engines: %s\n", err.text);
         return ar_status_exit_code(status);

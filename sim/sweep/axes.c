@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_cluster.h"
+#include "ar_topo.h"
 #include "lists.h"
-#include "resource.h"
 
 enum { VARIANTS_MAX = 1 << 24 };
 
@@ -147,32 +146,13 @@ static bool has_same_key(const char *setting, const char *other)
     return key_length(other) == length && strncmp(other, setting, length) == 0;
 }
 
-/* Says whether the cluster takes a setting as it is, among those that are single values; so does
- * one that cannot be read, which is said elsewhere. */
-static bool is_one_value(const struct options *options, size_t index)
+/* Is a setting one value though it has a comma? So is a text that a cluster has room for. */
+static bool is_one_value(const struct options *options, const char *text)
 {
-    const char *settings[SETTINGS_MAX];
-    size_t count = 0;
-    char path[RESOURCE_PATH];
     struct ar_error ignored;
-    struct ar_cluster *cluster;
-    if (strchr(options->settings.texts[index], ',') == NULL || options->cluster == NULL ||
-        resource_find(RESOURCE_CLUSTER, "", options->cluster, path, &ignored) != AR_OK) {
-        return true;
-    }
-    for (size_t i = 0; i < options->settings.count; i++) {
-        const char *setting = options->settings.texts[i];
-        bool is_other =
-            strchr(setting, ',') == NULL && !has_same_key(setting, options->settings.texts[index]);
-        if (i == index || is_other) {
-            settings[count++] = setting;
-        }
-    }
-    if (ar_cluster_load(path, settings, count, &cluster, &ignored) != AR_OK) {
-        return false;
-    }
-    ar_cluster_destroy(cluster);
-    return true;
+    const struct ar_setting setting = {text, "--set", AR_USAGE};
+    return strchr(text, ',') == NULL || options->cluster == NULL ||
+           ar_topo_check_setting(setting, &ignored) == AR_OK;
 }
 
 /* The last setting of a key wins; with a list the others would be lost in silence. */
@@ -195,7 +175,7 @@ static enum ar_status add_setting(struct axes *axes, const struct options *optio
 {
     const char *text = options->settings.texts[index];
     struct axis *axis;
-    if (is_one_value(options, index)) {
+    if (is_one_value(options, text)) {
         return AR_OK;
     }
     size_t prefix_length = strcspn(text, "=");

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ar_platform.h"
+#include "ar_simgrid_xml.h"
 #include "engines.h"
 #include "simgrid_child.h"
 #include "simgrid_module.h"

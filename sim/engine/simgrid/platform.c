@@ -104,8 +104,8 @@ static void read_content(char *data, const struct platform_counts *counts, const
 static const struct ar_platform_source source;
 
 static enum ar_status make_cluster(const char *path, struct simgrid_answer *answer,
-                                   const char *const *settings, size_t settings_count,
-                                   struct ar_cluster **cluster, struct ar_error *err)
+                                   struct ar_settings settings, struct ar_cluster **cluster,
+                                   struct ar_error *err)
 {
     struct platform_counts counts = {.hosts = 0};
     if (answer->size >= sizeof counts) {
@@ -128,8 +128,7 @@ static enum ar_status make_cluster(const char *path, struct simgrid_answer *answ
                                                     .hosts_count = counts.hosts,
                                                     .links = links,
                                                     .links_count = counts.links};
-        status = ar_cluster_from_platform(path, &content, &source, settings, settings_count,
-                                          cluster, err);
+        status = ar_cluster_from_platform(path, &content, &source, settings, cluster, err);
     }
     free(hosts);
     free(links);
@@ -148,7 +147,7 @@ static enum ar_status report_refusal(const char *path, const char *cause, struct
                         path, cause[0] != '\0' ? cause : "it ended without saying why");
 }
 
-enum ar_status platform_load(const char *path, const char *const *settings, size_t settings_count,
+enum ar_status platform_load(const char *path, struct ar_settings settings,
                              struct ar_cluster **cluster, struct ar_error *err)
 {
     struct simgrid_answer answer;
@@ -162,7 +161,7 @@ enum ar_status platform_load(const char *path, const char *const *settings, size
         status = report_refusal(path, answer.cause, err);
     }
     if (status == AR_OK) {
-        status = make_cluster(path, &answer, settings, settings_count, cluster, err);
+        status = make_cluster(path, &answer, settings, cluster, err);
     }
     free(answer.data);
     return status;

@@ -23,7 +23,7 @@ bool platform_is_named(const char *text);
 /** Loads a platform file as cluster; settings as in ar_cluster_from_platform(). Errors are AR_USAGE
  * for a setting, AR_NO_INPUT for a file that cannot be read and AR_BAD_DATA for what SimGrid does
  * not take, or less than two hosts. */
-enum ar_status platform_load(const char *path, const char *const *settings, size_t settings_count,
+enum ar_status platform_load(const char *path, struct ar_settings settings,
                              struct ar_cluster **cluster, struct ar_error *err);
 
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "ar_link_load.h"
+#include "ar_simgrid_xml.h"
 #include "test_support.h"
 
 enum { NAME_SIZE = 64 };

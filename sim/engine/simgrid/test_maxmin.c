@@ -16,8 +16,9 @@ static struct ar_cluster *load(const char *name)
     struct ar_cluster *cluster;
     struct ar_error err;
     char path[512];
-    snprintf(path, sizeof path, "%s/topologies/%s.topo", AR_TEST_SOURCE_DIR, name);
-    cr_assert_eq(ar_cluster_load(path, NULL, 0, &cluster, &err), AR_OK, "%s", err.text);
+    snprintf(path, sizeof path, "%s/topologies/machines/%s.topo", AR_TEST_SOURCE_DIR, name);
+    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){.count = 0}, &cluster, &err), AR_OK,
+                 "%s", err.text);
     return cluster;
 }
 

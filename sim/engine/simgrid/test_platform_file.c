@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_simgrid_xml.h"
 #include "platform.h"
 #include "test_platform_text.h"
 #include "test_trials.h"
@@ -226,7 +227,8 @@ Test(platform_file, a_slow_link_slows_every_engine)
 {
     char path[PATH_SIZE];
     const char *slow = "c_link_3_UP:4";
-    const struct ar_link_settings links = {.slow = &slow, .slow_count = 1};
+    const struct ar_setting setting = {slow, "--slow-link", AR_USAGE};
+    const struct ar_link_settings links = {.slow = {&setting, 1}};
     struct ar_error err;
     struct ar_cluster *star = platform_text_load(HEAD CLUSTER("7", "") FOOT, NULL, path);
     cr_assert_eq(ar_cluster_change_links(star, &links, &err), AR_OK, "%s", err.text);
@@ -283,11 +285,12 @@ Test(platform_file, a_wrong_platform_or_setting_is_refused_with_one_clear_line)
         char path[PATH_SIZE];
         struct ar_cluster *cluster = NULL;
         struct ar_error err = {.text = ""};
+        const struct ar_setting setting = {bad_rows[i].setting, "--set", AR_USAGE};
         FILE *file = platform_text_make(path);
         fputs(bad_rows[i].text, file);
         fclose(file);
-        enum ar_status status =
-            platform_load(path, &bad_rows[i].setting, bad_rows[i].setting != NULL, &cluster, &err);
+        enum ar_status status = platform_load(
+            path, (struct ar_settings){&setting, setting.text != NULL}, &cluster, &err);
         unlink(path);
         cr_expect_eq(status, bad_rows[i].status, "%s: %s", bad_rows[i].expected, err.text);
         cr_expect_null(cluster);
@@ -303,7 +306,8 @@ Test(platform_file, a_file_that_cannot_be_read_is_no_input)
     for (size_t i = 0; i < 2; i++) {
         struct ar_cluster *cluster = NULL;
         struct ar_error err;
-        cr_expect_eq(platform_load(paths[i], NULL, 0, &cluster, &err), AR_NO_INPUT);
+        cr_expect_eq(platform_load(paths[i], (struct ar_settings){.count = 0}, &cluster, &err),
+                     AR_NO_INPUT);
     }
 }
 

@@ -6,6 +6,8 @@
 
 #include "platform.h"
 
+enum { SETTINGS_MAX = 8 };
+
 FILE *platform_text_make(char path[PATH_SIZE])
 {
     snprintf(path, PATH_SIZE, "%s/platform-XXXXXX.xml", AR_TEST_BINARY_DIR);
@@ -28,7 +30,11 @@ struct ar_cluster *platform_text_open(const char *path, const char *const *setti
 {
     struct ar_cluster *cluster = NULL;
     struct ar_error err = {.text = ""};
-    enum ar_status status = platform_load(path, settings, count_settings(settings), &cluster, &err);
+    struct ar_setting list[SETTINGS_MAX];
+    size_t count = count_settings(settings);
+    cr_assert(count <= SETTINGS_MAX);
+    enum ar_status status =
+        platform_load(path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }

@@ -1,0 +1,236 @@
+/** \file ar_cluster.h
+ * A cluster: the physical machine that ranks run on, each value with its source.
+ *
+ * The model is a tree. A GPU (rank) sits in a node; a node has PCIe switches, each with one uplink
+ * to the host, and HCAs; nodes sit in racks; racks hang on a spine. GPUs of a node are joined by
+ * NVLink where a link exists, else by PCIe. Every link is full duplex: its two directions are two
+ * links of their own. A non-blocking switch (inside a rack, in the spine, NVSwitch) is left out.
+ *
+ * Ranks fill nodes in order: rank r is GPU r % gpus_per_node of node r / gpus_per_node. GPU g of a
+ * node hangs on PCIe switch g * switches / gpus_per_node and uses HCA g * hcas / gpus_per_node.
+ *
+ * A message from one GPU to another takes a path: a list of directed links, a latency and a tier.
+ * It occupies each link of the path at bytes / bandwidth; links are shared max-min fairly among the
+ * messages on them. In the order of the path, the links are
+ *
+ *     nvlink  the NVLink of the pair; with an NVLink switch, port of a, port of b
+ *     pcie    port of a, [PCIe switch of a up, PCIe switch of b down], port of b
+ *     rack    PCIe switch up, HCA out, HCA in, PCIe switch down
+ *     spine   PCIe switch up, HCA out, rack up, rack down, HCA in, PCIe switch down
+ *
+ * where the part in brackets is absent on one switch, and PCIe switches are if the cluster has
+ * none. On rack and spine paths they are absent, too, if the HCAs hang on the switches (key
+ * `hca.attached`): the message then never goes up to the host.
+ *
+ * The latency is a property of the tier, and rack and spine have the same one, so that messages
+ * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is
+ * a PCIe switch without full NVLink, where pcie paths meet rack and spine paths: SimGrid then
+ * favours the shorter latency, max-min sharing does not.
+ *
+ * The file format is described in topologies/README.md. A cluster may also be a SimGrid platform
+ * file: see ar_platform.h for what is different then.
+ */
+#ifndef AR_CLUSTER_H
+#define AR_CLUSTER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ar_error.h"
+#include "ar_topo.h"
+
+struct ar_cluster;
+
+/** The kinds of path, nearest first. */
+#define AR_TIER_LIST(X)                                                                            \
+    X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
+    X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
+    X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
+    X(AR_TIER_SPINE, "spine", "rack to rack over the rack uplinks")                                \
+    X(AR_TIER_ROUTE, "route", "host to host of a SimGrid platform file (ar_platform.h)")
+
+enum ar_tier {
+#define X(symbol, name, text) symbol,
+    AR_TIER_LIST(X)
+#undef X
+        AR_TIERS_COUNT
+};
+
+const char *ar_tier_name(enum ar_tier tier);
+
+/** One value of the cluster file as the user sees it. */
+struct ar_cluster_parameter {
+    const char *key;    /**< `hca.bandwidth` */
+    const char *text;   /**< `10.227GB/s`, as written */
+    const char *source; /**< where it was read; "" if the file does not say */
+};
+
+/** Numbers that the models need besides paths. */
+struct ar_cluster_facts {
+    const char *name;        /**< `abci-v100` */
+    const char *description; /**< one line */
+    uint32_t nodes_count;    /**< nodes that exist */
+    uint32_t gpus_per_node;
+    uint32_t hcas_per_node;    /**< 0 on a cluster of one node */
+    uint32_t nodes_per_rack;   /**< 0: no racks */
+    double reduce_s_per_byte;  /**< gamma: summing one byte of two buffers on a GPU */
+    double collective_setup_s; /**< constant cost of starting one collective */
+    /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
+    const char *device_cost;
+    /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
+     * does not say. */
+    const char *links_fitted;
+    bool has_nvlink; /**< some pair of GPUs of a node has; false on a platform file's cluster */
+    bool has_hcas_on_switches; /**< HCAs hang on the PCIe switches of their GPUs */
+    /** Release of the communication library (`2.8.4`), "" if the file does not say. */
+    const char *library_release;
+    uint32_t library_channels; /**< its rings; 0 if the file does not say */
+    /** Bandwidth of the rings that a communication library finds in a node and across the network,
+     * by its own account; 0 if the file does not say. */
+    double library_node_bus_Bps, library_net_bus_Bps;
+    /** Name of the fitted cost table of that library (`abci-v100-nccl2.8`), "" if there is none. */
+    const char *library_cost;
+};
+
+enum { AR_PATH_NEAR_LINKS = 8 };
+
+struct ar_path {
+    enum ar_tier tier;
+    double latency_s;
+    double bandwidth_Bps; /**< of its narrowest link */
+    uint32_t links_count;
+    /** Its links; read them with ar_path_link(). A path of a cluster file holds them itself, one of
+     * a platform, which may be long, refers to the cluster, and must not outlive it. */
+    uint32_t near_links[AR_PATH_NEAR_LINKS];
+    const uint32_t *far_links; /**< NULL: the links are near */
+};
+
+/** Directed link `index` of a path, numbered 0..ar_cluster_links_count()-1. */
+static inline uint32_t ar_path_link(const struct ar_path *path, uint32_t index)
+{
+    return path->far_links != NULL ? path->far_links[index] : path->near_links[index];
+}
+
+/** Links that differ from what the cluster file says: texts of `slow` have the form `LINK:FACTOR`,
+ * those of `down` the form `LINK`. LINK is a name as ar_cluster_link_name() gives it
+ * (`node-3.hca-0.out`), or that name without its direction (`node-3.hca-0`, `rack-2`) for both
+ * directions; the two directions of an NVLink are two names, `node-0.nvlink-0-1` and
+ * `node-0.nvlink-1-0`. The bandwidth of a slow link is divided by FACTOR. */
+struct ar_link_settings {
+    struct ar_settings slow, down;
+};
+
+/** Makes the cluster of a cluster file, without touching the disk; the file is not needed any more.
+ * `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the last one of a key wins;
+ * `links` are changes of links, or NULL (ar_cluster_change_links()). Values are checked against
+ * each other after the settings. A wrong setting is reported where it stood and with its status, a
+ * wrong file is AR_BAD_DATA; all keys that are missing are named in one line. Freed with
+ * ar_cluster_destroy(). */
+enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
+                                 const struct ar_link_settings *links, struct ar_cluster **cluster,
+                                 struct ar_error *err);
+
+/** ar_topo_load() and ar_cluster_create() of one file that is used once. */
+enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
+                               struct ar_cluster **cluster, struct ar_error *err);
+
+/** Changes links of a cluster, at most once and before its first use; paths, bandwidths and the
+ * SimGrid platform follow. No path takes a link that is down: messages of its HCA take the next
+ * one of the node that is up in that direction, a pair of GPUs without its NVLink goes over PCIe if
+ * the cluster describes PCIe, everything else has no other way (see ar_cluster_check_reach()).
+ * The settings become parameters of the cluster (`slow-link`, `down-link`). Errors are reported as
+ * those of other settings; the cluster may then only be destroyed. Link numbers given out before do
+ * not hold after. */
+enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
+                                       const struct ar_link_settings *settings,
+                                       struct ar_error *err);
+
+/** Refuses, with AR_USAGE, that two of the first `ranks` GPUs cannot reach each other. Must have
+ * passed before paths among them are asked for. */
+enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
+                                      struct ar_error *err);
+
+/** Frees a cluster; NULL is allowed. */
+void ar_cluster_destroy(struct ar_cluster *cluster);
+
+const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
+
+/** The values of the file in its order, settings applied (their source is where they
+ * stood), then the
+ * changed links. */
+size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
+struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
+
+/** The numbers of a cluster file that say how long messages take, and that measured all-reduces can
+ * tell. */
+enum ar_link_cost {
+    AR_LINK_SETUP,            /**< `collective.setup` */
+    AR_LINK_NVLINK_LATENCY,   /**< `nvlink.latency` */
+    AR_LINK_NVLINK_BANDWIDTH, /**< `nvlink.bandwidth` */
+    AR_LINK_PCIE_LATENCY,     /**< `pcie.latency` */
+    AR_LINK_PCIE_BANDWIDTH,   /**< `pcie.bandwidth` */
+    AR_LINK_NET_LATENCY,      /**< `net.latency` */
+    AR_LINK_HCA_BANDWIDTH,    /**< `hca.bandwidth` */
+    AR_LINK_REDUCE_COST,      /**< `gpu.reduce_cost` */
+    AR_LINK_COSTS_COUNT
+};
+
+enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
+
+/** The key of the file; static storage. */
+const char *ar_link_cost_key(enum ar_link_cost cost);
+
+enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
+
+/** Whether the file or a setting gives the number, and the number in SI units, 0 if not. */
+bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
+double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
+
+/** Changes a number, which must be above zero, of a cluster that is not a platform file. Paths
+ * asked for from now on have it; the text of its parameter stays that of the file. */
+void ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost, double value);
+
+/** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
+uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);
+
+/** A message under way from one rank to another. */
+struct ar_flow {
+    uint32_t source;
+    uint32_t destination;
+};
+
+/** A link of a platform file (ar_platform.h). */
+struct ar_platform_link {
+    const char *name;
+    double bandwidth_Bps;
+    bool is_shared; /**< false: it bounds every message on it, alone (FATPIPE) */
+};
+
+/** The path of a message between two different ranks, both below ar_cluster_gpus_count(), that can
+ * reach each other. Pure and fast (no allocation): engines call it once per pair of peers. */
+struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
+                               uint32_t destination);
+
+/** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
+ * (written to `name` of `size` bytes; returns `name`). */
+uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);
+double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link);
+const char *ar_cluster_link_name(const struct ar_cluster *cluster, uint32_t link, char *name,
+                                 size_t size);
+
+/** Is the bandwidth of a link shared by the messages on it? Always, but on a platform. */
+bool ar_cluster_link_is_shared(const struct ar_cluster *cluster, uint32_t link);
+
+/** By what the bandwidth of a link is divided; 1 for all but slow links. */
+double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link);
+
+/** Name of the host of a rank in the platform (`gpu-<rank>`, or as a platform file has it), cut to
+ * `size`; returns `name`. */
+const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
+                                 size_t size);
+
+/** The platform file of a cluster, NULL if it is of another kind. */
+const char *ar_cluster_platform_path(const struct ar_cluster *cluster);
+
+#endif

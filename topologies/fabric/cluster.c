@@ -1,0 +1,196 @@
+#include <assert.h>
+#include <stdlib.h>
+
+#include "fabric.h"
+#include "routes.h"
+#include "walks.h"
+
+const char *ar_tier_name(enum ar_tier tier)
+{
+    static const char *const names[] = {
+#define X(symbol, name, text) name,
+        AR_TIER_LIST(X)
+#undef X
+    };
+    return names[tier];
+}
+
+static const char *text_of(const struct ar_cluster *cluster, enum ar_topo_key key)
+{
+    const struct ar_topo_entry *entry = ar_topo_entries_find(&cluster->entries, key);
+    return entry != NULL ? entry->text : "";
+}
+
+void ar_cluster_fill_facts(struct ar_cluster *cluster)
+{
+    const struct ar_topo_values *values = &cluster->values;
+    cluster->facts = (struct ar_cluster_facts){
+        .name = text_of(cluster, TOPO_NAME),
+        .description = text_of(cluster, TOPO_DESCRIPTION),
+        .nodes_count = values->count[TOPO_NODES],
+        .gpus_per_node = values->count[TOPO_GPUS],
+        .hcas_per_node = values->count[TOPO_HCAS],
+        .nodes_per_rack = values->count[TOPO_RACK_NODES],
+        .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
+        .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
+        .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
+        .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
+        .has_nvlink = ar_topo_has_nvlink(values),
+        .has_hcas_on_switches = values->has_hcas_on_switches,
+        .library_release = text_of(cluster, TOPO_LIBRARY_RELEASE),
+        .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
+        .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
+        .library_net_bus_Bps = values->number[TOPO_LIBRARY_NET_BUS],
+        .library_cost = text_of(cluster, TOPO_LIBRARY_COST_TABLE),
+    };
+}
+
+/* Numbers the NVLinks: 0-1, 1-0, 0-2, 2-0, ... */
+static void number_nvlinks(const struct ar_topo_values *values, struct ar_node_links *node)
+{
+    uint32_t gpus = values->count[TOPO_GPUS];
+    for (uint32_t a = 0; a < gpus; a++) {
+        node->nvlink[a][a] = AR_NO_LINK;
+        for (uint32_t b = a + 1; b < gpus; b++) {
+            bool is_linked = values->weight[a][b] != 0;
+            node->nvlink[a][b] = (uint16_t)(is_linked ? node->count : AR_NO_LINK);
+            node->nvlink[b][a] = (uint16_t)(is_linked ? node->count + 1 : AR_NO_LINK);
+            node->count += is_linked ? 2 : 0;
+        }
+    }
+}
+
+/* Numbers `groups` pairs of links and gives each GPU that of its group of neighbours. */
+static uint16_t number_groups(uint32_t groups, uint32_t gpus, struct ar_node_links *node,
+                              uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
+{
+    uint16_t first = (uint16_t)node->count;
+    for (uint32_t g = 0; g < gpus; g++) {
+        uint32_t link = groups > 0 ? first + 2 * (g * groups / gpus) : AR_NO_LINK;
+        link_of_gpu[g] = (uint16_t)link;
+    }
+    node->count += 2 * groups;
+    return first;
+}
+
+static void number_node_links(struct ar_cluster *cluster)
+{
+    const struct ar_topo_values *values = &cluster->values;
+    struct ar_node_links *node = &cluster->node;
+    uint32_t gpus = values->count[TOPO_GPUS];
+    bool has_ports =
+        gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
+    node->count = 0;
+    number_nvlinks(values, node);
+    node->first_port = number_groups(has_ports ? gpus : 0, gpus, node, node->port);
+    node->first_uplink = number_groups(values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
+    for (uint32_t g = 0; g < gpus; g++) {
+        node->net_uplink[g] = values->has_hcas_on_switches ? AR_NO_LINK : node->uplink[g];
+    }
+    node->first_hca = number_groups(values->count[TOPO_HCAS], gpus, node, node->hca);
+}
+
+void ar_cluster_take_rates(struct ar_cluster *cluster)
+{
+    const struct ar_topo_values *values = &cluster->values;
+    const double *number = values->number;
+    cluster->rack_uplink_Bps =
+        values->count[TOPO_RACK_UPLINKS] * number[TOPO_RACK_UPLINK_BANDWIDTH];
+    cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
+    cluster->port_Bps = number[values->is_switched ? TOPO_NVLINK_BANDWIDTH : TOPO_PCIE_BANDWIDTH];
+    cluster->uplink_Bps = number[TOPO_PCIE_BANDWIDTH];
+    cluster->hca_Bps = number[TOPO_HCA_BANDWIDTH];
+}
+
+enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)
+{
+    const struct ar_topo_values *values = &cluster->values;
+    number_node_links(cluster);
+    uint32_t nodes = values->count[TOPO_NODES];
+    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
+    cluster->racks_count = ar_topo_has_racks(values) ? (nodes + rack_nodes - 1) / rack_nodes : 0;
+    uint64_t links = (uint64_t)nodes * cluster->node.count + 2 * (uint64_t)cluster->racks_count;
+    if (links > INT32_MAX) {
+        return ar_topo_refuse(&cluster->entries, TOPO_NODES,
+                              "fewer, since the cluster has more than 2^31 links", err);
+    }
+    cluster->first_rack_link = nodes * cluster->node.count;
+    ar_cluster_take_rates(cluster);
+    return AR_OK;
+}
+
+static enum ar_status make_cluster(const struct ar_topo *topo, struct ar_settings settings,
+                                   const struct ar_link_settings *links, struct ar_cluster *cluster,
+                                   struct ar_error *err)
+{
+    AR_TRY(ar_topo_entries_take(topo, settings, &cluster->arena, &cluster->entries, err));
+    AR_TRY(ar_topo_values_parse(&cluster->entries, &cluster->values, err));
+    AR_TRY(ar_topo_values_check(&cluster->entries, &cluster->values, err));
+    AR_TRY(ar_cluster_number_links(cluster, err));
+    ar_cluster_fill_facts(cluster);
+    ar_topo_find_walks(&cluster->values, &cluster->walks);
+    return links != NULL ? ar_cluster_change_links(cluster, links, err) : AR_OK;
+}
+
+enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
+                                 const struct ar_link_settings *links, struct ar_cluster **cluster,
+                                 struct ar_error *err)
+{
+    struct ar_cluster *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the cluster");
+    }
+    enum ar_status status = make_cluster(topo, settings, links, made, err);
+    if (status != AR_OK) {
+        ar_cluster_destroy(made);
+        return status;
+    }
+    *cluster = made;
+    return AR_OK;
+}
+
+enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
+                               struct ar_cluster **cluster, struct ar_error *err)
+{
+    struct ar_topo *topo;
+    AR_TRY(ar_topo_load(path, &topo, err));
+    enum ar_status status = ar_cluster_create(topo, settings, NULL, cluster, err);
+    ar_topo_destroy(topo);
+    return status;
+}
+
+void ar_cluster_destroy(struct ar_cluster *cluster)
+{
+    if (cluster != NULL) {
+        ar_arena_end(&cluster->arena);
+        free(cluster);
+    }
+}
+
+const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster)
+{
+    return &cluster->facts;
+}
+
+size_t ar_cluster_parameters_count(const struct ar_cluster *cluster)
+{
+    return cluster->entries.count + cluster->settings_count;
+}
+
+struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index)
+{
+    size_t entries = cluster->entries.count;
+    assert(index < ar_cluster_parameters_count(cluster));
+    if (index >= entries) {
+        return cluster->settings[index - entries];
+    }
+    const struct ar_topo_entry *entry = &cluster->entries.list[index];
+    return (struct ar_cluster_parameter){ar_topo_key_name(entry->key), entry->text, entry->source};
+}
+
+uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)
+{
+    return cluster->platform != NULL
+               ? cluster->platform->hosts_count
+               : (uint64_t)cluster->facts.nodes_count * cluster->facts.gpus_per_node;
+}

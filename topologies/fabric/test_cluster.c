@@ -1,0 +1,216 @@
+#include <criterion/criterion.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_cluster_load.h"
+
+static bool is_near(double a, double b)
+{
+    return a - b <= 1e-12 * b && b - a <= 1e-12 * b;
+}
+
+static struct ar_cluster *load_shipped(const char *name, const char *const *settings)
+{
+    char path[TEST_PATH_SIZE];
+    return test_load(test_shipped_path(name, path), settings);
+}
+
+Test(cluster, abci_v100_has_the_published_counts)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    cr_assert_str_eq(facts->name, "abci-v100");
+    cr_assert_str_eq(facts->device_cost, "v100-sxm2");
+    cr_assert_eq(facts->nodes_count, 1088);
+    cr_assert_eq(facts->gpus_per_node, 4);
+    cr_assert_eq(facts->hcas_per_node, 2);
+    cr_assert_eq(facts->nodes_per_rack, 34);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 4352);
+    cr_assert(is_near(facts->reduce_s_per_byte, 3.846e-12));
+    cr_assert(is_near(facts->collective_setup_s, 8.4e-6));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, abci_v100_has_the_measured_tiers)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    struct ar_path nvlink = ar_cluster_path(cluster, 0, 3);
+    struct ar_path rack = ar_cluster_path(cluster, 0, 4 * 33);
+    struct ar_path spine = ar_cluster_path(cluster, 0, 4 * 34);
+    cr_assert_eq(nvlink.tier, AR_TIER_NVLINK);
+    cr_assert(is_near(nvlink.bandwidth_Bps, 48.48e9) && is_near(nvlink.latency_s, 3.4e-6));
+    cr_assert_eq(rack.tier, AR_TIER_RACK);
+    cr_assert(is_near(rack.bandwidth_Bps, 10.227e9) && is_near(rack.latency_s, 9.6e-6));
+    cr_assert_eq(spine.tier, AR_TIER_SPINE);
+    cr_assert(is_near(spine.bandwidth_Bps, 10.227e9));
+    cr_assert_eq(spine.latency_s, rack.latency_s);
+    cr_assert_eq(spine.links_count, 6);
+    cr_assert(is_near(ar_cluster_link_bandwidth(cluster, ar_path_link(&spine, 2)), 24 * 12.5e9));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
+{
+    const char *settings[] = {"hca.bandwidth=25GB/s", "net.latency=5us", NULL};
+    struct ar_cluster *cluster = load_shipped("flat", settings);
+    struct ar_path path = ar_cluster_path(cluster, 65535, 0);
+    cr_assert_eq(path.links_count, 2);
+    cr_assert(is_near(path.bandwidth_Bps, 25e9) && is_near(path.latency_s, 5e-6));
+    cr_assert_eq(ar_cluster_facts(cluster)->reduce_s_per_byte, 0);
+    cr_assert_eq(ar_cluster_facts(cluster)->collective_setup_s, 0);
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, facts_of_the_library_are_what_the_file_and_settings_say)
+{
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    cr_expect(ar_cluster_facts(cluster)->has_nvlink);
+    cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "");
+    cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 0);
+    ar_cluster_destroy(cluster);
+    const char *settings[] = {"library.release=2.5.6", "library.channels=12", "nvlink.pairs=none",
+                              NULL};
+    cluster = load_shipped("abci-v100", settings);
+    cr_expect_not(ar_cluster_facts(cluster)->has_nvlink);
+    cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "2.5.6");
+    cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 12);
+    ar_cluster_destroy(cluster);
+    const char *switched[] = {"nvlink.pairs=switch", NULL};
+    cluster = load_shipped("abci-v100", switched);
+    cr_expect(ar_cluster_facts(cluster)->has_nvlink);
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, every_value_of_a_shipped_file_has_a_source)
+{
+    const char *names[] = {"abci-v100", "flat", "dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct ar_cluster *cluster = load_shipped(names[i], NULL);
+        cr_assert(ar_cluster_parameters_count(cluster) > 8);
+        for (size_t p = 0; p < ar_cluster_parameters_count(cluster); p++) {
+            struct ar_cluster_parameter parameter = ar_cluster_parameter(cluster, p);
+            cr_expect(strlen(parameter.source) > 8, "%s: %s has no source", names[i],
+                      parameter.key);
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+Test(cluster, parameters_keep_the_order_of_the_file_and_show_settings)
+{
+    const char *settings[] = {"hca.bandwidth=11GB/s", "hca.bandwidth = 12GB/s", "gpu.model=X",
+                              NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    size_t count = ar_cluster_parameters_count(cluster);
+    cr_assert_eq(count, 16);
+    struct ar_cluster_parameter first = ar_cluster_parameter(cluster, 0);
+    struct ar_cluster_parameter hca = ar_cluster_parameter(cluster, 10);
+    struct ar_cluster_parameter last = ar_cluster_parameter(cluster, count - 1);
+    cr_assert_str_eq(first.key, "name");
+    cr_assert_str_eq(first.source, "test");
+    cr_assert_str_eq(hca.key, "hca.bandwidth");
+    cr_assert_str_eq(hca.text, "12GB/s", "the last setting wins");
+    cr_assert_str_eq(hca.source, "--set");
+    cr_assert_str_eq(last.key, "gpu.model");
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
+{
+    char content[4096] = "";
+    size_t length = 0;
+    for (const char *c = test_small_cluster; *c != '\0'; c++) {
+        if (*c == '\n') {
+            content[length++] = '\r';
+        }
+        content[length++] = *c == ' ' ? '\t' : *c;
+    }
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_file_make(content, length, path), NULL);
+    remove(path);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 24);
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9));
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
+{
+    const char *settings[] = {"nvlink.latency=1.9us", "net.latency=2.4us", NULL};
+    struct ar_cluster *cluster = load_shipped("abci-v100", settings);
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 1).latency_s, 1.9e-6));
+    cr_assert(is_near(ar_cluster_path(cluster, 0, 4).latency_s, 2.4e-6));
+    ar_cluster_destroy(cluster);
+}
+
+/* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
+static void expect_set_as_loaded(const char *pairs)
+{
+    static const char *const values[AR_LINK_COSTS_COUNT] = {"7s",    "7s", "7GB/s", "7s",
+                                                            "7GB/s", "7s", "7GB/s", "1ns/B"};
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        char text[64];
+        snprintf(text, sizeof text, "%s=%s", ar_link_cost_key(cost), values[i]);
+        const char *settings[] = {pairs, text, NULL};
+        const char *before[] = {pairs, NULL};
+        struct ar_cluster *loaded = load_shipped("abci-v100", settings);
+        struct ar_cluster *changed = load_shipped("abci-v100", before);
+        cr_assert(ar_cluster_has_link_cost(changed, cost));
+        cr_assert_neq(ar_cluster_link_cost(changed, cost), ar_cluster_link_cost(loaded, cost));
+        ar_cluster_set_link_cost(changed, cost, ar_cluster_link_cost(loaded, cost));
+        for (uint32_t to = 1; to < 200; to++) {
+            struct ar_path a = ar_cluster_path(loaded, 0, to);
+            struct ar_path b = ar_cluster_path(changed, 0, to);
+            cr_expect(a.latency_s == b.latency_s && a.bandwidth_Bps == b.bandwidth_Bps,
+                      "%s, %s, to GPU %u", pairs, text, to);
+        }
+        for (uint32_t link = 0; link < ar_cluster_links_count(loaded); link++) {
+            cr_assert_eq(ar_cluster_link_bandwidth(loaded, link),
+                         ar_cluster_link_bandwidth(changed, link));
+        }
+        cr_expect_eq(ar_cluster_facts(loaded)->collective_setup_s,
+                     ar_cluster_facts(changed)->collective_setup_s);
+        cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
+                     ar_cluster_facts(changed)->reduce_s_per_byte);
+        ar_cluster_destroy(loaded);
+        ar_cluster_destroy(changed);
+    }
+}
+
+Test(cluster, a_number_that_is_set_is_as_if_the_file_had_it)
+{
+    expect_set_as_loaded("nvlink.pairs=all");
+    expect_set_as_loaded("nvlink.pairs=0-1");
+    expect_set_as_loaded("nvlink.pairs=switch");
+}
+
+Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
+{
+    struct ar_cluster *cluster = load_shipped("host", NULL);
+    cr_assert_eq(ar_cluster_gpus_count(cluster), 64);
+    for (uint32_t to = 1; to < 64; to++) {
+        cr_expect_eq(ar_cluster_path(cluster, 0, to).tier, AR_TIER_NVLINK);
+    }
+    cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
+    ar_cluster_destroy(cluster);
+}
+
+Test(cluster, destroying_nothing_is_allowed)
+{
+    ar_cluster_destroy(NULL);
+}
+
+Test(cluster, more_links_than_can_be_numbered_are_refused)
+{
+    const struct ar_setting list[] = {{"gpus_per_node=64", "--set", AR_USAGE},
+                                      {"nodes=1000000", "--set", AR_USAGE}};
+    char path[TEST_PATH_SIZE];
+    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
+    struct ar_cluster *cluster = NULL;
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){list, 2}, &cluster, &err), AR_USAGE);
+    cr_assert(strstr(err.text, "expected fewer, since the cluster has more than 2^31") != NULL,
+              "%s", err.text);
+    unlink(path);
+}

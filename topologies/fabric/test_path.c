@@ -1,0 +1,184 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cluster_load.h"
+
+/* Wirings that every property below must hold for; all are the small cluster with settings. */
+static const char *const wirings[][6] = {
+    {NULL},
+    {"nvlink.pairs=none"},
+    {"nvlink.pairs=switch"},
+    {"nvlink.pairs=0-1 2-3:2"},
+    {"pcie.switches=0", "rack.nodes=0"},
+    {"pcie.switches=4", "hcas=1", "nvlink.pairs=none"},
+    {"pcie.switches=1", "hcas=4", "rack.nodes=4"},
+    {"hca.attached=switch"},
+    {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1 2-3", "rack.nodes=0"},
+    {"gpus_per_node=8", "hcas=4", "pcie.switches=4", "nvlink.pairs=0-1 0-2:2 1-3:2 4-5 3-7"},
+    {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
+    {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
+    {"nodes=1", "hcas=0"},
+};
+
+enum { WIRINGS_COUNT = sizeof wirings / sizeof wirings[0] };
+
+static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                             enum ar_tier tier)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    uint32_t a_node = a / facts->gpus_per_node, b_node = b / facts->gpus_per_node;
+    uint32_t rack = facts->nodes_per_rack;
+    if (a_node == b_node) {
+        return tier == AR_TIER_NVLINK || tier == AR_TIER_PCIE;
+    }
+    bool is_same_rack = rack == 0 || a_node / rack == b_node / rack;
+    return tier == (is_same_rack ? AR_TIER_RACK : AR_TIER_SPINE);
+}
+
+static void check_path(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
+{
+    struct ar_path path = ar_cluster_path(cluster, a, b);
+    struct ar_path back = ar_cluster_path(cluster, b, a);
+    cr_assert(is_expected_tier(cluster, a, b, path.tier), "%u to %u", a, b);
+    cr_assert_eq(path.tier, back.tier);
+    cr_assert_eq(path.latency_s, back.latency_s);
+    cr_assert_eq(path.bandwidth_Bps, back.bandwidth_Bps);
+    cr_assert(path.links_count >= 1 && path.links_count <= AR_PATH_NEAR_LINKS);
+    double narrowest_Bps = INFINITY;
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        cr_assert(ar_path_link(&path, i) < ar_cluster_links_count(cluster));
+        narrowest_Bps =
+            fmin(narrowest_Bps, ar_cluster_link_bandwidth(cluster, ar_path_link(&path, i)));
+        for (uint32_t j = 0; j < i; j++) {
+            cr_assert_neq(ar_path_link(&path, i), ar_path_link(&path, j), "%u to %u repeats a link",
+                          a, b);
+        }
+        for (uint32_t j = 0; j < back.links_count; j++) {
+            cr_assert_neq(ar_path_link(&path, i), ar_path_link(&back, j),
+                          "%u and %u share a direction", a, b);
+        }
+    }
+    cr_assert_eq(path.bandwidth_Bps, narrowest_Bps);
+}
+
+Test(path, every_pair_of_every_wiring_has_a_sound_path)
+{
+    for (size_t w = 0; w < WIRINGS_COUNT; w++) {
+        struct ar_cluster *cluster = test_load_small(wirings[w]);
+        uint32_t gpus = (uint32_t)ar_cluster_gpus_count(cluster);
+        for (uint32_t a = 0; a < gpus; a++) {
+            for (uint32_t b = 0; b < gpus; b++) {
+                if (a != b) {
+                    check_path(cluster, a, b);
+                }
+            }
+        }
+        ar_cluster_destroy(cluster);
+    }
+}
+
+Test(path, link_names_are_unique_in_every_wiring)
+{
+    for (size_t w = 0; w < WIRINGS_COUNT; w++) {
+        struct ar_cluster *cluster = test_load_small(wirings[w]);
+        uint32_t count = ar_cluster_links_count(cluster);
+        char(*names)[64] = calloc(count + 1, sizeof *names);
+        for (uint32_t i = 0; i < count; i++) {
+            ar_cluster_link_name(cluster, i, names[i], sizeof names[i]);
+            for (uint32_t j = 0; j < i; j++) {
+                cr_assert_str_neq(names[i], names[j]);
+            }
+        }
+        free(names);
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* Names of the links of a path, in order, with a space between. */
+static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                              char text[512])
+{
+    struct ar_path path = ar_cluster_path(cluster, a, b);
+    size_t length = 0;
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        char name[64];
+        length += (size_t)snprintf(
+            text + length, 512 - length, "%s%s", i > 0 ? " " : "",
+            ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name));
+    }
+    return text;
+}
+
+Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
+{
+    struct ar_cluster *cluster = test_load_small(NULL);
+    char text[512];
+    cr_assert_str_eq(name_links(cluster, 1, 4, text),
+                     "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
+    cr_assert_str_eq(name_links(cluster, 2, 21, text),
+                     "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in "
+                     "node-5.pcie-0.down");
+    cr_assert_str_eq(name_links(cluster, 7, 5, text), "node-1.nvlink-3-1");
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink)
+{
+    const char *settings[] = {"hca.attached=switch", "nvlink.pairs=0-1", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_assert_str_eq(name_links(cluster, 1, 4, text), "node-0.hca-0.out node-1.hca-0.in");
+    cr_assert_str_eq(name_links(cluster, 2, 21, text),
+                     "node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in");
+    cr_assert_str_eq(name_links(cluster, 0, 2, text),
+                     "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, a_pair_without_nvlink_goes_over_pcie)
+{
+    const char *settings[] = {"nvlink.pairs=0-1", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_assert_str_eq(name_links(cluster, 0, 1, text), "node-0.nvlink-0-1");
+    cr_assert_str_eq(name_links(cluster, 2, 3, text), "node-0.port-2.out node-0.port-3.in");
+    cr_assert_str_eq(name_links(cluster, 0, 2, text),
+                     "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2).tier, AR_TIER_PCIE);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2).latency_s, 4e-6);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2).bandwidth_Bps, 16e9);
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, a_weighted_nvlink_pair_has_that_many_times_the_bandwidth)
+{
+    const char *settings[] = {"nvlink.pairs=0-1 2-1:3", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9);
+    cr_assert_eq(ar_cluster_path(cluster, 1, 2).bandwidth_Bps, 120e9);
+    cr_assert_eq(ar_cluster_path(cluster, 2, 1).bandwidth_Bps, 120e9);
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, an_nvlink_switch_gives_every_gpu_one_port)
+{
+    const char *settings[] = {"nvlink.pairs=switch", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_assert_str_eq(name_links(cluster, 0, 3, text), "node-0.port-0.out node-0.port-3.in");
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3).tier, AR_TIER_NVLINK);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3).bandwidth_Bps, 40e9);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3).latency_s, 2e-6);
+    ar_cluster_destroy(cluster);
+}
+
+Test(path, fewer_nodes_than_a_rack_need_no_uplinks)
+{
+    const char *settings[] = {"nodes=2", "rack.uplinks=0", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 7).tier, AR_TIER_RACK);
+    ar_cluster_destroy(cluster);
+}

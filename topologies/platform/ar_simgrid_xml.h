@@ -1,0 +1,21 @@
+/** \file ar_simgrid_xml.h
+ * A cluster as SimGrid platform file.
+ */
+#ifndef AR_SIMGRID_XML_H
+#define AR_SIMGRID_XML_H
+
+#include <stdio.h>
+
+#include "ar_cluster.h"
+
+/** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
+ * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
+ * latency and the links of ar_cluster_path(), and GPUs that cannot reach each other have no route;
+ * links that are down are written, but no route takes them; where a node is more than one GPU, a
+ * route between nodes has one link besides, `node-<n>.net`, which carries the latency and never
+ * limits. Links of nodes that are not written are left out. Routes can be asked for once the
+ * simulation runs. Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the
+ * cluster's. */
+void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file);
+
+#endif

@@ -1,0 +1,159 @@
+#include "test_platform.h"
+#include "ar_simgrid_xml.h"
+
+#include <criterion/criterion.h>
+#include <simgrid/actor.h>
+#include <simgrid/comm.h>
+#include <simgrid/engine.h>
+#include <simgrid/host.h>
+#include <simgrid/link.h>
+#include <simgrid/mailbox.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test_cluster_load.h"
+
+/* Work of a child, in memory it shares with its parent; read by SimGrid's actors, which take no
+ * pointers. */
+static struct {
+    const struct ar_cluster *cluster;
+    struct test_flow *flows;
+    struct test_route *routes;
+    size_t count;
+    size_t *totals; /* hosts, links */
+} job;
+
+static sg_host_t find_host(uint32_t rank)
+{
+    char name[32];
+    return sg_host_by_name(ar_cluster_host_name(job.cluster, rank, name, sizeof name));
+}
+
+static sg_mailbox_t find_mailbox(size_t flow)
+{
+    char name[64];
+    snprintf(name, sizeof name, "flow-%zu-%u-%u", flow, job.flows[flow].source,
+             job.flows[flow].destination);
+    return sg_mailbox_by_name(name);
+}
+
+static void send_flow(int argc, char **argv)
+{
+    (void)argc;
+    size_t i = strtoul(argv[0], NULL, 10);
+    sg_comm_wait(sg_mailbox_put_async(find_mailbox(i), &job, job.flows[i].bytes));
+}
+
+static void receive_flow(int argc, char **argv)
+{
+    (void)argc;
+    size_t i = strtoul(argv[0], NULL, 10);
+    void *payload = NULL;
+    sg_comm_wait(sg_mailbox_get_async(find_mailbox(i), &payload));
+    job.flows[i].finish_s = simgrid_get_clock();
+}
+
+static void look_up_routes(int argc, char **argv)
+{
+    (void)argc, (void)argv;
+    for (size_t i = 0; i < job.count; i++) {
+        sg_host_t source = find_host(job.routes[i].source);
+        sg_host_t destination = find_host(job.routes[i].destination);
+        job.routes[i].latency_s = sg_host_get_route_latency(source, destination);
+        job.routes[i].bandwidth_Bps = sg_host_get_route_bandwidth(source, destination);
+    }
+    job.totals[0] = sg_host_count();
+    job.totals[1] = sg_link_count();
+}
+
+static void start_actors(void)
+{
+    if (job.routes != NULL) {
+        /* As an actor, since SimGrid completes its routing tables when the simulation starts. */
+        sg_actor_create("look-up", find_host(0), look_up_routes, 0, NULL);
+        return;
+    }
+    for (size_t i = 0; i < job.count; i++) {
+        char number[32];
+        snprintf(number, sizeof number, "%zu", i);
+        char *arguments[] = {number, NULL};
+        sg_actor_create("send", find_host(job.flows[i].source), send_flow, 1, arguments);
+        sg_actor_create("receive", find_host(job.flows[i].destination), receive_flow, 1, arguments);
+    }
+}
+
+/* The child: never returns. */
+static void simulate(const char *platform)
+{
+    char *arguments[] = {"test", "--cfg=network/model:CM02", "--cfg=network/crosstraffic:0",
+                         "--cfg=network/TCP-gamma:0",
+                         /* The lazy update of 3.32 may overfill a link when many flows start at
+                          * once and several links fill up together. */
+                         "--cfg=network/optim:Full", "--log=root.thres:error", NULL};
+    int arguments_count = 6;
+    simgrid_init(&arguments_count, arguments);
+    simgrid_load_platform(platform);
+    start_actors();
+    simgrid_run();
+    _exit(0);
+}
+
+static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_count)
+{
+    char path[TEST_PATH_SIZE];
+    test_file_make("", 0, path);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    ar_cluster_write_simgrid(cluster, nodes_count, file);
+    cr_assert_eq(fclose(file), 0);
+    job.cluster = cluster;
+    pid_t child = fork();
+    cr_assert(child >= 0);
+    if (child == 0) {
+        simulate(path);
+    }
+    int state = -1;
+    waitpid(child, &state, 0);
+    unlink(path);
+    cr_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0, "SimGrid failed on the platform");
+}
+
+static void *share(size_t size)
+{
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    cr_assert(memory != MAP_FAILED);
+    return memory;
+}
+
+void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_count,
+                            struct test_flow *flows, size_t flows_count)
+{
+    size_t size = flows_count * sizeof *flows;
+    job.flows = share(size);
+    job.routes = NULL;
+    job.count = flows_count;
+    memcpy(job.flows, flows, size);
+    simulate_in_child(cluster, nodes_count);
+    memcpy(flows, job.flows, size);
+    munmap(job.flows, size);
+}
+
+void test_platform_look_up(const struct ar_cluster *cluster, uint32_t nodes_count,
+                           struct test_route *routes, size_t routes_count, size_t *hosts_count,
+                           size_t *links_count)
+{
+    size_t size = (routes_count + 1) * sizeof *routes;
+    job.routes = share(size);
+    job.totals = share(2 * sizeof *job.totals);
+    job.count = routes_count;
+    memcpy(job.routes, routes, routes_count * sizeof *routes);
+    simulate_in_child(cluster, nodes_count);
+    memcpy(routes, job.routes, routes_count * sizeof *routes);
+    *hosts_count = job.totals[0];
+    *links_count = job.totals[1];
+    munmap(job.routes, size);
+    munmap(job.totals, 2 * sizeof *job.totals);
+}

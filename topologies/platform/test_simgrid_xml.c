@@ -1,0 +1,328 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_simgrid_xml.h"
+#include "test_cluster_load.h"
+#include "test_platform.h"
+
+static const long message_bytes = 100000000;
+
+/* --- routes ---------------------------------------------------------------------------------- */
+
+/* Hosts, links and all routes (a random sample if there are more than 10000) of the first nodes. */
+static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
+{
+    uint32_t gpus = nodes_count * ar_cluster_facts(cluster)->gpus_per_node;
+    size_t pairs = (size_t)gpus * gpus;
+    size_t stride = pairs > 10000 ? pairs / 10000 | 1 : 1;
+    struct test_route *routes = calloc(pairs / stride + 1, sizeof *routes);
+    size_t count = 0, hosts_count, links_count;
+    for (size_t pair = 0; pair < pairs; pair += stride) {
+        routes[count].source = (uint32_t)(pair / gpus);
+        routes[count].destination = (uint32_t)(pair % gpus);
+        count += routes[count].source != routes[count].destination;
+    }
+    test_platform_look_up(cluster, nodes_count, routes, count, &hosts_count, &links_count);
+    cr_assert_eq(hosts_count, gpus);
+    for (size_t i = 0; i < count; i++) {
+        const struct test_route *route = &routes[i];
+        struct ar_path path = ar_cluster_path(cluster, route->source, route->destination);
+        cr_assert_eq(route->latency_s, path.latency_s, "gpu-%u to gpu-%u: %.17g, expected %.17g",
+                     route->source, route->destination, route->latency_s, path.latency_s);
+        cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
+                     route->source, route->destination, route->bandwidth_Bps);
+    }
+    free(routes);
+}
+
+Test(simgrid_xml, abci_v100_has_the_routes_of_the_cluster_within_a_node_a_rack_and_across_racks)
+{
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
+    check_routes(cluster, 1);
+    check_routes(cluster, 3);
+    check_routes(cluster, 70);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, the_whole_of_abci_v100_loads)
+{
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
+    check_routes(cluster, 1088);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
+{
+    static const char *const names[] = {"dgx1-v100", "dgx2-v100", "v100-8gpu-1edr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[TEST_PATH_SIZE];
+        struct ar_cluster *cluster = test_load(test_shipped_path(names[i], path), NULL);
+        check_routes(cluster, 1);
+        check_routes(cluster, 5);
+        ar_cluster_destroy(cluster);
+    }
+}
+
+Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
+{
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), NULL);
+    check_routes(cluster, 1);
+    check_routes(cluster, 40);
+    check_routes(cluster, 4096);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
+{
+    static const char *const wirings[][5] = {
+        {NULL},
+        {"nvlink.pairs=none"},
+        {"nvlink.pairs=switch", "rack.nodes=4"},
+        {"nvlink.pairs=0-1 2-3:2", "rack.nodes=0"},
+        {"pcie.switches=0", "net.latency=0us"},
+        {"pcie.switches=1", "hcas=4", "rack.nodes=5"},
+        {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1"},
+        {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
+        {"gpus_per_node=1", "pcie.switches=1", "hcas=1"},
+        {"nodes=1", "hcas=0"},
+        {"nodes=1", "hcas=0", "gpus_per_node=1", "pcie.switches=0"},
+    };
+    for (size_t w = 0; w < sizeof wirings / sizeof wirings[0]; w++) {
+        struct ar_cluster *cluster = test_load_small(wirings[w]);
+        check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
+        ar_cluster_destroy(cluster);
+    }
+}
+
+/* --- times ----------------------------------------------------------------------------------- */
+
+static struct ar_cluster *load_abci(const char *const *settings)
+{
+    char path[TEST_PATH_SIZE];
+    return test_load(test_shipped_path("abci-v100", path), settings);
+}
+
+/* Expects a flow to take its path's latency and then its share of `bandwidth_Bps`. */
+static void expect_time(const struct ar_cluster *cluster, const struct test_flow *flow,
+                        double bandwidth_Bps)
+{
+    struct ar_path path = ar_cluster_path(cluster, flow->source, flow->destination);
+    double expected_s = path.latency_s + (double)flow->bytes / bandwidth_Bps;
+    cr_assert(fabs(flow->finish_s - expected_s) < 1e-6 * expected_s,
+              "gpu-%u to gpu-%u took %.9g s, expected %.9g s", flow->source, flow->destination,
+              flow->finish_s, expected_s);
+}
+
+Test(simgrid_xml, one_flow_takes_latency_plus_bytes_over_bandwidth)
+{
+    static const uint32_t destinations[] = {1, 4, 4 * 34};
+    struct ar_cluster *cluster = load_abci(NULL);
+    for (size_t i = 0; i < 3; i++) {
+        struct test_flow flow = {0, destinations[i], message_bytes, 0};
+        test_platform_transfer(cluster, 36, &flow, 1);
+        expect_time(cluster, &flow, i == 0 ? 48.48e9 : 10.227e9);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, two_flows_out_of_one_hca_get_half_of_it_each)
+{
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[] = {{0, 4, message_bytes, 0}, {1, 10, message_bytes, 0}};
+    test_platform_transfer(cluster, 3, flows, 2);
+    expect_time(cluster, &flows[0], 10.227e9 / 2);
+    expect_time(cluster, &flows[1], 10.227e9 / 2);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, two_flows_into_one_hca_get_half_of_it_each_even_from_another_rack)
+{
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[] = {{4, 0, message_bytes, 0}, {4 * 35, 1, message_bytes, 0}};
+    test_platform_transfer(cluster, 36, flows, 2);
+    expect_time(cluster, &flows[0], 10.227e9 / 2);
+    expect_time(cluster, &flows[1], 10.227e9 / 2);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, the_two_hcas_of_a_node_and_its_nvlinks_do_not_disturb_each_other)
+{
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[] = {
+        {0, 4, message_bytes, 0},
+        {2, 6, message_bytes, 0},
+        {0, 1, message_bytes, 0},
+        {1, 2, message_bytes, 0},
+    };
+    test_platform_transfer(cluster, 2, flows, 4);
+    expect_time(cluster, &flows[0], 10.227e9);
+    expect_time(cluster, &flows[1], 10.227e9);
+    expect_time(cluster, &flows[2], 48.48e9);
+    expect_time(cluster, &flows[3], 48.48e9);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
+{
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[] = {
+        {0, 4 * 34, message_bytes, 0},
+        {4 * 34, 0, message_bytes, 0},
+        {2, 3, message_bytes, 0},
+        {3, 2, message_bytes, 0},
+    };
+    test_platform_transfer(cluster, 36, flows, 4);
+    expect_time(cluster, &flows[0], 10.227e9);
+    expect_time(cluster, &flows[1], 10.227e9);
+    expect_time(cluster, &flows[2], 48.48e9);
+    expect_time(cluster, &flows[3], 48.48e9);
+    ar_cluster_destroy(cluster);
+}
+
+/* Its neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
+Test(simgrid_xml, a_dgx1_sends_and_receives_at_full_rate_by_all_four_hcas_at_once)
+{
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("dgx1-v100", path), NULL);
+    struct test_flow flows[] = {
+        {0, 8, message_bytes, 0},  {2, 10, message_bytes, 0}, {4, 12, message_bytes, 0},
+        {6, 14, message_bytes, 0}, {9, 1, message_bytes, 0},  {11, 3, message_bytes, 0},
+        {13, 5, message_bytes, 0}, {15, 7, message_bytes, 0}, {0, 7, message_bytes, 0},
+    };
+    test_platform_transfer(cluster, 2, flows, 9);
+    for (size_t i = 0; i < 8; i++) {
+        expect_time(cluster, &flows[i], 10.227e9);
+    }
+    expect_time(cluster, &flows[8], 15.754e9);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, flows_of_two_hcas_share_one_pcie_switch)
+{
+    const char *settings[] = {"pcie.switches=1", NULL};
+    struct ar_cluster *cluster = load_abci(settings);
+    struct test_flow flows[] = {{0, 4, message_bytes, 0}, {2, 8, message_bytes, 0}};
+    test_platform_transfer(cluster, 3, flows, 2);
+    expect_time(cluster, &flows[0], 15.754e9 / 2);
+    expect_time(cluster, &flows[1], 15.754e9 / 2);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, a_whole_rack_that_sends_to_another_shares_24_uplinks)
+{
+    enum { FLOWS_COUNT = 68 };
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[FLOWS_COUNT];
+    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
+        flows[i] = (struct test_flow){2 * i, 4 * 34 + 2 * i, message_bytes, 0};
+    }
+    test_platform_transfer(cluster, 68, flows, FLOWS_COUNT);
+    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
+        expect_time(cluster, &flows[i], 24 * 12.5e9 / FLOWS_COUNT);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, a_whole_rack_that_sends_within_itself_has_full_bisection)
+{
+    enum { FLOWS_COUNT = 34 };
+    struct ar_cluster *cluster = load_abci(NULL);
+    struct test_flow flows[FLOWS_COUNT];
+    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
+        flows[i] = (struct test_flow){2 * i, 2 * ((i + 34) % 68), message_bytes, 0};
+    }
+    test_platform_transfer(cluster, 34, flows, FLOWS_COUNT);
+    for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
+        expect_time(cluster, &flows[i], 10.227e9);
+    }
+    ar_cluster_destroy(cluster);
+}
+
+/* Why all paths between nodes have one latency: SimGrid does not share a link evenly among flows
+ * of unequal path latency, but in inverse proportion to it. Here a flow over PCIe of 2 us and one
+ * to another node of 18 us meet in a PCIe switch and share it 9:1, not 1:1. */
+Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_18_us)
+{
+    const char *settings[] = {"nvlink.pairs=none", "pcie.latency=2us", "net.latency=18us",
+                              "hca.bandwidth=100GB/s", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    struct test_flow flows[] = {{0, 2, message_bytes, 0}, {1, 4, message_bytes, 0}};
+    test_platform_transfer(cluster, 2, flows, 2);
+    double first_s = 2e-6 + (double)message_bytes / (0.9 * 16e9);
+    double second_s = (2.0 * (double)message_bytes) / 16e9;
+    cr_assert(fabs(flows[0].finish_s / first_s - 1) < 1e-2, "%.9g s", flows[0].finish_s);
+    cr_assert(fabs(flows[1].finish_s / second_s - 1) < 1e-2, "%.9g s", flows[1].finish_s);
+    ar_cluster_destroy(cluster);
+}
+
+/* --- text ------------------------------------------------------------------------------------ */
+
+/* The platform as text; the caller frees it. */
+static char *write_platform(const struct ar_cluster *cluster, uint32_t nodes_count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    cr_assert(file != NULL);
+    ar_cluster_write_simgrid(cluster, nodes_count, file);
+    cr_assert_eq(fclose(file), 0);
+    return text;
+}
+
+Test(simgrid_xml, the_platform_of_two_flat_nodes_is_this_text)
+{
+    static const char golden[] =
+        "<?xml version='1.0'?>\n"
+        "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+        "<platform version=\"4.1\">\n"
+        "<zone id=\"cluster\" routing=\"Cluster\">\n"
+        "<prop id=\"name\" value=\"flat\"/>\n"
+        "<link id=\"node-0.hca-0.out\" bandwidth=\"16000000000Bps\" latency=\"0.5s\" "
+        "sharing_policy=\"SHARED\"/>\n"
+        "<link id=\"node-0.hca-0.in\" bandwidth=\"16000000000Bps\" latency=\"0s\" "
+        "sharing_policy=\"SHARED\"/>\n"
+        "<link id=\"node-1.hca-0.out\" bandwidth=\"16000000000Bps\" latency=\"0.5s\" "
+        "sharing_policy=\"SHARED\"/>\n"
+        "<link id=\"node-1.hca-0.in\" bandwidth=\"16000000000Bps\" latency=\"0s\" "
+        "sharing_policy=\"SHARED\"/>\n"
+        "<host id=\"gpu-0\" speed=\"1Gf\" core=\"1\"/>\n"
+        "<host id=\"gpu-1\" speed=\"1Gf\" core=\"1\"/>\n"
+        "<host_link id=\"gpu-0\" up=\"node-0.hca-0.out\" down=\"node-0.hca-0.in\"/>\n"
+        "<host_link id=\"gpu-1\" up=\"node-1.hca-0.out\" down=\"node-1.hca-0.in\"/>\n"
+        "</zone>\n"
+        "</platform>\n";
+    const char *settings[] = {"hca.bandwidth=16GB/s", "net.latency=500ms", NULL};
+    char path[TEST_PATH_SIZE];
+    struct ar_cluster *cluster = test_load(test_shipped_path("flat", path), settings);
+    char *text = write_platform(cluster, 2);
+    cr_assert_str_eq(text, golden);
+    free(text);
+    ar_cluster_destroy(cluster);
+}
+
+Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
+{
+    struct ar_cluster *cluster = load_abci(NULL);
+    char *text = write_platform(cluster, 36);
+    size_t links_count = 0;
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        if (strncmp(line, "<link ", 6) == 0) {
+            cr_assert(strstr(line, "sharing_policy=\"SHARED\"") != NULL, "%s", line);
+            links_count++;
+        }
+        for (char *hop = strstr(line, "<link_ctn "); hop != NULL; hop = strstr(hop + 1, "<link_")) {
+            cr_assert(strstr(hop, "direction=\"NONE\"") != NULL, "%s", line);
+        }
+        cr_assert(strstr(line, "oute src") == NULL || strstr(line, "symmetrical=\"NO\"") != NULL);
+    }
+    /* Per node 12 NVLinks, 4 of PCIe, 4 of HCAs and the one that carries the latency; 2 racks. */
+    cr_assert_eq(links_count, 36 * (12 + 4 + 4 + 1) + 2 * 2);
+    free(text);
+    ar_cluster_destroy(cluster);
+}

@@ -1,0 +1,49 @@
+/** \file ar_topo.h
+ * A cluster file as it was read: lines of `key = value ; source`, comments and empty lines.
+ *
+ * The one reader and writer of the format (topologies/README.md). Reading touches the disk once and
+ * keeps every line, so that the file can be written again with some values changed: lines that
+ * nobody changed come out byte for byte. Values are texts here; ar_cluster_create() (ar_cluster.h)
+ * gives them their meaning, as often as wanted and with other settings each time.
+ */
+#ifndef AR_TOPO_H
+#define AR_TOPO_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "ar_setting.h"
+
+struct ar_topo;
+
+/** Reads a cluster file. Errors are AR_NO_INPUT for a file that cannot be read and AR_BAD_DATA for
+ * lines that are none of a cluster file: no text, no `key = value`, an unknown key (the line names
+ * the nearest known one), a key that is there twice. Freed with ar_topo_destroy(). */
+enum ar_status ar_topo_load(const char *path, struct ar_topo **topo, struct ar_error *err);
+
+/** Frees a cluster file; NULL is allowed. */
+void ar_topo_destroy(struct ar_topo *topo);
+
+/** Gives a key another value and source: its line is replaced, or one added at the end. On AR_USAGE
+ * (no such key, not one line of text) the file is as before. The value is not read. */
+enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *value,
+                           const char *source, struct ar_error *err);
+
+/** Puts a block at the head: the line of comment `begin`, a comment for each text (control
+ * characters become question marks), the line `end`. A block with the same begin and end that is
+ * there from earlier goes. `begin` and `end` are whole lines and start with '#'. */
+enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
+                                size_t texts_count, const char *end, struct ar_error *err);
+
+/** Writes the file; write errors are left in `file` for ferror(). */
+void ar_topo_write(const struct ar_topo *topo, FILE *file);
+
+/** The keys that a cluster file may have, in the order of topologies/README.md; static storage. */
+extern const size_t ar_topo_keys_count;
+const char *ar_topo_key_name(size_t index);
+
+/** Can a setting be one of a cluster, taken by itself? Key and value are read as
+ * ar_cluster_create() reads them, but not checked against other values. */
+enum ar_status ar_topo_check_setting(struct ar_setting setting, struct ar_error *err);
+
+#endif

@@ -1,0 +1,266 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "test_topo_files.h"
+#include "topo_values.h"
+
+/* The small cluster with a line added or a key dropped, or with settings, must be refused with one
+ * line that contains `expected`. */
+struct bad_case {
+    const char *drop; /* the line that starts so is left out, or NULL */
+    const char *add;  /* appended, or NULL */
+    const char *setting;
+    enum ar_status status;
+    const char *expected;
+};
+
+static const struct bad_case bad_cases[] = {
+    {NULL, "hca.bandwith = 1GB/s ; x\n", NULL, AR_BAD_DATA,
+     ":18: key \"hca.bandwith\": found an unknown key; expected perhaps \"hca.bandwidth\""},
+    {NULL, "zzzzzzzzzzzzzzz = 1\n", NULL, AR_BAD_DATA, "found an unknown key"},
+    {NULL, "hcas = 2 ; again\n", NULL, AR_BAD_DATA,
+     ":18: key \"hcas\": found a second time; expected once (first in line 12)"},
+    {NULL, "a line without a value\n", NULL, AR_BAD_DATA, "expected key = value"},
+    {NULL, "gpu.model = ; x\n", NULL, AR_BAD_DATA, "key \"gpu.model\": found no value"},
+    {NULL, "gpu.model = V100", NULL, AR_BAD_DATA, ":18: found the end of the file within a line"},
+    {NULL, "gpu.model = V\x01 ; x\n", NULL, AR_BAD_DATA, "found the byte 0x01"},
+    {NULL,
+     "gpu.m\xc3\xb6"
+     "del = V ; x\n",
+     NULL, AR_BAD_DATA, "found the byte 0xc3"},
+    {"name", NULL, NULL, AR_BAD_DATA, "key \"name\": found nowhere"},
+    {"nodes", NULL, NULL, AR_BAD_DATA, "key \"nodes\": found nowhere"},
+    {"gpus_per_node", NULL, NULL, AR_BAD_DATA, "key \"gpus_per_node\": found nowhere"},
+    {"nvlink.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"nvlink.bandwidth\": found nowhere"},
+    {"nvlink.latency", NULL, NULL, AR_BAD_DATA, "key \"nvlink.latency\": found nowhere"},
+    {"pcie.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"pcie.bandwidth\": found nowhere"},
+    {"pcie.latency", NULL, "nvlink.pairs=none", AR_BAD_DATA, "key \"pcie.latency\": found nowhere"},
+    {"pcie.switches", NULL, "nvlink.pairs=none", AR_BAD_DATA, "expected at least 1, since some"},
+    {"hca.bandwidth", NULL, NULL, AR_BAD_DATA, "key \"hca.bandwidth\": found nowhere"},
+    {"net.latency", NULL, NULL, AR_BAD_DATA, "key \"net.latency\": found nowhere"},
+    {"hcas", NULL, NULL, AR_BAD_DATA, "key \"hcas\": found nowhere; expected at least 1"},
+    {"rack.uplinks", NULL, NULL, AR_BAD_DATA, "key \"rack.uplinks\": found nowhere"},
+    {"rack.uplink_bandwidth", NULL, NULL, AR_BAD_DATA, "key \"rack.uplink_bandwidth\""},
+    {"hcas", "hcas = 0 ; x\n", NULL, AR_BAD_DATA, ":17: key \"hcas\": found \"0\"; expected"},
+    {"hcas", "hcas = 3 ; x\n", NULL, AR_BAD_DATA, "expected a divisor of gpus_per_node (4)"},
+    {NULL, "hca.attached = cpu ; x\n", NULL, AR_BAD_DATA,
+     ":18: key \"hca.attached\": found \"cpu\"; expected switch (the PCIe switch of its GPUs) or "
+     "host"},
+    {NULL, NULL, "hca.attached=Switch", AR_USAGE, "found \"Switch\"; expected switch"},
+    {"pcie.switches", NULL, "hca.attached=switch", AR_USAGE, "expected host, since the nodes have"},
+    {"hcas", "hcas = 1 ; x\n", "hca.attached=switch", AR_USAGE,
+     "expected host, since hcas is no multiple of pcie.switches"},
+    {NULL, NULL, "pcie.switches=3", AR_USAGE, "expected a divisor of gpus_per_node (4)"},
+    {NULL, NULL, "gpus_per_node=5", AR_BAD_DATA, "expected a divisor of gpus_per_node (5)"},
+    {NULL, NULL, "gpus_per_node=65", AR_USAGE, "expected a whole number from 1 to 64"},
+    {NULL, NULL, "nodes=0", AR_USAGE, "--set: key \"nodes\": found \"0\""},
+    {NULL, NULL, "nodes=-1", AR_USAGE, "found \"-1\""},
+    {NULL, NULL, "nodes=4x", AR_USAGE, "found \"4x\""},
+    {NULL, NULL, "nodes=1e3", AR_USAGE, "found \"1e3\""},
+    {NULL, NULL, "hca.bandwidth=10", AR_USAGE, "without a unit"},
+    {NULL, NULL, "hca.bandwidth=10us", AR_USAGE, "found unit \"us\""},
+    {NULL, NULL, "hca.bandwidth=0GB/s", AR_USAGE, "above zero"},
+    {NULL, NULL, "hca.bandwidth=-1GB/s", AR_USAGE, "not negative"},
+    {NULL, NULL, "hca.bandwidth=nan", AR_USAGE, "found \"nan\""},
+    {NULL, NULL, "hca.bandwidth=infGB/s", AR_USAGE, "found \"infGB/s\""},
+    {NULL, NULL, "hca.bandwidth=1e300TB/s", AR_USAGE, "expected a rate"},
+    {NULL, NULL, "hca.bandwidth=1e-9B/s", AR_USAGE, "expected a rate"},
+    {NULL, NULL, "net.latency=2GB/s", AR_USAGE, "found unit \"GB/s\""},
+    {NULL, NULL, "net.latency=-2us", AR_USAGE, "not negative"},
+    {NULL, NULL, "net.latency=1e9s", AR_USAGE, "at most 1000s"},
+    {NULL, NULL, "gpu.reduce_cost=3ps", AR_USAGE, "found unit \"ps\""},
+    {NULL, NULL, "gpu.reduce_cost=2s/B", AR_USAGE, "at most 1s/B"},
+    {NULL, NULL, "name=a b", AR_USAGE, "expected letters, digits"},
+    {NULL, NULL, "rack.uplinks=0", AR_USAGE, "--set: key \"rack.uplinks\": found \"0\""},
+    {NULL, NULL, "nvlink.pairs=0-4", AR_USAGE, "found \"0-4\"; expected GPUs numbered from 0 to 3"},
+    {NULL, NULL, "nvlink.pairs=0-1 2-2", AR_USAGE, "found \"2-2\"; expected two different GPUs"},
+    {NULL, NULL, "nvlink.pairs=0-1 1-0", AR_USAGE, "found \"1-0\" a second time"},
+    {NULL, NULL, "nvlink.pairs=0-1:0", AR_USAGE, "expected a weight from 1 to 64"},
+    {NULL, NULL, "nvlink.pairs=0-1:", AR_USAGE, "found \"0-1:\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-1,2-3", AR_USAGE, "found \"0-1,2-3\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=some", AR_USAGE, "found \"some\"; expected all, none"},
+    {NULL, NULL, "nvlink.pairs=0-99999999999", AR_USAGE, "expected all, none"},
+    {NULL, NULL, "hca.bandwith=1GB/s", AR_USAGE, "--set: key \"hca.bandwith\": found an unknown"},
+    {NULL, NULL, "hcas", AR_USAGE, "--set: found \"hcas\"; expected key = value"},
+    {NULL, NULL, "", AR_USAGE, "--set: found \"\"; expected key = value"},
+    {NULL, NULL, "hcas=", AR_USAGE, "key \"hcas\": found no value"},
+    {NULL, NULL, "name=a\nb", AR_USAGE, "found the byte 0x0a"},
+    {NULL, NULL, "hcas=2 ; x", AR_USAGE, "found \"2 ; x\""},
+};
+
+/* The small cluster without the line of key `drop`. */
+static void make_content(const struct bad_case *bad, char content[4096])
+{
+    content[0] = '\0';
+    for (const char *line = test_small_cluster; *line != '\0';) {
+        size_t length = strcspn(line, "\n") + 1;
+        size_t key = bad->drop != NULL ? strlen(bad->drop) : 0;
+        if (bad->drop == NULL || strncmp(line, bad->drop, key) != 0 || line[key] != ' ') {
+            strncat(content, line, length);
+        }
+        line += length;
+    }
+    strcat(content, bad->add != NULL ? bad->add : "");
+}
+
+/* Reads a file and checks its values with a setting, as a cluster does. */
+static enum ar_status read_all(const char *path, const char *text, struct ar_error *err)
+{
+    const struct ar_setting setting = {text, "--set", AR_USAGE};
+    static struct ar_topo_values values;
+    struct ar_topo_entries entries = {.count = 0};
+    struct ar_arena arena = {.last = NULL};
+    struct ar_topo *topo = NULL;
+    enum ar_status status = ar_topo_load(path, &topo, err);
+    memset(&values, 0, sizeof values);
+    if (status != AR_OK) {
+        cr_assert_null(topo, "outputs are written only on success");
+        return status;
+    }
+    status = ar_topo_entries_take(topo, (struct ar_settings){&setting, text != NULL}, &arena,
+                                  &entries, err);
+    ar_topo_destroy(topo); /* entries are their own */
+    status = status == AR_OK ? ar_topo_values_parse(&entries, &values, err) : status;
+    status = status == AR_OK ? ar_topo_values_check(&entries, &values, err) : status;
+    ar_arena_end(&arena);
+    return status;
+}
+
+static void expect_refusal(const char *path, const char *setting, enum ar_status expected_status,
+                           const char *expected)
+{
+    struct ar_error err;
+    enum ar_status status = read_all(path, setting, &err);
+    cr_assert_neq(status, AR_OK, "expected to be refused: %s", expected);
+    cr_expect(strstr(err.text, expected) != NULL, "\"%s\" lacks \"%s\"", err.text, expected);
+    cr_expect_eq(status, expected_status, "%s: status %d", err.text, (int)status);
+    cr_expect_eq(err.status, status);
+    cr_expect(strchr(err.text, '\n') == NULL);
+}
+
+Test(topo, a_wrong_file_or_setting_is_refused_with_one_clear_line)
+{
+    for (size_t i = 0; i < sizeof bad_cases / sizeof bad_cases[0]; i++) {
+        char content[4096], path[TEST_PATH_SIZE];
+        make_content(&bad_cases[i], content);
+        test_file_make(content, strlen(content), path);
+        expect_refusal(path, bad_cases[i].setting, bad_cases[i].status, bad_cases[i].expected);
+        unlink(path);
+    }
+}
+
+static void expect_bytes_refused(const char *bytes, size_t size, const char *expected)
+{
+    char path[TEST_PATH_SIZE];
+    expect_refusal(test_file_make(bytes, size, path), NULL, AR_BAD_DATA, expected);
+    unlink(path);
+}
+
+Test(topo, an_empty_file_is_refused)
+{
+    expect_bytes_refused("", 0, "found no values");
+    expect_bytes_refused("# only a comment\n\n", 18, "found no values");
+}
+
+Test(topo, binary_garbage_is_refused)
+{
+    expect_bytes_refused("\x7f"
+                         "ELF\x02\x01\x01\n",
+                         8, ":1: found the byte 0x7f");
+    expect_bytes_refused("nodes = 4\0 ; x\n", 15, ":1: found the byte 0x00");
+    expect_bytes_refused("\xff\xfe\n", 3, ":1: found the byte 0xff");
+}
+
+Test(topo, an_over_long_line_is_refused)
+{
+    char line[8001];
+    memset(line, 'x', 8000);
+    line[8000] = '\n';
+    expect_bytes_refused(line, 8001, ":1: found more than 4000 characters in a line");
+    memcpy(line, "gpu.model = ", 12);
+    line[1000] = '\n';
+    expect_bytes_refused(line, 1001, "found a value of 988 characters; expected at most 200");
+}
+
+Test(topo, every_cut_of_a_file_is_refused_or_reads_as_a_whole_file)
+{
+    size_t size = strlen(test_small_cluster);
+    for (size_t cut = 0; cut < size; cut++) {
+        if (cut == 0 || test_small_cluster[cut - 1] != '\n') {
+            expect_bytes_refused(test_small_cluster, cut, ": found ");
+        }
+    }
+}
+
+Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
+{
+    expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT, "/nonexistent/x.topo: cannot read");
+    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, "found a directory");
+    expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "found more than 1 MiB");
+    char path[TEST_PATH_SIZE];
+    test_file_make("nodes = 1\n", 10, path);
+    chmod(path, 0);
+    if (access(path, R_OK) != 0) { /* root may read anything */
+        expect_refusal(path, NULL, AR_NO_INPUT, "cannot read: Permission denied");
+    }
+    unlink(path);
+}
+
+Test(topo, a_long_path_leaves_room_for_the_message)
+{
+    char directory[TEST_PATH_SIZE + 256], path[TEST_PATH_SIZE + 300];
+    snprintf(directory, sizeof directory, "%s/%0200d", AR_TEST_BINARY_DIR, 0);
+    mkdir(directory, 0777);
+    snprintf(path, sizeof path, "%s/x.topo", directory);
+    FILE *file = fopen(path, "w");
+    cr_assert(file != NULL);
+    fputs("nodes = many ; x\n", file);
+    fclose(file);
+    expect_refusal(path, NULL, AR_BAD_DATA,
+                   "/x.topo:1: key \"nodes\": found \"many\"; expected a whole number from 1 to");
+    unlink(path);
+    rmdir(directory);
+}
+
+Test(topo, all_keys_that_are_missing_are_named_at_once)
+{
+    static const char content[] = "name = x\nnodes = 2\nhcas = 1\nrack.nodes = 1\n";
+    char path[TEST_PATH_SIZE];
+    test_file_make(content, sizeof content - 1, path);
+    expect_refusal(path, NULL, AR_BAD_DATA,
+                   ": key \"gpus_per_node\": found nowhere; expected in every cluster file, key "
+                   "\"hca.bandwidth\": found nowhere; expected a rate, since the nodes have HCAs, "
+                   "key \"net.latency\": found nowhere");
+    expect_refusal(path, NULL, AR_BAD_DATA, "key \"rack.uplinks\": found nowhere");
+    unlink(path);
+}
+
+static const struct {
+    const char *setting;
+    enum ar_status status;
+} settings[] = {
+    {"nodes=4", AR_OK},
+    {"description=one, two", AR_OK},
+    {"nvlink.pairs=0-1 2-3", AR_OK},
+    {"nvlink.pairs=0-1,2-3", AR_BAD_DATA},
+    {"nodes=4,8", AR_BAD_DATA},
+    {"net.latency=2us,4us", AR_BAD_DATA},
+    {"name=a,b", AR_BAD_DATA},
+    {"node=4", AR_BAD_DATA},
+    {"nodes", AR_BAD_DATA},
+};
+
+Test(topo, a_setting_is_checked_without_a_cluster)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        const struct ar_setting setting = {settings[i].setting, "run.csv:3", AR_BAD_DATA};
+        struct ar_error err = {.text = "run.csv:3: "};
+        cr_expect_eq(ar_topo_check_setting(setting, &err), settings[i].status, "%s", setting.text);
+        cr_expect(strncmp(err.text, "run.csv:3: ", 11) == 0, "%s", err.text);
+    }
+    cr_expect_eq(ar_topo_keys_count, 27);
+    cr_expect_str_eq(ar_topo_key_name(0), "name");
+}

@@ -1,0 +1,76 @@
+/** \file topo_keys.h
+ * For the rooms of topologies/: the keys of a cluster file.
+ */
+#ifndef AR_TOPO_KEYS_H
+#define AR_TOPO_KEYS_H
+
+#include <stdint.h>
+
+#include "ar_error.h"
+
+enum {
+    AR_TOPO_GPUS_MAX = 64,      /**< GPUs of a node */
+    AR_TOPO_NODES_MAX = 1 << 20 /**< nodes of a cluster */
+};
+
+enum ar_topo_kind {
+    KIND_NAME, /**< letters, digits, `-_.` */
+    KIND_TEXT,
+    KIND_COUNT,
+    KIND_RATE,
+    KIND_SECONDS,
+    KIND_COST,    /**< seconds per byte */
+    KIND_PAIRS,   /**< of `nvlink.pairs` */
+    KIND_ATTACHED /**< of `hca.attached` */
+};
+
+/** Symbol, key, kind of its value, least and largest count. */
+#define AR_TOPO_KEY_LIST(X)                                                                        \
+    X(TOPO_NAME, "name", KIND_NAME, 0, 0)                                                          \
+    X(TOPO_DESCRIPTION, "description", KIND_TEXT, 0, 0)                                            \
+    X(TOPO_NODES, "nodes", KIND_COUNT, 1, AR_TOPO_NODES_MAX)                                       \
+    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, 1, AR_TOPO_GPUS_MAX)                                 \
+    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, 0, 0)                                                \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, 0, 0)                                      \
+    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, 0, 0)                                    \
+    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, 0, 0)                               \
+    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, 0, 0)                                         \
+    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, 0, 0)                                  \
+    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, 0, 0)                                   \
+    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, 0, AR_TOPO_GPUS_MAX)                        \
+    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, 0, 0)                                      \
+    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, 0, 0)                                       \
+    X(TOPO_HCAS, "hcas", KIND_COUNT, 0, AR_TOPO_GPUS_MAX)                                          \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, 0, 0)                                        \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, 0, 0)                                      \
+    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, 0, 0)                                         \
+    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, 0, AR_TOPO_NODES_MAX)                             \
+    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, 0, 1000000)                                   \
+    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, 0, 0)                        \
+    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, 0, 0)                                          \
+    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, 0, 0)                                    \
+    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, 1, 1024)                              \
+    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, 0, 0)                                  \
+    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, 0, 0)                                    \
+    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, 0, 0)
+
+enum ar_topo_key {
+#define X(symbol, name, kind, min, max) symbol,
+    AR_TOPO_KEY_LIST(X)
+#undef X
+        AR_TOPO_KEYS_COUNT
+};
+
+struct ar_topo_key_row {
+    const char *name;
+    enum ar_topo_kind kind;
+    uint32_t min, max; /**< of a count */
+};
+
+extern const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT];
+
+/** Finds a key by name; on failure one line that names the nearest known key. */
+enum ar_status ar_topo_key_find(const char *where, const char *name, enum ar_topo_key *key,
+                                struct ar_error *err);
+
+#endif
