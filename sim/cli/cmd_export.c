@@ -6,19 +6,19 @@
 
 #include "ar_cluster.h"
 #include "ar_output.h"
+#include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 #include "chrome_trace.h"
 #include "commands.h"
 #include "lists.h"
 #include "plan.h"
 #include "platform.h"
-#include "signals.h"
 
 /* Where the export goes: a file that appears whole or not at all, or stdout. */
 struct destination {
     FILE *file;
     struct ar_output output;
-    struct signals before;
+    struct ar_signals before;
 };
 
 static enum ar_status open_destination(const char *out, struct destination *destination,
@@ -28,10 +28,10 @@ static enum ar_status open_destination(const char *out, struct destination *dest
     if (out == NULL) {
         return AR_OK;
     }
-    signals_hold(NULL, &destination->before);
+    ar_signals_hold(&destination->before);
     enum ar_status status = ar_output_open(out, &destination->output, err);
     if (status != AR_OK) {
-        signals_restore(&destination->before);
+        ar_signals_restore(&destination->before);
     }
     destination->file = destination->output.file;
     return status;
@@ -44,7 +44,7 @@ static enum ar_status close_destination(const char *out, struct destination *des
         return AR_OK;
     }
     enum ar_status status = ar_output_commit(&destination->output, err);
-    signals_restore(&destination->before);
+    ar_signals_restore(&destination->before);
     return status;
 }
 

@@ -4,10 +4,10 @@
 
 #include "ar_output.h"
 #include "ar_plot_reproduce.h"
+#include "ar_pool.h"
 #include "ar_units.h"
 #include "commands.h"
 #include "plan.h"
-#include "pool.h"
 #include "reproduce.h"
 #include "resource.h"
 
@@ -17,7 +17,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
                                    enum ar_row_format *format, struct ar_error *err)
 {
     uint64_t samples;
-    uint64_t jobs = pool_processors() < JOBS_MAX ? pool_processors() : JOBS_MAX;
+    uint64_t jobs = ar_pool_processors();
     const struct ar_engine *engine;
     enum ar_status status = ar_row_format_parse("--format", options->format, format, err);
     if (status == AR_OK) {
@@ -27,7 +27,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
         status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &reproduction->seed, err);
     }
     if (status == AR_OK && options->jobs != NULL) {
-        status = ar_parse_count("--jobs", options->jobs, 1, JOBS_MAX, &jobs, err);
+        status = ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err);
     }
     if (status == AR_OK && options->engine != NULL) {
         status = ar_engine_find("--engine", options->engine, &engine, err);

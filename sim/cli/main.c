@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "commands.h"
-#include "launch.h"
+#include "launcher.h"
 
 /* A stream that was closed by the caller would be the number of the next file or pipe that is
  * opened, and what is printed would go there. Such a stream becomes one that can only fail. */
@@ -31,7 +31,7 @@ static int fail(enum ar_status status, struct ar_error *err)
         }
     }
     /* Other ranks have the same to say; an empty line was said before. */
-    if (launch_find().rank == 0 && err->text[0] != '\0') {
+    if (launcher_find().rank == 0 && err->text[0] != '\0') {
         fprintf(stderr, "allreckon: %s\n", err->text);
     }
     return ar_status_exit_code(status);
@@ -73,7 +73,7 @@ static enum ar_status run(int argc, char **argv, struct ar_error *err)
     if (status == AR_OK) {
         status = options_parse(command, argc - 1, argv + 1, &options, err);
     }
-    if (status == AR_OK && launch_find().rank > 0 &&
+    if (status == AR_OK && launcher_find().rank > 0 &&
         (options.help || command->bit != COMMAND_SWEEP)) {
         return AR_OK; /* rank 0 does it */
     }

@@ -31,9 +31,8 @@ struct evaluation {
                                   standard deviations of it off, on a logarithmic scale */
 };
 
-/** What came out; it lies in memory that processes share. */
+/** What came out. */
 struct outcome {
-    bool is_done; /**< false: its process died */
     double value;
     uint32_t gpus;
     uint32_t nodes;

@@ -294,5 +294,4 @@ void reproduce_evaluate(const struct reproduction *reproduction,
     if (status != AR_OK) {
         report(row, evaluation, status, &cause, &outcome->err);
     }
-    outcome->is_done = true;
 }

@@ -70,10 +70,7 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     journal->made_directory = access(directory, F_OK) != 0;
-    enum ar_status status = ar_make_directory(directory, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_make_directory(directory, err));
     snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
     journal->file = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (journal->file < 0) {
@@ -101,24 +98,20 @@ static enum ar_status take_over(const struct space *space, bool resumes, struct 
                                 size_t *cut_bytes, struct ar_error *err)
 {
     char header[JOURNAL_HEADER_MAX];
-    enum ar_status status = AR_OK;
     size_t rows = 0;
     journal_header(space, header);
-    status = journal_count_rows(journal, &rows, err);
-    if (status == AR_OK && rows > 0 && !resumes) {
-        status = refuse_rows(journal, rows, err);
+    AR_TRY(journal_count_rows(journal, &rows, err));
+    if (rows > 0 && !resumes) {
+        return refuse_rows(journal, rows, err);
     }
-    if (status == AR_OK && rows > 0) {
-        status = journal_scan(journal, header, cut_bytes, err);
+    if (rows > 0) {
+        AR_TRY(journal_scan(journal, header, cut_bytes, err));
     }
-    journal->is_ours = status == AR_OK;
-    if (status == AR_OK && ftruncate(journal->file, (off_t)journal->size) != 0) {
-        status = cannot_write(journal, err);
+    journal->is_ours = true;
+    if (ftruncate(journal->file, (off_t)journal->size) != 0) {
+        return cannot_write(journal, err);
     }
-    if (status == AR_OK && journal->size == 0) {
-        status = append(journal, header, strlen(header), err);
-    }
-    return status;
+    return journal->size == 0 ? append(journal, header, strlen(header), err) : AR_OK;
 }
 
 enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
@@ -132,22 +125,18 @@ enum ar_status journal_open(const char *directory, const struct space *space, bo
     if (journal->places == NULL || journal->is_ok == NULL) {
         return ar_error_no_memory(err, "the rows of a sweep");
     }
-    enum ar_status status =
-        directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err);
-    return status == AR_OK ? take_over(space, resumes, journal, cut_bytes, err) : status;
+    AR_TRY(directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err));
+    return take_over(space, resumes, journal, cut_bytes, err);
 }
 
-enum ar_status journal_add(struct journal *journal, const struct answer *answer,
+enum ar_status journal_add(struct journal *journal, const char *line, size_t size,
                            struct ar_error *err)
 {
-    char line[JOURNAL_LINE_MAX];
-    size_t size = journal_format(answer, line);
+    uint32_t point = (uint32_t)strtoul(line, NULL, 10);
+    bool is_ok = strncmp(strchr(line, ' '), " ok ", 4) == 0;
     uint64_t place = journal->size;
-    enum ar_status status = append(journal, line, size, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    journal_note(journal, answer->point, answer->is_ok, place);
+    AR_TRY(append(journal, line, size, err));
+    journal_note(journal, point, is_ok, place);
     if (journal->path[0] != '\0' && ar_clock_s() - journal->synced_s > SYNC_EVERY_S) {
         fdatasync(journal->file);
         journal->synced_s = ar_clock_s();
@@ -155,24 +144,36 @@ enum ar_status journal_add(struct journal *journal, const struct answer *answer,
     return AR_OK;
 }
 
-enum ar_status journal_read(const struct journal *journal, uint32_t point,
-                            char text[ANSWER_TEXT_MAX + 1], struct ar_error *err)
+bool journal_has_row(const struct journal *journal, uint32_t point)
 {
-    char line[JOURNAL_LINE_MAX];
+    return journal->places[point] != 0 && journal->is_ok[point];
+}
+
+enum ar_status journal_read(const struct journal *journal, uint32_t point,
+                            char line[JOURNAL_LINE_MAX], const char **text, struct ar_error *err)
+{
     ssize_t count = 0;
-    if (journal->places[point] != 0) {
-        count = pread(journal->file, line, sizeof line - 1, (off_t)journal->places[point]);
-    }
-    line[count > 0 ? count : 0] = '\0';
-    char *end = strchr(line, '\n');
     struct journal_line found;
-    if (end == NULL || (*end = '\0', !journal_parse(line, &found)) || found.point != point) {
+    if (journal->places[point] != 0) {
+        count = pread(journal->file, line, JOURNAL_LINE_MAX, (off_t)journal->places[point]);
+    }
+    const char *end = count > 0 ? memchr(line, '\n', (size_t)count) : NULL;
+    if (end == NULL || !journal_parse(line, (size_t)(end - line) + 1, &found) ||
+        found.point != point) {
         return ar_error_set(err, AR_IO, "%.300s: the row of point %" PRIu32 " is gone",
                             journal->path[0] != '\0' ? journal->path : "the temporary file", point);
     }
-    memcpy(text, found.text, strlen(found.text) + 1);
-    answer_unescape(text);
+    *text = found.text;
     return AR_OK;
+}
+
+enum ar_status journal_read_row(const struct journal *journal, uint32_t point, struct ar_row *row,
+                                struct ar_error *err)
+{
+    char line[JOURNAL_LINE_MAX];
+    const char *text = line;
+    AR_TRY(journal_read(journal, point, line, &text, err));
+    return ar_row_read(text, row, err);
 }
 
 void journal_close(struct journal *journal, bool is_finished)

@@ -1,5 +1,6 @@
 /** \file journal.h
- * Where the rows of a sweep are kept as they come: an append-only file that outlives a stop.
+ * Where the rows of a sweep are kept as they come: a log written ahead of the output, append-only,
+ * from which a sweep that was stopped goes on.
  *
  * `DIR/sweep.journal` begins with a line that says which sweep it is of:
  *
@@ -9,7 +10,8 @@
  *
  *     POINT ok|failed CHECKSUM ROW
  *
- * with the row's CSV line as in answer.h. The last line of a point counts. A line is with the
+ * with the row's CSV line, made one line whatever its cells hold: a newline is `\n` and a backslash
+ * `\\`. The last line of a point counts. A line is with the
  * operating system as soon as its point is done, so it survives the end of the program, however it
  * ends; fdatasync() brings the lines to the disk every few seconds and when the sweep stops, so a
  * power failure costs the rows of some seconds. A process that has the journal open holds a lock on
@@ -18,9 +20,13 @@
 #ifndef AR_JOURNAL_H
 #define AR_JOURNAL_H
 
-#include "answer.h"
+#include "ar_row.h"
+#include "space.h"
 
 enum { JOURNAL_PATH = 3840 };
+
+/** Quotes, newlines and backslashes take two bytes; numbers at most three times those they had. */
+enum { JOURNAL_TEXT_MAX = 3 * sizeof(struct ar_row), JOURNAL_LINE_MAX = JOURNAL_TEXT_MAX + 64 };
 
 struct journal {
     int file;
@@ -45,13 +51,22 @@ struct journal {
 enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
                             struct journal *journal, size_t *cut_bytes, struct ar_error *err);
 
-/** Appends a row. On failure (AR_IO) the journal ends with the last whole line. */
-enum ar_status journal_add(struct journal *journal, const struct answer *answer,
+/** Writes the line of a row, with its newline; returns its length. */
+uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX]);
+
+/** Appends such a line. On failure (AR_IO) the journal ends with the last whole line. */
+enum ar_status journal_add(struct journal *journal, const char *line, size_t size,
                            struct ar_error *err);
 
-/** Reads the row of a point as a CSV line without its newline; `text` is terminated. */
+/** Whether a point has a row that is no failure. */
+bool journal_has_row(const struct journal *journal, uint32_t point);
+
+/** Reads the row of a point, as `text`, a CSV line without its newline that points into `line`, or
+ * taken apart. */
 enum ar_status journal_read(const struct journal *journal, uint32_t point,
-                            char text[ANSWER_TEXT_MAX + 1], struct ar_error *err);
+                            char line[JOURNAL_LINE_MAX], const char **text, struct ar_error *err);
+enum ar_status journal_read_row(const struct journal *journal, uint32_t point, struct ar_row *row,
+                                struct ar_error *err);
 
 /** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. */
 void journal_close(struct journal *journal, bool is_finished);

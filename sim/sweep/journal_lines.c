@@ -38,28 +38,80 @@ void journal_header(const struct space *space, char header[JOURNAL_HEADER_MAX])
              hash_columns(), space->fingerprint, space->points_count);
 }
 
-size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MAX])
+/* Writes a byte, or two for one that would end a line. */
+static size_t escape(char byte, char *target)
 {
-    int head = snprintf(line, JOURNAL_LINE_MAX, "%" PRIu32 " %s %08" PRIx32 " ", answer->point,
-                        answer->is_ok ? "ok" : "failed", checksum(answer->text, answer->length));
-    memcpy(line + head, answer->text, answer->length);
-    line[(size_t)head + answer->length] = '\n';
-    return (size_t)head + answer->length + 1;
+    if (byte != '\n' && byte != '\\') {
+        *target = byte;
+        return 1;
+    }
+    target[0] = '\\';
+    target[1] = byte == '\n' ? 'n' : '\\';
+    return 2;
 }
 
-bool journal_parse(const char *line, struct journal_line *found)
+static void unescape(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from != '\0'; from++) {
+        bool is_escape = from[0] == '\\' && from[1] != '\0';
+        from += is_escape;
+        *to++ = (char)(is_escape && *from == 'n' ? '\n' : *from);
+    }
+    *to = '\0';
+}
+
+/* Writes the CSV line of a row as one line; returns its length, 0 without memory. */
+static size_t format_row(const struct ar_row *row, char text[JOURNAL_TEXT_MAX])
+{
+    char csv[JOURNAL_TEXT_MAX] = "";
+    size_t length = 0;
+    FILE *file = fmemopen(csv, sizeof csv, "w");
+    if (file == NULL) {
+        return 0;
+    }
+    ar_rows_add(file, AR_ROW_CSV, row, true);
+    fclose(file);
+    for (size_t i = 0; csv[i] != '\0' && (csv[i] != '\n' || csv[i + 1] != '\0'); i++) {
+        length += escape(csv[i], text + length);
+    }
+    return length;
+}
+
+uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX])
+{
+    char *text = line + JOURNAL_LINE_MAX - JOURNAL_TEXT_MAX;
+    size_t length = format_row(row, text);
+    bool is_ok = length > 0 && strcmp(row->status, "ok") == 0; /* else --resume tries again */
+    uint32_t sum = checksum(text, length);
+    int head = snprintf(line, JOURNAL_LINE_MAX - JOURNAL_TEXT_MAX, "%" PRIu32 " %s %08" PRIx32 " ",
+                        point, is_ok ? "ok" : "failed", sum);
+    memmove(line + head, text, length);
+    line[(size_t)head + length] = '\n';
+    return (uint32_t)head + (uint32_t)length + 1;
+}
+
+bool journal_parse(char *line, size_t size, struct journal_line *found)
 {
     char state[8];
     uint32_t sum;
     int length = 0;
+    if (size == 0 || line[size - 1] != '\n' || memchr(line, '\0', size) != NULL) {
+        return false;
+    }
+    line[size - 1] = '\0';
     if (sscanf(line, "%" SCNu32 " %7s %" SCNx32 "%n", &found->point, state, &sum, &length) != 3 ||
         line[length] != ' ') {
         return false;
     }
     found->is_ok = strcmp(state, "ok") == 0;
-    found->text = line + length + 1;
-    return (found->is_ok || strcmp(state, "failed") == 0) &&
-           checksum(found->text, strlen(found->text)) == sum;
+    char *text = line + length + 1;
+    if ((!found->is_ok && strcmp(state, "failed") != 0) || checksum(text, strlen(text)) != sum) {
+        return false;
+    }
+    unescape(text);
+    found->text = text;
+    return true;
 }
 
 void journal_note(struct journal *journal, uint32_t point, bool is_ok, uint64_t place)
@@ -151,12 +203,11 @@ static bool take_line(struct journal *journal, const char *bytes, size_t length)
 {
     char line[JOURNAL_LINE_MAX];
     struct journal_line found;
-    if (bytes[length - 1] != '\n' || length > sizeof line || memchr(bytes, '\0', length) != NULL) {
+    if (length > sizeof line) {
         return false;
     }
-    memcpy(line, bytes, length - 1);
-    line[length - 1] = '\0';
-    if (!journal_parse(line, &found) || found.point >= journal->points_count) {
+    memcpy(line, bytes, length);
+    if (!journal_parse(line, length, &found) || found.point >= journal->points_count) {
         return false;
     }
     journal_note(journal, found.point, found.is_ok, journal->size);

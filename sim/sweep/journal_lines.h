@@ -6,9 +6,9 @@
 
 #include "journal.h"
 
-enum { JOURNAL_HEADER_MAX = 256, JOURNAL_LINE_MAX = ANSWER_TEXT_MAX + 64 };
+enum { JOURNAL_HEADER_MAX = 256 };
 
-/** A row's line, taken apart; the text is still escaped and points into the line. */
+/** A row's line, taken apart; the text is its CSV line and points into it. */
 struct journal_line {
     uint32_t point;
     bool is_ok;
@@ -18,11 +18,8 @@ struct journal_line {
 /** Writes the header of a sweep's journal, with its newline. */
 void journal_header(const struct space *space, char header[JOURNAL_HEADER_MAX]);
 
-/** Writes the line of a row, with its newline; returns its length. */
-size_t journal_format(const struct answer *answer, char line[JOURNAL_LINE_MAX]);
-
-/** Takes a line apart, without its newline; false if it is damaged. */
-bool journal_parse(const char *line, struct journal_line *found);
+/** Takes a line of so many bytes apart, its newline included, in place; false if it is damaged. */
+bool journal_parse(char *line, size_t size, struct journal_line *found);
 
 /** Keeps in mind where the row of a point is. */
 void journal_note(struct journal *journal, uint32_t point, bool is_ok, uint64_t place);

@@ -4,6 +4,9 @@
 
 #include "ar_clock.h"
 
+/* Costs are good to a factor of two; what was seen is believed when this much of them is done. */
+static const double believed_frac = 0.02;
+
 const char *progress_time(double time_s, char text[PROGRESS_TEXT])
 {
     if (time_s < 100) {
@@ -16,12 +19,7 @@ const char *progress_time(double time_s, char text[PROGRESS_TEXT])
     return text;
 }
 
-void progress_begin(bool is_shown, struct progress *progress)
-{
-    *progress = (struct progress){.is_shown = is_shown, .began_s = ar_clock_s()};
-}
-
-void progress_draw(struct progress *progress, const struct dealer *dealer)
+static void draw(struct progress *progress)
 {
     static const double every_s = 0.2;
     char left[PROGRESS_TEXT];
@@ -30,14 +28,27 @@ void progress_draw(struct progress *progress, const struct dealer *dealer)
         return;
     }
     double spent_s = now_s - progress->began_s;
-    double rate = spent_s > 0 ? (double)dealer->finished / spent_s : 0;
-    double left_s = 0;
-    if (dealer->finished_cost_s > 0) {
-        left_s = spent_s * (dealer->cost_s - dealer->finished_cost_s) / dealer->finished_cost_s;
-    }
+    double rate = spent_s > 0 ? (double)progress->finished / spent_s : 0;
+    double left_s = progress->cost_s - progress->finished_cost_s;
+    left_s *= progress->finished_cost_s > believed_frac * progress->cost_s
+                  ? spent_s / progress->finished_cost_s
+                  : 1.0 / progress->processes;
     progress->drawn_s = now_s;
-    fprintf(stderr, "\r%zu of %zu points, %.3g per second, %s left    ", dealer->finished,
-            dealer->count, rate, dealer->finished > 0 ? progress_time(left_s, left) : "?");
+    fprintf(stderr, "\r%zu of %zu points, %.3g per second, about %s left    ", progress->finished,
+            progress->count, rate, progress_time(left_s, left));
+}
+
+void progress_begin(struct progress *progress)
+{
+    progress->began_s = ar_clock_s();
+    draw(progress);
+}
+
+void progress_add(struct progress *progress, double cost_s)
+{
+    progress->finished++;
+    progress->finished_cost_s += cost_s;
+    draw(progress);
 }
 
 void progress_end(const struct progress *progress)

@@ -6,21 +6,26 @@
 #define AR_PROGRESS_H
 
 #include <stdbool.h>
-
-#include "dealer.h"
+#include <stddef.h>
+#include <stdint.h>
 
 struct progress {
-    bool is_shown;
+    bool is_shown; /**< false draws nothing */
+    size_t count;  /**< of points to compute */
+    double cost_s; /**< estimated for all of them, one after the other */
+    uint32_t processes;
+    size_t finished;
+    double finished_cost_s;
     double began_s;
     double drawn_s;
 };
 
-/** `is_shown` false draws nothing. */
-void progress_begin(bool is_shown, struct progress *progress);
+/** Begins and draws: `is_shown`, `count`, `cost_s` and `processes` are filled in. */
+void progress_begin(struct progress *progress);
 
-/** Draws the line, if it is time to. Time left is the time so far, divided by the estimated cost
- * that is done and multiplied by the one that is not. */
-void progress_draw(struct progress *progress, const struct dealer *dealer);
+/** Counts a point that is finished and draws the line, if it is time to. Time left is the estimated
+ * cost that is not done yet; once a part is done, by how much that took. */
+void progress_add(struct progress *progress, double cost_s);
 
 /** Removes the line. */
 void progress_end(const struct progress *progress);

@@ -2,7 +2,7 @@
  * A sweep on the ranks of a launcher: mpirun or srun.
  *
  * Every rank reads the same command line and files and finds the same points, which the ranks make
- * sure of. Rank 0 deals points out, gathers the rows, keeps the journal and writes the output;
+ * sure of. Rank 0 gives points out, gathers the rows, keeps the journal and writes the output;
  * every rank computes with worker processes of its own. These are forked by a server process, which
  * is forked before MPI starts: fork() and the memory of a fast network do not go together.
  */

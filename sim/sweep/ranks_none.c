@@ -1,15 +1,9 @@
 /* A program that was built without MPI. */
-#include <inttypes.h>
+#include <stddef.h>
 
-#include "ranks.h"
+#include "ranks_transport.h"
 
-enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
+const struct ranks_transport *ranks_mpi(void)
 {
-    if (status != AR_OK) {
-        return status;
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "sweep: found %" PRIu32 " ranks of a launcher, but this allreckon was "
-                        "built without MPI; expected one process, or a build with MPI",
-                        sweep->launch.ranks);
+    return NULL;
 }

@@ -1,30 +1,49 @@
 /** \file sweep.h
- * A sweep while it runs, for the one process or the rank 0 that keeps its rows.
+ * A sweep: the rows of all points of a space, computed by a pool, kept in a journal, written when
+ * all are there.
  */
 #ifndef AR_SWEEP_H
 #define AR_SWEEP_H
 
-#include "launch.h"
-#include "pool.h"
+#include "ar_pool.h"
+#include "journal.h"
+#include "launcher.h"
 #include "progress.h"
 
-struct sweep {
-    const struct options *options;
-    struct launch launch;
-    struct space space;
-    struct journal journal;
-    struct dealer dealer;
-    struct progress progress;
-    uint32_t jobs; /**< worker processes of this process */
+/** What is asked for besides the points. */
+struct sweep_request {
+    const struct options *options; /**< for notes */
+    const char *directory;         /**< of the files; NULL: none are written */
+    bool resumes;                  /**< what an earlier sweep left there */
+    bool is_best;                  /**< stdout gets the best rows only */
+    bool is_quiet;
     enum ar_row_format format;
+    uint32_t jobs; /**< worker processes of this process */
+    struct launcher launcher;
 };
+
+/** A sweep while it runs, in the one process or the rank 0 that keeps its rows. */
+struct sweep {
+    const struct sweep_request *request;
+    struct space *space;
+    struct ar_pool_work work; /**< the points; an answer is a line of the journal */
+    struct ar_pool_queue queue;
+    struct journal journal;
+    struct progress progress;
+    struct ar_arena arena;
+};
+
+/** Computes and writes the rows of a space. With a launcher every rank calls it, also one whose
+ * space failed (`status` and `err`): see ranks.h. */
+enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
+                         enum ar_status status, struct ar_error *err);
 
 /** Opens the journal, finds out which points are missing, and says how long they will take on so
  * many processes. Freed with sweep_close(), also after a failure. */
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err);
 
-/** Keeps a row. */
-enum ar_status sweep_take(struct sweep *sweep, const struct answer *answer, struct ar_error *err);
+/** Whether all points have their row. */
+bool sweep_is_complete(const struct sweep *sweep);
 
 /** Reports that the sweep was interrupted, and what is left of it. */
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err);
@@ -33,9 +52,5 @@ enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err);
 
 void sweep_close(struct sweep *sweep, bool is_finished);
-
-/** The handler of the signals that end a sweep, and whether it was called. */
-void sweep_interrupt(int signal_number);
-bool sweep_is_interrupted(void);
 
 #endif

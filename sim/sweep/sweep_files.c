@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "ar_output.h"
+#include "ar_signals.h"
 #include "ar_text.h"
-#include "signals.h"
 
 enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
 
@@ -43,17 +43,14 @@ enum ar_status sweep_files_check(const char *directory, struct ar_error *err)
 static enum ar_status write_rows(const struct journal *journal, size_t first, size_t end,
                                  FILE *file, struct ar_error *err)
 {
-    char text[ANSWER_TEXT_MAX + 1];
-    enum ar_status status = AR_OK;
+    char line[JOURNAL_LINE_MAX];
+    const char *text;
     ar_rows_begin(file, AR_ROW_CSV, false);
-    for (size_t i = first; status == AR_OK && i < end; i++) {
-        status = journal_read(journal, (uint32_t)i, text, err);
-        if (status == AR_OK) {
-            fputs(text, file);
-            fputc('\n', file);
-        }
+    for (size_t i = first; i < end; i++) {
+        AR_TRY(journal_read(journal, (uint32_t)i, line, &text, err));
+        fprintf(file, "%s\n", text);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status write_csv(const char *directory, const char *name,
@@ -61,10 +58,10 @@ static enum ar_status write_csv(const char *directory, const char *name,
                                 struct ar_error *err)
 {
     struct ar_output output;
-    struct signals before;
+    struct ar_signals before;
     char path[PATH_SIZE];
     snprintf(path, sizeof path, "%s/%s", directory, name);
-    signals_hold(NULL, &before);
+    ar_signals_hold(&before);
     enum ar_status status = ar_output_open(path, &output, err);
     if (status == AR_OK) {
         status = write_rows(journal, first, end, output.file, err);
@@ -76,7 +73,7 @@ static enum ar_status write_csv(const char *directory, const char *name,
             status = ar_output_commit(&output, err);
         }
     }
-    signals_restore(&before);
+    ar_signals_restore(&before);
     return status;
 }
 

@@ -56,14 +56,6 @@ static void print_front(const struct front *front, uint32_t variant, bool is_bar
     }
 }
 
-static enum ar_status read_row(const struct journal *journal, uint32_t point, struct ar_row *row,
-                               struct ar_error *err)
-{
-    char text[ANSWER_TEXT_MAX + 1];
-    enum ar_status status = journal_read(journal, point, text, err);
-    return status == AR_OK ? ar_row_read(text, row, err) : status;
-}
-
 /* Prints one row after the other; the first one begins with what comes before all. */
 struct printer {
     const struct space *space;
@@ -79,10 +71,7 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, bool *i
 {
     struct ar_row row;
     bool is_bare = point >= printer->space->steps_count;
-    enum ar_status status = read_row(printer->journal, point, &row, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(journal_read_row(printer->journal, point, &row, err));
     if (printer->format == AR_ROW_TABLE && printer->printed > 0 && is_bare != printer->is_bare) {
         putchar('\n');
     }
@@ -159,7 +148,7 @@ static enum ar_status find_best(const struct space *space, const struct journal 
         if (!journal->is_ok[i]) {
             continue;
         }
-        status = read_row(journal, i, &row, err);
+        status = journal_read_row(journal, i, &row, err);
         if (status == AR_OK && row.iteration_s < best->iteration_s) {
             *best = (struct best){i, row.iteration_s};
         }

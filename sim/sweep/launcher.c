@@ -1,11 +1,11 @@
-#include "launch.h"
+#include "launcher.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 /* Where launchers say how many ranks there are, which one this is, and how many are here. */
-static const struct launcher {
+static const struct variables {
     const char *ranks;
     const char *rank;
     const char *local_ranks;
@@ -26,15 +26,15 @@ static bool read_count(const char *name, uint32_t *count)
     return true;
 }
 
-struct launch launch_find(void)
+struct launcher launcher_find(void)
 {
     for (size_t i = 0; i < sizeof launchers / sizeof launchers[0]; i++) {
-        struct launch found = {.ranks = 1};
+        struct launcher found = {.ranks = 1};
         if (read_count(launchers[i].ranks, &found.ranks) &&
             read_count(launchers[i].rank, &found.rank) && found.ranks > 1) {
             (void)read_count(launchers[i].local_ranks, &found.local_ranks);
             return found;
         }
     }
-    return (struct launch){.ranks = 1};
+    return (struct launcher){.ranks = 1};
 }

@@ -1,0 +1,104 @@
+/** \file ar_pool.h
+ * Work shared by processes: engines may fork and libraries may abort, so that threads will not do.
+ *
+ * The work consists of items, which are numbers. Worker processes are forked from the one that runs
+ * the pool, so they have what it had in memory. Each computes items and sends back an answer, some
+ * bytes, which the pool hands over as they come, in any order. A worker that dies costs the item it
+ * was at, whose answer says how the process ended; another one takes its place. If the system gives
+ * fewer processes than asked for, the pool goes on with those.
+ */
+#ifndef AR_POOL_H
+#define AR_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "ar_arena.h"
+#include "ar_error.h"
+
+enum { AR_POOL_JOBS_MAX = 256, AR_POOL_CHUNK_MAX = 64, AR_POOL_REASON_MAX = 64 };
+
+/** Items that cost less than this, in estimated seconds, are given to workers by the dozen. */
+#define AR_POOL_CHEAP_S 2e-3
+
+/** What came of an item. */
+struct ar_pool_answer {
+    uint32_t item;
+    uint32_t is_lost; /**< the worker died: the bytes are a text, terminated, that says how */
+    uint32_t bytes_count;
+    char bytes[];
+};
+
+/** What is to be done. */
+struct ar_pool_work {
+    void *context;          /**< handed to the functions below; borrowed */
+    const char *items_name; /**< for messages: "points" */
+    uint32_t bytes_max;     /**< of an answer */
+
+    /** Computes an item, in a worker. Writes the answer and returns its length; a failure is an
+     * answer, too. */
+    uint32_t (*compute)(void *context, uint32_t item, char *bytes);
+
+    /** Takes an answer, in the process that runs the pool. A failure ends the pool. */
+    enum ar_status (*take)(void *context, const struct ar_pool_answer *answer,
+                           struct ar_error *err);
+
+    /** Estimated seconds of an item on one core; NULL: all are long. */
+    double (*cost_s)(const void *context, uint32_t item);
+};
+
+/** Processors that this process may use, since a launcher or a container may give it a part; at
+ * most AR_POOL_JOBS_MAX. */
+uint32_t ar_pool_processors(void);
+
+/** An answer with room for any of the work; NULL if there is no memory. */
+struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
+                                             const struct ar_pool_work *work);
+
+/** Items that wait, in the order in which they are worth doing: a few short ones, which soon say
+ * how fast it goes; those that take long, longest first, so that none of them is left for the end;
+ * the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the same
+ * files. */
+struct ar_pool_queue {
+    uint32_t *items;
+    size_t next;
+    size_t count; /**< with those that were taken */
+};
+
+/** Makes the queue of `count` items, NULL: of 0 to count - 1. */
+enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
+                                    const uint32_t *items, size_t count,
+                                    struct ar_pool_queue *queue, struct ar_error *err);
+
+/** Estimated time of the next item; 0 if there is none. */
+double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work);
+
+/** Computes all items of a queue in up to `jobs` processes. SIGINT, SIGTERM or SIGHUP end it
+ * (AR_INTERRUPTED), and so does the first answer that is not taken; the workers are gone then.
+ * Fails if no worker can be had. */
+enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
+                           struct ar_pool_queue *queue, struct ar_error *err);
+
+/** A pool in a process of its own, for a process that cannot fork when workers die. */
+struct ar_pool_server {
+    pid_t process; /**< 0: none */
+    int end;       /**< socket: readable when there is an answer, or the server is gone */
+};
+
+/** Forks the server, which answers items from 0 to `items_count` - 1, each at most once. It ends
+ * with this process or by a signal. `take` is not called. */
+enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jobs,
+                                    size_t items_count, struct ar_pool_server *server,
+                                    struct ar_error *err);
+
+/** Gives items, waits for an answer; false if the server is gone. */
+bool ar_pool_server_give(const struct ar_pool_server *server, const uint32_t *items,
+                         uint32_t count);
+bool ar_pool_server_hear(const struct ar_pool_server *server, struct ar_pool_answer *answer);
+
+/** Ends it with its workers. */
+void ar_pool_server_stop(struct ar_pool_server *server);
+
+#endif

@@ -1,0 +1,52 @@
+#include "pool_workers.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+uint32_t ar_pool_processors(void)
+{
+    cpu_set_t processors;
+    long count = sched_getaffinity(0, sizeof processors, &processors) == 0
+                     ? CPU_COUNT(&processors)
+                     : sysconf(_SC_NPROCESSORS_ONLN);
+    return count < AR_POOL_JOBS_MAX ? (uint32_t)count : AR_POOL_JOBS_MAX;
+}
+
+struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
+                                             const struct ar_pool_work *work)
+{
+    size_t bytes = work->bytes_max > AR_POOL_REASON_MAX ? work->bytes_max : AR_POOL_REASON_MAX;
+    return ar_arena_alloc(arena, 1, sizeof(struct ar_pool_answer) + bytes);
+}
+
+static enum ar_status run(struct pool *pool, struct ar_error *err)
+{
+    size_t count = pool->queue->count - pool->queue->next;
+    while (pool->answered < count) {
+        AR_TRY(pool_give(pool, err));
+        AR_TRY(pool_wait(pool, -1, err));
+        if (ar_signals_arrived()) {
+            return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s",
+                                pool->answered, count, pool->work->items_name);
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
+                           struct ar_pool_queue *queue, struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct pool *pool;
+    enum ar_status status = pool_create(&arena, work, jobs, queue, &pool, err);
+    if (status == AR_OK) {
+        ar_signals_catch(&pool->before);
+        status = run(pool, err);
+        pool_kill_workers(pool);
+        if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
+            ar_signals_restore(&pool->before);
+        }
+    }
+    ar_arena_end(&arena);
+    return status;
+}

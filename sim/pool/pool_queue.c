@@ -1,0 +1,60 @@
+/* The order in which the items of a pool are computed. */
+#include <stdlib.h>
+
+#include "ar_pool.h"
+
+/* Every so many items, one short one comes first, up to a maximum. */
+enum { ITEMS_PER_FIRST = 16, FIRST_MAX = 8 };
+
+struct ranked {
+    double cost_s; /* 0: short */
+    uint32_t item;
+    size_t place;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct ranked *left = a;
+    const struct ranked *right = b;
+    if (left->cost_s != right->cost_s) {
+        return left->cost_s < right->cost_s ? 1 : -1;
+    }
+    return (left->place > right->place) - (left->place < right->place);
+}
+
+static double item_cost_s(const struct ar_pool_work *work, uint32_t item)
+{
+    return work->cost_s != NULL ? work->cost_s(work->context, item) : AR_POOL_CHEAP_S;
+}
+
+enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
+                                    const uint32_t *items, size_t count,
+                                    struct ar_pool_queue *queue, struct ar_error *err)
+{
+    uint32_t *ordered = ar_arena_alloc(arena, count, sizeof *ordered);
+    struct ranked *ranking = calloc(count + 1, sizeof *ranking);
+    if (ordered == NULL || ranking == NULL) {
+        free(ranking);
+        return ar_error_no_memory(err, work->items_name);
+    }
+    for (size_t i = 0; i < count; i++) {
+        uint32_t item = items != NULL ? items[i] : (uint32_t)i;
+        double cost_s = item_cost_s(work, item);
+        ranking[i] = (struct ranked){cost_s < AR_POOL_CHEAP_S ? 0 : cost_s, item, i};
+    }
+    qsort(ranking, count, sizeof *ranking, compare);
+    size_t first = count / ITEMS_PER_FIRST < FIRST_MAX ? count / ITEMS_PER_FIRST : FIRST_MAX;
+    bool has_order = count > 0 && ranking[0].cost_s > ranking[count - 1].cost_s;
+    first = has_order ? first : 0;
+    for (size_t i = 0; i < count; i++) {
+        ordered[i] = ranking[i < first ? count - first + i : i - first].item;
+    }
+    free(ranking);
+    *queue = (struct ar_pool_queue){.items = ordered, .count = count};
+    return AR_OK;
+}
+
+double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work)
+{
+    return queue->next < queue->count ? item_cost_s(work, queue->items[queue->next]) : 0;
+}

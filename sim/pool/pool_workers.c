@@ -1,0 +1,206 @@
+#include "pool_workers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                           struct ar_pool_queue *queue, struct pool **pool, struct ar_error *err)
+{
+    *pool = ar_arena_alloc(arena, 1, sizeof **pool);
+    struct ar_pool_answer *answer = ar_pool_answer_create(arena, work);
+    if (*pool == NULL || answer == NULL) {
+        return ar_error_no_memory(err, "the workers");
+    }
+    (*pool)->work = work;
+    (*pool)->taker = (struct taker){work->context, work->take};
+    (*pool)->queue = queue;
+    (*pool)->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
+    (*pool)->answer = answer;
+    return AR_OK;
+}
+
+/* Never returns. A worker takes signals as before, but for those that a terminal sends to all: the
+ * pool ends it. */
+static void work(const struct pool *pool, const struct worker *self, int end)
+{
+    struct request request;
+    struct ar_pool_answer *answer = pool->answer;
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0 && &pool->workers[i] != self) {
+            close(pool->workers[i].end);
+        }
+    }
+    ar_signals_restore(&pool->before);
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    while (socket_receive_request(end, &request)) {
+        for (uint32_t i = 0; i < request.count; i++) {
+            *answer = (struct ar_pool_answer){.item = request.items[i]};
+            answer->bytes_count =
+                pool->work->compute(pool->work->context, answer->item, answer->bytes);
+            if (!socket_send_answer(end, answer)) {
+                _exit(1);
+            }
+        }
+    }
+    _exit(0);
+}
+
+static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_error *err)
+{
+    int end;
+    pid_t process = socket_fork(&end, err);
+    if (process < 0) {
+        return err->status;
+    }
+    if (process == 0) {
+        work(pool, worker, end);
+    }
+    *worker = (struct worker){.process = process, .end = end};
+    return AR_OK;
+}
+
+/* Frees the place of a worker that ended or is about to. */
+static int remove_worker(struct worker *worker)
+{
+    close(worker->end);
+    int wait_status = socket_reap(worker->process);
+    *worker = (struct worker){.process = 0};
+    return wait_status;
+}
+
+/* --- what they are given -------------------------------------------------------------------- */
+
+/* Takes the next items off the queue: one that is long, or a share of those that are not. */
+static void take_chunk(struct pool *pool, struct request *request)
+{
+    struct ar_pool_queue *queue = pool->queue;
+    size_t max = 1 + (queue->count - queue->next) / (2 * pool->jobs);
+    double cost_s = 0;
+    request->count = 0;
+    while (request->count < max && request->count < AR_POOL_CHUNK_MAX &&
+           queue->next < queue->count && cost_s < AR_POOL_CHEAP_S) {
+        cost_s += ar_pool_queue_next_s(queue, pool->work);
+        request->items[request->count++] = queue->items[queue->next++];
+    }
+}
+
+/* Puts the items that a worker did not get to back in front, where they came from. */
+static void put_back(struct pool *pool, const struct request *given, uint32_t from)
+{
+    uint32_t count = given->count - from;
+    pool->queue->next -= count;
+    memcpy(pool->queue->items + pool->queue->next, given->items + from,
+           count * sizeof given->items[0]);
+}
+
+/* Gives items to an idle worker. One that died meanwhile gives its place to another. */
+static enum ar_status give(struct pool *pool, struct worker *worker, struct ar_error *err)
+{
+    struct request request;
+    if (worker->process == 0) {
+        AR_TRY(start(pool, worker, err));
+    }
+    take_chunk(pool, &request);
+    if (!socket_send_request(worker->end, &request)) {
+        put_back(pool, &request, 0);
+        remove_worker(worker);
+        return AR_OK;
+    }
+    worker->given = request;
+    worker->answered = 0;
+    return AR_OK;
+}
+
+enum ar_status pool_give(struct pool *pool, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    uint32_t running = 0;
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        struct worker *worker = &pool->workers[i];
+        if (status == AR_OK && pool->queue->next < pool->queue->count &&
+            worker->answered == worker->given.count) {
+            status = give(pool, worker, err);
+        }
+        running += worker->process != 0;
+    }
+    return running > 0 ? AR_OK : status;
+}
+
+/* --- what they answer ----------------------------------------------------------------------- */
+
+/* The signal that ended a worker may have been meant for all, and not have come here yet. */
+static bool is_ending(void)
+{
+    sigset_t pending;
+    return sigpending(&pending) == 0 &&
+           (sigismember(&pending, SIGTERM) == 1 || sigismember(&pending, SIGINT) == 1);
+}
+
+static enum ar_status take(struct pool *pool, struct worker *worker, struct ar_error *err)
+{
+    worker->answered++;
+    pool->answered++;
+    return pool->taker.take(pool->taker.context, pool->answer, err);
+}
+
+/* Answers for a worker that died, if it was at an item. */
+static enum ar_status bury(struct pool *pool, struct worker *worker, struct ar_error *err)
+{
+    struct worker dead = *worker;
+    int wait_status = remove_worker(worker);
+    bool is_lost = dead.answered < dead.given.count && !is_ending();
+    put_back(pool, &dead.given, dead.answered + is_lost);
+    if (!is_lost) {
+        return AR_OK;
+    }
+    struct ar_pool_answer *answer = pool->answer;
+    answer->item = dead.given.items[dead.answered];
+    answer->is_lost = true;
+    answer->bytes_count =
+        1 + (uint32_t)snprintf(
+                answer->bytes, AR_POOL_REASON_MAX, "the worker process ended with %s %d",
+                WIFSIGNALED(wait_status) ? "signal" : "code",
+                WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : WEXITSTATUS(wait_status));
+    return take(pool, &dead, err);
+}
+
+enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
+{
+    struct pollfd ends[AR_POOL_JOBS_MAX + 1];
+    struct worker *asked[AR_POOL_JOBS_MAX];
+    nfds_t count = 0;
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0) {
+            asked[count] = &pool->workers[i];
+            ends[count++] = (struct pollfd){.fd = pool->workers[i].end, .events = POLLIN};
+        }
+    }
+    ends[count] = (struct pollfd){.fd = other, .events = POLLIN};
+    if (ppoll(ends, count + (other >= 0), NULL, &pool->before.mask) < 0) {
+        return errno == EINTR ? AR_OK
+                              : ar_error_set(err, AR_INTERNAL, "cannot wait for the workers: %s",
+                                             strerror(errno));
+    }
+    for (nfds_t i = 0; i < count; i++) {
+        if (ends[i].revents != 0) {
+            AR_TRY(socket_receive_answer(asked[i]->end, pool->answer) ? take(pool, asked[i], err)
+                                                                      : bury(pool, asked[i], err));
+        }
+    }
+    return AR_OK;
+}
+
+void pool_kill_workers(struct pool *pool)
+{
+    for (uint32_t i = 0; i < pool->jobs; i++) {
+        if (pool->workers[i].process != 0) {
+            kill(pool->workers[i].process, SIGKILL);
+            remove_worker(&pool->workers[i]);
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/** \file pool_workers.h
+ * The workers of a pool: what they are given, what they answer, how they end.
+ */
+#ifndef AR_POOL_WORKERS_H
+#define AR_POOL_WORKERS_H
+
+#include "ar_signals.h"
+#include "pool_socket.h"
+
+struct worker {
+    pid_t process; /* 0: none */
+    int end;       /* socket to it */
+    struct request given;
+    uint32_t answered; /* of the items given */
+};
+
+/* Takes answers; as in ar_pool_work. */
+struct taker {
+    void *context;
+    enum ar_status (*take)(void *context, const struct ar_pool_answer *answer,
+                           struct ar_error *err);
+};
+
+struct pool {
+    const struct ar_pool_work *work;
+    struct taker taker;
+    struct ar_pool_queue *queue;
+    uint32_t jobs;
+    size_t answered;
+    struct ar_signals before;
+    struct ar_pool_answer *answer;
+    struct worker workers[AR_POOL_JOBS_MAX];
+};
+
+/** Makes a pool in an arena; nothing is forked yet. */
+enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
+                           struct ar_pool_queue *queue, struct pool **pool, struct ar_error *err);
+
+/** Keeps the workers busy. Where a process cannot be had, those that run go on alone. */
+enum ar_status pool_give(struct pool *pool, struct ar_error *err);
+
+/** Waits until a worker answers or `other` (-1: none) can be read, and takes an answer of each
+ * worker that has one. The signals that are held back elsewhere come here and nowhere else. */
+enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err);
+
+void pool_kill_workers(struct pool *pool);
+
+#endif

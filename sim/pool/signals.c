@@ -1,0 +1,49 @@
+#include "ar_signals.h"
+
+#include <stddef.h>
+
+static const int numbers[AR_SIGNALS_COUNT] = {SIGINT, SIGTERM, SIGHUP};
+
+/* A signal handler can say something to nobody but a variable like this one. */
+static volatile sig_atomic_t has_arrived;
+
+static void note_arrival(int number)
+{
+    (void)number;
+    has_arrived = 1;
+}
+
+bool ar_signals_arrived(void)
+{
+    return has_arrived != 0;
+}
+
+void ar_signals_hold(struct ar_signals *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (int i = 0; i < AR_SIGNALS_COUNT; i++) {
+        sigaddset(&held, numbers[i]);
+        sigaction(numbers[i], NULL, &before->actions[i]);
+    }
+    sigprocmask(SIG_BLOCK, &held, &before->mask);
+}
+
+void ar_signals_catch(struct ar_signals *before)
+{
+    struct sigaction action = {.sa_handler = note_arrival};
+    ar_signals_hold(before);
+    for (int i = 0; i < AR_SIGNALS_COUNT; i++) {
+        if (before->actions[i].sa_handler != SIG_IGN) {
+            sigaction(numbers[i], &action, NULL);
+        }
+    }
+}
+
+void ar_signals_restore(const struct ar_signals *before)
+{
+    for (int i = 0; i < AR_SIGNALS_COUNT; i++) {
+        sigaction(numbers[i], &before->actions[i], NULL);
+    }
+    sigprocmask(SIG_SETMASK, &before->mask, NULL);
+}

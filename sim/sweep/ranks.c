@@ -1,0 +1,355 @@
+#include "ranks.h"
+
+#include <inttypes.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_signals.h"
+#include "ranks_transport.h"
+
+enum { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END, ROWS_AT_ONCE = 1000 };
+
+/* Points that are under way to a rank beyond those its workers are at, in seconds per worker: what
+ * it does until the next ones come. */
+static const double ahead_s = 20e-3;
+
+/* What a rank brings along. */
+struct member {
+    uint64_t fingerprint;
+    uint64_t points_count;
+    uint32_t jobs;
+    uint32_t outstanding; /* points given to it, without a row */
+    struct ar_error err;  /* AR_OK: it is ready */
+    char host[64];
+};
+
+struct ranks {
+    const struct ranks_transport *transport;
+    struct sweep *sweep;
+    int rank;
+    int count;
+    struct ar_pool_server server;
+    struct ar_pool_answer *answer; /* the last one */
+    struct member *members;        /* on rank 0 */
+    struct ar_signals before;
+    bool is_idle; /* nothing came last time */
+};
+
+/* --- whether all are ready -------------------------------------------------------------------- */
+
+/* All must have found the same points, or none runs. */
+static enum ar_status check_members(const struct ranks *ranks, struct ar_error *err)
+{
+    const struct member *first = &ranks->members[0];
+    for (int i = 0; i < ranks->count; i++) {
+        const struct member *member = &ranks->members[i];
+        if (member->err.status != AR_OK) {
+            *err = member->err;
+            return i == 0 ? err->status
+                          : ar_error_set(err, member->err.status, "rank %d on %s: %.400s", i,
+                                         member->host, member->err.text);
+        }
+        if (member->fingerprint != first->fingerprint ||
+            member->points_count != first->points_count) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "rank %d on %s: found another sweep than rank 0 on %s; expected "
+                                "the same program, options, cluster and trace",
+                                i, member->host, first->host);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status open_sweep(struct ranks *ranks, struct ar_error *err)
+{
+    uint32_t processes = 0;
+    AR_TRY(check_members(ranks, err));
+    for (int i = 0; i < ranks->count; i++) {
+        processes += ranks->members[i].jobs;
+    }
+    return sweep_open(ranks->sweep, processes, err);
+}
+
+/* Says who is ready; rank 0 decides for all whether it goes on. */
+static enum ar_status agree(struct ranks *ranks, enum ar_status status, struct ar_error *err)
+{
+    struct sweep *sweep = ranks->sweep;
+    struct member self = {.fingerprint = sweep->space->fingerprint,
+                          .points_count = sweep->space->points_count,
+                          .jobs = sweep->request->jobs};
+    if (status != AR_OK) {
+        self.err = *err;
+    }
+    gethostname(self.host, sizeof self.host - 1);
+    if (ranks->rank == 0) {
+        ranks->members = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
+        if (ranks->members == NULL) {
+            ranks->transport->abort(ar_status_exit_code(AR_NO_MEMORY));
+        }
+    }
+    ranks->transport->gather(&self, sizeof self, ranks->members);
+    int verdict = ranks->rank == 0 ? (int)open_sweep(ranks, err) : 0;
+    ranks->transport->share(&verdict);
+    return (enum ar_status)verdict;
+}
+
+/* --- the workers of this rank ------------------------------------------------------------------
+ */
+
+static enum ar_status report_no_workers(const struct ranks *ranks, struct ar_error *err)
+{
+    if (ar_signals_arrived()) {
+        return ar_error_set(err, AR_INTERRUPTED, "rank %d was interrupted", ranks->rank);
+    }
+    return ar_error_set(err, AR_INTERNAL, "the process that runs the workers of rank %d ended",
+                        ranks->rank);
+}
+
+static enum ar_status give_own(const struct ranks *ranks, const uint32_t *points, uint32_t count,
+                               struct ar_error *err)
+{
+    return ar_pool_server_give(&ranks->server, points, count) ? AR_OK
+                                                              : report_no_workers(ranks, err);
+}
+
+/* Whether they answer within so long. The signals that are held back elsewhere come here. */
+static bool has_own(const struct ranks *ranks, long patience_ns)
+{
+    struct pollfd end = {.fd = ranks->server.end, .events = POLLIN};
+    struct timespec patience = {.tv_nsec = patience_ns};
+    return ppoll(&end, 1, &patience, &ranks->before.mask) > 0;
+}
+
+/* Waits a little for an answer, unless there is more to do, and hands on what came. */
+static enum ar_status take_own(struct ranks *ranks,
+                               enum ar_status (*take)(struct ranks *ranks, struct ar_error *err),
+                               struct ar_error *err)
+{
+    bool is_there = has_own(ranks, ranks->is_idle ? 1000000 : 0);
+    ranks->is_idle = !is_there;
+    for (int i = 0; is_there && i < ROWS_AT_ONCE; i++) {
+        if (!ar_pool_server_hear(&ranks->server, ranks->answer)) {
+            return report_no_workers(ranks, err);
+        }
+        AR_TRY(take(ranks, err));
+        is_there = has_own(ranks, 0);
+    }
+    return AR_OK;
+}
+
+/* --- rank 0 ------------------------------------------------------------------------------------
+ */
+
+/* How many points a rank can be given now; the next one costs `cost_s`. */
+static uint32_t capacity_of(const struct member *member, double cost_s)
+{
+    double each = cost_s > 0 ? 1 + ahead_s / cost_s : 2 * AR_POOL_CHUNK_MAX;
+    each = each < 2 * AR_POOL_CHUNK_MAX ? each : 2 * AR_POOL_CHUNK_MAX;
+    uint32_t max = member->jobs * (uint32_t)each;
+    uint32_t capacity = max > member->outstanding ? max - member->outstanding : 0;
+    return capacity < AR_POOL_CHUNK_MAX ? capacity : AR_POOL_CHUNK_MAX;
+}
+
+static enum ar_status give_points(struct ranks *ranks, struct ar_error *err)
+{
+    struct ar_pool_queue *queue = &ranks->sweep->queue;
+    for (int i = 0; i < ranks->count; i++) {
+        struct member *member = &ranks->members[i];
+        const uint32_t *points = queue->items + queue->next;
+        size_t left = queue->count - queue->next;
+        uint32_t count = capacity_of(member, ar_pool_queue_next_s(queue, &ranks->sweep->work));
+        count = count < left ? count : (uint32_t)left;
+        queue->next += count;
+        member->outstanding += count;
+        if (count > 0 && i == 0) {
+            AR_TRY(give_own(ranks, points, count, err));
+        } else if (count > 0) {
+            ranks->transport->send(i, TAG_POINTS, points, (int)(count * sizeof *points));
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status keep(struct ranks *ranks, int rank, struct ar_error *err)
+{
+    const struct ar_pool_work *work = &ranks->sweep->work;
+    ranks->members[rank].outstanding--;
+    return work->take(work->context, ranks->answer, err);
+}
+
+static enum ar_status keep_own(struct ranks *ranks, struct ar_error *err)
+{
+    return keep(ranks, 0, err);
+}
+
+/* Takes what the other ranks have sent: rows, or that one cannot go on. */
+static enum ar_status take_others(struct ranks *ranks, struct ar_error *err)
+{
+    struct ranks_message message;
+    for (int i = 0; i < ROWS_AT_ONCE && ranks->transport->probe(&message); i++) {
+        ranks->is_idle = false;
+        if (message.tag == TAG_LEAVE) {
+            ranks->transport->receive(&message, err);
+            return err->status;
+        }
+        ranks->transport->receive(&message, ranks->answer);
+        AR_TRY(keep(ranks, message.from, err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
+{
+    while (!sweep_is_complete(ranks->sweep)) {
+        AR_TRY(give_points(ranks, err));
+        AR_TRY(take_own(ranks, keep_own, err));
+        AR_TRY(take_others(ranks, err));
+        if (ar_signals_arrived()) {
+            return AR_INTERRUPTED;
+        }
+    }
+    return AR_OK;
+}
+
+/* Gives points out and keeps rows until all are there; then lets the others go. */
+static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
+{
+    enum ar_status status = gather_rows(ranks, err);
+    progress_end(&ranks->sweep->progress);
+    if (status == AR_INTERRUPTED) {
+        /* The launcher may end this process before main() could say so. */
+        (void)sweep_report_interrupt(ranks->sweep, err);
+        fprintf(stderr, "allreckon: %s\n", err->text);
+        err->text[0] = '\0';
+    }
+    for (int i = 1; i < ranks->count; i++) {
+        ranks->transport->send(i, TAG_END, NULL, 0);
+    }
+    return status;
+}
+
+/* --- the other ranks ---------------------------------------------------------------------------
+ */
+
+/* Takes what rank 0 has sent to its workers, which may be gone; false at the end. */
+static bool obey(struct ranks *ranks, enum ar_status *status, struct ar_error *err)
+{
+    uint32_t points[AR_POOL_CHUNK_MAX];
+    struct ranks_message message;
+    if (!ranks->transport->probe(&message)) {
+        return true;
+    }
+    ranks->is_idle = false;
+    ranks->transport->receive(&message, points);
+    if (message.tag == TAG_POINTS && *status == AR_OK) {
+        uint32_t count = (uint32_t)message.bytes_count / sizeof points[0];
+        *status = give_own(ranks, points, count, err);
+    }
+    return message.tag != TAG_END;
+}
+
+static enum ar_status send_row(struct ranks *ranks, struct ar_error *err)
+{
+    (void)err;
+    size_t size = sizeof *ranks->answer + ranks->answer->bytes_count;
+    ranks->transport->send(0, TAG_ROW, ranks->answer, (int)size);
+    return AR_OK;
+}
+
+/* Passes points on to its workers and rows to rank 0, until rank 0 lets it go. One that cannot go
+ * on says so and waits for that. */
+static void follow(struct ranks *ranks)
+{
+    struct ar_error err = {.status = AR_OK};
+    enum ar_status status = AR_OK;
+    bool has_left = false;
+    while (obey(ranks, &status, &err)) {
+        if (has_left) {
+            poll(NULL, 0, 1);
+            continue;
+        }
+        status = status == AR_OK ? take_own(ranks, send_row, &err) : status;
+        if (status == AR_OK && ar_signals_arrived()) {
+            status = report_no_workers(ranks, &err);
+        }
+        if (status != AR_OK) {
+            ranks->transport->send(0, TAG_LEAVE, &err, sizeof err);
+            has_left = true;
+        }
+    }
+}
+
+/* --- all ----------------------------------------------------------------------------------------
+ */
+
+static enum ar_status run_joined(struct ranks *ranks, enum ar_status status, struct ar_error *err)
+{
+    enum ar_status verdict = agree(ranks, status, err);
+    if (verdict == AR_OK && ranks->rank != 0) {
+        follow(ranks);
+    } else if (verdict == AR_OK) {
+        verdict = lead(ranks, err);
+    }
+    ar_pool_server_stop(&ranks->server);
+    if (ranks->rank != 0) {
+        return AR_OK; /* rank 0 says what became of it */
+    }
+    if (verdict == AR_OK) {
+        ar_signals_restore(&ranks->before);
+        verdict = sweep_finish(ranks->sweep, err);
+    }
+    if (ranks->sweep->journal.points_count > 0) {
+        sweep_close(ranks->sweep, verdict == AR_OK);
+    }
+    return verdict;
+}
+
+/* Forks what cannot be forked once MPI runs. */
+static enum ar_status prepare(struct ranks *ranks, struct ar_error *err)
+{
+    struct sweep *sweep = ranks->sweep;
+    ranks->answer = ar_pool_answer_create(&sweep->arena, &sweep->work);
+    if (ranks->answer == NULL) {
+        return ar_error_no_memory(err, "the answers of workers");
+    }
+    return ar_pool_server_start(&sweep->work, sweep->request->jobs, sweep->space->points_count,
+                                &ranks->server, err);
+}
+
+enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
+{
+    struct ranks ranks = {.transport = ranks_mpi(), .sweep = sweep};
+    uint32_t count = sweep->request->launcher.ranks;
+    if (status == AR_OK) {
+        status = ranks.transport == NULL
+                     ? ar_error_set(err, AR_USAGE,
+                                    "sweep: found %" PRIu32 " ranks of a launcher, but this "
+                                    "allreckon was built without MPI; expected one process, or a "
+                                    "build with MPI",
+                                    count)
+                     : prepare(&ranks, err);
+    }
+    if (ranks.transport == NULL) {
+        return status;
+    }
+    ranks.transport->begin(&ranks.rank, &ranks.count);
+    ar_signals_catch(&ranks.before);
+    if ((uint32_t)ranks.count == count) {
+        status = run_joined(&ranks, status, err);
+    } else {
+        /* A launcher that MPI knows nothing of gives every process a world of its own, and each
+         * would do the whole sweep. */
+        ar_pool_server_stop(&ranks.server);
+        status = status != AR_OK
+                     ? status
+                     : ar_error_set(err, AR_USAGE,
+                                    "sweep: found %" PRIu32 " ranks by the launcher and %d by MPI; "
+                                    "expected the launcher of the MPI it was built with (srun "
+                                    "--mpi=pmix, mpirun)",
+                                    count, ranks.count);
+    }
+    ranks.transport->end();
+    ar_arena_end(&sweep->arena);
+    return status;
+}

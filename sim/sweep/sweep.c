@@ -1,0 +1,229 @@
+#include "sweep.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_text.h"
+#include "ranks.h"
+#include "sweep_files.h"
+
+enum { LONG_S = 30 };
+
+/* --- the points as the work of a pool --------------------------------------------------------- */
+
+static uint32_t compute(void *context, uint32_t number, char *line)
+{
+    const struct sweep *sweep = context;
+    struct ar_row row = ar_row_empty();
+    struct ar_error err = {.status = AR_OK};
+    const struct point *point = &sweep->space->points[number];
+    const struct plan *plan;
+    if (variants_plan(&sweep->space->variants, point->variant, &plan, &err) == AR_OK) {
+        (void)plan_run(plan, point, &row, &err); /* the row says how it went */
+    } else {
+        ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
+    }
+    return journal_format(number, &row, line);
+}
+
+/* The row of a point whose worker died. */
+static uint32_t format_lost(struct sweep *sweep, uint32_t number, const char *reason, char *line)
+{
+    struct ar_row row = ar_row_empty();
+    struct ar_error ignored;
+    const struct point *point = &sweep->space->points[number];
+    const struct plan *plan;
+    if (variants_plan(&sweep->space->variants, point->variant, &plan, &ignored) == AR_OK) {
+        plan_row(plan, point, &row);
+    }
+    ar_copy_text(row.status, sizeof row.status, reason);
+    return journal_format(number, &row, line);
+}
+
+static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
+{
+    struct sweep *sweep = context;
+    char line[JOURNAL_LINE_MAX];
+    const char *bytes = answer->bytes;
+    size_t size = answer->bytes_count;
+    if (answer->is_lost) {
+        size = format_lost(sweep, answer->item, answer->bytes, line);
+        bytes = line;
+    }
+    enum ar_status status = journal_add(&sweep->journal, bytes, size, err);
+    progress_add(&sweep->progress, sweep->space->points[answer->item].cost_s);
+    return status;
+}
+
+static double point_cost_s(const void *context, uint32_t number)
+{
+    const struct sweep *sweep = context;
+    return sweep->space->points[number].cost_s;
+}
+
+/* --- one sweep -------------------------------------------------------------------------------- */
+
+/* Says how long it will take, and what is there already. */
+static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_bytes)
+{
+    const struct options *options = sweep->request->options;
+    char text[PROGRESS_TEXT];
+    double time_s = sweep->progress.cost_s / processes;
+    if (cut_bytes > 0) {
+        plan_note(options,
+                  "%s: the last line was cut short, %zu bytes; its point is computed again",
+                  sweep->journal.path, cut_bytes);
+    }
+    if (sweep->request->resumes) {
+        plan_note(options, "%zu of %zu rows are there, %zu to compute",
+                  sweep->space->points_count - sweep->queue.count, sweep->space->points_count,
+                  sweep->queue.count);
+    }
+    if (time_s > LONG_S) {
+        plan_note(options, "about %s on %" PRIu32 " process%s, estimated from messages per point",
+                  progress_time(time_s, text), processes, processes == 1 ? "" : "es");
+    }
+}
+
+/* Queues the points without a row, and those that failed. */
+static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
+{
+    const struct space *space = sweep->space;
+    uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
+    size_t count = 0;
+    if (missing == NULL) {
+        return ar_error_no_memory(err, "the points of a sweep");
+    }
+    for (uint32_t i = 0; i < space->points_count; i++) {
+        if (!journal_has_row(&sweep->journal, i)) {
+            sweep->progress.cost_s += space->points[i].cost_s;
+            missing[count++] = i;
+        }
+    }
+    return ar_pool_queue_create(&sweep->arena, &sweep->work, missing, count, &sweep->queue, err);
+}
+
+enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
+{
+    const struct sweep_request *request = sweep->request;
+    size_t cut_bytes;
+    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, &sweep->journal,
+                        &cut_bytes, err));
+    AR_TRY(queue_points(sweep, err));
+    announce(sweep, processes, cut_bytes);
+    sweep->progress.is_shown = !request->is_quiet && isatty(STDERR_FILENO);
+    sweep->progress.count = sweep->queue.count;
+    sweep->progress.processes = processes;
+    progress_begin(&sweep->progress);
+    return AR_OK;
+}
+
+void sweep_close(struct sweep *sweep, bool is_finished)
+{
+    journal_close(&sweep->journal, is_finished);
+    ar_arena_end(&sweep->arena);
+}
+
+bool sweep_is_complete(const struct sweep *sweep)
+{
+    return sweep->progress.finished == sweep->progress.count;
+}
+
+enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
+{
+    const struct journal *journal = &sweep->journal;
+    bool is_kept = journal->path[0] != '\0' && journal->rows_count > 0;
+    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu points%s%.300s%s",
+                        journal->rows_count, journal->points_count, is_kept ? "; " : "",
+                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
+}
+
+/* --- what it leaves --------------------------------------------------------------------------- */
+
+static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
+{
+    const struct sweep_request *request = sweep->request;
+    const struct space *space = sweep->space;
+    size_t estimates = 0;
+    if (request->directory != NULL) {
+        AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
+        if (space->points_count == space->steps_count &&
+            sweep_files_has_payload(request->directory)) {
+            plan_note(request->options,
+                      "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
+                      request->directory);
+        }
+    }
+    if (request->is_best) {
+        return sweep_print_best(space, &sweep->journal, request->format, err);
+    }
+    AR_TRY(sweep_print(space, &sweep->journal, request->format, &estimates, err));
+    plan_note_estimates_count(request->options, estimates, space->points_count);
+    return AR_OK;
+}
+
+static enum ar_status report_failures(const struct sweep *sweep, struct ar_error *err)
+{
+    const struct journal *journal = &sweep->journal;
+    struct ar_row row;
+    uint32_t first = 0;
+    if (journal->failed_count == 0) {
+        return AR_OK;
+    }
+    while (journal->is_ok[first]) {
+        first++;
+    }
+    const struct point *point = &sweep->space->points[first];
+    AR_TRY(journal_read_row(journal, first, &row, err));
+    return ar_error_set(err, AR_INTERNAL,
+                        "%zu of %zu points failed; the first, %s on %" PRIu32 " GPUs: %s%s",
+                        journal->failed_count, journal->points_count,
+                        ar_algorithm_name(point->algorithm), ar_shape_ranks(&point->shape),
+                        row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
+}
+
+enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
+{
+    AR_TRY(write_rows(sweep, err));
+    return report_failures(sweep, err);
+}
+
+static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
+{
+    uint32_t jobs = sweep->request->jobs;
+    AR_TRY(sweep_open(sweep, jobs, err));
+    enum ar_status status = ar_pool_run(&sweep->work, jobs, &sweep->queue, err);
+    progress_end(&sweep->progress);
+    if (status == AR_INTERRUPTED) {
+        return sweep_report_interrupt(sweep, err);
+    }
+    AR_TRY(status);
+    return sweep_finish(sweep, err);
+}
+
+enum ar_status sweep_run(const struct sweep_request *request, struct space *space,
+                         enum ar_status status, struct ar_error *err)
+{
+    struct sweep *sweep = calloc(1, sizeof *sweep);
+    if (sweep == NULL) {
+        return ar_error_no_memory(err, "a sweep");
+    }
+    sweep->request = request;
+    sweep->space = space;
+    sweep->work = (struct ar_pool_work){.context = sweep,
+                                        .items_name = "points",
+                                        .bytes_max = JOURNAL_LINE_MAX,
+                                        .compute = compute,
+                                        .take = take,
+                                        .cost_s = point_cost_s};
+    if (request->launcher.ranks > 1) {
+        status = ranks_run(sweep, status, err);
+    } else if (status == AR_OK) {
+        status = run_alone(sweep, err);
+        sweep_close(sweep, status == AR_OK);
+    }
+    free(sweep);
+    return status;
+}
