@@ -11,11 +11,9 @@
 
 const char *ar_csv_show(const char *text, char shown[64])
 {
-    size_t bytes = strlen(text);
-    if (bytes <= 40) {
-        snprintf(shown, 64, "%s", text);
-    } else {
-        snprintf(shown, 64, "%.40s...", text);
+    snprintf(shown, 64, "%.40s%s", text, strlen(text) > 40 ? "..." : "");
+    for (char *letter = shown; *letter != '\0'; letter++) {
+        *letter = (unsigned char)*letter < 0x20 ? '?' : *letter; /* ends of lines in quotes */
     }
     return shown;
 }

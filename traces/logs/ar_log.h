@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ar_csv.h"
 #include "ar_error.h"
 
 /** Largest file that is read, and largest JSON file, whose tree takes several times its size. */
@@ -119,21 +120,15 @@ struct ar_log {
     size_t rows_capacity; /**< private */
 };
 
-/** A `# key: value` line of a CSV file; `key` is empty for other comments. */
-struct ar_log_fact {
-    char *key;
-    char *value;
-    uint64_t line;
-};
-
 struct ar_logs {
     char *path;
     struct ar_log *runs;
     size_t runs_count;
     size_t runs_capacity; /**< private */
-    struct ar_log_fact *facts;
+    /** The `# key: value` lines of a CSV file; the key of other comments is empty. */
+    const struct ar_csv_directive *facts;
     size_t facts_count;
-    size_t facts_capacity; /**< private */
+    struct ar_csv *csv; /**< private: the file that the facts belong to */
 };
 
 /** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least

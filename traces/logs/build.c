@@ -5,17 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more element, doubled when used up. */
-static bool reserve(void **array, size_t *capacity, size_t count, size_t element_bytes)
+bool ar_array_reserve(void **array, size_t *capacity, size_t count, size_t element_bytes)
 {
-    if (count < *capacity) {
+    size_t wanted = *capacity == 0 ? 16 : *capacity;
+    while (wanted < count) {
+        wanted *= 2;
+    }
+    if (wanted == *capacity) {
         return true;
     }
-    size_t wanted = *capacity == 0 ? 16 : 2 * *capacity;
-    void *grown = realloc(*array, wanted * element_bytes);
+    char *grown = realloc(*array, wanted * element_bytes);
     if (grown == NULL) {
         return false;
     }
+    memset(grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
     *array = grown;
     *capacity = wanted;
     return true;
@@ -24,37 +27,13 @@ static bool reserve(void **array, size_t *capacity, size_t count, size_t element
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                                struct ar_log **run, struct ar_error *err)
 {
-    if (!reserve((void **)&logs->runs, &logs->runs_capacity, logs->runs_count,
-                 sizeof *logs->runs)) {
+    if (!ar_array_reserve((void **)&logs->runs, &logs->runs_capacity, logs->runs_count + 1,
+                          sizeof *logs->runs)) {
         return ar_error_no_memory(err, logs->path);
     }
     *run = &logs->runs[logs->runs_count++];
     **run = (struct ar_log){
         .format = format, .path = logs->path, .first_line = line, .last_line = line};
-    return AR_OK;
-}
-
-static char *copy_span(struct ar_span span)
-{
-    char *text = malloc(span.bytes + 1);
-    if (text != NULL) {
-        ar_span_copy(span, text, span.bytes + 1);
-    }
-    return text;
-}
-
-enum ar_status ar_logs_add_fact(struct ar_logs *logs, struct ar_span key, struct ar_span value,
-                                uint64_t line, struct ar_error *err)
-{
-    struct ar_log_fact fact = {.key = copy_span(key), .value = copy_span(value), .line = line};
-    if (fact.key == NULL || fact.value == NULL ||
-        !reserve((void **)&logs->facts, &logs->facts_capacity, logs->facts_count,
-                 sizeof *logs->facts)) {
-        free(fact.key);
-        free(fact.value);
-        return ar_error_no_memory(err, logs->path);
-    }
-    logs->facts[logs->facts_count++] = fact;
     return AR_OK;
 }
 
@@ -91,7 +70,8 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
                             "in-place time above zero",
                             run->path, row->line);
     }
-    if (!reserve((void **)&run->rows, &run->rows_capacity, run->rows_count, sizeof *run->rows)) {
+    if (!ar_array_reserve((void **)&run->rows, &run->rows_capacity, run->rows_count + 1,
+                          sizeof *run->rows)) {
         return ar_error_no_memory(err, run->path);
     }
     run->rows[run->rows_count++] = *row;

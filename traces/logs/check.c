@@ -98,14 +98,9 @@ static enum ar_status check_run(const struct ar_log *run, enum ar_log_collective
 enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
                             size_t sizes_min, struct ar_error *err)
 {
-    enum ar_status status = check_run(run, collective, err);
-    if (status == AR_OK) {
-        status = check_rows(run, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
     size_t sizes_count;
+    AR_TRY(check_run(run, collective, err));
+    AR_TRY(check_rows(run, err));
     if (!count_sizes(run, &sizes_count)) {
         return ar_error_no_memory(err, run->path);
     }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "build.h"
+#include "collective.h"
 
 /* What nccl-tests prints for its collectives. */
 struct facts {
@@ -107,6 +107,11 @@ uint32_t ar_datatype_bytes(const char *name)
         }
     }
     return 0;
+}
+
+struct ar_printed ar_printed_times(struct ar_printed printed, double factor)
+{
+    return (struct ar_printed){printed.value * factor, printed.half_digit * factor};
 }
 
 /* The slack beyond the rounding of the digits: bandwidths that passed through single precision. */

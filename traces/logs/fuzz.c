@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
+#include "readers.h"
 
 #define TEXT 1
 #define OSU  2

@@ -1,13 +1,10 @@
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "build.h"
+#include "ar_file.h"
 #include "nccl_text.h"
 #include "osu.h"
+#include "readers.h"
 
 static const char *const format_names[] = {
     [AR_LOG_NCCL_TEXT] = "nccl-tests", [AR_LOG_NCCL_JSON] = "nccl-tests-json", [AR_LOG_OSU] = "osu",
@@ -24,7 +21,7 @@ static bool is_csv_header(struct ar_span line)
 {
     static const char *const names[] = {"payload_bytes", "time_median_s", "time_out_of_place_us"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (ar_span_find(line, ",") < line.bytes && ar_span_find(line, names[i]) < line.bytes) {
+        if (ar_span_has(line, ",") && ar_span_has(line, names[i])) {
             return true;
         }
     }
@@ -103,10 +100,7 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
         return ar_error_no_memory(err, path);
     }
     enum ar_status status = reader(read, text, bytes, err);
-    if (status == AR_OK) {
-        status = check_any_row(read, err);
-    }
-    if (status != AR_OK) {
+    if (status != AR_OK || (status = check_any_row(read, err)) != AR_OK) {
         ar_logs_destroy(read);
         return status;
     }
@@ -114,47 +108,12 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
     return AR_OK;
 }
 
-/* Reads until the end or one byte past the limit. */
-static enum ar_status read_bytes(int file, const char *path, char **text, size_t *bytes,
-                                 struct ar_error *err)
-{
-    size_t capacity = 0;
-    *bytes = 0;
-    while (*bytes <= AR_LOG_BYTES_MAX) {
-        if (*bytes == capacity) {
-            capacity = capacity == 0 ? 65536 : 2 * capacity;
-            char *grown = realloc(*text, capacity);
-            if (grown == NULL) {
-                return ar_error_no_memory(err, path);
-            }
-            *text = grown;
-        }
-        ssize_t got = read(file, *text + *bytes, capacity - *bytes);
-        if (got < 0 && errno != EINTR) {
-            return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a log", path, strerror(errno));
-        }
-        if (got == 0) {
-            return AR_OK;
-        }
-        *bytes += got > 0 ? (size_t)got : 0;
-    }
-    return ar_error_set(err, AR_BAD_DATA, "%s: larger than %zu bytes; expected a log", path,
-                        AR_LOG_BYTES_MAX);
-}
-
 enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)
 {
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: %s; expected a log", path, strerror(errno));
-    }
-    char *text = NULL;
+    char *text;
     size_t bytes;
-    enum ar_status status = read_bytes(file, path, &text, &bytes, err);
-    close(file);
-    if (status == AR_OK) {
-        status = ar_logs_parse(path, text, bytes, logs, err);
-    }
+    AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &text, &bytes, err));
+    enum ar_status status = ar_logs_parse(path, text, bytes, logs, err);
     free(text);
     return status;
 }
@@ -167,12 +126,8 @@ void ar_logs_destroy(struct ar_logs *logs)
     for (size_t i = 0; i < logs->runs_count; i++) {
         free(logs->runs[i].rows);
     }
-    for (size_t i = 0; i < logs->facts_count; i++) {
-        free(logs->facts[i].key);
-        free(logs->facts[i].value);
-    }
     free(logs->runs);
-    free(logs->facts);
+    ar_csv_destroy(logs->csv);
     free(logs->path);
     free(logs);
 }

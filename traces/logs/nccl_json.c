@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "build.h"
 #include "nccl_run.h"
+#include "readers.h"
 
 /* One document of nccl-tests -J. jansson does not keep the lines of values, so errors name the
  * record and the line on which the document begins. */
@@ -29,6 +31,11 @@ static json_t *member(const json_t *object, const char *name, const char *misspe
     return value == NULL && misspelt != NULL ? json_object_get(object, misspelt) : value;
 }
 
+static struct ar_span span_of(const json_t *string)
+{
+    return (struct ar_span){json_string_value(string), json_string_length(string)};
+}
+
 /* A number that may be a string, as `root` and `nan` are. */
 static bool number_of(const json_t *value, double *number)
 {
@@ -37,11 +44,8 @@ static bool number_of(const json_t *value, double *number)
         *number = json_number_value(value);
         return true;
     }
-    if (!json_is_string(value)) {
-        return false;
-    }
-    struct ar_span text = {json_string_value(value), json_string_length(value)};
-    return ar_span_number(ar_span_trim(text), number, &half_digit);
+    return json_is_string(value) &&
+           ar_span_number(ar_span_trim(span_of(value)), number, &half_digit);
 }
 
 static bool count_of(const json_t *value, uint64_t *count)
@@ -62,8 +66,7 @@ static bool count_of(const json_t *value, uint64_t *count)
 static void text_of(const json_t *value, char *text, size_t size)
 {
     if (json_is_string(value)) {
-        ar_span_copy((struct ar_span){json_string_value(value), json_string_length(value)}, text,
-                     size);
+        ar_span_copy(span_of(value), text, size);
     }
 }
 
@@ -80,29 +83,25 @@ static struct ar_printed printed_of(const json_t *value, double factor)
 static enum ar_status read_timing(struct reader *reader, const json_t *object,
                                   struct ar_log_timing *timing, struct ar_row_digits *digits)
 {
+    double wrong;
     digits->time = printed_of(json_object_get(object, "time"), 1e-6);
     digits->algbw = printed_of(member(object, "alg_bw", "algbw"), 1e9);
     digits->busbw = printed_of(member(object, "bus_bw", "busbw"), 1e9);
-    timing->time_s = digits->time.value;
-    timing->algbw_Bps = digits->algbw.value;
-    timing->busbw_Bps = digits->busbw.value;
-    double wrong;
     if (number_of(json_object_get(object, "nwrong"), &wrong) && wrong >= 0 && wrong < 9e18) {
         timing->wrong = (int64_t)wrong;
     }
-    if (json_object_get(object, "cpu_time") != NULL) {
-        return fail(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
-    }
-    return AR_OK;
+    return json_object_get(object, "cpu_time") == NULL
+               ? AR_OK
+               : fail(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
 }
 
 static enum ar_status read_record(struct reader *reader, const json_t *record, size_t place)
 {
     struct ar_log_row row = ar_log_empty_row(reader->line);
-    struct ar_nccl_extra extra = {.root = INT64_MIN};
-    char what[64];
-    snprintf(what, sizeof what, "record %zu of \"results\" has no usable \"size\"", place + 1);
+    struct ar_nccl_extra extra = ar_nccl_empty_extra();
     if (!count_of(json_object_get(record, "size"), &row.payload_bytes)) {
+        char what[64];
+        snprintf(what, sizeof what, "record %zu of \"results\" has no usable \"size\"", place + 1);
         return fail(reader, what, "a number of bytes");
     }
     count_of(json_object_get(record, "count"), &row.count);
@@ -113,25 +112,17 @@ static enum ar_status read_record(struct reader *reader, const json_t *record, s
         extra.root = (int64_t)root;
     }
     count_of(json_object_get(record, "actual_iterations"), &row.repetitions);
-    enum ar_status status = read_timing(reader, json_object_get(record, "out_of_place"),
-                                        &row.out_of_place, &extra.digits[0]);
-    if (status == AR_OK) {
-        status = read_timing(reader, json_object_get(record, "in_place"), &row.in_place,
-                             &extra.digits[1]);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(read_timing(reader, json_object_get(record, "out_of_place"), &row.out_of_place,
+                       &extra.digits[0]));
+    AR_TRY(
+        read_timing(reader, json_object_get(record, "in_place"), &row.in_place, &extra.digits[1]));
     return ar_nccl_add_row(reader->logs, &reader->run, &row, &extra, reader->err);
 }
 
 static enum ar_status read_results(struct reader *reader, const json_t *results)
 {
     for (size_t i = 0; i < json_array_size(results); i++) {
-        enum ar_status status = read_record(reader, json_array_get(results, i), i);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(read_record(reader, json_array_get(results, i), i));
     }
     return AR_OK;
 }
@@ -142,8 +133,7 @@ static void read_name(struct reader *reader, const json_t *document, struct ar_l
     const json_t *program = json_array_get(json_object_get(document, "args"), 0);
     const char *path = json_is_string(program) ? json_string_value(program) : "";
     const char *slash = strrchr(path, '/');
-    struct ar_span name = {slash == NULL ? path : slash + 1, 0};
-    name.bytes = strlen(name.at);
+    struct ar_span name = ar_span_of(slash == NULL ? path : slash + 1);
     size_t perf = ar_span_find(name, "_perf");
     if (perf < name.bytes) {
         ar_span_copy(name, log->collective_name, sizeof log->collective_name);
@@ -177,10 +167,7 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
         if (rank.rank == 0) {
             text_of(json_object_get(device, "device_info"), log->gpu, sizeof log->gpu);
         }
-        enum ar_status status = ar_nccl_add_rank(reader->logs, &reader->run, &rank, reader->err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(ar_nccl_add_rank(reader->logs, &reader->run, &rank, reader->err));
     }
     return AR_OK;
 }
@@ -193,7 +180,7 @@ static enum ar_status check_processes(struct reader *reader, const json_t *docum
     for (size_t i = 0; i < json_array_size(env); i++) {
         const json_t *entry = json_array_get(env, i);
         for (size_t k = 0; json_is_string(entry) && k < 2; k++) {
-            struct ar_span text = {json_string_value(entry), json_string_length(entry)};
+            struct ar_span text = span_of(entry);
             uint64_t processes = 0;
             if (ar_span_starts(text, keys[k]) &&
                 ar_span_count(ar_span_after(text, strlen(keys[k])), &processes) &&
@@ -233,26 +220,15 @@ static enum ar_status read_document(struct reader *reader, const json_t *documen
     if (schema > 3) {
         return fail(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J");
     }
-    enum ar_status status =
-        ar_nccl_begin(reader->logs, AR_LOG_NCCL_JSON, reader->line, &reader->run, reader->err);
-    if (status == AR_OK) {
-        read_name(reader, document, &reader->logs->runs[reader->run.place]);
-        status = read_devices(reader, json_object_get(document, "config"));
-    }
-    if (status == AR_OK) {
-        status = check_processes(reader, document);
-    }
-    if (status == AR_OK) {
-        status = read_results(reader, results);
-    }
-    if (status == AR_OK) {
-        struct ar_log *log = &reader->logs->runs[reader->run.place];
-        log->last_line = last_line;
-        read_closing(log, document);
-        status = ar_nccl_finish(reader->logs, &reader->run, reader->err);
-    }
-    ar_nccl_drop(&reader->run);
-    return status;
+    AR_TRY(ar_nccl_begin(reader->logs, AR_LOG_NCCL_JSON, reader->line, &reader->run, reader->err));
+    struct ar_log *log = &reader->logs->runs[reader->run.place];
+    read_name(reader, document, log);
+    AR_TRY(read_devices(reader, json_object_get(document, "config")));
+    AR_TRY(check_processes(reader, document));
+    AR_TRY(read_results(reader, results));
+    log->last_line = last_line;
+    read_closing(log, document);
+    return ar_nccl_finish(reader->logs, &reader->run, reader->err);
 }
 
 static uint64_t lines_in(const char *text, size_t bytes)
@@ -274,16 +250,36 @@ static enum ar_status refuse_syntax(struct reader *reader, const json_error_t *e
                         reader->logs->path, line, ar_span_quote(what, quote));
 }
 
-static size_t skip_blanks(const char *text, size_t bytes)
+/* Removes blanks and ends of lines, which count. */
+static struct ar_span skip_blanks(struct reader *reader, struct ar_span text)
 {
-    size_t skipped = 0;
-    while (skipped < bytes && strchr(" \t\r\n", text[skipped]) != NULL && text[skipped] != '\0') {
-        skipped++;
+    while (text.bytes > 0 && memchr(" \t\r\n", text.at[0], 4) != NULL) {
+        reader->line += text.at[0] == '\n';
+        text = ar_span_after(text, 1);
     }
-    return skipped;
+    return text;
 }
 
 /* Several documents may follow each other, as `cat *.json` makes them. */
+static enum ar_status read_documents(struct reader *reader, struct ar_span text)
+{
+    for (text = skip_blanks(reader, text); text.bytes > 0; text = skip_blanks(reader, text)) {
+        json_error_t error;
+        json_t *document = json_loadb(text.at, text.bytes, JSON_DISABLE_EOF_CHECK, &error);
+        if (document == NULL) {
+            return refuse_syntax(reader, &error);
+        }
+        size_t used = error.position > 0 ? (size_t)error.position : text.bytes;
+        uint64_t last_line = reader->line + lines_in(text.at, used);
+        enum ar_status status = read_document(reader, document, last_line);
+        json_decref(document);
+        AR_TRY(status);
+        reader->line = last_line;
+        text = ar_span_after(text, used);
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t bytes,
                                  struct ar_error *err)
 {
@@ -292,26 +288,7 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
                             logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
     }
     struct reader reader = {.logs = logs, .err = err, .line = 1};
-    size_t at = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
-    enum ar_status status = AR_OK;
-    while (status == AR_OK) {
-        size_t blanks = skip_blanks(text + at, bytes - at);
-        reader.line += lines_in(text + at, blanks);
-        at += blanks;
-        if (at == bytes) {
-            break;
-        }
-        json_error_t error;
-        json_t *document = json_loadb(text + at, bytes - at, JSON_DISABLE_EOF_CHECK, &error);
-        if (document == NULL) {
-            return refuse_syntax(&reader, &error);
-        }
-        size_t used = error.position > 0 ? (size_t)error.position : bytes - at;
-        uint64_t lines = lines_in(text + at, used);
-        status = read_document(&reader, document, reader.line + lines);
-        json_decref(document);
-        reader.line += lines;
-        at += used;
-    }
+    enum ar_status status = read_documents(&reader, ar_lines_of(text, bytes).rest);
+    ar_nccl_drop(&reader.run);
     return status;
 }

@@ -1,41 +1,28 @@
 #include "nccl_run.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Grows `array` so that it has room for `count` elements; new ones are zero. */
-static bool grow(void **array, size_t *capacity, size_t count, size_t element_bytes)
-{
-    if (count <= *capacity) {
-        return true;
-    }
-    size_t wanted = *capacity == 0 ? 16 : *capacity;
-    while (wanted < count) {
-        wanted *= 2;
-    }
-    char *grown = realloc(*array, wanted * element_bytes);
-    if (grown == NULL) {
-        return false;
-    }
-    memset(grown + *capacity * element_bytes, 0, (wanted - *capacity) * element_bytes);
-    *array = grown;
-    *capacity = wanted;
-    return true;
-}
+#include "build.h"
 
 enum ar_status ar_nccl_begin(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                              struct ar_nccl_run *run, struct ar_error *err)
 {
     struct ar_log *log;
-    enum ar_status status = ar_logs_add_run(logs, format, line, &log, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    *run = (struct ar_nccl_run){.place = logs->runs_count - 1, .hint = AR_LOG_OTHER};
+    ar_nccl_drop(run);
+    AR_TRY(ar_logs_add_run(logs, format, line, &log, err));
+    run->place = logs->runs_count - 1;
     snprintf(log->tool, sizeof log->tool, "nccl-tests");
     return AR_OK;
+}
+
+struct ar_nccl_extra ar_nccl_empty_extra(void)
+{
+    const struct ar_printed none = {NAN, NAN};
+    return (struct ar_nccl_extra){{{none, none, none}, {none, none, none}}, INT64_MIN};
 }
 
 static enum ar_status claimed_twice(const struct ar_logs *logs, const struct ar_nccl_rank *first,
@@ -64,10 +51,10 @@ enum ar_status ar_nccl_add_rank(struct ar_logs *logs, struct ar_nccl_run *run,
                             "%s:%" PRIu64 ": rank %" PRIu64 "; expected a rank below %d",
                             logs->path, rank->line, rank->rank, AR_NCCL_RANKS_MAX);
     }
-    if (!grow((void **)&run->ranks, &run->ranks_capacity, run->ranks_count + 1,
-              sizeof *run->ranks) ||
-        !grow((void **)&run->rank_places, &run->rank_places_capacity, rank->rank + 1,
-              sizeof *run->rank_places)) {
+    if (!ar_array_reserve((void **)&run->ranks, &run->ranks_capacity, run->ranks_count + 1,
+                          sizeof *run->ranks) ||
+        !ar_array_reserve((void **)&run->rank_places, &run->rank_places_capacity, rank->rank + 1,
+                          sizeof *run->rank_places)) {
         return ar_error_no_memory(err, logs->path);
     }
     uint32_t *place = &run->rank_places[rank->rank];
@@ -79,16 +66,26 @@ enum ar_status ar_nccl_add_rank(struct ar_logs *logs, struct ar_nccl_run *run,
     return AR_OK;
 }
 
+/* Printed numbers, NaN where there are none. */
+static void set_timing(struct ar_log_timing *timing, const struct ar_row_digits *digits)
+{
+    timing->time_s = digits->time.value;
+    timing->algbw_Bps = digits->algbw.value;
+    timing->busbw_Bps = digits->busbw.value;
+}
+
 enum ar_status ar_nccl_add_row(struct ar_logs *logs, struct ar_nccl_run *run,
-                               const struct ar_log_row *row, const struct ar_nccl_extra *extra,
+                               struct ar_log_row *row, const struct ar_nccl_extra *extra,
                                struct ar_error *err)
 {
     struct ar_log *log = &logs->runs[run->place];
-    if (!grow((void **)&run->extras, &run->extras_capacity, log->rows_count + 1,
-              sizeof *run->extras)) {
+    if (!ar_array_reserve((void **)&run->extras, &run->extras_capacity, log->rows_count + 1,
+                          sizeof *run->extras)) {
         return ar_error_no_memory(err, logs->path);
     }
     run->extras[log->rows_count] = *extra;
+    set_timing(&row->out_of_place, &extra->digits[0]);
+    set_timing(&row->in_place, &extra->digits[1]);
     return ar_log_add_row(log, row, err);
 }
 
@@ -126,10 +123,10 @@ static enum ar_status check_numbers(const struct ar_logs *logs, const struct ar_
 static enum ar_status count_ranks(const struct ar_logs *logs, struct ar_nccl_run *run,
                                   struct ar_log *log, struct ar_error *err)
 {
-    enum ar_status status = check_numbers(logs, run, err);
-    if (status != AR_OK || run->ranks_count == 0) {
-        return status;
+    if (run->ranks_count == 0) {
+        return AR_OK;
     }
+    AR_TRY(check_numbers(logs, run, err));
     uint64_t group = run->ranks[run->rank_places[0] - 1].group;
     uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t all = run->ranks_count * each;
@@ -189,22 +186,20 @@ enum ar_status ar_nccl_finish(struct ar_logs *logs, struct ar_nccl_run *run, str
 {
     struct ar_log *log = &logs->runs[run->place];
     if (log->rows_count == 0) {
-        ar_nccl_drop(run);
         return AR_OK;
     }
-    enum ar_status status = count_ranks(logs, run, log, err);
-    if (status == AR_OK && run->ranks_count == 0 && run->nranks < AR_NCCL_RANKS_MAX) {
+    AR_TRY(count_ranks(logs, run, log, err));
+    if (run->ranks_count == 0 && run->nranks < AR_NCCL_RANKS_MAX) {
         log->ranks = (uint32_t)run->nranks;
     }
-    if (status == AR_OK && !run->is_named) {
+    if (!run->is_named) {
         log->collective = infer(run, log);
         log->is_inferred = true;
     }
-    for (size_t i = 0; status == AR_OK && i < log->rows_count; i++) {
-        status = ar_log_check_digits(log, &log->rows[i], run->extras[i].digits, err);
+    for (size_t i = 0; i < log->rows_count; i++) {
+        AR_TRY(ar_log_check_digits(log, &log->rows[i], run->extras[i].digits, err));
     }
-    ar_nccl_drop(run);
-    return status;
+    return AR_OK;
 }
 
 void ar_nccl_drop(struct ar_nccl_run *run)
@@ -212,7 +207,7 @@ void ar_nccl_drop(struct ar_nccl_run *run)
     free(run->ranks);
     free(run->rank_places);
     free(run->extras);
-    *run = (struct ar_nccl_run){.place = run->place};
+    *run = (struct ar_nccl_run){.hint = AR_LOG_OTHER};
 }
 
 void ar_nccl_version_text(uint64_t code, char *text, size_t size)
@@ -220,9 +215,4 @@ void ar_nccl_version_text(uint64_t code, char *text, size_t size)
     uint64_t major = code >= 10000 ? code / 10000 : code / 1000;
     uint64_t minor = code >= 10000 ? code / 100 % 100 : code / 100 % 10;
     snprintf(text, size, "NCCL %" PRIu64 ".%" PRIu64 ".%" PRIu64, major, minor, code % 100);
-}
-
-struct ar_printed ar_printed_times(struct ar_printed printed, double factor)
-{
-    return (struct ar_printed){printed.value * factor, printed.half_digit * factor};
 }

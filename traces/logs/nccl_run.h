@@ -5,7 +5,7 @@
 #ifndef AR_LOGS_NCCL_RUN_H
 #define AR_LOGS_NCCL_RUN_H
 
-#include "build.h"
+#include "collective.h"
 
 enum { AR_NCCL_RANKS_MAX = 1 << 20 };
 
@@ -20,6 +20,9 @@ struct ar_nccl_extra {
     struct ar_row_digits digits[2]; /**< out of place, in place */
     int64_t root;                   /**< INT64_MIN when not printed */
 };
+
+/** With nothing known. */
+struct ar_nccl_extra ar_nccl_empty_extra(void);
 
 struct ar_nccl_run {
     size_t place;                  /**< in logs->runs */
@@ -37,7 +40,8 @@ struct ar_nccl_run {
     size_t extras_capacity;
 };
 
-/** Begins a run at `line`. It ends by ar_nccl_finish(), or ar_nccl_drop() after an error. */
+/** Begins a run at `line` in what is all zeros or held another run before. The reader drops the
+ * last one with ar_nccl_drop(). */
 enum ar_status ar_nccl_begin(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                              struct ar_nccl_run *run, struct ar_error *err);
 
@@ -46,19 +50,18 @@ enum ar_status ar_nccl_begin(struct ar_logs *logs, enum ar_log_format format, ui
 enum ar_status ar_nccl_add_rank(struct ar_logs *logs, struct ar_nccl_run *run,
                                 const struct ar_nccl_rank *rank, struct ar_error *err);
 
+/** Adds a row, whose times and bandwidths are those of the digits. */
 enum ar_status ar_nccl_add_row(struct ar_logs *logs, struct ar_nccl_run *run,
-                               const struct ar_log_row *row, const struct ar_nccl_extra *extra,
+                               struct ar_log_row *row, const struct ar_nccl_extra *extra,
                                struct ar_error *err);
 
 /** Counts ranks and hosts, finds the collective if it is not named, checks the bandwidths. */
 enum ar_status ar_nccl_finish(struct ar_logs *logs, struct ar_nccl_run *run, struct ar_error *err);
 
+/** Frees what a run holds. */
 void ar_nccl_drop(struct ar_nccl_run *run);
 
 /** `NCCL 2.8.4` from NCCL's version code, in both of its encodings. */
 void ar_nccl_version_text(uint64_t code, char *text, size_t size);
-
-/** A number in microseconds or GB/s as seconds or bytes per second; NaN stays. */
-struct ar_printed ar_printed_times(struct ar_printed printed, double factor);
 
 #endif

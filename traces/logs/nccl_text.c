@@ -1,9 +1,11 @@
 #include "nccl_text.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "ar_text.h"
+#include "build.h"
 
 bool ar_nccl_is_head(struct ar_span line)
 {
@@ -11,10 +13,9 @@ bool ar_nccl_is_head(struct ar_span line)
     struct ar_nccl_header header;
     struct ar_nccl_rank rank;
     char gpu[AR_LOG_TEXT];
-    return ar_span_find(line, "nccl-tests version ") < line.bytes ||
-           ar_span_find(line, "Collective test starting:") < line.bytes ||
-           ar_parse_sweep(line, &sweep) || ar_parse_rank(line, &rank, gpu) ||
-           ar_parse_header(line, &header);
+    return ar_span_has(line, "nccl-tests version ") ||
+           ar_span_has(line, "Collective test starting:") || ar_parse_sweep(line, &sweep) ||
+           ar_parse_rank(line, &rank, gpu) || ar_parse_header(line, &header);
 }
 
 static struct ar_log *log_of(const struct ar_nccl_text *text)
@@ -59,47 +60,45 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
         is_followed ? "cut off, or several processes without MPI at once" : "cut off");
 }
 
+static enum ar_status finish_run(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
+{
+    struct ar_log *log = log_of(text);
+    if (text->row.count > 0) {
+        return row_cut_off(text, err);
+    }
+    AR_TRY(check_not_cut_off(text, is_followed, err));
+    log->is_complete = text->phase == AR_NCCL_CLOSED;
+    if (log->library[0] == '\0') {
+        ar_copy_text(log->library, sizeof log->library, text->library);
+    }
+    bool is_sane = text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
+    text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
+    text->run.nranks = text->nranks;
+    text->run.nranks_line = text->nranks_line;
+    return ar_nccl_finish(text->logs, &text->run, err);
+}
+
 enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
 {
     if (text->phase == AR_NCCL_NONE) {
         return AR_OK;
     }
-    if (text->row.count > 0) {
-        return row_cut_off(text, err);
-    }
-    enum ar_status status = check_not_cut_off(text, is_followed, err);
-    struct ar_log *log = log_of(text);
-    if (status == AR_OK) {
-        log->is_complete = text->phase == AR_NCCL_CLOSED;
-        if (log->library[0] == '\0') {
-            snprintf(log->library, sizeof log->library, "%s", text->library);
-        }
-        bool is_sane =
-            text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
-        text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
-        text->run.nranks = text->nranks;
-        text->run.nranks_line = text->nranks_line;
-        status = ar_nccl_finish(text->logs, &text->run, err);
-    }
+    AR_TRY(finish_run(text, is_followed, err));
     text->phase = AR_NCCL_NONE;
     text->sweep = (struct ar_nccl_sweep){.line = 0};
     text->failure_line = text->nranks = 0;
     text->library[0] = '\0';
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status begin(struct ar_nccl_text *text, uint64_t number, struct ar_error *err)
 {
     enum ar_log_collective hint = text->hint;
-    enum ar_status status = ar_nccl_text_end(text, true, err);
-    if (status == AR_OK) {
-        status = ar_nccl_begin(text->logs, AR_LOG_NCCL_TEXT, number, &text->run, err);
-    }
-    if (status == AR_OK) {
-        text->phase = AR_NCCL_HEAD;
-        text->run.hint = hint;
-    }
-    return status;
+    AR_TRY(ar_nccl_text_end(text, true, err));
+    AR_TRY(ar_nccl_begin(text->logs, AR_LOG_NCCL_TEXT, number, &text->run, err));
+    text->phase = AR_NCCL_HEAD;
+    text->run.hint = hint;
+    return AR_OK;
 }
 
 /* A line of the head begins a run, unless it belongs to one that has no table yet. Where a test
@@ -114,79 +113,69 @@ static enum ar_status enter_head(struct ar_nccl_text *text, bool is_first_of_hea
     return begin(text, number, err);
 }
 
-static enum ar_status take_names(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
-                                 bool *is_taken, struct ar_error *err)
+/* `nccl-tests version 2.17.6 ... nccl-library=22805`: what is behind "version". */
+static void take_version(struct ar_log *log, struct ar_span rest)
 {
-    const char *version = "nccl-tests version ", *starting = "Collective test starting:";
-    size_t version_at = ar_span_find(line, version), starting_at = ar_span_find(line, starting);
-    *is_taken = version_at < line.bytes || starting_at < line.bytes;
-    enum ar_status status = AR_OK;
-    if (*is_taken) {
-        status = enter_head(text, true, number, err);
+    char word[32];
+    struct ar_span code;
+    uint64_t value;
+    ar_span_copy(ar_span_word(&rest), word, sizeof word);
+    snprintf(log->tool, sizeof log->tool, "nccl-tests %s", word);
+    if (ar_span_behind(rest, "nccl-library=", &code) &&
+        ar_span_count(ar_span_word(&code), &value)) {
+        ar_nccl_version_text(value, log->library, sizeof log->library);
     }
-    if (!*is_taken || status != AR_OK) {
-        return status;
-    }
+}
+
+static void take_name(struct ar_nccl_text *text, struct ar_span rest)
+{
     struct ar_log *log = log_of(text);
-    if (version_at < line.bytes) {
-        struct ar_span rest = ar_span_after(line, version_at + strlen(version));
-        char word[32];
-        ar_span_copy(ar_span_word(&rest), word, sizeof word);
-        snprintf(log->tool, sizeof log->tool, "nccl-tests %s", word);
-        const char *key = "nccl-library=";
-        struct ar_span code = ar_span_after(rest, ar_span_find(rest, key) + strlen(key));
-        uint64_t value;
-        if (ar_span_count(ar_span_word(&code), &value)) {
-            ar_nccl_version_text(value, log->library, sizeof log->library);
-        }
-        return AR_OK;
-    }
-    struct ar_span rest = ar_span_after(line, starting_at + strlen(starting));
     struct ar_span name = ar_span_word(&rest);
     ar_span_copy(name, log->collective_name, sizeof log->collective_name);
     name.bytes = ar_span_find(name, "_perf");
     log->collective = ar_collective_of_name(name);
     text->run.is_named = name.bytes > 0;
-    return AR_OK;
 }
 
+/* A line before a table, which `is_taken` then. */
 static enum ar_status take_head(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
                                 bool *is_taken, struct ar_error *err)
 {
-    enum ar_status status = take_names(text, line, number, is_taken, err);
+    struct ar_span rest;
     struct ar_nccl_sweep sweep;
     struct ar_nccl_rank rank;
     char gpu[AR_LOG_TEXT];
-    if (*is_taken || status != AR_OK) {
-        return status;
-    }
     *is_taken = true;
-    if (ar_parse_sweep(line, &sweep)) {
-        status = enter_head(text, text->sweep.line != 0, number, err);
+    if (ar_span_behind(line, "nccl-tests version ", &rest)) {
+        AR_TRY(enter_head(text, true, number, err));
+        take_version(log_of(text), rest);
+    } else if (ar_span_behind(line, "Collective test starting:", &rest)) {
+        AR_TRY(enter_head(text, true, number, err));
+        take_name(text, rest);
+    } else if (ar_parse_sweep(line, &sweep)) {
+        AR_TRY(enter_head(text, text->sweep.line != 0, number, err));
         text->sweep = sweep;
         text->sweep.line = number;
-        return status;
-    }
-    if (ar_parse_rank(line, &rank, gpu)) {
-        status = enter_head(text, false, number, err);
+    } else if (ar_parse_rank(line, &rank, gpu)) {
+        AR_TRY(enter_head(text, false, number, err));
         rank.line = number;
-        if (status == AR_OK && rank.rank == 0) {
-            snprintf(log_of(text)->gpu, AR_LOG_TEXT, "%s", gpu);
+        if (rank.rank == 0) {
+            ar_copy_text(log_of(text)->gpu, AR_LOG_TEXT, gpu);
         }
-        return status != AR_OK ? status : ar_nccl_add_rank(text->logs, &text->run, &rank, err);
+        return ar_nccl_add_rank(text->logs, &text->run, &rank, err);
+    } else {
+        *is_taken = false;
     }
-    *is_taken = false;
     return AR_OK;
 }
 
 static enum ar_status finish_row(struct ar_nccl_text *text, struct ar_error *err)
 {
-    struct ar_log_row row = {.line = text->row_line};
-    struct ar_nccl_extra extra;
-    enum ar_status status =
-        ar_parse_row(text->logs->path, &text->header, &text->row, &row, &extra, err);
+    struct ar_log_row row = ar_log_empty_row(text->row_line);
+    struct ar_nccl_extra extra = ar_nccl_empty_extra();
+    AR_TRY(ar_parse_row(text->logs->path, &text->header, &text->row, &row, &extra, err));
     text->row.count = 0;
-    return status != AR_OK ? status : ar_nccl_add_row(text->logs, &text->run, &row, &extra, err);
+    return ar_nccl_add_row(text->logs, &text->run, &row, &extra, err);
 }
 
 /* A row may come in pieces, with messages of NCCL between them. */
@@ -215,10 +204,10 @@ static enum ar_status take_row(struct ar_nccl_text *text, struct ar_span line, s
 static enum ar_status take_closing(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
                                    bool *is_taken, struct ar_error *err)
 {
-    const char *bounds = "Out of bounds values";
-    size_t place = ar_span_find(line, bounds);
-    bool is_end = ar_span_find(line, "Avg bus bandwidth") < line.bytes;
-    *is_taken = place < line.bytes || is_end;
+    struct ar_span rest;
+    bool has_bounds = ar_span_behind(line, "Out of bounds values", &rest);
+    bool is_end = ar_span_has(line, "Avg bus bandwidth");
+    *is_taken = has_bounds || is_end;
     if (!*is_taken || text->phase == AR_NCCL_NONE) {
         return AR_OK;
     }
@@ -230,9 +219,8 @@ static enum ar_status take_closing(struct ar_nccl_text *text, struct ar_span lin
     if (is_end) {
         return ar_nccl_text_end(text, false, err);
     }
-    struct ar_span rest = ar_span_after(line, place + strlen(bounds));
-    ar_span_word(&rest);
     uint64_t count;
+    ar_span_word(&rest);
     if (ar_span_count(ar_span_word(&rest), &count)) {
         log_of(text)->out_of_bounds = count;
     }
@@ -242,24 +230,19 @@ static enum ar_status take_closing(struct ar_nccl_text *text, struct ar_span lin
 /* What NCCL says of itself: version and ranks. Several communicators leave the ranks unknown. */
 static void take_message(struct ar_nccl_text *text, struct ar_span message, uint64_t number)
 {
-    const char *version = "NCCL version ", *ranks = " nranks ";
-    size_t place = ar_span_find(message, version);
-    if (place < message.bytes && text->library[0] == '\0') {
-        struct ar_span rest = ar_span_after(message, place + strlen(version));
+    struct ar_span rest;
+    uint64_t count;
+    if (ar_span_behind(message, "NCCL version ", &rest) && text->library[0] == '\0') {
         char word[32];
         ar_span_copy(ar_span_word(&rest), word, sizeof word);
         word[strcspn(word, "+")] = '\0';
         snprintf(text->library, sizeof text->library, "NCCL %s", word);
     }
-    place = ar_span_find(message, ranks);
-    if (place < message.bytes && ar_span_find(message, "Init COMPLETE") < message.bytes) {
-        struct ar_span rest = ar_span_after(message, place + strlen(ranks));
-        uint64_t count;
-        if (ar_span_count(ar_span_word(&rest), &count)) {
-            bool is_first = text->nranks_line == 0 || text->nranks == 0;
-            text->nranks = is_first || text->nranks == count ? count : 0;
-            text->nranks_line = number;
-        }
+    if (ar_span_has(message, "Init COMPLETE") && ar_span_behind(message, " nranks ", &rest) &&
+        ar_span_count(ar_span_word(&rest), &count)) {
+        bool is_first = text->nranks_line == 0 || text->nranks == 0;
+        text->nranks = is_first || text->nranks == count ? count : 0;
+        text->nranks_line = number;
     }
 }
 
@@ -279,6 +262,19 @@ static void take_hint(struct ar_nccl_text *text, struct ar_span line)
     }
 }
 
+static enum ar_status take_header(struct ar_nccl_text *text, const struct ar_nccl_header *header,
+                                  struct ar_error *err)
+{
+    bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
+                   (text->phase == AR_NCCL_TABLE && has_rows(text));
+    if (is_next) {
+        AR_TRY(begin(text, header->line, err));
+    }
+    text->header = *header;
+    text->phase = AR_NCCL_TABLE;
+    return AR_OK;
+}
+
 enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
                                  struct ar_error *err)
 {
@@ -291,30 +287,24 @@ enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, struct ar_span line,
     }
     struct ar_nccl_header header;
     bool is_taken;
-    enum ar_status status = take_head(text, head, number, &is_taken, err);
-    if (is_taken || status != AR_OK) {
-        return status;
+    AR_TRY(take_head(text, head, number, &is_taken, err));
+    if (is_taken) {
+        return AR_OK;
     }
     if (ar_parse_header(head, &header)) {
-        bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
-                       (text->phase == AR_NCCL_TABLE && has_rows(text));
-        status = is_next ? begin(text, number, err) : AR_OK;
-        text->header = header;
-        text->header.line = number;
-        text->phase = AR_NCCL_TABLE;
-        return status;
+        header.line = number;
+        return take_header(text, &header, err);
     }
-    status = take_closing(text, head, number, &is_taken, err);
-    if (is_taken || status != AR_OK) {
-        return status;
+    AR_TRY(take_closing(text, head, number, &is_taken, err));
+    if (is_taken) {
+        return AR_OK;
     }
     if (text->phase == AR_NCCL_TABLE) {
-        status = take_row(text, head, glued, number, err);
+        AR_TRY(take_row(text, head, glued, number, err));
     }
-    bool is_failure = ar_span_find(line, ": Test ") < line.bytes ||
-                      ar_span_find(line, "Test NCCL failure") < line.bytes ||
-                      ar_span_find(line, "Test CUDA failure") < line.bytes;
+    bool is_failure = ar_span_has(line, ": Test ") || ar_span_has(line, "Test NCCL failure") ||
+                      ar_span_has(line, "Test CUDA failure");
     text->failure_line = is_failure ? number : text->failure_line;
     take_hint(text, line);
-    return status;
+    return AR_OK;
 }

@@ -5,6 +5,7 @@
 #define AR_LOGS_NCCL_TEXT_H
 
 #include "nccl_lines.h"
+#include "nccl_row.h"
 #include "nccl_run.h"
 
 enum ar_nccl_phase { AR_NCCL_NONE, AR_NCCL_HEAD, AR_NCCL_TABLE, AR_NCCL_CLOSED };

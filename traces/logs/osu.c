@@ -5,15 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static struct ar_span without_mark(struct ar_span line)
-{
-    return ar_span_starts(line, "#") ? ar_span_trim(ar_span_after(line, 1)) : line;
-}
+#include "build.h"
+#include "collective.h"
 
 bool ar_osu_is_title(struct ar_span line)
 {
-    struct ar_span title = without_mark(line);
-    return ar_span_starts(title, "OSU ") && ar_span_find(title, " Test v") < title.bytes;
+    struct ar_span title = ar_span_unmarked(line);
+    return ar_span_starts(title, "OSU ") && ar_span_has(title, " Test v");
 }
 
 /* `OSU MPI-CUDA Allreduce Latency Test v7.3`: library, benchmark, version. */
@@ -56,7 +54,7 @@ static void add_column(struct ar_osu_text *text, enum ar_osu_column column)
  * the unit joined or apart. */
 static bool parse_header(struct ar_osu_text *text, struct ar_span line)
 {
-    struct ar_span rest = without_mark(line);
+    struct ar_span rest = ar_span_unmarked(line);
     if (!ar_span_is(ar_span_word(&rest), "Size")) {
         return false;
     }
@@ -174,7 +172,7 @@ static bool is_row(const struct ar_span *words, size_t count)
 /* `Datatype: MPI_CHAR.` comes before or after the header, hence also for rows that follow. */
 static bool take_datatype(struct ar_osu_text *text, struct ar_span line)
 {
-    struct ar_span rest = without_mark(line);
+    struct ar_span rest = ar_span_unmarked(line);
     if (!ar_span_is(ar_span_word(&rest), "Datatype:")) {
         return false;
     }
@@ -188,13 +186,11 @@ enum ar_status ar_osu_line(struct ar_osu_text *text, struct ar_span line, uint64
 {
     if (ar_osu_is_title(line)) {
         struct ar_log *log;
-        enum ar_status status = ar_logs_add_run(text->logs, AR_LOG_OSU, number, &log, err);
-        if (status == AR_OK) {
-            take_title(log, without_mark(line));
-            *text = (struct ar_osu_text){
-                .logs = text->logs, .place = text->logs->runs_count - 1, .is_open = true};
-        }
-        return status;
+        AR_TRY(ar_logs_add_run(text->logs, AR_LOG_OSU, number, &log, err));
+        take_title(log, ar_span_unmarked(line));
+        *text = (struct ar_osu_text){
+            .logs = text->logs, .place = text->logs->runs_count - 1, .is_open = true};
+        return AR_OK;
     }
     if (!text->is_open || take_datatype(text, line)) {
         return AR_OK;

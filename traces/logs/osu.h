@@ -4,7 +4,8 @@
 #ifndef AR_LOGS_OSU_H
 #define AR_LOGS_OSU_H
 
-#include "build.h"
+#include "ar_log.h"
+#include "spans.h"
 
 enum { AR_OSU_COLUMNS_MAX = 16 };
 

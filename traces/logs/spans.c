@@ -14,6 +14,11 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+struct ar_span ar_span_of(const char *text)
+{
+    return (struct ar_span){text, strlen(text)};
+}
+
 struct ar_lines ar_lines_of(const char *text, size_t bytes)
 {
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -44,6 +49,23 @@ struct ar_span ar_span_trim(struct ar_span span)
     return span;
 }
 
+struct ar_span ar_span_unmarked(struct ar_span line)
+{
+    while (line.bytes > 0 && line.at[0] == '#') {
+        line = ar_span_trim(ar_span_after(line, 1));
+    }
+    return line;
+}
+
+size_t ar_span_digits(struct ar_span span, size_t start)
+{
+    size_t end = start;
+    while (end < span.bytes && is_digit(span.at[end])) {
+        end++;
+    }
+    return end - start;
+}
+
 bool ar_span_is(struct ar_span span, const char *text)
 {
     return span.bytes == strlen(text) && memcmp(span.at, text, span.bytes) == 0;
@@ -59,6 +81,18 @@ size_t ar_span_find(struct ar_span span, const char *text)
 {
     const char *place = memmem(span.at, span.bytes, text, strlen(text));
     return place == NULL ? span.bytes : (size_t)(place - span.at);
+}
+
+bool ar_span_has(struct ar_span span, const char *text)
+{
+    return ar_span_find(span, text) < span.bytes;
+}
+
+bool ar_span_behind(struct ar_span span, const char *text, struct ar_span *rest)
+{
+    size_t place = ar_span_find(span, text);
+    *rest = ar_span_after(span, place + strlen(text));
+    return place < span.bytes;
 }
 
 struct ar_span ar_span_after(struct ar_span span, size_t bytes)

@@ -14,6 +14,9 @@ struct ar_span {
     size_t bytes;
 };
 
+/** A terminated text. */
+struct ar_span ar_span_of(const char *text);
+
 /** The lines of a text. */
 struct ar_lines {
     struct ar_span rest;
@@ -28,11 +31,22 @@ bool ar_lines_next(struct ar_lines *lines, struct ar_span *line);
 
 struct ar_span ar_span_trim(struct ar_span span);
 
+/** A line without the `#` that may begin it, and trimmed. */
+struct ar_span ar_span_unmarked(struct ar_span line);
+
+/** How many digits stand at `start`. */
+size_t ar_span_digits(struct ar_span span, size_t start);
+
 bool ar_span_is(struct ar_span span, const char *text);
 bool ar_span_starts(struct ar_span span, const char *text);
 
 /** Place of `text` in the span, or `span.bytes` when it is not there. */
 size_t ar_span_find(struct ar_span span, const char *text);
+
+bool ar_span_has(struct ar_span span, const char *text);
+
+/** Whether `text` is in the span; `rest` is what follows it then. */
+bool ar_span_behind(struct ar_span span, const char *text, struct ar_span *rest);
 
 /** What follows the first `bytes` bytes. */
 struct ar_span ar_span_after(struct ar_span span, size_t bytes);

@@ -138,6 +138,7 @@ static const struct bad bad_files[] = {
     {HARNESS "t,ring,,1,2,1,float32,4,8.5,5,1,1,1,1,0,\n",
      "column \"payload_bytes\" is \"8.5\"; expected a whole number"},
     {HARNESS ",ring,,1,2,1,float32,4,8,5,1,1,1,1,0,\n", "column \"backend\" is \"\""},
+    {HARNESS "t,ring,,1,\"2\n3\",1,float32,4,8,5,1,1,1,1,0,\n", "column \"ranks\" is \"2?3\""},
     {HARNESS "\"t,ring,,1,2,1,float32,4,8,5,1,1,1,1,0,\n", "x.log:2: a quote is out of place"},
     {"nodes,gpus,payload_bytes,time_out_of_place_us,time_in_place_us\n1,4,8,N/A,\n",
      "x.log:2: row without a time"},
