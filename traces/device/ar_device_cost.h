@@ -37,8 +37,7 @@
  *
  * The file is a CSV with the columns `quantity,precision,value,unit,source`, one row for each
  * quantity of AR_COST_LIST and precision (`fp16`, `fp32`, or `any` for both), and the directives
- * `source` and, optionally, `convolutions`: a CSV beside the table with the columns `precision,
- * batch,width,channels_in,channels_out,kernel,stride,forward_s,backward_data_s,backward_weights_s`.
+ * `source` and, optionally, `convolutions`: a file beside the table (ar_conv_points.h).
  */
 #ifndef AR_DEVICE_COST_H
 #define AR_DEVICE_COST_H
@@ -46,6 +45,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "ar_conv_points.h"
 #include "ar_error.h"
 #include "ar_precision.h"
 
@@ -76,13 +76,6 @@ enum ar_cost {
     AR_COST_LIST(X)
 #undef X
         AR_COSTS_COUNT
-};
-
-enum ar_conv_pass {
-    AR_CONV_FORWARD,
-    AR_CONV_BACKWARD_DATA,
-    AR_CONV_BACKWARD_WEIGHTS,
-    AR_CONV_PASSES_COUNT
 };
 
 /** Kinds of layer in a work table: symbol, name. */
@@ -120,24 +113,12 @@ struct ar_layer_work {
     bool is_first; /**< first conv or fc of the network: no gradient of the data */
 };
 
-/** One measured convolution. */
-struct ar_conv_point {
-    enum ar_precision precision;
-    uint32_t batch;
-    uint32_t width;
-    uint32_t channels_in;
-    uint32_t channels_out;
-    uint32_t kernel;
-    uint32_t stride;
-    double time_s[AR_CONV_PASSES_COUNT];
-};
-
 struct ar_device_cost {
-    char name[64];                   /**< `v100-sxm2` */
-    char source[256];                /**< the directive `source` of the file */
-    double value[AR_COSTS_COUNT][2]; /**< by ar_cost and ar_precision, in the unit of the list */
-    uint32_t points_count;           /**< measured convolutions */
-    struct ar_conv_point *points;    /**< ordered by precision, shape, batch */
+    char name[64];    /**< `v100-sxm2` */
+    char source[256]; /**< the directive `source` of the file */
+    /** By ar_cost and ar_precision, in the unit of the list. */
+    double value[AR_COSTS_COUNT][AR_PRECISIONS_COUNT];
+    struct ar_conv_points points; /**< measured convolutions; may be none */
 };
 
 /** Reads a cost table and the convolutions that it names. Freed by ar_device_cost_destroy(). */

@@ -1,4 +1,4 @@
-#include "conv_points.h"
+#include "ar_conv_points.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -59,96 +59,76 @@ static enum ar_status read_point(const struct ar_csv *csv, size_t row, const siz
                                 &point->channels_out, &point->kernel, &point->stride};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         uint64_t count;
-        enum ar_status status = ar_csv_count(csv, row, places[BATCH + i], 1, 1000000,
-                                             "a whole number from 1 to 1000000", &count, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(ar_csv_count(csv, row, places[BATCH + i], 1, 1000000,
+                            "a whole number from 1 to 1000000", &count, err));
         *counts[i] = (uint32_t)count;
     }
     for (size_t pass = 0; pass < AR_CONV_PASSES_COUNT; pass++) {
-        enum ar_status status = ar_csv_number(csv, row, places[FORWARD + pass], 1e-12, 1e6,
-                                              "seconds > 0", &point->time_s[pass], err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(ar_csv_number(csv, row, places[FORWARD + pass], 1e-12, 1e6, "seconds > 0",
+                             &point->time_s[pass], err));
     }
     return AR_OK;
 }
 
-static enum ar_status check_order(const struct ar_csv *csv, const struct ar_device_cost *cost,
+static enum ar_status check_order(const char *path, const struct ar_conv_points *points,
                                   struct ar_error *err)
 {
-    for (size_t i = 1; i < cost->points_count; i++) {
-        if (compare_points(&cost->points[i - 1], &cost->points[i]) == 0) {
-            const struct ar_conv_point *point = &cost->points[i];
+    for (size_t i = 1; i < points->count; i++) {
+        const struct ar_conv_point *point = &points->list[i];
+        if (compare_points(point - 1, point) == 0) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
                                 " to %" PRIu32 ", batch %" PRIu32
                                 " is given twice; expected it once",
-                                csv->path, ar_precision_name(point->precision), point->width,
+                                path, ar_precision_name(point->precision), point->width,
                                 point->channels_in, point->channels_out, point->batch);
         }
     }
     return AR_OK;
 }
 
-static enum ar_status read_points(const struct ar_csv *csv, struct ar_device_cost *cost,
+/* Reads into a list with room for all rows. */
+static enum ar_status read_points(const struct ar_csv *csv, struct ar_conv_points *points,
                                   struct ar_error *err)
 {
     static const char *const directives[] = {"source"};
     size_t places[COLUMNS_COUNT];
-    enum ar_status status = ar_csv_check_directives(csv, directives, 1, err);
-    if (status == AR_OK) {
-        status = ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err);
+    AR_TRY(ar_csv_check_directives(csv, directives, 1, err));
+    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        AR_TRY(read_point(csv, row, places, &points->list[row], err));
     }
-    if (status != AR_OK || csv->rows_count == 0) {
-        return status;
-    }
-    cost->points = calloc(csv->rows_count, sizeof *cost->points);
-    if (cost->points == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
-    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
-        status = read_point(csv, row, places, &cost->points[row], err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
-    cost->points_count = (uint32_t)csv->rows_count;
-    qsort(cost->points, cost->points_count, sizeof *cost->points, compare_points);
-    return check_order(csv, cost, err);
+    points->count = csv->rows_count;
+    qsort(points->list, points->count, sizeof *points->list, compare_points);
+    return check_order(csv->path, points, err);
 }
 
-enum ar_status ar_conv_points_load(const char *path, struct ar_device_cost *cost,
+enum ar_status ar_conv_points_load(const char *path, struct ar_conv_points *points,
                                    struct ar_error *err)
 {
     struct ar_csv *csv;
-    enum ar_status status = ar_csv_load(path, &csv, err);
-    if (status == AR_OK) {
-        status = read_points(csv, cost, err);
-        ar_csv_destroy(csv);
+    AR_TRY(ar_csv_load(path, &csv, err));
+    struct ar_conv_points loaded = {.list = calloc(csv->rows_count + 1, sizeof *loaded.list)};
+    enum ar_status status =
+        loaded.list == NULL ? ar_error_no_memory(err, path) : read_points(csv, &loaded, err);
+    ar_csv_destroy(csv);
+    if (status != AR_OK) {
+        free(loaded.list);
+        return status;
     }
-    return status;
+    *points = loaded;
+    return AR_OK;
 }
 
-size_t ar_conv_points_find(const struct ar_device_cost *cost, const struct ar_layer_work *work,
-                           enum ar_precision precision, const struct ar_conv_point **points)
+size_t ar_conv_points_find(const struct ar_conv_points *points, const struct ar_conv_point *shape,
+                           const struct ar_conv_point **found)
 {
-    const struct ar_conv_point wanted = {.precision = precision,
-                                         .width = work->width,
-                                         .channels_in = work->channels_in,
-                                         .channels_out = work->channels_out,
-                                         .kernel = work->kernel,
-                                         .stride = work->stride};
-    size_t first = 0;
-    while (first < cost->points_count && compare_shapes(&cost->points[first], &wanted) != 0) {
-        first++;
+    size_t count = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        if (compare_shapes(&points->list[i], shape) == 0) {
+            *found = count == 0 ? &points->list[i] : *found;
+            count++;
+        }
     }
-    size_t end = first;
-    while (end < cost->points_count && compare_shapes(&cost->points[end], &wanted) == 0) {
-        end++;
-    }
-    *points = cost->points + first;
-    return end - first;
+    return count;
 }

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "conv_points.h"
-
 const char *ar_layer_kind_name(enum ar_layer_kind kind)
 {
     static const char *const names[] = {
@@ -65,8 +63,14 @@ double ar_device_cost_conv_s(const struct ar_device_cost *cost, const struct ar_
                                          AR_COST_WEIGHTS_FIXED};
     assert(batch >= 1);
     double marginal_s = ar_device_cost_marginal_s(cost, work, pass, precision);
-    const struct ar_conv_point *points;
-    size_t points_count = ar_conv_points_find(cost, work, precision, &points);
+    const struct ar_conv_point shape = {.precision = precision,
+                                        .width = work->width,
+                                        .channels_in = work->channels_in,
+                                        .channels_out = work->channels_out,
+                                        .kernel = work->kernel,
+                                        .stride = work->stride};
+    const struct ar_conv_point *points = NULL;
+    size_t points_count = ar_conv_points_find(&cost->points, &shape, &points);
     if (points_count > 0) {
         return measured_s(points, points_count, pass, marginal_s, batch);
     }
@@ -163,7 +167,7 @@ double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_pre
 void ar_device_cost_destroy(struct ar_device_cost *cost)
 {
     if (cost != NULL) {
-        free(cost->points);
+        free(cost->points.list);
         free(cost);
     }
 }

@@ -6,16 +6,13 @@
 #include "ar_csv.h"
 #include "ar_device_cost.h"
 #include "ar_text.h"
-#include "conv_points.h"
 
-struct quantity {
+static const struct quantity {
     const char *name;
     const char *unit;
     double min;
     double max;
-};
-
-static const struct quantity quantities[] = {
+} quantities[] = {
 #define X(symbol, name, unit, min, max) {name, unit, min, max},
     AR_COST_LIST(X)
 #undef X
@@ -41,9 +38,7 @@ static enum ar_status find_quantity(const struct ar_csv *csv, size_t row, size_t
         }
     }
     const char *nearest = ar_nearest_name(name, quantity_names, AR_COSTS_COUNT);
-    char expected[128];
-    snprintf(expected, sizeof expected, "%s",
-             nearest == NULL ? "a quantity that ar_device_cost.h lists" : nearest);
+    const char *expected = nearest == NULL ? "a quantity that ar_device_cost.h lists" : nearest;
     return ar_csv_cell_error(csv, row, column, expected, err);
 }
 
@@ -56,7 +51,7 @@ static enum ar_status find_precisions(const struct ar_csv *csv, size_t row, size
     struct ar_error ignored;
     if (strcmp(name, "any") == 0) {
         *first = 0;
-        *end = 2;
+        *end = AR_PRECISIONS_COUNT;
         return AR_OK;
     }
     if (ar_precision_parse("", name, &precision, &ignored) != AR_OK) {
@@ -85,21 +80,14 @@ static enum ar_status read_value(const struct ar_csv *csv, size_t row, const siz
 }
 
 static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
-                               struct ar_device_cost *cost, bool (*is_given)[2],
+                               struct ar_device_cost *cost, bool (*is_given)[AR_PRECISIONS_COUNT],
                                struct ar_error *err)
 {
     size_t index = 0, first = 0, end = 0;
     double value = 0;
-    enum ar_status status = find_quantity(csv, row, places[QUANTITY], &index, err);
-    if (status == AR_OK) {
-        status = find_precisions(csv, row, places[PRECISION], &first, &end, err);
-    }
-    if (status == AR_OK) {
-        status = read_value(csv, row, places, &quantities[index], &value, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(find_quantity(csv, row, places[QUANTITY], &index, err));
+    AR_TRY(find_precisions(csv, row, places[PRECISION], &first, &end, err));
+    AR_TRY(read_value(csv, row, places, &quantities[index], &value, err));
     for (size_t i = first; i < end; i++) {
         if (is_given[index][i]) {
             return ar_csv_cell_error(csv, row, places[QUANTITY],
@@ -115,68 +103,57 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_device_cost 
                                 struct ar_error *err)
 {
     size_t places[COLUMNS_COUNT];
-    bool is_given[AR_COSTS_COUNT][2] = {{false}};
-    enum ar_status status = ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err);
-    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
-        status = read_row(csv, row, places, cost, is_given, err);
+    bool is_given[AR_COSTS_COUNT][AR_PRECISIONS_COUNT] = {{false}};
+    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        AR_TRY(read_row(csv, row, places, cost, is_given, err));
     }
-    for (size_t i = 0; status == AR_OK && i < 2 * AR_COSTS_COUNT; i++) {
-        if (!is_given[i / 2][i % 2]) {
-            status =
-                ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", csv->path,
-                             quantity_names[i / 2], ar_precision_name((enum ar_precision)(i % 2)));
+    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        for (int precision = 0; precision < AR_PRECISIONS_COUNT; precision++) {
+            if (!is_given[i][precision]) {
+                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s",
+                                    csv->path, quantity_names[i],
+                                    ar_precision_name((enum ar_precision)precision));
+            }
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* The file of convolutions lies beside the cost table. */
-static enum ar_status read_convolutions(const struct ar_csv *csv, struct ar_device_cost *cost,
+static enum ar_status read_convolutions(struct ar_csv *csv, struct ar_device_cost *cost,
                                         struct ar_error *err)
 {
     const char *name = ar_csv_directive_text(csv, "convolutions", NULL);
+    const char *slash = strrchr(csv->path, '/');
     if (name == NULL) {
         return AR_OK;
     }
-    const char *slash = strrchr(csv->path, '/');
-    size_t folder_bytes = slash == NULL || name[0] == '/' ? 0 : (size_t)(slash - csv->path) + 1;
-    char *path = malloc(folder_bytes + strlen(name) + 1);
-    if (path == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
-    memcpy(path, csv->path, folder_bytes);
-    strcpy(path + folder_bytes, name);
-    enum ar_status status = ar_conv_points_load(path, cost, err);
-    free(path);
-    return status;
+    int folder_bytes = slash == NULL || name[0] == '/' ? 0 : (int)(slash - csv->path) + 1;
+    const char *path = ar_arena_format(&csv->arena, "%.*s%s", folder_bytes, csv->path, name);
+    return path == NULL ? ar_error_no_memory(err, csv->path)
+                        : ar_conv_points_load(path, &cost->points, err);
 }
 
-static enum ar_status read_table(const struct ar_csv *csv, struct ar_device_cost *cost,
+static enum ar_status read_table(struct ar_csv *csv, struct ar_device_cost *cost,
                                  struct ar_error *err)
 {
     static const char *const directives[] = {"source", "convolutions"};
-    enum ar_status status = ar_csv_check_directives(csv, directives, 2, err);
-    if (status == AR_OK) {
-        status = read_rows(csv, cost, err);
-    }
-    if (status == AR_OK) {
-        status = read_convolutions(csv, cost, err);
-    }
+    AR_TRY(ar_csv_check_directives(csv, directives, 2, err));
+    AR_TRY(read_rows(csv, cost, err));
     ar_copy_stem(cost->name, sizeof cost->name, csv->path, ".cost.csv");
     ar_copy_text(cost->source, sizeof cost->source, ar_csv_directive_text(csv, "source", ""));
-    return status;
+    return read_convolutions(csv, cost, err);
 }
 
 enum ar_status ar_device_cost_load(const char *path, struct ar_device_cost **cost,
                                    struct ar_error *err)
 {
     struct ar_csv *csv;
-    enum ar_status status = ar_csv_load(path, &csv, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_csv_load(path, &csv, err));
     struct ar_device_cost *loaded = calloc(1, sizeof *loaded);
-    status = loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, loaded, err);
+    enum ar_status status =
+        loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, loaded, err);
     ar_csv_destroy(csv);
     if (status != AR_OK) {
         ar_device_cost_destroy(loaded);

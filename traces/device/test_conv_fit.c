@@ -38,8 +38,8 @@ static double residual(const struct ar_device_cost *cost, enum ar_conv_pass pass
                        double *fixed_s)
 {
     double xx = 0, xy = 0, yy = 0;
-    for (uint32_t i = 0; i < cost->points_count; i++) {
-        const struct ar_conv_point *point = &cost->points[i];
+    for (size_t i = 0; i < cost->points.count; i++) {
+        const struct ar_conv_point *point = &cost->points.list[i];
         if (point->precision != precision || is_left_out(point, out)) {
             continue;
         }
@@ -106,8 +106,8 @@ static double held_out_error(enum ar_conv_pass pass, enum ar_precision precision
     struct ar_device_cost *cost = load();
     double sum = 0;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < cost->points_count; i++) {
-        const struct ar_conv_point *point = &cost->points[i];
+    for (size_t i = 0; i < cost->points.count; i++) {
+        const struct ar_conv_point *point = &cost->points.list[i];
         if (point->precision != precision) {
             continue;
         }

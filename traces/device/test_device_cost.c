@@ -28,7 +28,7 @@ Test(device_cost, a_measured_convolution_takes_its_measured_time)
 {
     struct ar_device_cost *cost = load();
     cr_expect_str_eq(cost->name, "v100-sxm2");
-    cr_expect_eq(cost->points_count, 60);
+    cr_expect_eq(cost->points.count, 60);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 8), 26e-6,
                        1e-12);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 16), 48e-6,
@@ -124,6 +124,35 @@ Test(device_cost, the_optimizer_moves_20_bytes_a_parameter)
     ar_device_cost_destroy(cost);
 }
 
+/* A copy of the shipped table with another line for its convolutions. */
+static const char *table_with(const char *line)
+{
+    static char text[20000];
+    char table[16384];
+    FILE *file = fopen(SHIPPED("device/v100-sxm2.cost.csv"), "rb");
+    size_t bytes = fread(table, 1, sizeof table - 1, file);
+    fclose(file);
+    table[bytes] = '\0';
+    snprintf(text, sizeof text, "%s%s", line, strstr(table, "\nquantity,"));
+    return text;
+}
+
+Test(device_cost, a_table_may_do_without_measured_convolutions_and_begin_with_a_byte_order_mark)
+{
+    struct ar_device_cost *cost = NULL;
+    struct ar_error err;
+    const char *text = table_with("\xef\xbb\xbf# source = none measured");
+    const char *path = test_write("plain.cost.csv", text, strlen(text));
+    cr_assert_eq(ar_device_cost_load(path, &cost, &err), AR_OK, "%s", err.text);
+    remove(path);
+    cr_expect_eq(cost->points.count, 0);
+    cr_expect_str_eq(cost->source, "none measured");
+    double marginal_s = ar_device_cost_marginal_s(cost, &measured, AR_CONV_FORWARD, AR_FP16);
+    cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 8),
+                       5.44e-6 + 8 * marginal_s, 1e-12);
+    ar_device_cost_destroy(cost);
+}
+
 #define HEADER "quantity,precision,value,unit,source\n"
 
 static void expect_refused(const char *text, const char *expected)
@@ -157,20 +186,13 @@ Test(device_cost, bad_tables_are_refused)
     "precision,batch,width,channels_in,channels_out,kernel,stride,forward_s,backward_data_s,"      \
     "backward_weights_s\n"
 
-/* A copy of the shipped table that names `file` for its convolutions. */
 static void expect_points_refused(const char *points, const char *expected)
 {
-    char table[16384];
-    FILE *file = fopen(SHIPPED("device/v100-sxm2.cost.csv"), "rb");
-    size_t bytes = fread(table, 1, sizeof table - 1, file);
-    fclose(file);
-    table[bytes] = '\0';
-    char *rest = strstr(table, "\nquantity,");
     char path[1024];
-    char text[20000];
+    char line[1100];
     snprintf(path, sizeof path, "%s", test_write("points.csv", points, strlen(points)));
-    snprintf(text, sizeof text, "# convolutions = %s%s", strrchr(path, '/') + 1, rest);
-    expect_refused(text, expected);
+    snprintf(line, sizeof line, "# convolutions = %s", strrchr(path, '/') + 1);
+    expect_refused(table_with(line), expected);
     remove(path);
 }
 
