@@ -19,42 +19,40 @@ static enum ar_status add_pair(const struct backend *backend, struct measurement
     row.probe = PROBE_LATENCY;
     row.name = probe_name(row.probe);
     row.elements = LATENCY_BYTES / row.type->bytes;
-    enum ar_status status = cases_add(cases, &row, err);
+    AR_TRY(cases_add(cases, &row, err));
     row.probe = PROBE_BANDWIDTH;
     row.name = probe_name(row.probe);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         row.elements = elements[i];
-        status = cases_add(cases, &row, err);
+        AR_TRY(cases_add(cases, &row, err));
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status add_pairs(const struct backend *backend, struct measurement row,
                                 const uint64_t *elements, size_t count, struct cases *cases,
                                 struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     uint32_t starts = row.ranks <= ALL_PAIRS_RANKS ? row.ranks : 1;
-    for (row.from = 0; status == AR_OK && row.from < starts; row.from++) {
-        for (row.to = row.from + 1; status == AR_OK && row.to < row.ranks; row.to++) {
-            status = add_pair(backend, row, elements, count, cases, err);
+    for (row.from = 0; row.from < starts; row.from++) {
+        for (row.to = row.from + 1; row.to < row.ranks; row.to++) {
+            AR_TRY(add_pair(backend, row, elements, count, cases, err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* Copies and sums within rank 0. */
 static enum ar_status add_local(struct measurement row, enum probe probe, const uint64_t *elements,
                                 size_t count, struct cases *cases, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     row.probe = probe;
     row.name = probe_name(probe);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         row.elements = elements[i];
-        status = cases_add(cases, &row, err);
+        AR_TRY(cases_add(cases, &row, err));
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
@@ -115,10 +113,7 @@ static enum ar_status add_joined(struct cases *cases, size_t first, size_t count
     }
     joined.repetitions = pairs * repetitions;
     joined.tier[strcspn(joined.tier, ":")] = '\0';
-    enum ar_status status = cases_add(cases, &joined, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(cases_add(cases, &joined, err));
     double *times_s = cases->rows[cases->count - 1].times_s;
     for (size_t i = first; i < count; i++) {
         if (belong_together(&cases->rows[first], &cases->rows[i])) {
@@ -132,16 +127,15 @@ static enum ar_status add_joined(struct cases *cases, size_t first, size_t count
 enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err)
 {
     size_t count = cases->count;
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         bool is_link = strchr(cases->rows[i].tier, ':') != NULL;
         bool is_first = is_link;
         for (size_t j = 0; j < i; j++) {
             is_first = is_first && !belong_together(&cases->rows[j], &cases->rows[i]);
         }
         if (is_first) {
-            status = add_joined(cases, i, count, err);
+            AR_TRY(add_joined(cases, i, count, err));
         }
     }
-    return status;
+    return AR_OK;
 }

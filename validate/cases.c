@@ -40,33 +40,31 @@ static enum ar_status parse_memory(const struct arguments *arguments, const stru
 static enum ar_status parse_slot(const char *text, uint32_t *slot_bytes, struct ar_error *err)
 {
     uint64_t bytes;
-    enum ar_status status = ar_parse_bytes("--slot", text, &bytes, err);
-    if (status == AR_OK && (bytes < sizeof(float) || bytes > SLOT_MAX)) {
+    AR_TRY(ar_parse_bytes("--slot", text, &bytes, err));
+    if (bytes < sizeof(float) || bytes > SLOT_MAX) {
         return ar_error_set(err, AR_USAGE, "--slot: found \"%.60s\"; expected 4B to 1GiB", text);
     }
     *slot_bytes = (uint32_t)bytes;
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status parse_timeout(const char *text, double *timeout_s, struct ar_error *err)
 {
-    enum ar_status status = ar_parse_seconds("--timeout", text, timeout_s, err);
-    if (status == AR_OK && (*timeout_s < 1e-3 || *timeout_s > 1e6)) {
+    AR_TRY(ar_parse_seconds("--timeout", text, timeout_s, err));
+    if (*timeout_s < 1e-3 || *timeout_s > 1e6) {
         return ar_error_set(err, AR_USAGE, "--timeout: found \"%.60s\"; expected 1ms to 1000000s",
                             text);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
                                   uint32_t *count, struct ar_error *err)
 {
     uint64_t value;
-    enum ar_status status = ar_parse_count(where, text, min, max, &value, err);
-    if (status == AR_OK) {
-        *count = (uint32_t)value;
-    }
-    return status;
+    AR_TRY(ar_parse_count(where, text, min, max, &value, err));
+    *count = (uint32_t)value;
+    return AR_OK;
 }
 
 enum ar_status run_config_parse(const struct arguments *arguments, const struct backend *backend,
@@ -158,29 +156,27 @@ static enum ar_status add_sizes(const struct lists *lists, struct measurement ro
     const uint64_t around[REMAINDERS] = {0, 1, row.ranks - 1, row.ranks, row.ranks + 1, PRIME};
     const uint64_t *elements = lists->elements != NULL ? lists->elements : around;
     size_t count = lists->elements != NULL ? lists->elements_count : REMAINDERS;
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         bool is_again = false;
         for (size_t j = 0; j < i; j++) {
             is_again = is_again || elements[j] == elements[i];
         }
         row.elements = elements[i];
-        status = is_again ? AR_OK : cases_add(cases, &row, err);
+        AR_TRY(is_again ? AR_OK : cases_add(cases, &row, err));
     }
-    return status;
+    return AR_OK;
 }
 
 /* All numbers of channels and sizes of an algorithm on a shape. */
 static enum ar_status add_shape(const struct lists *lists, struct measurement row,
                                 struct ar_shape shape, struct cases *cases, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     row.shape = shape;
-    for (size_t i = 0; status == AR_OK && i < lists->channels_count; i++) {
+    for (size_t i = 0; i < lists->channels_count; i++) {
         row.channels = (uint32_t)lists->channels[i];
-        status = add_sizes(lists, row, cases, err);
+        AR_TRY(add_sizes(lists, row, cases, err));
     }
-    return status;
+    return AR_OK;
 }
 
 /* The shapes named that the algorithm runs; if that is none, the one it runs by default. */
@@ -216,22 +212,21 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
                                 const struct lists *lists, struct measurement row,
                                 struct cases *cases, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     if (backend->library_collective != NULL) {
         struct measurement library = row;
         library.name = backend->library_collective;
         library.channels = 1;
         library.shape = (struct ar_shape){.x = row.ranks, .y = 1};
-        status = add_sizes(lists, library, cases, err);
+        AR_TRY(add_sizes(lists, library, cases, err));
     }
-    for (size_t i = 0; status == AR_OK && i < lists->algorithms_count; i++) {
+    for (size_t i = 0; i < lists->algorithms_count; i++) {
         row.algorithm = lists->algorithms[i];
         row.name = row.algorithm->name;
         if (backend->can_run == NULL || backend->can_run(row.algorithm)) {
-            status = add_algorithm(arguments, lists, row, cases, err);
+            AR_TRY(add_algorithm(arguments, lists, row, cases, err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status parse_lists(const struct arguments *arguments, const struct machine *machine,

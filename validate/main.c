@@ -162,14 +162,12 @@ static enum ar_status prepare(int argc, char **argv, struct session *session, st
 {
     session->argc = argc;
     session->argv = argv;
-    enum ar_status status = arguments_parse(argc, argv, &session->arguments, err);
-    if (status == AR_OK && !session->arguments.help && !session->arguments.version) {
-        status = backend_find(session->arguments.backend, &session->backend, err);
-        if (status == AR_OK) {
-            status = run_config_parse(&session->arguments, session->backend, &session->config, err);
-        }
+    AR_TRY(arguments_parse(argc, argv, &session->arguments, err));
+    if (!session->arguments.help && !session->arguments.version) {
+        AR_TRY(backend_find(session->arguments.backend, &session->backend, err));
+        AR_TRY(run_config_parse(&session->arguments, session->backend, &session->config, err));
     }
-    return status;
+    return AR_OK;
 }
 
 int main(int argc, char **argv)

@@ -17,8 +17,8 @@ static enum ar_status start(const struct run_config *config, struct machine *mac
     (void)config;
     *machine = (struct machine){
         .is_first = true, .ranks_max = RANKS_MAX, .ranks_standard = RANKS_STANDARD};
-    enum ar_status status = cuda_count(&gpus, err);
-    return status == AR_OK ? cuda_enable_peers(gpus, err) : status;
+    AR_TRY(cuda_count(&gpus, err));
+    return cuda_enable_peers(gpus, err);
 }
 
 static void stop(int code)
@@ -58,14 +58,11 @@ static enum ar_status check(struct cuda_schedule *schedule, const struct payload
                             unsigned char *capacity, struct mismatch *mismatch,
                             struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t rank = 0; status == AR_OK && rank < payload->ranks; rank++) {
-        status = cuda_schedule_read(schedule, rank, capacity, err);
-        if (status == AR_OK) {
-            payload_check(payload, rank, capacity, mismatch);
-        }
+    for (uint32_t rank = 0; rank < payload->ranks; rank++) {
+        AR_TRY(cuda_schedule_read(schedule, rank, capacity, err));
+        payload_check(payload, rank, capacity, mismatch);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status repeat_all(const struct run_config *config, struct cuda_schedule *schedule,

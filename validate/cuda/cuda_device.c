@@ -47,13 +47,14 @@ static enum ar_status enable_pair(int from, int to, struct ar_error *err)
 
 enum ar_status cuda_enable_peers(uint32_t gpus, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     for (uint32_t from = 0; from < gpus; from++) {
-        for (uint32_t to = 0; status == AR_OK && to < gpus; to++) {
-            status = from != to ? enable_pair((int)from, (int)to, err) : AR_OK;
+        for (uint32_t to = 0; to < gpus; to++) {
+            if (from != to) {
+                AR_TRY(enable_pair((int)from, (int)to, err));
+            }
         }
     }
-    return status;
+    return AR_OK;
 }
 
 int cuda_device_of(uint32_t gpus, uint32_t ranks, uint32_t rank)

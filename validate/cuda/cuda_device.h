@@ -14,6 +14,9 @@
 /** AR_OK, or AR_INTERNAL (AR_NO_MEMORY) with what CUDA says about `call`. */
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err);
 
+/** Calls a function of CUDA, and leaves the function that calls it with its error. */
+#define CUDA_TRY(function, ...) AR_TRY(cuda_check(function(__VA_ARGS__), #function, err))
+
 /** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err);
 

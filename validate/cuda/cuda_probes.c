@@ -56,41 +56,33 @@ static void destroy_end(struct end *end)
 /* Copies from one end to the other; the other end's stream goes on when it is there. */
 static enum ar_status pass(struct end *from, struct end *to, size_t bytes, struct ar_error *err)
 {
-    enum ar_status status = cuda_check(cudaSetDevice(from->device), "cudaSetDevice", err);
-    if (status == AR_OK && from->device == to->device) {
-        status = cuda_check(cudaMemcpyAsync(to->buffer, from->buffer, bytes,
-                                            cudaMemcpyDeviceToDevice, from->stream),
-                            "cudaMemcpyAsync", err);
-    } else if (status == AR_OK) {
-        status = cuda_check(cudaMemcpyPeerAsync(to->buffer, to->device, from->buffer, from->device,
-                                                bytes, from->stream),
-                            "cudaMemcpyPeerAsync", err);
+    CUDA_TRY(cudaSetDevice, from->device);
+    if (from->device == to->device) {
+        CUDA_TRY(cudaMemcpyAsync, to->buffer, from->buffer, bytes, cudaMemcpyDeviceToDevice,
+                 from->stream);
+    } else {
+        CUDA_TRY(cudaMemcpyPeerAsync, to->buffer, to->device, from->buffer, from->device, bytes,
+                 from->stream);
     }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventRecord(from->sent, from->stream), "cudaEventRecord", err);
-    }
-    return status == AR_OK ? cuda_check(cudaStreamWaitEvent(to->stream, from->sent, 0),
-                                        "cudaStreamWaitEvent", err)
-                           : status;
+    CUDA_TRY(cudaEventRecord, from->sent, from->stream);
+    return cuda_check(cudaStreamWaitEvent(to->stream, from->sent, 0), "cudaStreamWaitEvent", err);
 }
 
 static enum ar_status perform_latency(struct prober *prober, struct ar_error *err)
 {
     size_t bytes = measurement_bytes(prober->measurement);
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < 2 * ROUND_TRIPS; i++) {
-        status = pass(&prober->ends[i % 2], &prober->ends[1 - i % 2], bytes, err);
+    for (uint32_t i = 0; i < 2 * ROUND_TRIPS; i++) {
+        AR_TRY(pass(&prober->ends[i % 2], &prober->ends[1 - i % 2], bytes, err));
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status perform_launches(struct prober *prober, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < LAUNCHES; i++) {
-        status = cuda_check(kernels_nothing(prober->ends[0].stream), "an empty launch", err);
+    for (uint32_t i = 0; i < LAUNCHES; i++) {
+        AR_TRY(cuda_check(kernels_nothing(prober->ends[0].stream), "an empty launch", err));
     }
-    return status;
+    return AR_OK;
 }
 
 /* Lays out what is timed; `times` says how often it is what the row is about. */
@@ -129,30 +121,15 @@ static enum ar_status repeat(struct prober *prober, double *time_s, struct ar_er
     cudaStream_t stream = prober->ends[0].stream;
     double times;
     float time_ms;
-    enum ar_status status = cuda_check(cudaSetDevice(prober->ends[0].device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventRecord(prober->begin, stream), "cudaEventRecord", err);
-    }
-    if (status == AR_OK) {
-        status = perform(prober, &times, err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaSetDevice(prober->ends[0].device), "cudaSetDevice", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventRecord(prober->finish, stream), "cudaEventRecord", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventSynchronize(prober->finish), "a probe", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventElapsedTime(&time_ms, prober->begin, prober->finish),
-                            "cudaEventElapsedTime", err);
-    }
-    if (status == AR_OK) {
-        *time_s = 1e-3 * (double)time_ms / times;
-    }
-    return status;
+    CUDA_TRY(cudaSetDevice, prober->ends[0].device);
+    CUDA_TRY(cudaEventRecord, prober->begin, stream);
+    AR_TRY(perform(prober, &times, err));
+    CUDA_TRY(cudaSetDevice, prober->ends[0].device);
+    CUDA_TRY(cudaEventRecord, prober->finish, stream);
+    AR_TRY(cuda_check(cudaEventSynchronize(prober->finish), "a probe", err));
+    CUDA_TRY(cudaEventElapsedTime, &time_ms, prober->begin, prober->finish);
+    *time_s = 1e-3 * (double)time_ms / times;
+    return AR_OK;
 }
 
 static enum ar_status make_prober(const struct measurement *measurement, uint32_t gpus,

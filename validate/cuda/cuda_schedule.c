@@ -42,42 +42,31 @@ static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, u
     const struct measurement *measurement = schedule->measurement;
     struct cuda_rank *made = &schedule->ranks[rank];
     made->device = cuda_device_of(gpus, measurement->ranks, rank);
-    enum ar_status status = ports_create(measurement, rank, &made->ports, err);
-    if (status == AR_OK) {
-        made->links = calloc(made->ports.count + 1, sizeof *made->links);
-        status = made->links != NULL ? cuda_check(cudaSetDevice(made->device), "cudaSetDevice", err)
-                                     : ar_error_no_memory(err, "connections");
+    AR_TRY(ports_create(measurement, rank, &made->ports, err));
+    made->links = calloc(made->ports.count + 1, sizeof *made->links);
+    AR_TRY(made->links != NULL ? cuda_check(cudaSetDevice(made->device), "cudaSetDevice", err)
+                               : ar_error_no_memory(err, "connections"));
+    AR_TRY(allocate(measurement_bytes(measurement), &made->buffer, err));
+    for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+        CUDA_TRY(cudaStreamCreateWithFlags, &made->streams[channel], cudaStreamNonBlocking);
+        AR_TRY(make_event(&made->done[channel], err));
     }
-    if (status == AR_OK) {
-        status = allocate(measurement_bytes(measurement), &made->buffer, err);
-    }
-    for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
-        status =
-            cuda_check(cudaStreamCreateWithFlags(&made->streams[channel], cudaStreamNonBlocking),
-                       "cudaStreamCreateWithFlags", err);
-        if (status == AR_OK) {
-            status = make_event(&made->done[channel], err);
-        }
-    }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status make_link(struct cuda_schedule *schedule, struct cuda_link *link,
                                 struct ar_error *err)
 {
     uint32_t window = schedule->config->window;
-    enum ar_status status =
-        cuda_check(cudaSetDevice(schedule->ranks[link->from].device), "cudaSetDevice", err);
-    for (uint32_t i = 0; status == AR_OK && i < window; i++) {
-        status = make_event(&link->sent[i], err);
+    CUDA_TRY(cudaSetDevice, schedule->ranks[link->from].device);
+    for (uint32_t i = 0; i < window; i++) {
+        AR_TRY(make_event(&link->sent[i], err));
     }
-    if (status == AR_OK) {
-        status = cuda_check(cudaSetDevice(schedule->ranks[link->to].device), "cudaSetDevice", err);
+    CUDA_TRY(cudaSetDevice, schedule->ranks[link->to].device);
+    for (uint32_t i = 0; i < window; i++) {
+        AR_TRY(make_event(&link->taken[i], err));
     }
-    for (uint32_t i = 0; status == AR_OK && i < window; i++) {
-        status = make_event(&link->taken[i], err);
-    }
-    return status == AR_OK ? allocate(window * schedule->slot_bytes, &link->slots, err) : status;
+    return allocate(window * schedule->slot_bytes, &link->slots, err);
 }
 
 /* Gives every sending port a link, and the receiving port at its other end the same. */
@@ -85,8 +74,7 @@ static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
                                  struct ar_error *err)
 {
     struct cuda_rank *sender = &schedule->ranks[from];
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < sender->ports.count; i++) {
+    for (uint32_t i = 0; i < sender->ports.count; i++) {
         struct port port = sender->ports.ports[i];
         if (!port.sends) {
             continue;
@@ -98,38 +86,30 @@ static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
             (struct cuda_link){.channel = port.channel, .from = from, .to = port.peer};
         sender->links[i] = index;
         receiver->links[ports_find(&receiver->ports, other)] = index;
-        status = make_link(schedule, &schedule->links[index], err);
+        AR_TRY(make_link(schedule, &schedule->links[index], err));
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus, struct ar_error *err)
 {
     uint32_t ranks = schedule->measurement->ranks;
     uint32_t ports = 0;
-    enum ar_status status = AR_OK;
-    for (uint32_t rank = 0; status == AR_OK && rank < ranks; rank++) {
-        status = make_rank(schedule, gpus, rank, err);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        AR_TRY(make_rank(schedule, gpus, rank, err));
         ports += schedule->ranks[rank].ports.count;
     }
     schedule->links = calloc(ports + 1, sizeof *schedule->links);
-    if (status == AR_OK && schedule->links == NULL) {
+    if (schedule->links == NULL) {
         return ar_error_no_memory(err, "connections");
     }
-    for (uint32_t rank = 0; status == AR_OK && rank < ranks; rank++) {
-        status = make_links(schedule, rank, err);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        AR_TRY(make_links(schedule, rank, err));
     }
-    if (status == AR_OK) {
-        status = cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
-    }
-    if (status == AR_OK) {
-        status = make_event(&schedule->fork, err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventCreate(&schedule->begin), "cudaEventCreate", err);
-    }
-    return status == AR_OK ? cuda_check(cudaEventCreate(&schedule->end), "cudaEventCreate", err)
-                           : status;
+    CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
+    AR_TRY(make_event(&schedule->fork, err));
+    CUDA_TRY(cudaEventCreate, &schedule->begin);
+    return cuda_check(cudaEventCreate(&schedule->end), "cudaEventCreate", err);
 }
 
 static enum ar_status capture(struct cuda_schedule *schedule, struct ar_error *err)
@@ -235,13 +215,9 @@ static enum ar_status move_buffer(const struct cuda_schedule *schedule, uint32_t
 {
     const struct cuda_rank *member = &schedule->ranks[rank];
     size_t bytes = measurement_bytes(schedule->measurement);
-    enum ar_status status = cuda_check(cudaSetDevice(member->device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, member->streams[0]),
-                            "cudaMemcpyAsync", err);
-    }
-    return status == AR_OK ? cuda_check(cudaStreamSynchronize(member->streams[0]), "a copy", err)
-                           : status;
+    CUDA_TRY(cudaSetDevice, member->device);
+    CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, member->streams[0]);
+    return cuda_check(cudaStreamSynchronize(member->streams[0]), "a copy", err);
 }
 
 enum ar_status cuda_schedule_write(struct cuda_schedule *schedule, uint32_t rank,

@@ -72,19 +72,17 @@ static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err
     const unsigned char *from = turn->rank->buffer + offset_of(turn, span);
     unsigned char *to = slot_of(turn, link, span, slot);
     size_t bytes = span.count * turn->schedule->measurement->type->bytes;
-    enum ar_status status = cuda_check(cudaSetDevice(device), "cudaSetDevice", err);
-    if (status == AR_OK && link->sends >= window) {
-        status = wait_for(stream, link->taken[slot], err);
+    CUDA_TRY(cudaSetDevice, device);
+    if (link->sends >= window) {
+        AR_TRY(wait_for(stream, link->taken[slot], err));
     }
-    if (status == AR_OK && device == peer) {
-        status = cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream),
-                            "cudaMemcpyAsync", err);
-    } else if (status == AR_OK) {
-        status = cuda_check(cudaMemcpyPeerAsync(to, peer, from, device, bytes, stream),
-                            "cudaMemcpyPeerAsync", err);
+    if (device == peer) {
+        CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    } else {
+        CUDA_TRY(cudaMemcpyPeerAsync, to, peer, from, device, bytes, stream);
     }
     link->sends++;
-    return status == AR_OK ? record(link->sent[slot], stream, err) : status;
+    return record(link->sent[slot], stream, err);
 }
 
 static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *err)
@@ -96,20 +94,17 @@ static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *
     unsigned char *to = turn->rank->buffer + offset_of(turn, span);
     const unsigned char *from = slot_of(turn, link, span, slot);
     uint32_t element_bytes = turn->schedule->measurement->type->bytes;
-    enum ar_status status = cuda_check(cudaSetDevice(turn->rank->device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = wait_for(stream, link->sent[slot], err);
-    }
-    if (status == AR_OK && turn->move.receive == AR_RECEIVE_REDUCE) {
-        status = cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
-                            "the launch of a sum", err);
-    } else if (status == AR_OK) {
-        status = cuda_check(
-            cudaMemcpyAsync(to, from, span.count * element_bytes, cudaMemcpyDeviceToDevice, stream),
-            "cudaMemcpyAsync", err);
+    CUDA_TRY(cudaSetDevice, turn->rank->device);
+    AR_TRY(wait_for(stream, link->sent[slot], err));
+    if (turn->move.receive == AR_RECEIVE_REDUCE) {
+        AR_TRY(cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
+                          "the launch of a sum", err));
+    } else {
+        CUDA_TRY(cudaMemcpyAsync, to, from, span.count * element_bytes, cudaMemcpyDeviceToDevice,
+                 stream);
     }
     link->receives++;
-    return status == AR_OK ? record(link->taken[slot], stream, err) : status;
+    return record(link->taken[slot], stream, err);
 }
 
 /* One step of a channel: all sends, then all receives. */
@@ -117,17 +112,16 @@ static enum ar_status lay_out_step(struct cuda_schedule *schedule, uint32_t chan
                                    struct ar_error *err)
 {
     uint32_t ranks = schedule->measurement->ranks;
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < 2 * ranks; i++) {
+    for (uint32_t i = 0; i < 2 * ranks; i++) {
         struct turn turn = turn_of(schedule, channel, i % ranks, step);
         if (i < ranks && turn.move.sends && turn.move.send_span.count > 0) {
-            status = lay_out_send(&turn, err);
+            AR_TRY(lay_out_send(&turn, err));
         } else if (i >= ranks && turn.move.receive != AR_RECEIVE_NONE &&
                    turn.move.receive_span.count > 0) {
-            status = lay_out_receive(&turn, err);
+            AR_TRY(lay_out_receive(&turn, err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* All streams wait for the first one. */
@@ -135,18 +129,17 @@ static enum ar_status fork_streams(struct cuda_schedule *schedule, struct ar_err
 {
     const struct measurement *measurement = schedule->measurement;
     cudaStream_t first = schedule->ranks[0].streams[0];
-    enum ar_status status =
-        cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = record(schedule->fork, first, err);
-    }
-    for (uint32_t rank = 0; status == AR_OK && rank < measurement->ranks; rank++) {
-        for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
+    CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
+    AR_TRY(record(schedule->fork, first, err));
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
             cudaStream_t stream = schedule->ranks[rank].streams[channel];
-            status = stream != first ? wait_for(stream, schedule->fork, err) : AR_OK;
+            if (stream != first) {
+                AR_TRY(wait_for(stream, schedule->fork, err));
+            }
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* The first stream waits for all others. */
@@ -154,21 +147,18 @@ static enum ar_status join_streams(struct cuda_schedule *schedule, struct ar_err
 {
     const struct measurement *measurement = schedule->measurement;
     cudaStream_t first = schedule->ranks[0].streams[0];
-    enum ar_status status = AR_OK;
-    for (uint32_t rank = 0; status == AR_OK && rank < measurement->ranks; rank++) {
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
         struct cuda_rank *member = &schedule->ranks[rank];
-        status = cuda_check(cudaSetDevice(member->device), "cudaSetDevice", err);
-        for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
+        CUDA_TRY(cudaSetDevice, member->device);
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
             if (member->streams[channel] == first) {
                 continue;
             }
-            status = record(member->done[channel], member->streams[channel], err);
-            if (status == AR_OK) {
-                status = wait_for(first, member->done[channel], err);
-            }
+            AR_TRY(record(member->done[channel], member->streams[channel], err));
+            AR_TRY(wait_for(first, member->done[channel], err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status cuda_schedule_lay_out(struct cuda_schedule *schedule, struct ar_error *err)
@@ -179,11 +169,11 @@ enum ar_status cuda_schedule_lay_out(struct cuda_schedule *schedule, struct ar_e
         schedule->links[i].sends = 0;
         schedule->links[i].receives = 0;
     }
-    enum ar_status status = fork_streams(schedule, err);
-    for (uint32_t step = 0; status == AR_OK && step < steps; step++) {
-        for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
-            status = lay_out_step(schedule, channel, step, err);
+    AR_TRY(fork_streams(schedule, err));
+    for (uint32_t step = 0; step < steps; step++) {
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+            AR_TRY(lay_out_step(schedule, channel, step, err));
         }
     }
-    return status == AR_OK ? join_streams(schedule, err) : status;
+    return join_streams(schedule, err);
 }

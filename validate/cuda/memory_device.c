@@ -6,11 +6,9 @@
 static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
 {
     void *allocated = NULL;
-    enum ar_status status = cuda_check(cudaMalloc(&allocated, bytes + 1), "cudaMalloc", err);
-    if (status == AR_OK) {
-        *memory = allocated;
-    }
-    return status;
+    CUDA_TRY(cudaMalloc, &allocated, bytes + 1);
+    *memory = allocated;
+    return AR_OK;
 }
 
 static void release(unsigned char *memory)
@@ -22,21 +20,16 @@ static void release(unsigned char *memory)
 static enum ar_status copy(unsigned char *to, const unsigned char *from, size_t bytes,
                            struct ar_error *err)
 {
-    enum ar_status status =
-        cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, cudaStreamPerThread),
-                   "cudaMemcpyAsync", err);
-    return status == AR_OK ? cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a copy", err)
-                           : status;
+    CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, cudaStreamPerThread);
+    return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a copy", err);
 }
 
 static enum ar_status reduce(const struct element_type *type, unsigned char *sum,
                              const unsigned char *addend, uint64_t count, struct ar_error *err)
 {
-    enum ar_status status =
-        cuda_check(kernels_reduce(type->bytes, sum, addend, count, cudaStreamPerThread),
-                   "the launch of a sum", err);
-    return status == AR_OK ? cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err)
-                           : status;
+    AR_TRY(cuda_check(kernels_reduce(type->bytes, sum, addend, count, cudaStreamPerThread),
+                      "the launch of a sum", err));
+    return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
 const struct memory memory_device = {

@@ -97,23 +97,18 @@ static enum ar_status team_create(const struct run_config *config,
                                   const struct measurement *measurement, struct team *team,
                                   struct ar_error *err)
 {
-    enum ar_status status = payload_create(measurement->type, measurement->ranks,
-                                           measurement->elements, &team->payload, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements,
+                          &team->payload, err));
     team->members = calloc(measurement->ranks, sizeof *team->members);
     team->ports = calloc(measurement->ranks, sizeof *team->ports);
     if (team->members == NULL || team->ports == NULL) {
         return ar_error_no_memory(err, "ranks");
     }
-    for (uint32_t rank = 0; status == AR_OK && rank < measurement->ranks; rank++) {
-        status = create_member(config, measurement, rank, team, err);
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        AR_TRY(create_member(config, measurement, rank, team, err));
     }
-    return status == AR_OK
-               ? host_group_create(team->ports, measurement->ranks, config->window,
-                                   execution_slot_bytes(measurement, config), &team->group, err)
-               : status;
+    return host_group_create(team->ports, measurement->ranks, config->window,
+                             execution_slot_bytes(measurement, config), &team->group, err);
 }
 
 static void team_destroy(uint32_t ranks, struct team *team)

@@ -224,11 +224,8 @@ static enum ar_status connect(struct host_group *group, const struct ports *port
         }
         struct port other = {.channel = port.channel, .peer = rank, .sends = false};
         struct mailbox *box = &group->boxes[group->boxes_count++];
-        enum ar_status status = memory_host.allocate(
-            group->window * group->members[rank].transport.slot_bytes, &box->slots, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(memory_host.allocate(group->window * group->members[rank].transport.slot_bytes,
+                                    &box->slots, err));
         group->members[rank].boxes[i] = box;
         group->members[port.peer].boxes[ports_find(&ports[port.peer], other)] = box;
     }
@@ -256,14 +253,13 @@ static enum ar_status group_fill(struct host_group *group, const struct ports *p
     if (group->members == NULL || group->boxes == NULL) {
         return ar_error_no_memory(err, "mailboxes");
     }
-    enum ar_status status = AR_OK;
-    for (uint32_t rank = 0; status == AR_OK && rank < group->ranks; rank++) {
-        status = init_rank(group, rank, &ports[rank], slot_bytes, err);
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        AR_TRY(init_rank(group, rank, &ports[rank], slot_bytes, err));
     }
-    for (uint32_t rank = 0; status == AR_OK && rank < group->ranks; rank++) {
-        status = connect(group, ports, rank, err);
+    for (uint32_t rank = 0; rank < group->ranks; rank++) {
+        AR_TRY(connect(group, ports, rank, err));
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,

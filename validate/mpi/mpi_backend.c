@@ -11,9 +11,9 @@ static const struct mpi_world *world;
 static enum ar_status start(const struct run_config *config, struct machine *machine,
                             struct ar_error *err)
 {
-    enum ar_status status = mpi_world_start(&world, err);
+    AR_TRY(mpi_world_start(&world, err));
     *machine = mpi_world_machine(world);
-    return status == AR_OK ? mpi_memory_check(config->memory, world->local_rank, err) : status;
+    return mpi_memory_check(config->memory, world->local_rank, err);
 }
 
 static void describe(FILE *file)

@@ -149,13 +149,12 @@ static enum ar_status barrier_round(struct mpi_transport *mpi, uint32_t distance
  * not say who is not. */
 static enum ar_status barrier(struct transport *transport, double timeout_s, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     uint32_t round = 0;
-    for (uint32_t distance = 1; status == AR_OK && distance < transport->ranks; distance *= 2) {
-        status = barrier_round(owner_of(transport), distance, round, timeout_s, err);
+    for (uint32_t distance = 1; distance < transport->ranks; distance *= 2) {
+        AR_TRY(barrier_round(owner_of(transport), distance, round, timeout_s, err));
         round++;
     }
-    return status;
+    return AR_OK;
 }
 
 static const struct transport_calls calls = {

@@ -33,21 +33,18 @@ static enum ar_status start(const struct run_config *config, struct machine *mac
                             struct ar_error *err)
 {
     (void)config;
-    enum ar_status status = AR_OK;
     *machine = (struct machine){.is_first = true};
 #ifdef VALIDATE_HAS_MPI
-    status = mpi_world_start(&world, err);
+    AR_TRY(mpi_world_start(&world, err));
     *machine = mpi_world_machine(world);
 #endif
-    if (status == AR_OK) {
-        status = cuda_count(&gpus, err);
-    }
-    if (status == AR_OK && is_alone()) {
+    AR_TRY(cuda_count(&gpus, err));
+    if (is_alone()) {
         machine->ranks_max = gpus;
         machine->ranks_standard = gpus;
         machine->ranks_per_node = gpus;
     }
-    return status == AR_OK ? nccl_library_load(&library, err) : status;
+    return nccl_library_load(&library, err);
 }
 
 static void stop(int code)
@@ -82,13 +79,8 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
     *place = (struct nccl_place){.count = measurement->ranks, .is_alone = is_alone()};
 #ifdef VALIDATE_HAS_MPI
     if (!is_alone()) {
-        enum ar_status status = AR_OK;
         if (world->rank == 0) {
-            status =
-                nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err);
-        }
-        if (status != AR_OK) {
-            return status;
+            AR_TRY(nccl_check(&library, library.get_unique_id(&place->id), "ncclGetUniqueId", err));
         }
         mpi_world_broadcast((unsigned char *)&place->id, sizeof place->id);
         place->first = world->rank;

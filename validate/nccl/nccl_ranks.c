@@ -102,17 +102,16 @@ static ncclResult_t gather_row(const struct nccl_ranks *ranks, struct nccl_rank 
 static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
 {
     const struct ar_shape *shape = &ranks->measurement->shape;
-    enum ar_status status = AR_OK;
     if (shape->x > 1) {
-        status = call_all(ranks, scatter_row, "ncclReduceScatter", err);
+        AR_TRY(call_all(ranks, scatter_row, "ncclReduceScatter", err));
     }
-    if (status == AR_OK && shape->y > 1) {
-        status = call_all(ranks, reduce_column, "ncclAllReduce", err);
+    if (shape->y > 1) {
+        AR_TRY(call_all(ranks, reduce_column, "ncclAllReduce", err));
     }
-    if (status == AR_OK && shape->x > 1) {
-        status = call_all(ranks, gather_row, "ncclAllGather", err);
+    if (shape->x > 1) {
+        AR_TRY(call_all(ranks, gather_row, "ncclAllGather", err));
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place *place,
@@ -151,12 +150,9 @@ static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place 
 static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
 {
     void *allocated = NULL;
-    enum ar_status status = cuda_check(cudaMalloc(&allocated, bytes), "cudaMalloc", err);
-    if (status == AR_OK) {
-        *memory = allocated;
-        status = cuda_check(cudaMemset(allocated, 0, bytes), "cudaMemset", err);
-    }
-    return status;
+    CUDA_TRY(cudaMalloc, &allocated, bytes);
+    *memory = allocated;
+    return cuda_check(cudaMemset(allocated, 0, bytes), "cudaMemset", err);
 }
 
 static enum ar_status make_rank(const struct nccl_ranks *ranks, struct nccl_rank *rank,
@@ -164,25 +160,13 @@ static enum ar_status make_rank(const struct nccl_ranks *ranks, struct nccl_rank
 {
     const struct measurement *measurement = ranks->measurement;
     size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
-    enum ar_status status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaStreamCreateWithFlags(&rank->stream, cudaStreamNonBlocking),
-                            "cudaStreamCreateWithFlags", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventCreate(&rank->begin), "cudaEventCreate", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventCreate(&rank->end), "cudaEventCreate", err);
-    }
-    if (status == AR_OK) {
-        status = allocate(bytes, &rank->buffer, err);
-    }
-    if (status == AR_OK) {
-        status = allocate(sizeof(float), &rank->token, err);
-    }
-    return status == AR_OK ? cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", err)
-                           : status;
+    CUDA_TRY(cudaSetDevice, rank->device);
+    CUDA_TRY(cudaStreamCreateWithFlags, &rank->stream, cudaStreamNonBlocking);
+    CUDA_TRY(cudaEventCreate, &rank->begin);
+    CUDA_TRY(cudaEventCreate, &rank->end);
+    AR_TRY(allocate(bytes, &rank->buffer, err));
+    AR_TRY(allocate(sizeof(float), &rank->token, err));
+    return cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", err);
 }
 
 enum ar_status nccl_ranks_create(const struct nccl_library *library,
@@ -259,13 +243,9 @@ static enum ar_status move_buffer(const struct nccl_ranks *ranks, uint32_t index
 {
     const struct nccl_rank *rank = &ranks->ranks[index];
     size_t bytes = measurement_bytes(ranks->measurement);
-    enum ar_status status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, rank->stream),
-                            "cudaMemcpyAsync", err);
-    }
-    return status == AR_OK ? cuda_check(cudaStreamSynchronize(rank->stream), "a copy", err)
-                           : status;
+    CUDA_TRY(cudaSetDevice, rank->device);
+    CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, rank->stream);
+    return cuda_check(cudaStreamSynchronize(rank->stream), "a copy", err);
 }
 
 enum ar_status nccl_ranks_write(struct nccl_ranks *ranks, uint32_t index, const unsigned char *from,
@@ -282,16 +262,12 @@ enum ar_status nccl_ranks_read(struct nccl_ranks *ranks, uint32_t index, unsigne
 
 static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
+    for (uint32_t i = 0; i < ranks->count; i++) {
         struct nccl_rank *rank = &ranks->ranks[i];
-        status = cuda_check(cudaSetDevice(rank->device), "cudaSetDevice", err);
-        if (status == AR_OK) {
-            status = cuda_check(cudaEventRecord(is_end ? rank->end : rank->begin, rank->stream),
-                                "cudaEventRecord", err);
-        }
+        CUDA_TRY(cudaSetDevice, rank->device);
+        CUDA_TRY(cudaEventRecord, is_end ? rank->end : rank->begin, rank->stream);
     }
-    return status;
+    return AR_OK;
 }
 
 /* Waits for a rank without blocking, so that a hang is noticed; keeps the longest time. */
@@ -313,38 +289,29 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
                             measurement_text(ranks->measurement, text), rank->rank, timeout_s,
                             ranks->measurement->ranks);
     }
-    enum ar_status status = cuda_check(code, "the collective", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventElapsedTime(&time_ms, rank->begin, rank->end),
-                            "cudaEventElapsedTime", err);
-    }
-    if (status == AR_OK && 1e-3 * (double)time_ms > *time_s) {
+    AR_TRY(cuda_check(code, "the collective", err));
+    CUDA_TRY(cudaEventElapsedTime, &time_ms, rank->begin, rank->end);
+    if (1e-3 * (double)time_ms > *time_s) {
         *time_s = 1e-3 * (double)time_ms;
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double *time_s,
                               struct ar_error *err)
 {
     double slowest_s = 0;
-    enum ar_status status = call_all(ranks, meet, "ncclAllReduce", err);
-    if (status == AR_OK) {
-        status = record_all(ranks, false, err);
+    AR_TRY(call_all(ranks, meet, "ncclAllReduce", err));
+    AR_TRY(record_all(ranks, false, err));
+    if (ranks->measurement->elements > 0) {
+        AR_TRY(ranks->measurement->algorithm != NULL
+                   ? run_torus(ranks, err)
+                   : call_all(ranks, reduce_all, "ncclAllReduce", err));
     }
-    if (status == AR_OK && ranks->measurement->elements > 0) {
-        status = ranks->measurement->algorithm != NULL
-                     ? run_torus(ranks, err)
-                     : call_all(ranks, reduce_all, "ncclAllReduce", err);
+    AR_TRY(record_all(ranks, true, err));
+    for (uint32_t i = 0; i < ranks->count; i++) {
+        AR_TRY(await_rank(ranks, &ranks->ranks[i], timeout_s, &slowest_s, err));
     }
-    if (status == AR_OK) {
-        status = record_all(ranks, true, err);
-    }
-    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
-        status = await_rank(ranks, &ranks->ranks[i], timeout_s, &slowest_s, err);
-    }
-    if (status == AR_OK) {
-        *time_s = slowest_s;
-    }
-    return status;
+    *time_s = slowest_s;
+    return AR_OK;
 }

@@ -52,19 +52,18 @@ static enum ar_status add_ports(const struct measurement *measurement, uint32_t 
     struct ar_order order = measurement_order(measurement);
     uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
     uint64_t elements = measurement_part(measurement, channel).count;
-    enum ar_status status = AR_OK;
-    for (uint32_t step = 0; status == AR_OK && step < steps; step++) {
+    for (uint32_t step = 0; step < steps; step++) {
         struct ar_move move = algorithm->move(&measurement->shape, elements, position, step);
         if (move.sends) {
             struct port port = {channel, ar_order_rank(&order, channel, move.send_to), true};
-            status = add_port(ports, port, err);
+            AR_TRY(add_port(ports, port, err));
         }
-        if (status == AR_OK && move.receive != AR_RECEIVE_NONE) {
+        if (move.receive != AR_RECEIVE_NONE) {
             struct port port = {channel, ar_order_rank(&order, channel, move.receive_from), false};
-            status = add_port(ports, port, err);
+            AR_TRY(add_port(ports, port, err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status ports_create(const struct measurement *measurement, uint32_t rank,
@@ -181,10 +180,7 @@ static enum ar_status advance_send(struct cursor *cursor, bool *progressed, stru
         if (transport->calls->send_from != NULL) {
             transport->calls->send_from(transport, cursor->send_port, from, bytes);
         } else {
-            enum ar_status status = memory->copy(slot, from, bytes, err);
-            if (status != AR_OK) {
-                return status;
-            }
+            AR_TRY(memory->copy(slot, from, bytes, err));
             transport->calls->send(transport, cursor->send_port, bytes);
         }
         cursor->sent += count;
@@ -312,10 +308,7 @@ enum ar_status execution_run(const struct execution *execution, struct ar_error 
         uint32_t ticket = transport->calls->ticket(transport);
         bool progressed = false;
         for (uint32_t channel = 0; channel < channels; channel++) {
-            enum ar_status status = advance(&cursors[channel], &progressed, err);
-            if (status != AR_OK) {
-                return status;
-            }
+            AR_TRY(advance(&cursors[channel], &progressed, err));
         }
         if (progressed) {
             stuck_since_s = -1;

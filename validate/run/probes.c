@@ -106,14 +106,11 @@ static enum ar_status exchange(const struct prober *prober, size_t there, size_t
                                uint32_t rounds, struct ar_error *err)
 {
     bool is_from = prober->transport->rank == prober->measurement->from;
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < rounds; i++) {
-        status = pass(prober, is_from ? PORT_OUT : PORT_IN, there, err);
-        if (status == AR_OK) {
-            status = pass(prober, is_from ? PORT_IN : PORT_OUT, back, err);
-        }
+    for (uint32_t i = 0; i < rounds; i++) {
+        AR_TRY(pass(prober, is_from ? PORT_OUT : PORT_IN, there, err));
+        AR_TRY(pass(prober, is_from ? PORT_IN : PORT_OUT, back, err));
     }
-    return status;
+    return AR_OK;
 }
 
 /* What is timed, on a rank that takes part. */

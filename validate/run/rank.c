@@ -55,32 +55,25 @@ static enum ar_status fill(struct work *work, struct ar_error *err)
 static enum ar_status check(struct work *work, struct mismatch *mismatch, struct ar_error *err)
 {
     const struct memory *memory = work->execution.config->memory;
-    enum ar_status status = AR_OK;
     if (!memory->is_host) {
-        status = memory->read(work->seen, work->execution.buffer,
-                              measurement_bytes(work->execution.measurement), err);
+        AR_TRY(memory->read(work->seen, work->execution.buffer,
+                            measurement_bytes(work->execution.measurement), err));
     }
-    if (status == AR_OK) {
-        payload_check(work->payload, work->execution.transport->rank, work->seen, mismatch);
-    }
-    return status;
+    payload_check(work->payload, work->execution.transport->rank, work->seen, mismatch);
+    return AR_OK;
 }
 
 static enum ar_status repeat(struct work *work, double *time_s, struct mismatch *mismatch,
                              struct ar_error *err)
 {
     struct transport *transport = work->execution.transport;
-    enum ar_status status = fill(work, err);
-    if (status == AR_OK) {
-        status = transport->calls->barrier(
-            transport, barrier_timeout_s(work->execution.config->timeout_s), err);
-    }
+    AR_TRY(fill(work, err));
+    AR_TRY(transport->calls->barrier(transport,
+                                     barrier_timeout_s(work->execution.config->timeout_s), err));
     double begin_s = ar_clock_s();
-    if (status == AR_OK) {
-        status = execution_run(&work->execution, err);
-    }
+    AR_TRY(execution_run(&work->execution, err));
     *time_s = ar_clock_s() - begin_s;
-    return status == AR_OK ? check(work, mismatch, err) : status;
+    return check(work, mismatch, err);
 }
 
 enum ar_status rank_run(const struct measurement *measurement, const struct run_config *config,
