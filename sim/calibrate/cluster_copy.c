@@ -52,24 +52,24 @@ void remark_program(struct remarks *remarks)
     remark(remarks, "program: allreckon " AR_VERSION ", %s", date);
 }
 
-void remark_measured(const struct campaign *campaign, struct remarks *remarks)
+void remark_measured(const struct ar_measured *measured, struct remarks *remarks)
 {
-    for (size_t i = 0; i < campaign->runs_count; i++) {
-        const struct campaign_run *run = &campaign->runs[i];
+    for (size_t i = 0; i < measured->runs_count; i++) {
+        const struct ar_measured_run *run = &measured->runs[i];
         remark(remarks,
                "measured: %.240s, line %" PRIu64 ": %zu rows of %" PRIu32 " GPUs on %" PRIu32
                " node%s",
                run->path, run->line, run->rows_count, run->ranks, run->nodes,
                run->nodes == 1 ? "" : "s");
     }
-    if (campaign->backend[0] != '\0') {
-        remark(remarks, "measured backend: %s", campaign->backend);
+    if (measured->backend[0] != '\0') {
+        remark(remarks, "measured backend: %s", measured->backend);
     }
-    if (campaign->library[0] != '\0') {
-        remark(remarks, "measured library: %s", campaign->library);
+    if (measured->library[0] != '\0') {
+        remark(remarks, "measured library: %s", measured->library);
     }
-    if (campaign->gpu[0] != '\0') {
-        remark(remarks, "measured GPU: %s", campaign->gpu);
+    if (measured->gpu[0] != '\0') {
+        remark(remarks, "measured GPU: %s", measured->gpu);
     }
 }
 
@@ -108,12 +108,12 @@ void copy_set(struct cluster_copy *copy, const char *key, const char *value, con
     snprintf(entry->line, sizeof entry->line, "%s = %s ; %s", key, value, source);
 }
 
-void copy_settings(struct cluster_copy *copy, const struct options *options)
+void copy_settings(struct cluster_copy *copy, const struct ar_calibrate_request *request)
 {
-    for (size_t i = 0; i < options->settings.count; i++) {
-        const char *equals = strchr(options->settings.texts[i], '=');
+    for (size_t i = 0; i < request->settings_count; i++) {
+        const char *equals = strchr(request->settings[i], '=');
         char key[COPY_NAME_SIZE];
-        take_key(options->settings.texts[i], (size_t)(equals - options->settings.texts[i]), key);
+        take_key(request->settings[i], (size_t)(equals - request->settings[i]), key);
         copy_set(copy, key, equals + 1 + strspn(equals + 1, " \t"),
                  "--set of 'allreckon calibrate'");
     }

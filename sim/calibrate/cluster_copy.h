@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "campaign.h"
+#include "ar_measured.h"
 
 enum {
     COPY_NAME_SIZE = 128,
@@ -15,7 +15,8 @@ enum {
     COPY_LINE_SIZE = 8192,
     COPY_PATH_SIZE = 3700,
     COPY_REMARKS_MAX = AR_LIBRARY_NODES_MAX * 4 + 512,
-    COPY_ENTRIES_MAX = SETTINGS_MAX + AR_LINK_COSTS_COUNT + 4
+    COPY_SETTINGS_MAX = 64,
+    COPY_ENTRIES_MAX = COPY_SETTINGS_MAX + AR_LINK_COSTS_COUNT + 4
 };
 
 /** Lines of comment; freed with remarks_free(). */
@@ -36,7 +37,7 @@ void remark_counts(struct remarks *remarks, const char *what,
 void remark_program(struct remarks *remarks);
 
 /** Which runs were measured, and on what. */
-void remark_measured(const struct campaign *campaign, struct remarks *remarks);
+void remark_measured(const struct ar_measured *measured, struct remarks *remarks);
 
 void remarks_free(struct remarks *remarks);
 
@@ -56,7 +57,7 @@ struct cluster_copy {
 void copy_set(struct cluster_copy *copy, const char *key, const char *value, const char *source);
 
 /** Sets what `--set` says. */
-void copy_settings(struct cluster_copy *copy, const struct options *options);
+void copy_settings(struct cluster_copy *copy, const struct ar_calibrate_request *request);
 
 /** The description of the cluster, and what is different here (`NCCL fitted to 24 rows`); an
  * earlier `WHAT fitted to ...` is replaced. */

@@ -1,21 +1,22 @@
-#include "link_calibration.h"
+#include "ar_link_calibration.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calibration.h"
-#include "plan.h"
+#include "ar_note.h"
+#include "hold_out.h"
+#include "report.h"
 
 #define ERROR_NOTED    0.15 /* median, of rows that were not fitted */
 #define FACTOR_NOTED   30   /* of a number and its prior */
 #define RESIDUAL_NOTED 0.5
 
-void link_choice(const struct ar_collective *collective, char text[24])
+void link_choice(const struct ar_collective *collective, char text[AR_COMPARED_CHOICE])
 {
     char shape[AR_SHAPE_TEXT];
-    snprintf(text, 24, "%.12s %.10s", collective->algorithm->name,
+    snprintf(text, AR_COMPARED_CHOICE, "%.12s %.10s", collective->algorithm->name,
              ar_shape_format(&collective->shape, shape));
 }
 
@@ -47,128 +48,183 @@ bool links_fitted_have(const char *text, const struct ar_library_run *run)
 
 /* --- the fit ------------------------------------------------------------------------------ */
 
-static bool is_fitted(const struct link_calibration *calibration, const struct campaign *campaign,
-                      size_t row)
+static bool is_fitted(const struct ar_link_calibration *calibration,
+                      const struct ar_measured *measured, size_t row)
 {
     return ar_library_nodes_have(&calibration->fitted,
-                                 campaign_group(campaign, &campaign->rows[row].run));
+                                 ar_measured_group(measured, &measured->rows[row].run));
 }
 
-static enum ar_status fit_rows(const struct campaign *campaign, struct ar_cluster *cluster,
-                               struct link_calibration *calibration, struct ar_error *err)
+static enum ar_status fit_rows(const struct ar_measured *measured, struct ar_cluster *cluster,
+                               struct ar_arena *arena, struct ar_link_calibration *calibration,
+                               struct ar_error *err)
 {
-    struct ar_link_row *rows = calloc(campaign->rows_count + 1, sizeof *rows);
+    struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
     size_t count = 0;
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows of a fit");
     }
-    for (size_t i = 0; i < campaign->rows_count; i++) {
-        if (is_fitted(calibration, campaign, i)) {
-            rows[count++] = campaign->own[i];
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (is_fitted(calibration, measured, i)) {
+            rows[count++] = measured->own[i];
         }
     }
-    enum ar_status status = ar_link_fit(cluster, rows, count, &calibration->fit, err);
-    free(rows);
-    return status;
+    return ar_link_fit(cluster, rows, count, &calibration->fit, err);
 }
 
-static void judge(const struct campaign *campaign, const double *times_s,
-                  struct link_calibration *calibration)
+/* Predictions beside all rows, by the fitted cluster. */
+static enum ar_status compare_all(const struct ar_measured *measured,
+                                  const struct ar_cluster *cluster, struct ar_arena *arena,
+                                  struct ar_link_calibration *calibration, struct ar_error *err)
 {
-    for (size_t i = 0; i < campaign->rows_count; i++) {
-        struct judged *judged = &calibration->judged[calibration->judged_count++];
-        *judged = (struct judged){.row = campaign->rows[i],
-                                  .set = is_fitted(calibration, campaign, i) ? JUDGED_FITTED
-                                                                             : JUDGED_HELD_OUT,
-                                  .predicted_s = times_s[i],
-                                  .low_s = NAN,
-                                  .high_s = NAN,
-                                  .tuning_s = NAN};
-        link_choice(&campaign->own[i].collective, judged->choice);
+    size_t count = measured->rows_count;
+    double *times_s = ar_arena_alloc(arena, count + 1, sizeof *times_s);
+    struct ar_compared *compared = ar_arena_alloc(arena, count + 1, sizeof *compared);
+    if (times_s == NULL || compared == NULL) {
+        return ar_error_no_memory(err, "the compared rows");
     }
-}
-
-static enum ar_status judge_all(const struct campaign *campaign, const struct ar_cluster *cluster,
-                                struct link_calibration *calibration, struct ar_error *err)
-{
-    double *times_s = calloc(campaign->rows_count + 1, sizeof *times_s);
-    calibration->judged = calloc(campaign->rows_count + 1, sizeof *calibration->judged);
-    enum ar_status status =
-        times_s == NULL || calibration->judged == NULL
-            ? ar_error_no_memory(err, "the judged rows")
-            : ar_link_predict(cluster, campaign->own, campaign->rows_count, times_s, err);
-    if (status == AR_OK) {
-        judge(campaign, times_s, calibration);
-        status = accuracy_sum(calibration->judged, calibration->judged_count,
-                              campaign_groups(campaign), calibration->is_by_gpus,
-                              calibration->lines, &calibration->lines_count, err);
+    AR_TRY(ar_link_predict(cluster, measured->own, count, times_s, err));
+    for (size_t i = 0; i < count; i++) {
+        bool has_fitted = is_fitted(calibration, measured, i);
+        compared[i] =
+            (struct ar_compared){.row = measured->rows[i],
+                                 .set = has_fitted ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
+                                 .predicted_s = times_s[i],
+                                 .low_s = NAN,
+                                 .high_s = NAN,
+                                 .tuning_s = NAN};
+        link_choice(&measured->own[i].collective, compared[i].choice);
     }
-    free(times_s);
-    return status;
+    calibration->compared = compared;
+    calibration->compared_count = count;
+    return ar_compared_sum(compared, count, ar_measured_groups(measured), calibration->is_by_gpus,
+                           arena, &calibration->errors, err);
 }
 
-enum ar_status link_calibration_run(const struct options *options, struct ar_cluster *cluster,
-                                    const struct campaign *campaign,
-                                    struct link_calibration *calibration, struct ar_error *err)
+enum ar_status ar_link_calibration_run(const struct ar_calibrate_request *request,
+                                       struct ar_cluster *cluster,
+                                       const struct ar_measured *measured, struct ar_arena *arena,
+                                       struct ar_link_calibration *calibration,
+                                       struct ar_error *err)
 {
-    *calibration = (struct link_calibration){.model = "closed form of our own algorithms",
-                                             .is_by_gpus = campaign_is_by_gpus(campaign)};
-    if (options->folds) {
+    *calibration = (struct ar_link_calibration){.model = "closed form of our own algorithms",
+                                                .is_by_gpus = ar_measured_is_by_gpus(measured)};
+    if (request->folds) {
         return ar_error_set(err, AR_USAGE,
                             "--folds: found rows of our own algorithms; expected all-reduces of "
                             "NCCL (--hold-out judges here)");
     }
-    if (options->tuning != NULL) {
+    if (request->release != NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--tuning: found rows of our own algorithms; expected all-reduces of "
                             "NCCL");
     }
-    enum ar_status status =
-        calibration_split(options, campaign, &calibration->fitted, &calibration->held_out, err);
-    if (status == AR_OK) {
-        status = fit_rows(campaign, cluster, calibration, err);
-    }
-    if (status == AR_OK) {
-        status = judge_all(campaign, cluster, calibration, err);
-    }
-    if (status != AR_OK) {
-        link_calibration_destroy(calibration);
-    }
-    return status;
+    AR_TRY(hold_out_split(request, measured, &calibration->fitted, &calibration->held_out, err));
+    AR_TRY(fit_rows(measured, cluster, arena, calibration, err));
+    return compare_all(measured, cluster, arena, calibration, err);
 }
 
-void link_calibration_destroy(struct link_calibration *calibration)
+void ar_link_calibration_note(const struct ar_link_calibration *calibration, FILE *notes)
 {
-    free(calibration->judged);
-    calibration->judged = NULL;
-}
-
-void link_calibration_note(const struct link_calibration *calibration,
-                           const struct options *options)
-{
-    const char *unit = calibration->is_by_gpus ? "GPU" : "node";
+    double held_out_frac = ar_compared_held_out(&calibration->errors);
     if (calibration->fit.residual_frac > RESIDUAL_NOTED) {
-        plan_note(options,
-                  "the fitted rows scatter by %.0f %% around the model: they do not resemble it on "
-                  "this cluster",
-                  calibration->fit.residual_frac * 100);
+        ar_note(notes,
+                "the fitted rows scatter by %.0f %% around the model: they do not resemble it on "
+                "this cluster",
+                calibration->fit.residual_frac * 100);
     }
-    for (size_t i = 0; i < calibration->lines_count; i++) {
-        const struct accuracy *line = &calibration->lines[i];
-        if (line->set == JUDGED_HELD_OUT && line->nodes == 0 &&
-            line->model.median_frac > ERROR_NOTED) {
-            plan_note(options,
-                      "rows that were held out are predicted with a median error of %.0f %%: do "
-                      "not rely on %s counts that were not fitted",
-                      line->model.median_frac * 100, unit);
-        }
+    if (held_out_frac > ERROR_NOTED) {
+        ar_note(notes,
+                "rows that were held out are predicted with a median error of %.0f %%: do not rely "
+                "on %s counts that were not fitted",
+                held_out_frac * 100, calibration->is_by_gpus ? "GPU" : "node");
     }
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         const struct ar_link_number *number = &calibration->fit.numbers[i];
         double factor = number->prior > 0 ? number->value / number->prior : 1;
         if (factor > FACTOR_NOTED || factor < 1.0 / FACTOR_NOTED) {
-            plan_note(options, "%s is %.3g times that of the cluster file: is it this machine?",
-                      ar_link_cost_key((enum ar_link_cost)i), factor);
+            ar_note(notes, "%s is %.3g times that of the cluster file: is it this machine?",
+                    ar_link_cost_key((enum ar_link_cost)i), factor);
         }
     }
+}
+
+/* --- the report --------------------------------------------------------------------------- */
+
+static const char *unit_of(enum ar_link_cost cost)
+{
+    static const char *const units[] = {
+        [AR_LINK_SECONDS] = "s", [AR_LINK_RATE] = "B/s", [AR_LINK_SECONDS_PER_BYTE] = "s/B"};
+    return units[ar_link_cost_unit(cost)];
+}
+
+const char *link_state_name(enum ar_link_state state)
+{
+    static const char *const names[] = {[AR_LINK_ABSENT] = "not in the file",
+                                        [AR_LINK_ZERO] = "zero, stays",
+                                        [AR_LINK_UNUSED] = "not used by the rows",
+                                        [AR_LINK_UNIDENTIFIED] = "not identified",
+                                        [AR_LINK_IDENTIFIED] = "identified"};
+    return names[state];
+}
+
+const char *link_number_text(enum ar_link_cost cost, double value, char text[AR_UNIT_TEXT])
+{
+    switch (ar_link_cost_unit(cost)) {
+    case AR_LINK_SECONDS:
+        snprintf(text, AR_UNIT_TEXT, "%.6gus", value * 1e6);
+        break;
+    case AR_LINK_RATE:
+        snprintf(text, AR_UNIT_TEXT, "%.6gGB/s", value / 1e9);
+        break;
+    default:
+        snprintf(text, AR_UNIT_TEXT, "%.6gns/B", value * 1e9);
+        break;
+    }
+    return text;
+}
+
+static struct report_parameter parameter_of(const struct ar_link_number *number,
+                                            enum ar_link_cost cost, struct ar_arena *arena)
+{
+    char text[AR_UNIT_TEXT];
+    return (struct report_parameter){
+        .kind = "parameter",
+        .parameter = ar_link_cost_key(cost),
+        .value = number->value,
+        .unit = unit_of(cost),
+        .relative_standard_error = number->error_frac,
+        .identified = number->state == AR_LINK_IDENTIFIED,
+        .state = link_state_name(number->state),
+        .prior = number->prior,
+        .prior_source = "cluster file",
+        .value_text = ar_arena_text(arena, link_number_text(cost, number->value, text)),
+        .prior_text = ar_arena_text(arena, link_number_text(cost, number->prior, text)),
+    };
+}
+
+enum ar_status ar_link_calibration_print(const struct ar_link_calibration *calibration,
+                                         const struct ar_measured *measured, enum ar_format format,
+                                         struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_link_fit *fit = &calibration->fit;
+    struct report_parameter parameters[AR_LINK_COSTS_COUNT];
+    struct report report = {
+        .head = ar_arena_format(arena, "%s; %zu rows fitted, residual %.2f %%", calibration->model,
+                                fit->rows_count, fit->residual_frac * 100),
+        .node_bus_Bps = NAN,
+        .net_bus_Bps = NAN,
+        .rows = fit->rows_count,
+        .residual_frac = fit->residual_frac,
+        .parameters = parameters,
+        .errors = &calibration->errors,
+        .measured = measured,
+    };
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        if (fit->numbers[i].state != AR_LINK_ABSENT) {
+            parameters[report.parameters_count++] =
+                parameter_of(&fit->numbers[i], (enum ar_link_cost)i, arena);
+        }
+    }
+    return report_print(&report, format, arena, err);
 }

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ar_link_calibration.h"
 #include "ar_output.h"
 #include "ar_units.h"
 #include "cluster_copy.h"
-#include "link_calibration.h"
 
 static void remark_numbers(struct remarks *remarks, const struct ar_link_fit *fit)
 {
@@ -18,24 +18,25 @@ static void remark_numbers(struct remarks *remarks, const struct ar_link_fit *fi
     }
 }
 
-static void remark_fit(const struct link_calibration *calibration, const struct campaign *campaign,
-                       const struct options *options, struct remarks *remarks)
+static void remark_fit(const struct ar_link_calibration *calibration,
+                       const struct ar_measured *measured,
+                       const struct ar_calibrate_request *request, struct remarks *remarks)
 {
-    char text[ACCURACY_TEXT];
+    char text[AR_COMPARED_TEXT];
     const char *const *what =
         calibration->is_by_gpus ? (const char *const[]){"GPU counts fitted", "GPU counts held out"}
                                 : (const char *const[]){"nodes fitted", "nodes held out"};
     remark_program(remarks);
-    remark_measured(campaign, remarks);
-    remark(remarks, "times: %s; cluster: %.200s; model: %s", campaign->time, options->cluster,
+    remark_measured(measured, remarks);
+    remark(remarks, "times: %s; cluster: %.200s; model: %s", measured->time, request->cluster,
            calibration->model);
     if (calibration->fitted.count > 0) {
         remark_counts(remarks, what[0], &calibration->fitted);
         remark_counts(remarks, what[1], &calibration->held_out);
     }
     remark(remarks, "residual of the fitted rows: %.1f %%", calibration->fit.residual_frac * 100);
-    for (size_t i = 0; i < calibration->lines_count; i++) {
-        remark(remarks, "error, %s", accuracy_text(&calibration->lines[i], text));
+    for (size_t i = 0; i < calibration->errors.count; i++) {
+        remark(remarks, "error, %s", ar_compared_text(&calibration->errors, i, text));
     }
     remark_numbers(remarks, &calibration->fit);
 }
@@ -60,17 +61,18 @@ static void set_numbers(struct cluster_copy *copy, const struct ar_link_fit *fit
     }
 }
 
-static enum ar_status write_copy(const struct link_calibration *calibration,
-                                 const struct remarks *remarks, const struct options *options,
-                                 const struct ar_cluster *cluster, const char *source,
-                                 const char *name, FILE *target, struct ar_error *err)
+static enum ar_status write_copy(const struct ar_link_calibration *calibration,
+                                 const struct remarks *remarks,
+                                 const struct ar_calibrate_request *request,
+                                 const struct ar_cluster *cluster, const char *name, FILE *target,
+                                 struct ar_error *err)
 {
     char fitted[LINKS_FITTED_TEXT];
     struct cluster_copy *copy = calloc(1, sizeof *copy);
     if (copy == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    copy_settings(copy, options);
+    copy_settings(copy, request);
     copy_set(copy, "name", name, "name of this file");
     copy_describe(copy, ar_cluster_facts(cluster)->description, "links",
                   calibration->fit.rows_count);
@@ -80,26 +82,26 @@ static enum ar_status write_copy(const struct link_calibration *calibration,
                  "'allreckon calibrate', see the head of the file");
     }
     set_numbers(copy, &calibration->fit);
-    enum ar_status status = copy_write(copy, remarks, source, target, err);
+    enum ar_status status = copy_write(copy, remarks, request->source_path, target, err);
     free(copy);
     return status;
 }
 
-static enum ar_status save(const struct link_calibration *calibration,
-                           const struct remarks *remarks, const struct options *options,
-                           const struct ar_cluster *cluster, const char *source, const char *path,
-                           struct ar_error *err)
+static enum ar_status save(const struct ar_link_calibration *calibration,
+                           const struct remarks *remarks,
+                           const struct ar_calibrate_request *request,
+                           const struct ar_cluster *cluster, struct ar_error *err)
 {
     char name[COPY_NAME_SIZE];
     struct ar_output output;
-    enum ar_status status = copy_check_path(source, path, name, err);
+    enum ar_status status = copy_check_path(request->source_path, request->out, name, err);
     if (status == AR_OK) {
-        status = ar_output_open(path, &output, err);
+        status = ar_output_open(request->out, &output, err);
     }
     if (status != AR_OK) {
         return status;
     }
-    status = write_copy(calibration, remarks, options, cluster, source, name, output.file, err);
+    status = write_copy(calibration, remarks, request, cluster, name, output.file, err);
     if (status != AR_OK) {
         ar_output_abort(&output);
         return status;
@@ -107,19 +109,19 @@ static enum ar_status save(const struct link_calibration *calibration,
     return ar_output_commit(&output, err);
 }
 
-enum ar_status link_calibration_save(const struct link_calibration *calibration,
-                                     const struct campaign *campaign, const struct options *options,
-                                     const struct ar_cluster *cluster, const char *source,
-                                     const char *path, struct ar_error *err)
+enum ar_status ar_link_calibration_save(const struct ar_link_calibration *calibration,
+                                        const struct ar_measured *measured,
+                                        const struct ar_calibrate_request *request,
+                                        const struct ar_cluster *cluster, struct ar_error *err)
 {
     struct remarks *remarks = calloc(1, sizeof *remarks);
     if (remarks == NULL) {
         return ar_error_no_memory(err, "the comments of a cluster");
     }
-    remark_fit(calibration, campaign, options, remarks);
+    remark_fit(calibration, measured, request, remarks);
     enum ar_status status = remarks->is_short_of_memory
                                 ? ar_error_no_memory(err, "the comments of a cluster")
-                                : save(calibration, remarks, options, cluster, source, path, err);
+                                : save(calibration, remarks, request, cluster, err);
     remarks_free(remarks);
     return status;
 }

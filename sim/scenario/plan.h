@@ -113,13 +113,6 @@ enum ar_status plan_payloads(const struct plan *plan, const char *text, uint64_t
 enum ar_status plan_point(const struct plan *plan, const struct options *options,
                           struct point *point, struct ar_error *err);
 
-/** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if
- * it is NULL of `library.release`, if nothing says that of the fitted table, if that is NULL too of
- * 2.8.4. AR_BAD_DATA for an unknown release, AR_USAGE for one of `--tuning`. */
-enum ar_status plan_tuning(const struct ar_cluster *cluster, const char *release,
-                           const struct ar_library_table *table, struct ar_tuning *tuning,
-                           struct ar_error *err);
-
 /** Makes NCCL's own cost model of a plan; NULL where the cluster has no `library.node_bus`. */
 enum ar_status plan_load_constants(const struct options *options, struct plan *plan,
                                    struct ar_error *err);

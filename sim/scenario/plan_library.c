@@ -105,36 +105,12 @@ enum ar_status plan_load_library(const struct options *options, const struct ar_
     return AR_OK;
 }
 
-enum ar_status plan_tuning(const struct ar_cluster *cluster, const char *release,
-                           const struct ar_library_table *table, struct ar_tuning *tuning,
-                           struct ar_error *err)
-{
-    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
-    struct ar_tuning found = ar_tuning_nccl_2_8_4(0, 0);
-    const char *where = release != NULL ? "--tuning" : "library.release";
-    const char *named = release != NULL ? release : facts->library_release;
-    if (named[0] == '\0' && release == NULL) {
-        named = ar_tuning_release(table != NULL ? &table->library.tuning : &found);
-    }
-    enum ar_status status = ar_tuning_find(where, named, facts->library_node_bus_Bps,
-                                           facts->library_net_bus_Bps, &found, err);
-    if (status != AR_OK) {
-        return release != NULL ? option_status(status, err) : status;
-    }
-    *tuning = found;
-    tuning->is_pcie = !facts->has_nvlink;
-    if (facts->library_channels > 0) {
-        tuning->channels = facts->library_channels;
-    }
-    return AR_OK;
-}
-
 enum ar_status plan_load_constants(const struct options *options, struct plan *plan,
                                    struct ar_error *err)
 {
     struct ar_tuning tuning;
     enum ar_status status =
-        plan_tuning(plan->cluster, options->tuning, plan->library, &tuning, err);
+        library_engine_tuning(plan->cluster, options->tuning, plan->library, &tuning, err);
     if (status != AR_OK || !(tuning.node_bus_Bps > 0)) {
         return status;
     }

@@ -4,6 +4,7 @@
 #ifndef AR_LIBRARY_ENGINE_H
 #define AR_LIBRARY_ENGINE_H
 
+#include "ar_library_table.h"
 #include "ar_trial.h"
 
 /** The calls of the library that an all-reduce of `elements` is; returns how many. */
@@ -21,5 +22,12 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
 /** Runs a trial by engine->predict. `head` begins the text of its options, which names the choices
  * that were made. */
 void library_engine_run(struct ar_trial *trial, const struct ar_engine *engine, const char *head);
+
+/** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if
+ * it is NULL of `library.release`, if nothing says that of the fitted table, if that is NULL too of
+ * 2.8.4. AR_BAD_DATA for an unknown release, AR_USAGE for one of `--tuning`. */
+enum ar_status library_engine_tuning(const struct ar_cluster *cluster, const char *release,
+                                     const struct ar_library_table *table, struct ar_tuning *tuning,
+                                     struct ar_error *err);
 
 #endif

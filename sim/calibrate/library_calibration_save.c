@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_library_calibration.h"
 #include "ar_output.h"
-#include "calibration.h"
 #include "cluster_copy.h"
 
 /* --- what is said of the fit -------------------------------------------------------------- */
@@ -23,39 +23,41 @@ static void remark_unidentified(struct remarks *remarks, const struct ar_library
     remark(remarks, "not identified by the data, near their prior: %s", used > 0 ? text : "none");
 }
 
-static void remark_fit(const struct calibration *calibration, const struct campaign *campaign,
-                       const struct options *options, struct remarks *remarks)
+static void remark_fit(const struct ar_library_calibration *calibration,
+                       const struct ar_measured *measured,
+                       const struct ar_calibrate_request *request, struct remarks *remarks)
 {
-    char text[ACCURACY_TEXT];
+    char text[AR_COMPARED_TEXT];
     remark_program(remarks);
-    remark_measured(campaign, remarks);
-    remark(remarks, "times: %s; cluster: %.200s", campaign->time, options->cluster);
+    remark_measured(measured, remarks);
+    remark(remarks, "times: %s; cluster: %.200s", measured->time, request->cluster);
     remark_counts(remarks, "nodes fitted", &calibration->table.fitted);
     remark_counts(remarks, "nodes held out", &calibration->table.held_out);
-    for (size_t i = 0; i < calibration->lines_count; i++) {
-        remark(remarks, "error, %s", accuracy_text(&calibration->lines[i], text));
+    for (size_t i = 0; i < calibration->errors.count; i++) {
+        remark(remarks, "error, %s", ar_compared_text(&calibration->errors, i, text));
     }
     remark_unidentified(remarks, &calibration->table.library);
 }
 
-static enum ar_status write_cluster(const struct calibration *calibration,
-                                    const struct remarks *remarks, const struct options *options,
-                                    const struct ar_cluster *cluster, const char *source_path,
-                                    const char *name, FILE *target, struct ar_error *err)
+static enum ar_status write_cluster(const struct ar_library_calibration *calibration,
+                                    const struct remarks *remarks,
+                                    const struct ar_calibrate_request *request,
+                                    const struct ar_cluster *cluster, const char *name,
+                                    FILE *target, struct ar_error *err)
 {
     struct cluster_copy *copy = calloc(1, sizeof *copy);
     if (copy == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    copy_settings(copy, options);
+    copy_settings(copy, request);
     copy_set(copy, "name", name, "name of this file");
     copy_set(copy, "library.cost_table", name, "'allreckon calibrate', see the head of the file");
-    if (options->tuning != NULL) {
-        copy_set(copy, "library.release", options->tuning, "--tuning of 'allreckon calibrate'");
+    if (request->release != NULL) {
+        copy_set(copy, "library.release", request->release, "--tuning of 'allreckon calibrate'");
     }
     copy_describe(copy, ar_cluster_facts(cluster)->description, "NCCL",
                   calibration->table.library.rows_count);
-    enum ar_status status = copy_write(copy, remarks, source_path, target, err);
+    enum ar_status status = copy_write(copy, remarks, request->source_path, target, err);
     free(copy);
     return status;
 }
@@ -79,31 +81,33 @@ static enum ar_status commit_both(struct ar_output *table, struct ar_output *clu
     return status;
 }
 
-static enum ar_status save(const struct calibration *calibration, const struct remarks *remarks,
-                           const struct options *options, const struct ar_cluster *cluster,
-                           const char *source, const char *path, struct ar_error *err)
+static enum ar_status save(const struct ar_library_calibration *calibration,
+                           const struct remarks *remarks,
+                           const struct ar_calibrate_request *request,
+                           const struct ar_cluster *cluster, struct ar_error *err)
 {
     char name[COPY_NAME_SIZE];
     char table_path[COPY_PATH_SIZE + 64];
     struct ar_output table;
     struct ar_output copy;
-    enum ar_status status = copy_check_path(source, path, name, err);
+    enum ar_status status = copy_check_path(request->source_path, request->out, name, err);
     if (status != AR_OK) {
         return status;
     }
-    snprintf(table_path, sizeof table_path, "%.*s.library.csv", (int)strlen(path) - 5, path);
+    snprintf(table_path, sizeof table_path, "%.*s.library.csv", (int)strlen(request->out) - 5,
+             request->out);
     status = ar_output_open(table_path, &table, err);
     if (status != AR_OK) {
         return status;
     }
-    status = ar_output_open(path, &copy, err);
+    status = ar_output_open(request->out, &copy, err);
     if (status != AR_OK) {
         ar_output_abort(&table);
         return status;
     }
     ar_library_table_write(&calibration->table, (const char *const *)remarks->lines, remarks->count,
                            table.file);
-    status = write_cluster(calibration, remarks, options, cluster, source, name, copy.file, err);
+    status = write_cluster(calibration, remarks, request, cluster, name, copy.file, err);
     if (status != AR_OK) {
         ar_output_abort(&table);
         ar_output_abort(&copy);
@@ -112,19 +116,19 @@ static enum ar_status save(const struct calibration *calibration, const struct r
     return commit_both(&table, &copy, err);
 }
 
-enum ar_status calibration_save(const struct calibration *calibration,
-                                const struct campaign *campaign, const struct options *options,
-                                const struct ar_cluster *cluster, const char *source,
-                                const char *path, struct ar_error *err)
+enum ar_status ar_library_calibration_save(const struct ar_library_calibration *calibration,
+                                           const struct ar_measured *measured,
+                                           const struct ar_calibrate_request *request,
+                                           const struct ar_cluster *cluster, struct ar_error *err)
 {
     struct remarks *remarks = calloc(1, sizeof *remarks);
     if (remarks == NULL) {
         return ar_error_no_memory(err, "the comments of a cluster");
     }
-    remark_fit(calibration, campaign, options, remarks);
+    remark_fit(calibration, measured, request, remarks);
     enum ar_status status = remarks->is_short_of_memory
                                 ? ar_error_no_memory(err, "the comments of a cluster")
-                                : save(calibration, remarks, options, cluster, source, path, err);
+                                : save(calibration, remarks, request, cluster, err);
     remarks_free(remarks);
     return status;
 }

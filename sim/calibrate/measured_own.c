@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_measured.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "campaign.h"
 
-enum { WINDOW_STANDARD = 8, WHERE_SIZE = 240 };
+enum { WHERE_SIZE = 240 };
 
 static const struct ar_algorithm *find_algorithm(const char *name)
 {
@@ -20,14 +20,14 @@ static const struct ar_algorithm *find_algorithm(const char *name)
     return NULL;
 }
 
-bool campaign_run_is_own(const struct ar_log *run)
+bool measured_run_is_own(const struct ar_log *run)
 {
     return run->format == AR_LOG_HARNESS && strcmp(run->tool, "nccl") != 0 &&
            find_algorithm(run->algorithm) != NULL;
 }
 
 /* `window: 8 slots of at most 262144 bytes` */
-uint32_t campaign_own_window(const struct ar_logs *logs)
+uint32_t measured_own_window(const struct ar_logs *logs)
 {
     for (size_t i = 0; i < logs->facts_count; i++) {
         const char *value = logs->facts[i].value;
@@ -37,31 +37,6 @@ uint32_t campaign_own_window(const struct ar_logs *logs)
         }
     }
     return 0;
-}
-
-static bool is_given(const struct options *options, const char *name)
-{
-    for (size_t i = 0; i < options->given_count; i++) {
-        if (strcmp(options->given[i], name) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* What is asked for comes before what the log says. */
-static enum ar_status find_window(uint32_t said, const struct options *options, uint32_t *window,
-                                  struct ar_error *err)
-{
-    uint64_t asked = WINDOW_STANDARD;
-    if (options->window != NULL && (said == 0 || is_given(options, "window"))) {
-        enum ar_status status =
-            ar_parse_count("--window", options->window, 1, AR_WINDOW_MAX, &asked, err);
-        *window = (uint32_t)asked;
-        return option_status(status, err);
-    }
-    *window = said > 0 ? said : WINDOW_STANDARD;
-    return AR_OK;
 }
 
 static enum ar_status find_shape(const char *where, const struct ar_log *run, uint32_t gpus,
@@ -114,8 +89,7 @@ static enum ar_status check_nodes(const char *where, const struct ar_log *run, u
                         where, run->ranks, run->nodes, gpus, run->ranks / run->nodes);
 }
 
-enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window,
-                                       const struct options *options,
+enum ar_status measured_own_collective(const struct ar_log *run, uint32_t window,
                                        const struct ar_cluster *cluster,
                                        struct ar_collective *collective, struct ar_error *err)
 {
@@ -125,21 +99,12 @@ enum ar_status campaign_own_collective(const struct ar_log *run, uint32_t window
     struct ar_collective made = {.cluster = cluster,
                                  .algorithm = find_algorithm(run->algorithm),
                                  .channels = run->channels,
+                                 .window = window,
                                  .has_plain_orders = true}; /* the harness knows no cluster */
     snprintf(where, sizeof where, "%.200s:%" PRIu64, run->path, run->first_line);
-    enum ar_status status = find_window(window, options, &made.window, err);
-    if (status == AR_OK) {
-        status = check_nodes(where, run, gpus, err);
-    }
-    if (status == AR_OK) {
-        status = find_shape(where, run, gpus, made.algorithm, &made.shape, err);
-    }
-    if (status == AR_OK) {
-        status = check_elements(where, run, &made.element_bytes, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(check_nodes(where, run, gpus, err));
+    AR_TRY(find_shape(where, run, gpus, made.algorithm, &made.shape, err));
+    AR_TRY(check_elements(where, run, &made.element_bytes, err));
     if (ar_collective_check(&made, &why) != AR_OK) {
         return ar_error_set(err, AR_BAD_DATA, "%s: %.300s", where, why.text);
     }

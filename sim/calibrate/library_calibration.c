@@ -1,0 +1,245 @@
+#include "ar_library_calibration.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_note.h"
+#include "ar_units.h"
+#include "hold_out.h"
+#include "library_engine.h"
+#include "report.h"
+
+#define RESIDUAL_MAX 0.5
+#define ERROR_NOTED  0.15 /* median, of rows that were not fitted */
+#define FACTOR_NOTED 10   /* of a parameter and its prior */
+
+/* NCCL's own table with the rates of the cluster, which must say them. */
+static enum ar_status find_tuning(const struct ar_calibrate_request *request,
+                                  const struct ar_cluster *cluster, struct ar_tuning *tuning,
+                                  struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    bool has_node = facts->library_node_bus_Bps > 0;
+    if (!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the "
+                            "rings that NCCL finds %s (channels x speed in its log with "
+                            "NCCL_DEBUG_SUBSYS=GRAPH), such as --set %s=%s",
+                            facts->name, has_node ? "library.net_bus" : "library.node_bus",
+                            has_node ? "across the network" : "in a node",
+                            has_node ? "library.net_bus" : "library.node_bus",
+                            has_node ? "24GB/s" : "132GB/s");
+    }
+    return library_engine_tuning(cluster, request->release, NULL, tuning, err);
+}
+
+/* Fits all rows but those on the node counts of `left_out`. */
+static enum ar_status fit_rows(const struct ar_tuning *tuning, const struct ar_measured *measured,
+                               const struct ar_library_nodes *left_out, struct ar_arena *arena,
+                               struct ar_library *library, struct ar_error *err)
+{
+    struct ar_library_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    size_t count = 0;
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (!ar_library_nodes_have(left_out, measured->rows[i].run.nodes)) {
+            rows[count++] = measured->rows[i];
+        }
+    }
+    return ar_library_fit(tuning, rows, count, library, err);
+}
+
+/* Rows that are nothing like the model still have a best fit. */
+static enum ar_status check_residual(const struct ar_library *library, struct ar_error *err)
+{
+    if (library->residual_frac < RESIDUAL_MAX) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_BAD_DATA,
+                        "fit: found a residual of %.0f %% over %" PRIu32 " rows; expected less "
+                        "than %.0f %%, all-reduces that resemble those of %s with such rings",
+                        library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
+                        library->tuning.name);
+}
+
+/* --- predicted beside measured -------------------------------------------------------------- */
+
+static void compare_all(const struct ar_measured *measured,
+                        struct ar_library_calibration *calibration)
+{
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_library_row *row = &measured->rows[i];
+        bool is_fitted = ar_library_nodes_have(&calibration->table.fitted, row->run.nodes);
+        calibration->compared[calibration->compared_count++] =
+            ar_compared_by_library(&calibration->table.library, row,
+                                   is_fitted ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT);
+    }
+}
+
+/* Rows of `nodes` nodes, by a fit to all others. */
+static enum ar_status compare_fold(const struct ar_tuning *tuning,
+                                   const struct ar_measured *measured, uint32_t nodes,
+                                   struct ar_arena *arena,
+                                   struct ar_library_calibration *calibration, struct ar_error *err)
+{
+    struct ar_error why;
+    struct ar_library_nodes left_out = {.counts = {nodes}, .count = 1};
+    struct ar_library *library = ar_arena_alloc(arena, 1, sizeof *library);
+    if (library == NULL) {
+        return ar_error_no_memory(err, "a fit");
+    }
+    enum ar_status status = fit_rows(tuning, measured, &left_out, arena, library, &why);
+    if (status != AR_OK) {
+        return ar_error_set(err, status, "--folds: without %" PRIu32 " nodes: %.400s", nodes,
+                            why.text);
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (measured->rows[i].run.nodes == nodes) {
+            calibration->compared[calibration->compared_count++] =
+                ar_compared_by_library(library, &measured->rows[i], AR_COMPARED_FOLD);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status compare_folds(const struct ar_tuning *tuning,
+                                    const struct ar_measured *measured, struct ar_arena *arena,
+                                    struct ar_library_calibration *calibration,
+                                    struct ar_error *err)
+{
+    if (measured->nodes.count < 2) {
+        return ar_error_set(err, AR_USAGE,
+                            "--folds: found logs of one node count; expected several, since each "
+                            "is left out in turn");
+    }
+    for (size_t i = 0; i < measured->nodes.count; i++) {
+        uint32_t nodes = measured->nodes.counts[i];
+        AR_TRY(compare_fold(tuning, measured, nodes, arena, calibration, err));
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_library_calibration_run(const struct ar_calibrate_request *request,
+                                          const struct ar_cluster *cluster,
+                                          const struct ar_measured *measured,
+                                          struct ar_arena *arena,
+                                          struct ar_library_calibration **calibration,
+                                          struct ar_error *err)
+{
+    struct ar_tuning tuning;
+    struct ar_library_calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_compared *compared =
+        ar_arena_alloc(arena, 2 * measured->rows_count + 1, sizeof *compared);
+    if (made == NULL || compared == NULL) {
+        return ar_error_no_memory(err, "the compared rows");
+    }
+    made->compared = compared;
+    struct ar_library_table *table = &made->table;
+    AR_TRY(find_tuning(request, cluster, &tuning, err));
+    AR_TRY(hold_out_split(request, measured, &table->fitted, &table->held_out, err));
+    AR_TRY(fit_rows(&tuning, measured, &table->held_out, arena, &table->library, err));
+    AR_TRY(check_residual(&table->library, err));
+    compare_all(measured, made);
+    if (request->folds) {
+        AR_TRY(compare_folds(&tuning, measured, arena, made, err));
+    }
+    AR_TRY(ar_compared_sum(made->compared, made->compared_count, &measured->nodes, false, arena,
+                           &made->errors, err));
+    *calibration = made;
+    return AR_OK;
+}
+
+void ar_library_calibration_note(const struct ar_library_calibration *calibration, FILE *notes)
+{
+    const struct ar_library *library = &calibration->table.library;
+    double held_out_frac = ar_compared_held_out(&calibration->errors);
+    if (held_out_frac > ERROR_NOTED) {
+        ar_note(notes,
+                "rows that were held out are predicted with a median error of %.0f %%: do not rely "
+                "on node counts that were not fitted",
+                held_out_frac * 100);
+    }
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        enum ar_library_parameter parameter = (enum ar_library_parameter)i;
+        double factor =
+            library->values[i] / ar_library_parameter_prior(&library->tuning, parameter);
+        if (factor > FACTOR_NOTED || factor < 1.0 / FACTOR_NOTED) {
+            ar_note(notes,
+                    "%s is %.3g times its prior: are the times and rates in the units that they "
+                    "are read in?",
+                    ar_library_parameter_name(parameter), factor);
+            return;
+        }
+    }
+}
+
+/* --- the report --------------------------------------------------------------------------- */
+
+static const char *value_text(enum ar_library_parameter parameter, double value,
+                              struct ar_arena *arena)
+{
+    char text[AR_UNIT_TEXT];
+    const char *unit = ar_library_parameter_unit(parameter);
+    return ar_arena_text(arena, strcmp(unit, "s") == 0 ? ar_format_seconds(value, text)
+                                : strcmp(unit, "B") == 0
+                                    ? ar_format_bytes((uint64_t)llround(value), text)
+                                    : ar_format_rate(value, text));
+}
+
+static struct report_parameter parameter_of(const struct ar_library *library,
+                                            enum ar_library_parameter parameter,
+                                            struct ar_arena *arena)
+{
+    double prior = ar_library_parameter_prior(&library->tuning, parameter);
+    bool is_identified = library->is_identified[parameter];
+    return (struct report_parameter){
+        .kind = "parameter",
+        .parameter = ar_library_parameter_name(parameter),
+        .value = library->values[parameter],
+        .unit = ar_library_parameter_unit(parameter),
+        .relative_standard_error = sqrt(library->covariance[parameter][parameter]),
+        .identified = is_identified,
+        .state = is_identified ? "identified" : "not identified",
+        .prior = prior,
+        .prior_source = ar_library_parameter_prior_source(&library->tuning, parameter),
+        .value_text = value_text(parameter, library->values[parameter], arena),
+        .prior_text = value_text(parameter, prior, arena),
+    };
+}
+
+enum ar_status ar_library_calibration_print(const struct ar_library_calibration *calibration,
+                                            const struct ar_measured *measured,
+                                            enum ar_format format, struct ar_arena *arena,
+                                            struct ar_error *err)
+{
+    const struct ar_library *library = &calibration->table.library;
+    const struct ar_tuning *tuning = &library->tuning;
+    struct report_parameter parameters[AR_LIBRARY_PARAMETERS_COUNT];
+    char node[AR_UNIT_TEXT];
+    char net[AR_UNIT_TEXT];
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        parameters[i] = parameter_of(library, (enum ar_library_parameter)i, arena);
+    }
+    struct report report = {
+        .head = ar_arena_format(arena,
+                                "%s with rings of %s in a node and %s across the network; %" PRIu32
+                                " rows fitted, residual %.2f %%",
+                                tuning->name, ar_format_rate(tuning->node_bus_Bps, node),
+                                tuning->net_bus_Bps > 0 ? ar_format_rate(tuning->net_bus_Bps, net)
+                                                        : "none",
+                                library->rows_count, library->residual_frac * 100),
+        .tuning = tuning->name,
+        .node_bus_Bps = tuning->node_bus_Bps,
+        .net_bus_Bps = tuning->net_bus_Bps,
+        .rows = library->rows_count,
+        .residual_frac = library->residual_frac,
+        .parameters = parameters,
+        .parameters_count = AR_LIBRARY_PARAMETERS_COUNT,
+        .errors = &calibration->errors,
+        .measured = measured,
+    };
+    return report_print(&report, format, arena, err);
+}

@@ -1,0 +1,361 @@
+#include "ar_measured.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_note.h"
+#include "ar_text.h"
+
+enum { WINDOW_STANDARD = 8 };
+
+static enum ar_status refuse(const struct ar_log *run, struct ar_error *err, const char *format,
+                             ...) __attribute__((format(printf, 3, 4)));
+
+static enum ar_status refuse(const struct ar_log *run, struct ar_error *err, const char *format,
+                             ...)
+{
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, run->first_line,
+                        text);
+}
+
+/* --- one run ------------------------------------------------------------------------------ */
+
+static enum ar_status check_places(const struct ar_log *run, const struct ar_cluster_facts *facts,
+                                   struct ar_error *err)
+{
+    if (run->nodes == 0) {
+        return refuse(run, err, "the log does not say on how many nodes it ran; expected it to");
+    }
+    if (run->nodes > facts->nodes_count) {
+        return refuse(run, err,
+                      "found %" PRIu32 " nodes; expected at most %" PRIu32
+                      ", all that cluster %s has",
+                      run->nodes, facts->nodes_count, facts->name);
+    }
+    if (run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node) {
+        return refuse(run, err,
+                      "found %" PRIu32 " ranks on %" PRIu32 " node%s; expected equally many on "
+                      "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
+                      run->ranks, run->nodes, run->nodes == 1 ? "" : "s", facts->gpus_per_node,
+                      facts->name);
+    }
+    return AR_OK;
+}
+
+/* The backend nccl also runs algorithms composed of its calls, and probes of links; only what the
+ * library chose by itself can be fitted to its choice. */
+static bool is_of_library(const struct ar_log *run)
+{
+    return run->format != AR_LOG_HARNESS ||
+           (strcmp(run->tool, "nccl") == 0 && strcmp(run->algorithm, "nccl-allreduce") == 0);
+}
+
+static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
+                                struct ar_error *err)
+{
+    enum ar_status status = ar_log_check(run, AR_LOG_ALL_REDUCE, 1, err);
+    bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
+    if (status == AR_OK && has_end && !run->is_complete) {
+        return refuse(run, err,
+                      "found no end of the run; expected the closing lines of nccl-tests "
+                      "(is the log cut off?)");
+    }
+    return status == AR_OK ? check_places(run, facts, err) : status;
+}
+
+/* What the runs say of the machine must be the same in all that say it. */
+static enum ar_status check_same(const struct ar_log *run, const char *what, const char *found,
+                                 char known[AR_LOG_TEXT], struct ar_error *err)
+{
+    if (found[0] == '\0' || strcmp(found, known) == 0) {
+        return AR_OK;
+    }
+    if (known[0] == '\0') {
+        ar_copy_text(known, AR_LOG_TEXT, found);
+        return AR_OK;
+    }
+    return refuse(run, err, "found %s \"%.80s\"; expected \"%.80s\", as in the runs before", what,
+                  found, known);
+}
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log *run,
+                                const struct ar_log_row *row, double *time_s, struct ar_error *err)
+{
+    double out_s = row->out_of_place.time_s;
+    double in_s = row->in_place.time_s;
+    *time_s = time == AR_TIME_IN_PLACE       ? in_s
+              : time == AR_TIME_OUT_OF_PLACE ? out_s
+                                             : (in_s + out_s) / 2;
+    if (!(*time_s > 0) || !isfinite(*time_s)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s:%" PRIu64
+                            ": found no time for --time %s; expected one in every "
+                            "row",
+                            run->path, row->line, ar_measured_time_name(time));
+    }
+    return AR_OK;
+}
+
+static enum ar_status reserve(struct ar_measured *measured, size_t more, struct ar_error *err)
+{
+    size_t capacity = measured->rows_count + more + 1;
+    struct ar_library_row *rows = realloc(measured->rows, capacity * sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the measured rows");
+    }
+    measured->rows = rows;
+    struct ar_link_row *own =
+        measured->is_own ? realloc(measured->own, capacity * sizeof *own) : NULL;
+    if (measured->is_own && own == NULL) {
+        return ar_error_no_memory(err, "the measured rows");
+    }
+    measured->own = own;
+    return AR_OK;
+}
+
+/* `collective` is what a run of our own algorithms ran, NULL for one of a library. */
+static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log *run,
+                               enum ar_measured_time time, const struct ar_collective *collective,
+                               struct ar_error *err)
+{
+    enum ar_status capacity = reserve(measured, run->rows_count, err);
+    if (capacity != AR_OK) {
+        return capacity;
+    }
+    for (size_t i = 0; i < run->rows_count; i++) {
+        const struct ar_log_row *row = &run->rows[i];
+        struct ar_library_row *target = &measured->rows[measured->rows_count];
+        if (row->payload_bytes == 0) {
+            continue; /* nothing to reduce: only the cost of a call */
+        }
+        enum ar_status status = pick_time(time, run, row, &target->time_s, err);
+        if (status != AR_OK) {
+            return status;
+        }
+        target->run = (struct ar_library_run){
+            .nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes};
+        if (collective != NULL) {
+            measured->own[measured->rows_count] = (struct ar_link_row){
+                .collective = *collective, .elements = row->count, .time_s = target->time_s};
+        }
+        measured->rows_count++;
+    }
+    enum ar_status status = ar_library_nodes_add(&measured->nodes, run->nodes, err);
+    return status == AR_OK && collective != NULL
+               ? ar_library_nodes_add(&measured->gpus, run->ranks, err)
+               : status;
+}
+
+/* A measured is of one kind: what is fitted to it differs. */
+static enum ar_status check_kind(struct ar_measured *measured, const struct ar_log *run,
+                                 struct ar_error *err)
+{
+    bool is_own = measured_run_is_own(run);
+    if (measured->runs_count > 0 && is_own != measured->is_own) {
+        return refuse(run, err,
+                      "found all-reduces of %s beside some of %s (%.80s:%" PRIu64
+                      "); expected one kind: a library is fitted to the one, links to the other",
+                      is_own ? "our own algorithms" : "NCCL",
+                      is_own ? "NCCL" : "our own algorithms", measured->runs[0].path,
+                      measured->runs[0].line);
+    }
+    measured->is_own = is_own;
+    return is_own ? check_same(run, "backend", run->tool, measured->backend, err) : AR_OK;
+}
+
+enum ar_status ar_measured_add_run(struct ar_measured *measured, struct ar_measured_run run,
+                                   struct ar_error *err)
+{
+    struct ar_measured_run *runs =
+        realloc(measured->runs, (measured->runs_count + 1) * sizeof *measured->runs);
+    if (runs == NULL) {
+        return ar_error_no_memory(err, "the measured runs");
+    }
+    measured->runs = runs;
+    runs[measured->runs_count++] = run;
+    return AR_OK;
+}
+
+/* Runs of one file on the same GPUs that follow each other count as one. */
+static enum ar_status note_run(struct ar_measured *measured, const struct ar_log *run,
+                               const char *path, size_t rows_count, struct ar_error *err)
+{
+    struct ar_measured_run *last =
+        measured->runs_count > 0 ? &measured->runs[measured->runs_count - 1] : NULL;
+    if (measured->is_own && last != NULL && last->path == path && last->ranks == run->ranks &&
+        last->nodes == run->nodes) {
+        last->rows_count += rows_count;
+        return AR_OK;
+    }
+    return ar_measured_add_run(measured,
+                               (struct ar_measured_run){.path = path,
+                                                        .line = run->first_line,
+                                                        .nodes = run->nodes,
+                                                        .ranks = run->ranks,
+                                                        .rows_count = rows_count},
+                               err);
+}
+
+/* Where a run comes from, and what it is compared with. */
+struct origin {
+    const char *path;
+    const struct ar_calibrate_request *request;
+    const struct ar_cluster *cluster;
+    uint32_t window;
+};
+
+static enum ar_status add_run(struct ar_measured *measured, const struct ar_log *run,
+                              const struct origin *origin, struct ar_error *err)
+{
+    size_t before = measured->rows_count;
+    struct ar_collective collective;
+    enum ar_status status = check_kind(measured, run, err);
+    if (status == AR_OK) {
+        status = check_run(run, ar_cluster_facts(origin->cluster), err);
+    }
+    if (status == AR_OK) {
+        status = check_same(run, "library", run->library, measured->library, err);
+    }
+    if (status == AR_OK) {
+        status = check_same(run, "GPU", run->gpu, measured->gpu, err);
+    }
+    if (status == AR_OK && measured->is_own) {
+        status = measured_own_collective(run, origin->window, origin->cluster, &collective, err);
+    }
+    if (status == AR_OK) {
+        status = add_rows(measured, run, origin->request->time,
+                          measured->is_own ? &collective : NULL, err);
+    }
+    return status == AR_OK
+               ? note_run(measured, run, origin->path, measured->rows_count - before, err)
+               : status;
+}
+
+static enum ar_status add_log(struct ar_measured *measured,
+                              const struct ar_calibrate_request *request, const char *path,
+                              const struct ar_cluster *cluster, struct ar_error *err)
+{
+    struct ar_logs *logs;
+    enum ar_status status = ar_logs_load(path, &logs, err);
+    if (status != AR_OK) {
+        return status;
+    }
+    struct origin origin = {.path = path, .request = request, .cluster = cluster};
+    uint32_t said = measured_own_window(logs); /* what is asked for comes first */
+    origin.window = request->window > 0 ? request->window : said > 0 ? said : WINDOW_STANDARD;
+    for (size_t i = 0; status == AR_OK && i < logs->runs_count; i++) {
+        const struct ar_log *run = &logs->runs[i];
+        if (is_of_library(run) || measured_run_is_own(run)) {
+            status = add_run(measured, run, &origin, err);
+        } else {
+            ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", path,
+                    run->first_line, run->algorithm, run->tool);
+        }
+    }
+    ar_logs_destroy(logs);
+    return status;
+}
+
+static enum ar_status check_paths(const struct ar_calibrate_request *request, struct ar_error *err)
+{
+    if (request->paths_count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: no log; expected files of nccl-tests, of the harness or of "
+                            "published measurements",
+                            request->command);
+    }
+    for (size_t i = 0; i < request->paths_count; i++) {
+        for (size_t j = 0; j < i; j++) {
+            if (strcmp(request->paths[i], request->paths[j]) == 0) {
+                return ar_error_set(err, AR_USAGE, "%s: found log \"%.200s\" twice; expected once",
+                                    request->command, request->paths[i]);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+bool ar_measured_is_by_gpus(const struct ar_measured *measured)
+{
+    return measured->is_own && measured->nodes.count == 1;
+}
+
+const char *ar_measured_unit(const struct ar_measured *measured)
+{
+    return ar_measured_is_by_gpus(measured) ? "GPU" : "node";
+}
+
+const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured)
+{
+    return ar_measured_is_by_gpus(measured) ? &measured->gpus : &measured->nodes;
+}
+
+uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_library_run *run)
+{
+    return ar_measured_is_by_gpus(measured) ? run->ranks : run->nodes;
+}
+
+static void destroy(void *object)
+{
+    struct ar_measured *measured = object;
+    free(measured->rows);
+    free(measured->runs);
+    free(measured->own);
+    free(measured);
+}
+
+enum ar_status ar_measured_create(struct ar_arena *arena, struct ar_measured **measured,
+                                  struct ar_error *err)
+{
+    struct ar_measured *made = calloc(1, sizeof *made);
+    *measured = made != NULL ? ar_arena_own(arena, made, destroy) : NULL;
+    return *measured != NULL ? AR_OK : ar_error_no_memory(err, "the measured rows");
+}
+
+enum ar_status ar_measured_read(const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_measured **measured, struct ar_error *err)
+{
+    struct ar_measured *made;
+    AR_TRY(check_paths(request, err));
+    AR_TRY(ar_measured_create(arena, &made, err));
+    made->time = ar_measured_time_name(request->time);
+    for (size_t i = 0; i < request->paths_count; i++) {
+        AR_TRY(add_log(made, request, request->paths[i], cluster, err));
+    }
+    if (made->rows_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found no all-reduce by NCCL's own choice in the logs; expected "
+                            "some (of the harness: backend nccl, algorithm nccl-allreduce), or our "
+                            "own algorithms by another backend of the harness",
+                            request->command);
+    }
+    *measured = made;
+    return AR_OK;
+}
+
+void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes)
+{
+    for (size_t i = 0; i < measured->runs_count; i++) {
+        const struct ar_measured_run *run = &measured->runs[i];
+        ar_note(notes, "%s:%" PRIu64 ": %zu %s of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
+                run->path, run->line, run->rows_count,
+                measured->rows_count > 0 ? "all-reduces" : "sizes", run->ranks, run->nodes,
+                run->nodes == 1 ? "" : "s");
+    }
+    if (release != NULL && measured->library[0] != '\0' &&
+        strstr(measured->library, release) == NULL) {
+        ar_note(notes, "the logs are of %s; choices and priors are those of NCCL %s",
+                measured->library, release);
+    }
+}
