@@ -23,8 +23,8 @@ struct ar_collective {
                             at least 1; 1 means that a message must arrive before the next one
                             starts */
     uint32_t element_bytes; /**< 2 or 4 */
-    /** Channels go through nodes in plain zigzags, not in the walks of the cluster: as programs do
-     * that know nothing of links, such as those of `validate/`. */
+    /** Channels go through nodes in plain zigzags, not in the GPU orders of the cluster: as
+     * programs do that know nothing of links, such as those of `validate/`. */
     bool has_plain_orders;
 };
 

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
-#include "ar_walks.h"
+#include "ar_gpu_order.h"
 
 /** A run of elements of a buffer. */
 struct ar_span {
@@ -70,7 +70,8 @@ struct ar_order {
     uint32_t channels;
     uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
                                 their number is odd, see the groups mirrored */
-    const struct ar_walks *walks; /**< of full nodes of `gpus_per_node`; NULL: the plain zigzags */
+    const struct ar_gpu_orders
+        *gpu_orders; /**< of full nodes of `gpus_per_node`; NULL: the plain zigzags */
 };
 
 /** The rank that stands at a position of a channel.
@@ -79,10 +80,10 @@ struct ar_order {
  * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
  * groups is odd, moves all of them on by one.)
  *
- * With `walks`, a channel takes the GPUs of a node as its walk does (ar_walks.h): along NVLinks,
- * and so that every HCA is the first and the last one of equally many channels. A node that is
- * filled in part is walked in the same order without the GPUs that are not there, so neighbours may
- * then have no NVLink.
+ * With `gpu_orders`, a channel takes the GPUs of a node in its order (ar_gpu_order.h): along
+ * NVLinks, and so that every HCA is the first and the last one of equally many channels. A node
+ * that is filled in part is walked in the same order without the GPUs that are not there, so
+ * neighbours may then have no NVLink.
  *
  * Without, channel pair i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2,
  * ... shifted by i), odd channels run it backwards. For an even number of GPUs the g/2 paths have
@@ -91,8 +92,8 @@ struct ar_order {
  * a channel leaves a node by is not the one it enters by. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t position);
 
-/** The inverse of ar_order_rank(), and as fast: with walks, a look into a table, or one pass over
- * the walk for a rank of a node that is filled in part. */
+/** The inverse of ar_order_rank(), and as fast: with GPU orders, a look into a table, or one pass
+ * over the walk for a rank of a node that is filled in part. */
 uint32_t ar_order_position(const struct ar_order *order, uint32_t channel, uint32_t rank);
 
 #endif

@@ -66,7 +66,8 @@ struct ar_order ar_collective_order(const struct ar_collective *collective)
         .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
         .channels = collective->channels,
         .mirror_group = ar_algorithm_channels(collective->algorithm) > 1 ? collective->shape.x : 0,
-        .walks = collective->has_plain_orders ? NULL : ar_cluster_walks(collective->cluster)};
+        .gpu_orders =
+            collective->has_plain_orders ? NULL : ar_cluster_gpu_orders(collective->cluster)};
 }
 
 uint64_t ar_collective_messages(const struct ar_collective *collective)

@@ -85,8 +85,8 @@ uint32_t ar_order_rank(const struct ar_order *order, uint32_t channel, uint32_t 
     position = is_mirrored(order, channel) ? reflect(order, position, true) : position;
     uint32_t gpus = node_of(order, position, &first);
     uint32_t index = position - first;
-    if (order->walks != NULL) {
-        return first + ar_walks_gpu(order->walks, channel, gpus, index);
+    if (order->gpu_orders != NULL) {
+        return first + ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index);
     }
     uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
     return first + (ar_zigzag(gpus, walk) + channel / 2) % gpus;
@@ -97,8 +97,8 @@ static uint32_t plain_position(const struct ar_order *order, uint32_t channel, u
 {
     uint32_t first;
     uint32_t gpus = node_of(order, rank, &first);
-    if (order->walks != NULL) {
-        return first + ar_walks_place(order->walks, channel, gpus, rank - first);
+    if (order->gpu_orders != NULL) {
+        return first + ar_gpu_order_place(order->gpu_orders, channel, gpus, rank - first);
     }
     uint32_t place = (rank - first + gpus - channel / 2 % gpus) % gpus;
     uint32_t walk = ar_zigzag_inverse(gpus, place);

@@ -42,7 +42,7 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
         for (uint32_t ranks = 2; ranks <= RANKS_MAX; ranks++) {
             struct ar_collective ring = ring_of(cluster, ranks, AR_CHANNELS_MAX);
             struct ar_order order = ar_collective_order(&ring);
-            cr_assert_not_null(order.walks);
+            cr_assert_not_null(order.gpu_orders);
             for (uint32_t channel = 0; channel < ring.channels; channel++) {
                 check_order(&order, channel);
             }
@@ -53,7 +53,7 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
     }
 }
 
-/* Four GPUs, two HCAs and NVLinks between all: what they were before there were walks. */
+/* Four GPUs, two HCAs and NVLinks between all: what they were before there were orders. */
 Test(orders, clusters_of_like_pairs_and_two_hcas_have_the_plain_zigzags)
 {
     static const char *const names[] = {"abci-v100", "flat", "host"};
@@ -62,7 +62,7 @@ Test(orders, clusters_of_like_pairs_and_two_hcas_have_the_plain_zigzags)
         struct ar_cluster *cluster = support_cluster(names[i], NULL);
         struct ar_collective ring = ring_of(cluster, 18, 8);
         struct ar_order order = ar_collective_order(&ring);
-        cr_expect_null(order.walks, "%s", names[i]);
+        cr_expect_null(order.gpu_orders, "%s", names[i]);
         for (uint32_t at = 0; strcmp(names[i], "abci-v100") == 0 && at < 16; at++) {
             cr_expect_eq(ar_order_rank(&order, at / 4, 4 + at % 4), 4 + golden[at / 4][at % 4]);
         }

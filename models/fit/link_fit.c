@@ -58,17 +58,20 @@ struct data {
 static bool predict(const double *values, double *times_s, void *context)
 {
     struct data *data = context;
+    struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
     for (size_t i = 0; i < data->costs_count; i++) {
-        ar_cluster_set_link_cost(data->cluster, data->costs[i], values[i]);
+        if (ar_cluster_set_link_cost(data->cluster, data->costs[i], values[i], &ignored) != AR_OK) {
+            return false;
+        }
     }
-    struct ar_error ignored; /* rows were predicted before: what fails now is memory */
     return ar_link_predict(data->cluster, data->rows, data->count, times_s, &ignored) == AR_OK;
 }
 
 static void restore(struct data *data)
 {
+    struct ar_error ignored; /* these are numbers of the file */
     for (size_t i = 0; i < data->costs_count; i++) {
-        ar_cluster_set_link_cost(data->cluster, data->costs[i], data->priors[i]);
+        ar_cluster_set_link_cost(data->cluster, data->costs[i], data->priors[i], &ignored);
     }
 }
 
@@ -79,18 +82,16 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
     double prior = ar_cluster_link_cost(data->cluster, cost);
     double *low_s = data->scratch_s;
     double *high_s = data->scratch_s + data->count;
-    ar_cluster_set_link_cost(data->cluster, cost, prior / USED_FACTOR);
-    enum ar_status status = ar_link_predict(data->cluster, data->rows, data->count, low_s, err);
-    if (status == AR_OK) {
-        ar_cluster_set_link_cost(data->cluster, cost, prior * USED_FACTOR);
-        status = ar_link_predict(data->cluster, data->rows, data->count, high_s, err);
-    }
-    ar_cluster_set_link_cost(data->cluster, cost, prior);
+    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior / USED_FACTOR, err));
+    AR_TRY(ar_link_predict(data->cluster, data->rows, data->count, low_s, err));
+    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior * USED_FACTOR, err));
+    AR_TRY(ar_link_predict(data->cluster, data->rows, data->count, high_s, err));
+    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior, err));
     *is_used = false;
-    for (size_t i = 0; status == AR_OK && i < data->count; i++) {
+    for (size_t i = 0; i < data->count; i++) {
         *is_used = *is_used || fabs(low_s[i] / high_s[i] - 1) > 1e-9;
     }
-    return status;
+    return AR_OK;
 }
 
 /* Sorts out what can be fitted. */
@@ -124,17 +125,19 @@ static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, str
                               "on; expected at least one latency or bandwidth");
 }
 
-static void keep(const struct ar_fit *found, struct data *data, struct ar_link_fit *fit)
+static enum ar_status keep(const struct ar_fit *found, struct data *data, struct ar_link_fit *fit,
+                           struct ar_error *err)
 {
     for (size_t i = 0; i < data->costs_count; i++) {
         struct ar_link_number *number = &fit->numbers[data->costs[i]];
         number->value = found->values[i];
         number->error_frac = sqrt(found->covariance[i][i]);
         number->state = found->is_identified[i] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
-        ar_cluster_set_link_cost(data->cluster, data->costs[i], found->values[i]);
+        AR_TRY(ar_cluster_set_link_cost(data->cluster, data->costs[i], found->values[i], err));
     }
     fit->residual_frac = found->residual_frac;
     fit->rows_count = data->count;
+    return AR_OK;
 }
 
 static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
@@ -174,7 +177,7 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
         restore(data);
         return status;
     }
-    keep(&found, data, &made);
+    AR_TRY(keep(&found, data, &made, err));
     *fit = made;
     return AR_OK;
 }

@@ -193,8 +193,9 @@ Test(cli_bad, names_and_paths_of_inputs)
          "known are abci-v100, abci-v100-nccl2.8, dgx1-v100, dgx2-v100, flat, host and "
          "v100-8gpu-1edr"},
         {"--trace trace.csv --cluster ''", 66, "--cluster: unknown cluster \"\""},
-        {"--trace trace.csv --cluster ./no.topo", 66, "./no.topo: cannot read: No such file"},
-        {"--trace trace.csv --cluster /", 66, "found a directory; expected a cluster file"},
+        {"--trace trace.csv --cluster ./no.topo", 66,
+         "./no.topo: No such file or directory; expected a cluster"},
+        {"--trace trace.csv --cluster /", 66, "/: is a directory; expected a cluster file"},
         {"--trace trace.csv --cluster /dev/null", 65, "/dev/null: found no values"},
         {"--cluster flat --trace resnet", 66, "did you mean \"resnet50-v1.5\"?"},
         {"--cluster flat --trace v100-sxm2.cost", 66, "known are example-timed and resnet50"},

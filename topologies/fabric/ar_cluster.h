@@ -187,9 +187,11 @@ enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 
-/** Changes a number, which must be above zero, of a cluster that is not a platform file. Paths
- * asked for from now on have it; the text of its parameter stays that of the file. */
-void ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost, double value);
+/** Changes a number of a cluster that is not a platform file. Paths asked for from now on have it;
+ * the text of its parameter stays that of the file. A value that is not above zero and finite is
+ * refused with AR_BAD_DATA. */
+enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
+                                        double value, struct ar_error *err);
 
 /** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 
 #include "fabric.h"
+#include "gpu_order.h"
 #include "routes.h"
-#include "walks.h"
 
 const char *ar_tier_name(enum ar_tier tier)
 {
@@ -128,7 +128,7 @@ static enum ar_status make_cluster(const struct ar_topo *topo, struct ar_setting
     AR_TRY(ar_topo_values_check(&cluster->entries, &cluster->values, err));
     AR_TRY(ar_cluster_number_links(cluster, err));
     ar_cluster_fill_facts(cluster);
-    ar_topo_find_walks(&cluster->values, &cluster->walks);
+    AR_TRY(ar_gpu_orders_find(&cluster->values, &cluster->orders, err));
     return links != NULL ? ar_cluster_change_links(cluster, links, err) : AR_OK;
 }
 

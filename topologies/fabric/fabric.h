@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "ar_cluster.h"
-#include "ar_walks.h"
+#include "ar_gpu_order.h"
 #include "topo_values.h"
 
 struct ar_platform;
@@ -43,10 +43,10 @@ struct ar_cluster {
     struct ar_topo_values values;
     struct ar_cluster_facts facts;
     struct ar_node_links node;
-    struct ar_walks walks;    /**< count 0: the plain zigzags */
-    uint32_t racks_count;     /**< 0 if all nodes share one rack */
-    uint32_t first_rack_link; /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
-    double rack_uplink_Bps;   /**< all uplinks of a rack together, one direction */
+    struct ar_gpu_orders orders; /**< count 0: the plain zigzags */
+    uint32_t racks_count;        /**< 0 if all nodes share one rack */
+    uint32_t first_rack_link;    /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
+    double rack_uplink_Bps;      /**< all uplinks of a rack together, one direction */
     double port_Bps, uplink_Bps, hca_Bps;
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
     bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */

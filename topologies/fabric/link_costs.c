@@ -1,5 +1,6 @@
 /* The numbers of a cluster file that measurements can tell. */
 #include <assert.h>
+#include <math.h>
 
 #include "fabric.h"
 
@@ -21,16 +22,10 @@ const char *ar_link_cost_key(enum ar_link_cost cost)
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)
 {
-    switch (cost) {
-    case AR_LINK_NVLINK_BANDWIDTH:
-    case AR_LINK_PCIE_BANDWIDTH:
-    case AR_LINK_HCA_BANDWIDTH:
-        return AR_LINK_RATE;
-    case AR_LINK_REDUCE_COST:
-        return AR_LINK_SECONDS_PER_BYTE;
-    default:
-        return AR_LINK_SECONDS;
-    }
+    enum ar_topo_kind kind = ar_topo_keys[keys[cost]].kind;
+    return kind == KIND_RATE   ? AR_LINK_RATE
+           : kind == KIND_COST ? AR_LINK_SECONDS_PER_BYTE
+                               : AR_LINK_SECONDS;
 }
 
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)
@@ -43,12 +38,19 @@ double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost 
     return cluster->values.number[keys[cost]];
 }
 
-void ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost, double value)
+enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
+                                        double value, struct ar_error *err)
 {
-    assert(cluster->platform == NULL && value > 0);
     struct ar_topo_values *values = &cluster->values;
+    assert(cluster->platform == NULL);
+    if (!(value > 0 && isfinite(value))) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found %g; expected a number above zero that a machine can have",
+                            ar_link_cost_key(cost), value);
+    }
     values->number[keys[cost]] = value;
     ar_cluster_take_rates(cluster);
     cluster->facts.reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST];
     cluster->facts.collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP];
+    return AR_OK;
 }

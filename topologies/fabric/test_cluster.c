@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
@@ -158,7 +159,9 @@ static void expect_set_as_loaded(const char *pairs)
         struct ar_cluster *changed = load_shipped("abci-v100", before);
         cr_assert(ar_cluster_has_link_cost(changed, cost));
         cr_assert_neq(ar_cluster_link_cost(changed, cost), ar_cluster_link_cost(loaded, cost));
-        ar_cluster_set_link_cost(changed, cost, ar_cluster_link_cost(loaded, cost));
+        double value = ar_cluster_link_cost(loaded, cost);
+        struct ar_error err;
+        cr_assert_eq(ar_cluster_set_link_cost(changed, cost, value, &err), AR_OK, "%s", err.text);
         for (uint32_t to = 1; to < 200; to++) {
             struct ar_path a = ar_cluster_path(loaded, 0, to);
             struct ar_path b = ar_cluster_path(changed, 0, to);
@@ -213,4 +216,20 @@ Test(cluster, more_links_than_can_be_numbered_are_refused)
     cr_assert(strstr(err.text, "expected fewer, since the cluster has more than 2^31") != NULL,
               "%s", err.text);
     unlink(path);
+}
+
+Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
+{
+    const double wrong[] = {0, -1, NAN, INFINITY};
+    struct ar_cluster *cluster = load_shipped("abci-v100", NULL);
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_expect_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, wrong[i], &err),
+                     AR_BAD_DATA);
+        cr_expect(strncmp(err.text, "hca.bandwidth: found ", 21) == 0, "%s", err.text);
+    }
+    cr_expect(is_near(ar_cluster_path(cluster, 0, 4).bandwidth_Bps, 10.227e9));
+    cr_assert_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &err), AR_OK);
+    cr_expect(is_near(ar_cluster_path(cluster, 0, 4).bandwidth_Bps, 1e9));
+    ar_cluster_destroy(cluster);
 }

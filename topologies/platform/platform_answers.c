@@ -43,6 +43,13 @@ static enum ar_status keep_routes(const struct ar_cluster *cluster, const struct
         if (own == NULL) {
             return ar_error_no_memory(err, "the routes of a platform");
         }
+        if (!(answers[i].latency_s >= 0 && isfinite(answers[i].latency_s))) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: route from GPU %u to GPU %u: found a latency of %gs; "
+                                "expected one not below zero",
+                                platform->path, pairs[i].source, pairs[i].destination,
+                                answers[i].latency_s);
+        }
         routes[i] = (struct ar_known_route){.pair = pairs[i],
                                             .latency_s = answers[i].latency_s,
                                             .bandwidth_Bps = HUGE_VAL,

@@ -197,14 +197,15 @@ Test(topo, every_cut_of_a_file_is_refused_or_reads_as_a_whole_file)
 
 Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
 {
-    expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT, "/nonexistent/x.topo: cannot read");
-    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, "found a directory");
-    expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "found more than 1 MiB");
+    expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT,
+                   "/nonexistent/x.topo: No such file or directory; expected a cluster file");
+    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, ": is a directory; expected a");
+    expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "larger than 1048576 bytes; expected a cluster");
     char path[TEST_PATH_SIZE];
     test_file_make("nodes = 1\n", 10, path);
     chmod(path, 0);
     if (access(path, R_OK) != 0) { /* root may read anything */
-        expect_refusal(path, NULL, AR_NO_INPUT, "cannot read: Permission denied");
+        expect_refusal(path, NULL, AR_NO_INPUT, ": Permission denied; expected");
     }
     unlink(path);
 }

@@ -1,49 +1,13 @@
 /* Cluster files: read, changed and written. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_file.h"
 #include "topo_line.h"
 
 enum { FILE_MAX = 1 << 20, PATH_MAX_IN_MESSAGES = 199 };
 
 /* --- reading --------------------------------------------------------------------------------- */
-
-/* Reads what is in a file into memory of the arena, terminated. */
-static enum ar_status read_open(const char *path, FILE *file, struct ar_arena *arena,
-                                char **content, size_t *size, struct ar_error *err)
-{
-    char *buffer = ar_arena_alloc(arena, FILE_MAX + 2, 1);
-    if (buffer == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
-    *size = fread(buffer, 1, FILE_MAX + 1, file);
-    if (ferror(file) != 0 && errno == EISDIR) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: found a directory; expected a cluster file",
-                            path);
-    }
-    if (ferror(file) != 0) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read: %s", path, strerror(errno));
-    }
-    if (*size > FILE_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.400s: found more than 1 MiB; expected a cluster file", path);
-    }
-    *content = buffer;
-    return AR_OK;
-}
-
-static enum ar_status read_file(const char *path, struct ar_arena *arena, char **content,
-                                size_t *size, struct ar_error *err)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read: %s", path, strerror(errno));
-    }
-    enum ar_status status = read_open(path, file, arena, content, size, err);
-    fclose(file);
-    return status;
-}
 
 static struct ar_topo_line *find_line(const struct ar_topo *topo, enum ar_topo_key key)
 {
@@ -141,7 +105,10 @@ static enum ar_status read_topo(const char *path, struct ar_topo *topo, struct a
     char *content = NULL;
     size_t size = 0;
     AR_TRY(keep_path(path, topo, err));
-    AR_TRY(read_file(path, &topo->arena, &content, &size, err));
+    AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", &content, &size, err));
+    if (ar_arena_own(&topo->arena, content, free) == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
     return read_lines(topo, content, size, err);
 }
 

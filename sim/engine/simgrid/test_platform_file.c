@@ -270,6 +270,12 @@ static const struct {
     {"<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
      "<platform version=\"2\">\n</platform>\n",
      NULL, AR_BAD_DATA, ".xml:3: You're using"},
+    {HEAD FULL_HOSTS "<link id=\"slow\" bandwidth=\"-1GBps\" latency=\"1us\"/>" ROUTE(
+         "gpu-1", "gpu-2", HOP("slow")) "</zone>" FOOT,
+     NULL, AR_BAD_DATA, ".xml: link \"slow\": found a bandwidth of -1e+09Bps; expected one above"},
+    {HEAD FULL_HOSTS "<link id=\"none\" bandwidth=\"0Bps\" latency=\"1us\"/>" ROUTE(
+         "gpu-1", "gpu-2", HOP("none")) "</zone>" FOOT,
+     NULL, AR_BAD_DATA, ".xml: link \"none\": found a bandwidth of 0Bps; expected one above zero"},
     {HEAD CLUSTER("15", "") FOOT, "gpus_per_node=17", AR_USAGE,
      "\"17\"; expected at most 16, the hosts of the platform"},
     {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "perhaps \"gpus_per_node\""},
@@ -341,4 +347,19 @@ Test(platform_file, hosts_without_a_route_are_named)
         }
         platform_text_unload(cluster, path);
     }
+}
+
+Test(platform_file, a_negative_latency_is_refused_before_it_is_used)
+{
+    char path[PATH_SIZE];
+    struct ar_cluster *cluster = platform_text_load(
+        HEAD FULL_HOSTS "<link id=\"early\" bandwidth=\"1GBps\" latency=\"-1us\"/>" ROUTE(
+            "gpu-1", "gpu-02", HOP("early")) "</zone>" FOOT,
+        NULL, path);
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_cluster_prepare_paths(cluster, &(struct ar_flow){0, 1}, 1, &err), AR_BAD_DATA);
+    cr_expect_not_null(
+        strstr(err.text, ".xml: route from GPU 0 to GPU 1: found a latency of -1e-06s"), "%s",
+        err.text);
+    platform_text_unload(cluster, path);
 }

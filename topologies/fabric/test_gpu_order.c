@@ -1,4 +1,4 @@
-#include "ar_walks.h"
+#include "ar_gpu_order.h"
 
 #include <criterion/criterion.h>
 #include <stdbool.h>
@@ -43,15 +43,15 @@ static struct ar_cluster *load_node(uint32_t gpus, uint32_t hcas, const char *pa
 
 /* --- permutations ---------------------------------------------------------------------------- */
 
-static void check_permutations(const struct ar_walks *walks)
+static void check_permutations(const struct ar_gpu_orders *orders)
 {
-    for (uint32_t channel = 0; channel < 2 * walks->count; channel++) {
-        for (uint32_t present = 1; present <= walks->gpus_count; present++) {
+    for (uint32_t channel = 0; channel < 2 * orders->count; channel++) {
+        for (uint32_t present = 1; present <= orders->gpus_count; present++) {
             uint64_t seen = 0;
             for (uint32_t place = 0; place < present; place++) {
-                uint32_t gpu = ar_walks_gpu(walks, channel, present, place);
+                uint32_t gpu = ar_gpu_order_gpu(orders, channel, present, place);
                 cr_assert_lt(gpu, present);
-                cr_assert_eq(ar_walks_place(walks, channel, present, gpu), place);
+                cr_assert_eq(ar_gpu_order_place(orders, channel, present, gpu), place);
                 seen |= 1ull << gpu;
             }
             cr_assert_eq(seen, present == 64 ? UINT64_MAX : (1ull << present) - 1);
@@ -60,16 +60,16 @@ static void check_permutations(const struct ar_walks *walks)
 }
 
 /* Every `hcas` channels in turn begin and end once at each HCA. */
-static void check_hcas(const struct ar_walks *walks, uint32_t hcas)
+static void check_hcas(const struct ar_gpu_orders *orders, uint32_t hcas)
 {
-    cr_assert_eq(walks->count % hcas, 0);
-    for (uint32_t block = 0; block < walks->count; block += hcas) {
+    cr_assert_eq(orders->count % hcas, 0);
+    for (uint32_t block = 0; block < orders->count; block += hcas) {
         uint64_t begins = 0, ends = 0;
         for (uint32_t channel = block; channel < block + hcas; channel++) {
-            uint32_t first = walks->gpu[channel][0];
-            uint32_t last = walks->gpu[channel][walks->gpus_count - 1];
-            begins |= 1ull << first * hcas / walks->gpus_count;
-            ends |= 1ull << last * hcas / walks->gpus_count;
+            uint32_t first = orders->gpu[channel][0];
+            uint32_t last = orders->gpu[channel][orders->gpus_count - 1];
+            begins |= 1ull << first * hcas / orders->gpus_count;
+            ends |= 1ull << last * hcas / orders->gpus_count;
         }
         cr_expect_eq(begins, (1ull << hcas) - 1, "channels from %u begin at HCAs 0x%lx", block,
                      (unsigned long)begins);
@@ -78,45 +78,45 @@ static void check_hcas(const struct ar_walks *walks, uint32_t hcas)
     }
 }
 
-Test(walks, shipped_machines_use_every_hca_equally)
+Test(gpu_order, shipped_machines_use_every_hca_equally)
 {
     for (size_t i = 0; i < MACHINES; i++) {
         struct ar_cluster *cluster = load_shipped(machines[i]);
-        const struct ar_walks *walks = ar_cluster_walks(cluster);
-        cr_assert_not_null(walks, "%s", machines[i]);
-        check_permutations(walks);
-        check_hcas(walks, ar_cluster_facts(cluster)->hcas_per_node);
+        const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
+        cr_assert_not_null(orders, "%s", machines[i]);
+        check_permutations(orders);
+        check_hcas(orders, ar_cluster_facts(cluster)->hcas_per_node);
         ar_cluster_destroy(cluster);
     }
 }
 
-Test(walks, nodes_whose_pairs_are_alike_use_any_number_of_hcas_equally)
+Test(gpu_order, nodes_whose_pairs_are_alike_use_any_number_of_hcas_equally)
 {
     static const char *const pairs[] = {"all", "switch", "none"};
     for (uint32_t gpus = 3; gpus <= 16; gpus++) {
         for (uint32_t hcas = 3; hcas <= gpus; hcas++) {
             if (gpus % hcas == 0) {
                 struct ar_cluster *cluster = load_node(gpus, hcas, pairs[(gpus + hcas) % 3]);
-                const struct ar_walks *walks = ar_cluster_walks(cluster);
-                cr_assert_not_null(walks);
-                check_permutations(walks);
-                check_hcas(walks, hcas);
+                const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
+                cr_assert_not_null(orders);
+                check_permutations(orders);
+                check_hcas(orders, hcas);
                 ar_cluster_destroy(cluster);
             }
         }
     }
 }
 
-Test(walks, g_walks_of_an_even_node_have_no_directed_pair_in_common)
+Test(gpu_order, g_orders_of_an_even_node_have_no_directed_pair_in_common)
 {
     for (uint32_t hcas = 4; hcas <= 16; hcas *= 2) {
         struct ar_cluster *cluster = load_node(16, hcas, "switch");
-        const struct ar_walks *walks = ar_cluster_walks(cluster);
+        const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
         bool is_used[16][16] = {{false}};
-        cr_assert_eq(walks->count, 16);
+        cr_assert_eq(orders->count, 16);
         for (uint32_t channel = 0; channel < 16; channel++) {
             for (uint32_t i = 1; i < 16; i++) {
-                bool *pair = &is_used[walks->gpu[channel][i - 1]][walks->gpu[channel][i]];
+                bool *pair = &is_used[orders->gpu[channel][i - 1]][orders->gpu[channel][i]];
                 cr_expect_not(*pair, "%u HCAs, channel %u", hcas, channel);
                 *pair = true;
             }
@@ -125,19 +125,19 @@ Test(walks, g_walks_of_an_even_node_have_no_directed_pair_in_common)
     }
 }
 
-Test(walks, nodes_whose_pairs_are_alike_with_two_hcas_or_less_have_the_plain_zigzags)
+Test(gpu_order, nodes_whose_pairs_are_alike_with_two_hcas_or_less_have_the_plain_zigzags)
 {
     static const char *const names[] = {"abci-v100", "abci-v100-nccl2.8", "flat", "host"};
     static const char *const pairs[] = {"all", "switch", "none",
                                         "0-1:3 0-2:3 0-3:3 1-2:3 1-3:3 2-3:3"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct ar_cluster *cluster = load_shipped(names[i]);
-        cr_expect_null(ar_cluster_walks(cluster), "%s", names[i]);
+        cr_expect_null(ar_cluster_gpu_orders(cluster), "%s", names[i]);
         ar_cluster_destroy(cluster);
     }
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         struct ar_cluster *cluster = load_node(4, 1 + i % 2, pairs[i]);
-        cr_expect_null(ar_cluster_walks(cluster), "%s", pairs[i]);
+        cr_expect_null(ar_cluster_gpu_orders(cluster), "%s", pairs[i]);
         ar_cluster_destroy(cluster);
     }
 }
@@ -147,15 +147,15 @@ Test(walks, nodes_whose_pairs_are_alike_with_two_hcas_or_less_have_the_plain_zig
 /* The largest load of an NVLink, channels over weight, after each channel, ways back to the first
  * GPU included. Fails where two GPUs have no NVLink. */
 static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
-                        double load[AR_WALKS_MAX])
+                        double load[AR_GPU_ORDERS_MAX])
 {
-    const struct ar_walks *walks = ar_cluster_walks(cluster);
+    const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
     double uses[16][16] = {{0}};
     double max = 0;
-    for (uint32_t channel = 0; channel < walks->count; channel++) {
-        for (uint32_t i = 0; i < walks->gpus_count; i++) {
-            uint32_t a = walks->gpu[channel][i];
-            uint32_t b = walks->gpu[channel][(i + 1) % walks->gpus_count];
+    for (uint32_t channel = 0; channel < orders->count; channel++) {
+        for (uint32_t i = 0; i < orders->gpus_count; i++) {
+            uint32_t a = orders->gpu[channel][i];
+            uint32_t b = orders->gpu[channel][(i + 1) % orders->gpus_count];
             struct ar_path path = ar_cluster_path(cluster, a, b);
             cr_assert_eq(path.tier, AR_TIER_NVLINK, "channel %u: GPU %u to %u", channel, a, b);
             uses[a][b] += brick_Bps / path.bandwidth_Bps;
@@ -167,11 +167,11 @@ static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
 
 /* A GPU has six bricks, so c rings load some brick with c / 6 or more; two go over the bricks that
  * are doubled. */
-Test(walks, rings_of_a_dgx1_are_closed_by_nvlinks_and_load_the_bricks_as_evenly_as_can_be)
+Test(gpu_order, rings_of_a_dgx1_are_closed_by_nvlinks_and_load_the_bricks_as_evenly_as_can_be)
 {
-    double load[AR_WALKS_MAX];
+    double load[AR_GPU_ORDERS_MAX];
     struct ar_cluster *cluster = load_shipped("dgx1-v100");
-    cr_assert_eq(ar_cluster_walks(cluster)->count, 12);
+    cr_assert_eq(ar_cluster_gpu_orders(cluster)->count, 12);
     load_bricks(cluster, 24.24e9, load);
     cr_expect_float_eq(load[1], 0.5, 1e-9, "two channels use the double bricks");
     cr_expect_float_eq(load[3], 1, 1e-9);
@@ -180,11 +180,11 @@ Test(walks, rings_of_a_dgx1_are_closed_by_nvlinks_and_load_the_bricks_as_evenly_
     ar_cluster_destroy(cluster);
 }
 
-Test(walks, six_rings_of_a_node_with_one_hca_fill_all_bricks_of_the_mesh)
+Test(gpu_order, six_rings_of_a_node_with_one_hca_fill_all_bricks_of_the_mesh)
 {
-    double load[AR_WALKS_MAX];
+    double load[AR_GPU_ORDERS_MAX];
     struct ar_cluster *cluster = load_shipped("v100-8gpu-1edr");
-    cr_assert_eq(ar_cluster_walks(cluster)->count, 6);
+    cr_assert_eq(ar_cluster_gpu_orders(cluster)->count, 6);
     load_bricks(cluster, 24.24e9, load);
     cr_expect_float_eq(load[0], 0.5, 1e-9);
     cr_expect_float_eq(load[5], 1, 1e-9);
@@ -192,17 +192,17 @@ Test(walks, six_rings_of_a_node_with_one_hca_fill_all_bricks_of_the_mesh)
 }
 
 /* A 4x4 grid of GPUs: four NVLinks inside, fewer at the rim; its rings exist. */
-Test(walks, a_grid_of_sixteen_gpus_has_rings_along_its_nvlinks)
+Test(gpu_order, a_grid_of_sixteen_gpus_has_rings_along_its_nvlinks)
 {
-    double load[AR_WALKS_MAX];
+    double load[AR_GPU_ORDERS_MAX];
     struct ar_cluster *cluster =
         load_node(16, 4,
                   "0-1 1-2 2-3 4-5 5-6 6-7 8-9 9-10 10-11 12-13 13-14 14-15 "
                   "0-4 4-8 8-12 1-5 5-9 9-13 2-6 6-10 10-14 3-7 7-11 11-15");
-    const struct ar_walks *walks = ar_cluster_walks(cluster);
-    cr_assert_not_null(walks);
-    check_permutations(walks);
-    check_hcas(walks, 4);
+    const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
+    cr_assert_not_null(orders);
+    check_permutations(orders);
+    check_hcas(orders, 4);
     load_bricks(cluster, 10e9, load);
     ar_cluster_destroy(cluster);
 }
@@ -210,67 +210,67 @@ Test(walks, a_grid_of_sixteen_gpus_has_rings_along_its_nvlinks)
 static void expect_chain(const char *pairs, const uint8_t chain[4])
 {
     struct ar_cluster *cluster = load_node(4, 2, pairs);
-    const struct ar_walks *walks = ar_cluster_walks(cluster);
-    cr_assert_not_null(walks, "%s", pairs);
-    for (uint32_t channel = 0; channel < walks->count; channel++) {
-        uint32_t first = walks->gpu[channel][0] == chain[0] ? 0 : 3;
+    const struct ar_gpu_orders *orders = ar_cluster_gpu_orders(cluster);
+    cr_assert_not_null(orders, "%s", pairs);
+    for (uint32_t channel = 0; channel < orders->count; channel++) {
+        uint32_t first = orders->gpu[channel][0] == chain[0] ? 0 : 3;
         for (uint32_t i = 0; i < 4; i++) {
-            cr_expect_eq(walks->gpu[channel][i], chain[first > 0 ? 3 - i : i], "%s", pairs);
+            cr_expect_eq(orders->gpu[channel][i], chain[first > 0 ? 3 - i : i], "%s", pairs);
         }
     }
-    check_hcas(walks, 2);
+    check_hcas(orders, 2);
     ar_cluster_destroy(cluster);
 }
 
-Test(walks, a_chain_of_gpus_is_walked_from_end_to_end_though_no_ring_closes)
+Test(gpu_order, a_chain_of_gpus_is_ordered_from_end_to_end_though_no_ring_closes)
 {
     expect_chain("0-1 1-3 2-3", (const uint8_t[]){0, 1, 3, 2});
 }
 
 /* Both ends of the first chain share an HCA, which so would carry all. */
-Test(walks, a_chain_that_cannot_use_both_hcas_is_no_walk)
+Test(gpu_order, a_chain_that_cannot_use_both_hcas_is_no_order)
 {
     struct ar_cluster *cluster = load_node(4, 2, "0-1 0-2 1-3");
-    cr_expect_null(ar_cluster_walks(cluster));
+    cr_expect_null(ar_cluster_gpu_orders(cluster));
     ar_cluster_destroy(cluster);
 }
 
 /* Every GPU once, every HCA as often as the others, along NVLinks only. */
-static void expect_good_walks(uint32_t gpus, uint32_t hcas, const char *pairs)
+static void expect_good_orders(uint32_t gpus, uint32_t hcas, const char *pairs)
 {
     struct ar_cluster *cluster = load_node(gpus, hcas, pairs);
-    double load[AR_WALKS_MAX];
-    check_permutations(ar_cluster_walks(cluster));
-    check_hcas(ar_cluster_walks(cluster), hcas);
+    double load[AR_GPU_ORDERS_MAX];
+    check_permutations(ar_cluster_gpu_orders(cluster));
+    check_hcas(ar_cluster_gpu_orders(cluster), hcas);
     load_bricks(cluster, 10e9, load);
     ar_cluster_destroy(cluster);
 }
 
 /* A ring of two squares by one pair of NVLinks: cut there, it begins and ends at the same HCA. */
-Test(walks, walks_may_leave_by_the_hca_they_came_by)
+Test(gpu_order, orders_may_leave_by_the_hca_they_came_by)
 {
-    expect_good_walks(4, 2, "0-2 0-3 1-2 1-3:2");
+    expect_good_orders(4, 2, "0-2 0-3 1-2 1-3:2");
 }
 
-Test(walks, three_hcas_are_used_equally_too)
+Test(gpu_order, three_hcas_are_used_equally_too)
 {
-    expect_good_walks(6, 3, "0-1 1-2 2-3 3-4 4-5 5-0 0-3 1-4 2-5:2");
+    expect_good_orders(6, 3, "0-1 1-2 2-3 3-4 4-5 5-0 0-3 1-4 2-5:2");
 }
 
-Test(walks, nodes_without_a_walk_along_nvlinks_keep_the_zigzags)
+Test(gpu_order, nodes_without_a_order_along_nvlinks_keep_the_zigzags)
 {
     struct ar_cluster *two = load_node(4, 2, "0-1 2-3:2");
-    cr_expect_null(ar_cluster_walks(two));
+    cr_expect_null(ar_cluster_gpu_orders(two));
     ar_cluster_destroy(two);
     struct ar_cluster *four = load_node(8, 4, "0-1 2-3:2");
-    check_permutations(ar_cluster_walks(four));
-    check_hcas(ar_cluster_walks(four), 4);
+    check_permutations(ar_cluster_gpu_orders(four));
+    check_hcas(ar_cluster_gpu_orders(four), 4);
     ar_cluster_destroy(four);
 }
 
-/* Every GPU of the smaller half is joined to every one of the larger, so that no walk exists, which
- * takes longer than anybody has to find out for sure. */
-Test(walks, the_search_gives_up_on_a_node_where_it_would_not_end)
+/* Every GPU of the smaller half is joined to every one of the larger, so that no order exists,
+ * which takes longer than anybody has to find out for sure. */
+Test(gpu_order, the_search_gives_up_on_a_node_where_it_would_not_end)
 {
     char pairs[3072] = "";
     size_t length = 0;
@@ -281,15 +281,16 @@ Test(walks, the_search_gives_up_on_a_node_where_it_would_not_end)
         }
     }
     struct ar_cluster *cluster = load_node(32, 2, pairs);
-    cr_expect_null(ar_cluster_walks(cluster));
+    cr_expect_null(ar_cluster_gpu_orders(cluster));
     ar_cluster_destroy(cluster);
 }
 
-Test(walks, the_same_cluster_has_the_same_walks_twice)
+Test(gpu_order, the_same_cluster_has_the_same_orders_twice)
 {
     struct ar_cluster *first = load_shipped("dgx1-v100");
     struct ar_cluster *second = load_shipped("dgx1-v100");
-    cr_expect_eq(memcmp(ar_cluster_walks(first), ar_cluster_walks(second), sizeof(struct ar_walks)),
+    cr_expect_eq(memcmp(ar_cluster_gpu_orders(first), ar_cluster_gpu_orders(second),
+                        sizeof(struct ar_gpu_orders)),
                  0);
     ar_cluster_destroy(first);
     ar_cluster_destroy(second);

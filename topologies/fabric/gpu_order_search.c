@@ -1,35 +1,36 @@
-/* Walks of a node along its NVLinks: depth first, walk after walk, GPU after GPU, wide NVLinks
+/* Orders of a node along its NVLinks: depth first, order after order, GPU after GPU, wide NVLinks
  * first. A bound on the load of NVLinks prunes it; bounds are tried from the smallest up. */
+#include <stdlib.h>
 #include <string.h>
 
-#include "walks.h"
+#include "gpu_order.h"
 
 /* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */
 enum { STEPS_OF_AN_ATTEMPT = 20000, STEPS_OF_ALL = 50000 };
 
 struct search {
     const struct ar_topo_values *values;
-    struct ar_walks *walks; /* the last ones that were found */
+    struct ar_gpu_orders *orders; /* the last ones that were found */
     uint32_t gpus, hcas;
     uint32_t count;
-    uint32_t stride; /* 2: the walk after each is the same backwards */
+    uint32_t stride; /* 2: the order after each is the same backwards */
     bool are_cycles; /* NVLink from the last GPU to the first */
     uint32_t widest; /* weight of the heaviest pair */
     uint8_t neighbours[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX]; /* of each GPU, heaviest first */
     uint32_t degree[AR_TOPO_GPUS_MAX];
-    uint32_t bounds[AR_WALKS_MAX]; /* of each walk: NVLink load may be this over `widest` */
+    uint32_t bounds[AR_GPU_ORDERS_MAX]; /* of each order: NVLink load may be this over `widest` */
     uint32_t steps_left, steps_of_all_left;
-    uint8_t gpu[AR_WALKS_MAX][AR_TOPO_GPUS_MAX]; /* the walks so far */
+    uint8_t gpu[AR_GPU_ORDERS_MAX][AR_TOPO_GPUS_MAX]; /* the orders so far */
     uint32_t uses[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
-    uint32_t starts[AR_TOPO_GPUS_MAX], ends[AR_TOPO_GPUS_MAX]; /* of walks so far, per HCA */
+    uint32_t starts[AR_TOPO_GPUS_MAX], ends[AR_TOPO_GPUS_MAX]; /* of orders so far, per HCA */
 };
 
-static bool extend(struct search *search, uint32_t walk, uint32_t place, uint64_t visited);
+static bool extend(struct search *search, uint32_t order, uint32_t place, uint64_t visited);
 
-static bool fits(const struct search *search, uint32_t walk, uint32_t a, uint32_t b)
+static bool fits(const struct search *search, uint32_t order, uint32_t a, uint32_t b)
 {
     uint32_t weight = search->values->weight[a][b];
-    return (search->uses[a][b] + 1) * search->widest <= search->bounds[walk] * weight;
+    return (search->uses[a][b] + 1) * search->widest <= search->bounds[order] * weight;
 }
 
 static void use(struct search *search, uint32_t a, uint32_t b, int change)
@@ -45,24 +46,24 @@ static uint32_t hca_of(const struct search *search, uint32_t gpu)
     return gpu * search->hcas / search->gpus;
 }
 
-/* Each HCA is served once by each `hcas` walks in turn. */
-static bool may_start(const struct search *search, uint32_t walk, uint32_t gpu)
+/* Each HCA is served once by each `hcas` orders in turn. */
+static bool may_start(const struct search *search, uint32_t order, uint32_t gpu)
 {
-    return search->starts[hca_of(search, gpu)] == walk / search->hcas;
+    return search->starts[hca_of(search, gpu)] == order / search->hcas;
 }
 
-static bool may_end(const struct search *search, uint32_t walk)
+static bool may_end(const struct search *search, uint32_t order)
 {
-    uint32_t start = hca_of(search, search->gpu[walk][0]);
-    uint32_t end = hca_of(search, search->gpu[walk][search->gpus - 1]);
-    bool is_free = search->ends[end] == walk / search->hcas;
+    uint32_t start = hca_of(search, search->gpu[order][0]);
+    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
+    bool is_free = search->ends[end] == order / search->hcas;
     return is_free && (search->stride == 1 || search->hcas == 1 || start != end);
 }
 
-static void serve(struct search *search, uint32_t walk, int change)
+static void serve(struct search *search, uint32_t order, int change)
 {
-    uint32_t start = hca_of(search, search->gpu[walk][0]);
-    uint32_t end = hca_of(search, search->gpu[walk][search->gpus - 1]);
+    uint32_t start = hca_of(search, search->gpu[order][0]);
+    uint32_t end = hca_of(search, search->gpu[order][search->gpus - 1]);
     search->starts[start] += (uint32_t)change;
     search->ends[end] += (uint32_t)change;
     if (search->stride == 2) {
@@ -71,22 +72,22 @@ static void serve(struct search *search, uint32_t walk, int change)
     }
 }
 
-/* All GPUs stand in the walk: on to the next one. */
-static bool finish(struct search *search, uint32_t walk)
+/* All GPUs stand in the order: on to the next one. */
+static bool finish(struct search *search, uint32_t order)
 {
-    uint32_t first = search->gpu[walk][0];
-    uint32_t last = search->gpu[walk][search->gpus - 1];
-    if (!may_end(search, walk) || (search->are_cycles && !fits(search, walk, last, first))) {
+    uint32_t first = search->gpu[order][0];
+    uint32_t last = search->gpu[order][search->gpus - 1];
+    if (!may_end(search, order) || (search->are_cycles && !fits(search, order, last, first))) {
         return false;
     }
     if (search->are_cycles) {
         use(search, last, first, 1);
     }
-    serve(search, walk, 1);
+    serve(search, order, 1);
     bool is_found =
-        walk + search->stride >= search->count || extend(search, walk + search->stride, 0, 0);
+        order + search->stride >= search->count || extend(search, order + search->stride, 0, 0);
     if (!is_found) {
-        serve(search, walk, -1);
+        serve(search, order, -1);
         if (search->are_cycles) {
             use(search, last, first, -1);
         }
@@ -94,38 +95,38 @@ static bool finish(struct search *search, uint32_t walk)
     return is_found;
 }
 
-static bool begin(struct search *search, uint32_t walk)
+static bool begin(struct search *search, uint32_t order)
 {
     for (uint32_t gpu = 0; gpu < search->gpus; gpu++) {
-        search->gpu[walk][0] = (uint8_t)gpu;
-        if (may_start(search, walk, gpu) && extend(search, walk, 1, 1ull << gpu)) {
+        search->gpu[order][0] = (uint8_t)gpu;
+        if (may_start(search, order, gpu) && extend(search, order, 1, 1ull << gpu)) {
             return true;
         }
     }
     return false;
 }
 
-static bool extend(struct search *search, uint32_t walk, uint32_t place, uint64_t visited)
+static bool extend(struct search *search, uint32_t order, uint32_t place, uint64_t visited)
 {
     if (place == search->gpus) {
-        return finish(search, walk);
+        return finish(search, order);
     }
     if (search->steps_left == 0) {
         return false;
     }
     search->steps_left--;
     if (place == 0) {
-        return begin(search, walk);
+        return begin(search, order);
     }
-    uint32_t here = search->gpu[walk][place - 1];
+    uint32_t here = search->gpu[order][place - 1];
     for (uint32_t i = 0; i < search->degree[here]; i++) {
         uint32_t next = search->neighbours[here][i];
-        if ((visited >> next & 1) != 0 || !fits(search, walk, here, next)) {
+        if ((visited >> next & 1) != 0 || !fits(search, order, here, next)) {
             continue;
         }
-        search->gpu[walk][place] = (uint8_t)next;
+        search->gpu[order][place] = (uint8_t)next;
         use(search, here, next, 1);
-        if (extend(search, walk, place + 1, visited | 1ull << next)) {
+        if (extend(search, order, place + 1, visited | 1ull << next)) {
             return true;
         }
         use(search, here, next, -1);
@@ -133,16 +134,16 @@ static bool extend(struct search *search, uint32_t walk, uint32_t place, uint64_
     return false;
 }
 
-/* Every GPU sends on each walk that is a cycle, and must have NVLinks for them. A walk that is none
- * leaves one GPU out; it is bounded as if it did not. */
-static bool can_hold(const struct search *search, uint32_t walks, uint32_t bound)
+/* Every GPU sends on each order that is a cycle, and must have NVLinks for them. An order that is
+ * none leaves one GPU out; it is bounded as if it did not. */
+static bool can_hold(const struct search *search, uint32_t orders, uint32_t bound)
 {
     for (uint32_t a = 0; a < search->gpus; a++) {
         uint32_t capacity = 0;
         for (uint32_t b = 0; b < search->gpus; b++) {
             capacity += bound * search->values->weight[a][b] / search->widest;
         }
-        if (search->are_cycles && capacity < walks) {
+        if (search->are_cycles && capacity < orders) {
             return false;
         }
     }
@@ -160,18 +161,18 @@ static bool attempt(struct search *search)
     bool is_found = extend(search, 0, 0, 0);
     search->steps_of_all_left -= steps - search->steps_left;
     if (is_found) {
-        memcpy(search->walks->gpu, search->gpu, sizeof search->gpu);
+        memcpy(search->orders->gpu, search->gpu, sizeof search->gpu);
     }
     return is_found;
 }
 
-/* The least bound for all walks. */
+/* The least bound for all orders. */
 static bool find_all(struct search *search)
 {
     uint32_t max = search->widest * search->count;
     for (uint32_t bound = 1; bound <= max && search->steps_of_all_left > 0; bound++) {
-        for (uint32_t walk = 0; walk < search->count; walk++) {
-            search->bounds[walk] = bound;
+        for (uint32_t order = 0; order < search->count; order++) {
+            search->bounds[order] = bound;
         }
         if (can_hold(search, search->count, bound) && attempt(search)) {
             return true;
@@ -180,20 +181,20 @@ static bool find_all(struct search *search)
     return false;
 }
 
-/* The least bound for each walk in turn, so that fewer channels than walks are served well. */
+/* The least bound for each order in turn, so that fewer channels than orders are served well. */
 static void lower_bounds(struct search *search)
 {
     uint32_t min = 1;
-    for (uint32_t walk = 0; walk < search->count; walk += search->stride) {
-        uint32_t max = search->bounds[walk];
+    for (uint32_t order = 0; order < search->count; order += search->stride) {
+        uint32_t max = search->bounds[order];
         for (uint32_t bound = min; bound <= max; bound++) {
-            search->bounds[walk] = bound;
+            search->bounds[order] = bound;
             if (bound == max ||
-                (can_hold(search, walk + search->stride, bound) && attempt(search))) {
+                (can_hold(search, order + search->stride, bound) && attempt(search))) {
                 break;
             }
         }
-        min = search->bounds[walk];
+        min = search->bounds[order];
     }
 }
 
@@ -228,15 +229,15 @@ static uint32_t list_neighbours(struct search *search)
 static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32_t stride,
                     struct search *search)
 {
-    *search = (struct search){
-        .values = values,
-        .walks = search->walks,
-        .gpus = values->count[TOPO_GPUS],
-        .hcas = values->count[TOPO_HCAS] > 0 ? values->count[TOPO_HCAS] : 1,
-        .stride = stride,
-        .are_cycles = are_cycles,
-        .steps_of_all_left = STEPS_OF_ALL,
-    };
+    struct ar_gpu_orders *orders = search->orders;
+    memset(search, 0, sizeof *search);
+    search->values = values;
+    search->orders = orders;
+    search->gpus = values->count[TOPO_GPUS];
+    search->hcas = values->count[TOPO_HCAS] > 0 ? values->count[TOPO_HCAS] : 1;
+    search->stride = stride;
+    search->are_cycles = are_cycles;
+    search->steps_of_all_left = STEPS_OF_ALL;
     for (uint32_t a = 0; a < search->gpus; a++) {
         for (uint32_t b = 0; b < search->gpus; b++) {
             uint32_t weight = values->weight[a][b];
@@ -245,10 +246,10 @@ static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32
     }
     uint32_t block = common_multiple(search->hcas, stride);
     uint32_t count = common_multiple(block, list_neighbours(search));
-    search->count = count <= AR_WALKS_MAX ? count : AR_WALKS_MAX / block * block;
+    search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
 }
 
-/* As many walks as could fill all NVLinks of a GPU, else just those that serve each HCA once. */
+/* As many orders as could fill all NVLinks of a GPU, else just those that serve each HCA once. */
 static bool find_max(struct search *search)
 {
     if (find_all(search)) {
@@ -259,30 +260,42 @@ static bool find_max(struct search *search)
     return find_all(search);
 }
 
-/* Turns every walk that the search left out into the one before it backwards. */
+/* Turns every order that the search left out into the one before it backwards. */
 static void add_ways_back(const struct search *search)
 {
-    for (uint32_t walk = 1; search->stride == 2 && walk < search->count; walk += 2) {
+    for (uint32_t order = 1; search->stride == 2 && order < search->count; order += 2) {
         for (uint32_t i = 0; i < search->gpus; i++) {
-            search->walks->gpu[walk][i] = search->walks->gpu[walk - 1][search->gpus - 1 - i];
+            search->orders->gpu[order][i] = search->orders->gpu[order - 1][search->gpus - 1 - i];
         }
     }
 }
 
-bool ar_topo_search_walks(const struct ar_topo_values *values, struct ar_walks *walks)
+/* Cycles first, then paths; pairs of an order and the same backwards before single ones. */
+static void search_all(const struct ar_topo_values *values, struct search *search)
 {
-    struct search search = {.walks = walks};
     for (uint32_t kind = 0; kind < 4; kind++) {
         bool are_cycles = kind < 2;
         uint32_t stride = 2 - kind % 2;
-        prepare(values, are_cycles, stride, &search);
-        bool can_pair = search.hcas == 1 || search.hcas % 2 == 0;
-        if ((stride == 1 || can_pair) && find_max(&search)) {
-            lower_bounds(&search);
-            walks->count = search.count;
-            add_ways_back(&search);
-            return true;
+        prepare(values, are_cycles, stride, search);
+        bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
+        if ((stride == 1 || can_pair) && find_max(search)) {
+            lower_bounds(search);
+            search->orders->count = search->count;
+            add_ways_back(search);
+            return;
         }
     }
-    return false;
+}
+
+enum ar_status ar_gpu_orders_search(const struct ar_topo_values *values,
+                                    struct ar_gpu_orders *orders, struct ar_error *err)
+{
+    struct search *search = calloc(1, sizeof *search);
+    if (search == NULL) {
+        return ar_error_no_memory(err, "the orders of GPUs");
+    }
+    search->orders = orders;
+    search_all(values, search);
+    free(search);
+    return AR_OK;
 }
