@@ -20,6 +20,7 @@ static void enter(void)
         {"PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe"},
         {"OMPI_MCA_btl_vader_single_copy_mechanism", "none"}, /* containers forbid it */
         {"OMPI_MCA_plm", "isolated"},                         /* no ssh */
+        {"HWLOC_HIDE_ERRORS", "2"},                           /* that /sys is not mounted */
         {"ASAN_OPTIONS", "detect_leaks=0"},                   /* MPI leaks */
     };
     cli_enter();
