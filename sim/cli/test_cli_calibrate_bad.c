@@ -179,3 +179,14 @@ Test(cli_calibrate_bad, compare)
     };
     EXPECT_ALL(rows);
 }
+
+Test(cli_calibrate_bad, numbers_that_a_fit_drives_to_zero_are_an_error_not_an_abort)
+{
+    cli_good("{ echo backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,"
+             "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier; "
+             "for ranks in 2 3 4; do for kib in 4 32 256 2048; do "
+             "echo host,ring,${ranks}x1,1,$ranks,1,fp32,4,$((kib * 1024)),20,${kib}e-302,"
+             "${kib}e-302,${kib}e-302,${kib}e-302,0,; done; done; } > tiny.csv");
+    struct cli_run run = cli_run("$AR calibrate tiny.csv --cluster host");
+    cli_expect_error(&run, "tiny.csv", 65, "fit: no start of 8 converged on 8 rows");
+}
