@@ -26,9 +26,8 @@ struct ar_measured {
     size_t rows_count;
     struct ar_measured_run *runs;
     size_t runs_count;
-    /** The rows are of our own algorithms, and this is what each of them ran; else NULL. */
-    struct ar_link_row *own;
-    bool is_own;
+    bool is_own;                   /**< the rows are of our own algorithms, */
+    struct ar_link_row *own;       /**< and this is what each of them ran */
     struct ar_library_nodes nodes; /**< node counts of the rows */
     struct ar_library_nodes gpus;  /**< of own algorithms: GPU counts of the rows */
     char backend[AR_LOG_TEXT];     /**< of own algorithms: what ran them */

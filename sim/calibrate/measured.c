@@ -61,14 +61,14 @@ static bool is_of_library(const struct ar_log *run)
 static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
                                 struct ar_error *err)
 {
-    enum ar_status status = ar_log_check(run, AR_LOG_ALL_REDUCE, 1, err);
+    AR_TRY(ar_log_check(run, AR_LOG_ALL_REDUCE, 1, err));
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
-    if (status == AR_OK && has_end && !run->is_complete) {
+    if (has_end && !run->is_complete) {
         return refuse(run, err,
                       "found no end of the run; expected the closing lines of nccl-tests "
                       "(is the log cut off?)");
     }
-    return status == AR_OK ? check_places(run, facts, err) : status;
+    return check_places(run, facts, err);
 }
 
 /* What the runs say of the machine must be the same in all that say it. */
@@ -110,53 +110,36 @@ static enum ar_status reserve(struct ar_measured *measured, size_t more, struct 
 {
     size_t capacity = measured->rows_count + more + 1;
     struct ar_library_row *rows = realloc(measured->rows, capacity * sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the measured rows");
-    }
-    measured->rows = rows;
-    struct ar_link_row *own =
-        measured->is_own ? realloc(measured->own, capacity * sizeof *own) : NULL;
-    if (measured->is_own && own == NULL) {
-        return ar_error_no_memory(err, "the measured rows");
-    }
-    measured->own = own;
-    return AR_OK;
+    measured->rows = rows != NULL ? rows : measured->rows;
+    struct ar_link_row *own = realloc(measured->own, capacity * sizeof *own);
+    measured->own = own != NULL ? own : measured->own;
+    return rows != NULL && own != NULL ? AR_OK : ar_error_no_memory(err, "the measured rows");
 }
 
-/* `collective` is what a run of our own algorithms ran, NULL for one of a library. */
+/* `collective` is what a run of our own algorithms ran. */
 static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log *run,
                                enum ar_measured_time time, const struct ar_collective *collective,
                                struct ar_error *err)
 {
-    enum ar_status capacity = reserve(measured, run->rows_count, err);
-    if (capacity != AR_OK) {
-        return capacity;
-    }
+    AR_TRY(reserve(measured, run->rows_count, err));
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
-        struct ar_library_row *target = &measured->rows[measured->rows_count];
+        double time_s;
         if (row->payload_bytes == 0) {
             continue; /* nothing to reduce: only the cost of a call */
         }
-        enum ar_status status = pick_time(time, run, row, &target->time_s, err);
-        if (status != AR_OK) {
-            return status;
-        }
-        target->run = (struct ar_library_run){
-            .nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes};
-        if (collective != NULL) {
-            measured->own[measured->rows_count] = (struct ar_link_row){
-                .collective = *collective, .elements = row->count, .time_s = target->time_s};
-        }
-        measured->rows_count++;
+        AR_TRY(pick_time(time, run, row, &time_s, err));
+        measured->rows[measured->rows_count] = (struct ar_library_row){
+            .time_s = time_s,
+            .run = {.nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes}};
+        measured->own[measured->rows_count++] = (struct ar_link_row){
+            .collective = *collective, .elements = row->count, .time_s = time_s};
     }
-    enum ar_status status = ar_library_nodes_add(&measured->nodes, run->nodes, err);
-    return status == AR_OK && collective != NULL
-               ? ar_library_nodes_add(&measured->gpus, run->ranks, err)
-               : status;
+    AR_TRY(ar_library_nodes_add(&measured->nodes, run->nodes, err));
+    return measured->is_own ? ar_library_nodes_add(&measured->gpus, run->ranks, err) : AR_OK;
 }
 
-/* A measured is of one kind: what is fitted to it differs. */
+/* Rows are of one kind: what is fitted to them differs. */
 static enum ar_status check_kind(struct ar_measured *measured, const struct ar_log *run,
                                  struct ar_error *err)
 {
@@ -206,64 +189,39 @@ static enum ar_status note_run(struct ar_measured *measured, const struct ar_log
                                err);
 }
 
-/* Where a run comes from, and what it is compared with. */
-struct origin {
-    const char *path;
-    const struct ar_calibrate_request *request;
-    const struct ar_cluster *cluster;
-    uint32_t window;
-};
-
-static enum ar_status add_run(struct ar_measured *measured, const struct ar_log *run,
-                              const struct origin *origin, struct ar_error *err)
+static enum ar_status add_run(const struct ar_calibrate_request *request, const char *path,
+                              const struct ar_log *run, const struct ar_cluster *cluster,
+                              uint32_t window, struct ar_measured *measured, struct ar_error *err)
 {
     size_t before = measured->rows_count;
-    struct ar_collective collective;
-    enum ar_status status = check_kind(measured, run, err);
-    if (status == AR_OK) {
-        status = check_run(run, ar_cluster_facts(origin->cluster), err);
+    struct ar_collective collective = {.algorithm = NULL};
+    AR_TRY(check_kind(measured, run, err));
+    AR_TRY(check_run(run, ar_cluster_facts(cluster), err));
+    AR_TRY(check_same(run, "library", run->library, measured->library, err));
+    AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
+    if (measured->is_own) {
+        AR_TRY(measured_own_collective(run, window, cluster, &collective, err));
     }
-    if (status == AR_OK) {
-        status = check_same(run, "library", run->library, measured->library, err);
-    }
-    if (status == AR_OK) {
-        status = check_same(run, "GPU", run->gpu, measured->gpu, err);
-    }
-    if (status == AR_OK && measured->is_own) {
-        status = measured_own_collective(run, origin->window, origin->cluster, &collective, err);
-    }
-    if (status == AR_OK) {
-        status = add_rows(measured, run, origin->request->time,
-                          measured->is_own ? &collective : NULL, err);
-    }
-    return status == AR_OK
-               ? note_run(measured, run, origin->path, measured->rows_count - before, err)
-               : status;
+    AR_TRY(add_rows(measured, run, request->time, &collective, err));
+    return note_run(measured, run, path, measured->rows_count - before, err);
 }
 
-static enum ar_status add_log(struct ar_measured *measured,
-                              const struct ar_calibrate_request *request, const char *path,
-                              const struct ar_cluster *cluster, struct ar_error *err)
+static enum ar_status add_log(const struct ar_calibrate_request *request, const char *path,
+                              const struct ar_logs *logs, const struct ar_cluster *cluster,
+                              struct ar_measured *measured, struct ar_error *err)
 {
-    struct ar_logs *logs;
-    enum ar_status status = ar_logs_load(path, &logs, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    struct origin origin = {.path = path, .request = request, .cluster = cluster};
     uint32_t said = measured_own_window(logs); /* what is asked for comes first */
-    origin.window = request->window > 0 ? request->window : said > 0 ? said : WINDOW_STANDARD;
-    for (size_t i = 0; status == AR_OK && i < logs->runs_count; i++) {
+    uint32_t window = request->window > 0 ? request->window : said > 0 ? said : WINDOW_STANDARD;
+    for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
         if (is_of_library(run) || measured_run_is_own(run)) {
-            status = add_run(measured, run, &origin, err);
+            AR_TRY(add_run(request, path, run, cluster, window, measured, err));
         } else {
             ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", path,
                     run->first_line, run->algorithm, run->tool);
         }
     }
-    ar_logs_destroy(logs);
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status check_paths(const struct ar_calibrate_request *request, struct ar_error *err)
@@ -331,7 +289,11 @@ enum ar_status ar_measured_read(const struct ar_calibrate_request *request,
     AR_TRY(ar_measured_create(arena, &made, err));
     made->time = ar_measured_time_name(request->time);
     for (size_t i = 0; i < request->paths_count; i++) {
-        AR_TRY(add_log(made, request, request->paths[i], cluster, err));
+        struct ar_logs *logs;
+        AR_TRY(ar_logs_load(request->paths[i], &logs, err));
+        enum ar_status status = add_log(request, request->paths[i], logs, cluster, made, err);
+        ar_logs_destroy(logs);
+        AR_TRY(status);
     }
     if (made->rows_count == 0) {
         return ar_error_set(err, AR_BAD_DATA,
