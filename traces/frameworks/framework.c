@@ -1,4 +1,3 @@
-/* Terms of a framework and what they do to a trace. */
 #include "ar_framework.h"
 
 #include <math.h>
@@ -6,79 +5,20 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "framework_terms.h"
-
-const struct term_row framework_terms[AR_TERMS_COUNT] = {
-#define X(symbol, key, kind, standard, min, max, meaning)                                          \
-    [symbol] = {key, TERM_##kind, standard, min, max, meaning},
-    AR_TERM_LIST(X)
-#undef X
-};
-
-const char *ar_term_key(enum ar_term term)
-{
-    return framework_terms[term].key;
-}
-
-const char *ar_term_unit(enum ar_term term)
-{
-    static const char *const names[] = {
-        [TERM_NUMBER] = "number", [TERM_COUNT] = "count", [TERM_SECONDS] = "time",
-        [TERM_RATE] = "rate",     [TERM_BYTES] = "bytes", [TERM_PRECISION] = "precision",
-        [TERM_TEXT] = "rule"};
-    return names[framework_terms[term].kind];
-}
-
-const char *ar_term_meaning(enum ar_term term)
-{
-    return framework_terms[term].meaning;
-}
-
-enum ar_term ar_term_find(const char *key, size_t length)
-{
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        const char *name = framework_terms[i].key;
-        if (strlen(name) == length && strncmp(name, key, length) == 0) {
-            return (enum ar_term)i;
-        }
-    }
-    return AR_TERMS_COUNT;
-}
 
 void ar_framework_clear(struct ar_framework *framework)
 {
     memset(framework, 0, sizeof *framework);
     ar_copy_text(framework->name, sizeof framework->name, "none");
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        framework->terms[i].number = framework_terms[i].standard;
+        framework->terms[i].number = ar_term_default((enum ar_term)i);
     }
 }
 
 bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term)
 {
     const struct ar_term_value *value = &framework->terms[term];
-    return framework_terms[term].kind == TERM_TEXT
-               ? value->text[0] != '\0'
-               : value->number != framework_terms[term].standard;
-}
-
-enum ar_term ar_term_needs(enum ar_term term)
-{
-    switch (term) {
-    case AR_TERM_CYCLE_PHASE:
-    case AR_TERM_NEGOTIATE_BASE:
-    case AR_TERM_NEGOTIATE_HOP:
-    case AR_TERM_NEGOTIATE_RANK:
-        return AR_TERM_CYCLE_TIME;
-    case AR_TERM_BN_ELEMENTS:
-        return AR_TERM_BN_INTERVAL;
-    case AR_TERM_BN_INTERVAL:
-        return AR_TERM_BN_ELEMENTS;
-    case AR_TERM_GPU_SMS:
-        return AR_TERM_CONTENTION_SMS;
-    default:
-        return AR_TERMS_COUNT;
-    }
+    return ar_term_is_text(term) ? value->text[0] != '\0' : value->number != ar_term_default(term);
 }
 
 enum ar_precision ar_framework_wire(const struct ar_framework *framework,
@@ -131,11 +71,7 @@ static enum ar_status optimizer_extra(const struct ar_framework *framework,
     }
     if (bytes > 0) {
         double rate_Bps = 0;
-        enum ar_status status =
-            ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(ar_framework_memory_rate(framework, trace, AR_TERM_OPTIMIZER_BYTES, &rate_Bps, err));
         traffic_s = bytes * (double)ar_trace_gradient_elements(trace) / rate_Bps;
     }
     *time_s = fmax(launches_s, traffic_s);
@@ -146,13 +82,11 @@ enum ar_status ar_framework_apply(const struct ar_framework *framework, struct a
                                   struct ar_error *err)
 {
     double extra_s = 0;
-    enum ar_status status = optimizer_extra(framework, trace, &extra_s, err);
-    if (status == AR_OK) {
-        trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
-        trace->optimizer_s += extra_s;
-        ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
-    }
-    return status;
+    AR_TRY(optimizer_extra(framework, trace, &extra_s, err));
+    trace->step_overhead_s += ar_framework_number(framework, AR_TERM_STEP_FLOOR);
+    trace->optimizer_s += extra_s;
+    ar_trace_scale(trace, ar_framework_number(framework, AR_TERM_COMPUTE_SCALE));
+    return AR_OK;
 }
 
 double ar_framework_negotiation_s(const struct ar_framework *framework, uint32_t ranks)

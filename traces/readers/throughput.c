@@ -147,17 +147,21 @@ static enum ar_status compare(const char *root, const char *file, read_function 
     struct inputs inputs;
     AR_TRY(load_inputs(root, &inputs, err));
     enum ar_status status = ar_csv_load(join(root, file, path), &csv, err);
-    if (status == AR_OK) {
-        *rows = calloc(csv->rows_count + 1, sizeof **rows);
-        status = *rows == NULL ? ar_error_no_memory(err, path)
-                               : read(csv, &inputs, *rows, rows_count, err);
-        if (status != AR_OK) {
-            free(*rows);
-        }
-        ar_csv_destroy(csv);
+    if (status != AR_OK) {
+        free_inputs(&inputs);
+        return status;
     }
+    struct ar_throughput *made = calloc(csv->rows_count + 1, sizeof *made);
+    status =
+        made == NULL ? ar_error_no_memory(err, path) : read(csv, &inputs, made, rows_count, err);
+    ar_csv_destroy(csv);
     free_inputs(&inputs);
-    return status;
+    if (status != AR_OK) {
+        free(made);
+        return status;
+    }
+    *rows = made;
+    return AR_OK;
 }
 
 enum ar_status ar_throughput_training(const char *root, struct ar_throughput **rows,

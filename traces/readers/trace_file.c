@@ -18,7 +18,8 @@ static enum ar_status read_file(const struct ar_csv *csv, struct ar_trace_file *
     if (file->path == NULL) {
         return ar_error_no_memory(err, csv->path);
     }
-    return is_work ? trace_file_read_work(csv, file, err) : trace_file_read_timed(csv, file, err);
+    return is_work ? trace_rows_read_work(csv, &file->trace, &file->work, err)
+                   : trace_rows_read_timed(csv, &file->trace, err);
 }
 
 enum ar_status ar_trace_file_load(const char *path, struct ar_trace_file **file,

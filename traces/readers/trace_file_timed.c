@@ -68,16 +68,16 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct ar_trace 
     return AR_OK;
 }
 
-enum ar_status trace_file_read_timed(const struct ar_csv *csv, struct ar_trace_file *file,
+enum ar_status trace_rows_read_timed(const struct ar_csv *csv, struct ar_trace *trace,
                                      struct ar_error *err)
 {
     size_t places[COLUMNS_COUNT];
-    file->trace.is_timed = true;
-    AR_TRY(read_directives(csv, &file->trace, err));
+    trace->is_timed = true;
+    AR_TRY(read_directives(csv, trace, err));
     AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
-    AR_TRY(trace_rows_read(csv, places, &file->trace, err));
+    AR_TRY(trace_rows_read(csv, places, trace, err));
     for (size_t row = 0; row < csv->rows_count; row++) {
-        struct ar_layer *layer = &file->trace.layers[row];
+        struct ar_layer *layer = &trace->layers[row];
         AR_TRY(ar_csv_number(csv, row, places[FORWARD], 0, AR_TRACE_SECONDS_MAX, "seconds >= 0",
                              &layer->forward_s, err));
         AR_TRY(ar_csv_number(csv, row, places[BACKWARD], 0, AR_TRACE_SECONDS_MAX, "seconds >= 0",

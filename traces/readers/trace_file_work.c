@@ -58,26 +58,26 @@ static enum ar_status read_work(const struct ar_csv *csv, size_t row, const size
     return AR_OK;
 }
 
-enum ar_status trace_file_read_work(const struct ar_csv *csv, struct ar_trace_file *file,
-                                    struct ar_error *err)
+enum ar_status trace_rows_read_work(const struct ar_csv *csv, struct ar_trace *trace,
+                                    struct ar_layer_work **work, struct ar_error *err)
 {
     static const char *const directives[] = {"source"};
     size_t places[COLUMNS_COUNT];
     bool has_macs = false;
     AR_TRY(ar_csv_check_directives(csv, directives, 1, err));
     AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
-    AR_TRY(trace_rows_read(csv, places, &file->trace, err));
-    file->work = calloc(csv->rows_count, sizeof *file->work);
-    if (file->work == NULL) {
+    AR_TRY(trace_rows_read(csv, places, trace, err));
+    *work = calloc(csv->rows_count, sizeof **work);
+    if (*work == NULL) {
         return ar_error_no_memory(err, csv->path);
     }
     for (size_t row = 0; row < csv->rows_count; row++) {
-        struct ar_layer_work *work = &file->work[row];
-        AR_TRY(read_work(csv, row, places, work, err));
-        work->is_first = work->macs > 0 && !has_macs;
-        has_macs = has_macs || work->macs > 0;
+        struct ar_layer_work *layer = &(*work)[row];
+        AR_TRY(read_work(csv, row, places, layer, err));
+        layer->is_first = layer->macs > 0 && !has_macs;
+        has_macs = has_macs || layer->macs > 0;
     }
-    ar_copy_text(file->trace.source, sizeof file->trace.source,
+    ar_copy_text(trace->source, sizeof trace->source,
                  ar_csv_directive_text(csv, "source", "work table"));
     return AR_OK;
 }
