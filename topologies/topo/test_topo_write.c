@@ -86,7 +86,7 @@ Test(topo_write, a_value_replaces_its_line_and_a_new_one_comes_last)
     struct ar_error err;
     struct ar_topo *topo = load_text("# a\nnodes = 4 ; x\n# b\nname = a ; y\n");
     cr_assert_eq(ar_topo_set(topo, "net.latency", "2us", "measured; twice", &err), AR_OK);
-    cr_assert_eq(ar_topo_set(topo, "nodes", "8", "z", &err), AR_OK);
+    cr_assert_eq(ar_topo_set(topo, " nodes ", " 8 ", "z", &err), AR_OK);
     cr_assert_eq(ar_topo_set(topo, "net.latency", "3us", "measured", &err), AR_OK);
     expect_written(topo, "# a\nnodes = 8 ; z\n# b\nname = a ; y\nnet.latency = 3us ; measured\n");
     ar_topo_destroy(topo);
@@ -110,11 +110,12 @@ Test(topo_write, the_block_at_the_head_replaces_an_earlier_one_and_no_value)
 {
     struct ar_error err;
     struct ar_topo *topo = load_text("# made\r\n# earlier\nname = a\n# end\r\n# kept\nnodes = 4\n");
-    const char *const texts[] = {"one", "two\nlines"};
+    const char *const texts[] = {"one", "two"};
     cr_assert_eq(ar_topo_set_head(topo, "# made", texts, 2, "# end", &err), AR_OK);
-    expect_written(topo,
-                   "# made\n# one\n# two?lines\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
-                   "# kept\nnodes = 4\n");
+    expect_written(topo, "# made\n# one\n# two\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
+                         "# kept\nnodes = 4\n");
+    const char *const lines[] = {"two\nlines"};
+    cr_expect_eq(ar_topo_set_head(topo, "# made", lines, 1, "# end", &err), AR_USAGE);
     cr_assert_eq(ar_topo_set_head(topo, "# made", texts, 1, "# end", &err), AR_OK);
     expect_written(topo, "# made\n# one\n# end\n# made\r\n# earlier\nname = a\n# end\r\n"
                          "# kept\nnodes = 4\n");

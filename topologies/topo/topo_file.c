@@ -142,20 +142,23 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 {
     static const char where[] = "cluster file";
     struct ar_topo_line line = {.is_entry = false};
-    char *text = ar_arena_format(&topo->arena, "%s = %s ; %s", key, value, source);
+    const char *text = ar_arena_format(&topo->arena, "%s = %s ; %s", key, value, source);
     if (text == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL) {
+    if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#') {
         return ar_error_set(err, AR_USAGE,
-                            "%s: key \"%.60s\": found %s; expected a value for one line", where,
-                            key, strchr(value, ';') != NULL ? "';'" : "more than 4000 characters");
+                            "%s: found \"%.200s\"; expected one line of at most %d characters, "
+                            "without ';' in the value",
+                            where, text, AR_TOPO_LINE_MAX);
     }
     AR_TRY(ar_error_as_usage(ar_topo_read_line(where, text, &topo->arena, &line, err), err));
-    if (!line.is_entry) {
-        return ar_error_set(err, AR_USAGE, "%s: found the key \"%.60s\"; expected one", where, key);
-    }
+    line.text = ar_arena_format(&topo->arena, "%s = %s ; %s", ar_topo_key_name(line.entry.key),
+                                line.entry.text, line.entry.source);
     struct ar_topo_line *earlier = find_line(topo, line.entry.key);
+    if (line.text == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
     if (earlier == NULL) {
         return add_line(topo, line, err);
     }
@@ -188,35 +191,43 @@ static size_t end_of_block(const struct ar_topo *topo, size_t first, const char 
 static enum ar_status add_comment(struct ar_topo *topo, const char *prefix, const char *text,
                                   struct ar_error *err)
 {
-    char *line = ar_arena_format(&topo->arena, "%s%s", prefix, text);
+    const char *line = ar_arena_format(&topo->arena, "%s%s", prefix, text);
     if (line == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    for (char *at = line; *at != '\0'; at++) { /* a comment is one line, whatever it quotes */
-        *at = (char)((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
-    }
+    AR_TRY(ar_error_as_usage(ar_topo_check_text("comment", line, true, err), err));
     return add_line(topo, (struct ar_topo_line){.text = line}, err);
+}
+
+static enum ar_status add_block(struct ar_topo *topo, const char *begin, const char *const *texts,
+                                size_t texts_count, const char *end, struct ar_error *err)
+{
+    AR_TRY(add_comment(topo, "", begin, err));
+    for (size_t i = 0; i < texts_count; i++) {
+        AR_TRY(add_comment(topo, "# ", texts[i], err));
+    }
+    return add_comment(topo, "", end, err);
 }
 
 enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
                                 size_t texts_count, const char *end, struct ar_error *err)
 {
-    const struct ar_topo before = *topo;
-    topo->lines = NULL;
-    topo->lines_count = topo->lines_capacity = 0;
-    AR_TRY(add_comment(topo, "", begin, err));
-    for (size_t i = 0; i < texts_count; i++) {
-        AR_TRY(add_comment(topo, "# ", texts[i], err));
-    }
-    AR_TRY(add_comment(topo, "", end, err));
-    for (size_t i = 0; i < before.lines_count;) {
-        size_t behind = end_of_block(&before, i, begin, end);
+    struct ar_topo made = *topo;
+    made.lines = NULL;
+    made.lines_count = made.lines_capacity = 0;
+    enum ar_status status = add_block(&made, begin, texts, texts_count, end, err);
+    for (size_t i = 0; status == AR_OK && i < topo->lines_count;) {
+        size_t behind = end_of_block(topo, i, begin, end);
         if (behind == i) {
-            AR_TRY(add_line(topo, before.lines[i], err));
+            status = add_line(&made, topo->lines[i], err);
         }
         i = behind > i ? behind : i + 1;
     }
-    return AR_OK;
+    topo->arena = made.arena; /* it has grown */
+    if (status == AR_OK) {
+        *topo = made;
+    }
+    return status;
 }
 
 void ar_topo_write(const struct ar_topo *topo, FILE *file)
