@@ -87,6 +87,7 @@ struct ar_collective support_collective(const struct ar_cluster *cluster, const 
                                         uint32_t x, uint32_t y)
 {
     return (struct ar_collective){.cluster = cluster,
+                                  .operation = &ar_operation_all_reduce,
                                   .algorithm = support_algorithm(algorithm),
                                   .shape = {.x = x, .y = y},
                                   .channels = 1,

@@ -76,6 +76,7 @@ const struct ar_algorithm ar_algorithm_hierarchical = {
         "three phases and step count after Jia et al., Highly scalable deep learning training "
         "system with mixed-precision, arXiv:1807.11205 (2018)",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
+    .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_LEADERS,
     .phases = phases,

@@ -27,6 +27,7 @@ const struct ar_algorithm ar_algorithm_ring = {
     .source = "Patarasuk and Yuan, Bandwidth optimal all-reduce algorithms for clusters of "
               "workstations, J. Parallel Distrib. Comput. 69 (2009)",
     .shape_help = "Nx1 (one ring of all ranks)",
+    .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     .phases = phases,

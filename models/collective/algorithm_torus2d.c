@@ -56,6 +56,7 @@ const struct ar_algorithm ar_algorithm_torus2d = {
     .source = "Mikami et al., Massively distributed SGD: ImageNet/ResNet-50 training in a flash, "
               "arXiv:1811.05233 (2018)",
     .shape_help = "XxY: rows of X ranks, columns of Y ranks",
+    .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GRIDS,
     .calls = AR_CALLS_TORUS,
     .phases = phases,

@@ -209,6 +209,7 @@ const struct ar_algorithm ar_algorithm_tree = {
     .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, "
               "reduction and scan, Parallel Computing 35 (2009); trees as in NCCL 2.4",
     .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
+    .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_TREE,
     .has_mirror = true,

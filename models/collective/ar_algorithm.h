@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
+#include "ar_operation.h"
 #include "ar_shape.h"
 
 enum ar_receive { AR_RECEIVE_NONE, AR_RECEIVE_COPY, AR_RECEIVE_REDUCE };
@@ -94,6 +95,7 @@ struct ar_algorithm {
     const char *formula;    /**< alpha-beta time on identical links; see ar_closed.h for symbols */
     const char *source;     /**< publication */
     const char *shape_help; /**< what X and Y mean */
+    const struct ar_operation *operation; /**< what it achieves */
     enum ar_shapes shapes;
     enum ar_calls calls;
 

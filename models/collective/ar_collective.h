@@ -15,6 +15,7 @@ enum { AR_WINDOW_MAX = 64 };
 
 struct ar_collective {
     const struct ar_cluster *cluster;
+    const struct ar_operation *operation;
     const struct ar_algorithm *algorithm; /**< NULL: the choice of a library */
     struct ar_shape shape;
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
@@ -28,9 +29,9 @@ struct ar_collective {
     bool has_plain_orders;
 };
 
-/** Says whether the algorithm runs the shape, the cluster has the GPUs and they reach each other,
- * and the counts make sense. Prepares the paths of the flows on a platform file
- * (ar_cluster_prepare_paths()). */
+/** Says whether the algorithm achieves the operation and runs the shape, the cluster has the GPUs
+ * and they reach each other, and the counts make sense. Prepares the paths of the flows on a
+ * platform file (ar_cluster_prepare_paths()). */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
 /** The rank order of the collective's channels. */

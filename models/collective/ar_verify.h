@@ -1,14 +1,14 @@
 /** \file ar_verify.h
  * Symbolic verification of an algorithm: proof by execution on sets instead of numbers.
  *
- * Every rank starts with its own contribution in every element. The moves of all ranks are executed
- * step by step; an element holds the set of ranks whose contribution it contains. The verification
- * fails, naming step and rank, when
+ * Every rank starts with the contributions that the operation says (ar_operation.h). The moves of
+ * all ranks are executed step by step; an element holds the set of ranks whose contribution it
+ * contains. The verification fails, naming step and rank, when
  *
  * - a send has no matching receive in the same step, or their spans differ;
  * - a span reaches beyond the buffer, or a peer is out of range or the rank itself;
  * - a reduction adds a contribution that is already there (it would count twice);
- * - an element of some rank lacks a contribution at the end;
+ * - an element of some rank lacks a contribution at the end that the operation wants there;
  * - a phase says something about peers, messages or receives that the moves do not do, or breaks
  *   what phases of its kind promise (ar_algorithm.h).
  *

@@ -55,6 +55,12 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
         return ar_error_set(err, AR_USAGE, "window of %" PRIu32 " messages; expected 1 to %d",
                             collective->window, AR_WINDOW_MAX);
     }
+    if (collective->algorithm != NULL &&
+        collective->algorithm->operation != collective->operation) {
+        return ar_error_set(err, AR_USAGE, "algorithm %s: found %s; expected %s, which it is for",
+                            collective->algorithm->name, collective->operation->name,
+                            collective->algorithm->operation->name);
+    }
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
     return check_reach(collective, err);
 }

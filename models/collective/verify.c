@@ -1,8 +1,9 @@
 #include "ar_verify.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "ar_arena.h"
 
 /* The sets of contributions of all elements of all ranks, one bit per contributing rank. */
 struct sets {
@@ -18,6 +19,12 @@ struct sets {
 static uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank, uint64_t element)
 {
     return all + (rank * sets->elements + element) * sets->words;
+}
+
+static struct ar_operation_place place_of(const struct sets *sets, uint32_t rank, uint64_t element)
+{
+    return (struct ar_operation_place){
+        .ranks = sets->ranks, .rank = rank, .elements = sets->elements, .element = element};
 }
 
 static enum ar_status broken(const struct sets *sets, uint32_t step, uint32_t rank,
@@ -96,12 +103,9 @@ static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint6
     memcpy(sets->before, sets->now, all * sizeof *sets->now);
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
-        enum ar_status status = check_peers(sets, step, rank, &move, err);
-        if (status == AR_OK && move.receive != AR_RECEIVE_NONE) {
-            status = apply(sets, step, rank, &move, err);
-        }
-        if (status != AR_OK) {
-            return status;
+        AR_TRY(check_peers(sets, step, rank, &move, err));
+        if (move.receive != AR_RECEIVE_NONE) {
+            AR_TRY(apply(sets, step, rank, &move, err));
         }
         *messages += move.sends;
     }
@@ -213,11 +217,8 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
         if (move.sends && move.send_span.count > max) {
             return broken(sets, step, rank, "sends more than the share its phase says", err);
         }
-        enum ar_status status =
-            (phase->period > 0 ? check_tree : check_walk)(sets, stretch, step, rank, &move, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(
+            (phase->period > 0 ? check_tree : check_walk)(sets, stretch, step, rank, &move, err));
     }
     return AR_OK;
 }
@@ -234,13 +235,8 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
             return broken(sets, first_step, 0, "phase has a longer period than there may be", err);
         }
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
-            enum ar_status status = check_phase_step(sets, &stretch, step, err);
-            if (status == AR_OK) {
-                status = execute_step(sets, step, &messages, err);
-            }
-            if (status != AR_OK) {
-                return status;
-            }
+            AR_TRY(check_phase_step(sets, &stretch, step, err));
+            AR_TRY(execute_step(sets, step, &messages, err));
         }
         if (messages != phases[i].messages) {
             return broken(sets, first_step, 0, "phase has another number of messages than it says",
@@ -251,13 +247,29 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
     return AR_OK;
 }
 
+static void fill(const struct sets *sets)
+{
+    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
+        for (uint64_t element = 0; element < sets->elements; element++) {
+            struct ar_operation_place place = place_of(sets, rank, element);
+            uint64_t *set = set_of(sets, sets->now, rank, element);
+            for (uint32_t from = 0; from < sets->ranks; from++) {
+                bool is_held = sets->algorithm->operation->holds(&place, from);
+                set[from / 64] |= (uint64_t)is_held << from % 64;
+            }
+        }
+    }
+}
+
 static enum ar_status check_complete(const struct sets *sets, struct ar_error *err)
 {
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         for (uint64_t element = 0; element < sets->elements; element++) {
+            struct ar_operation_place place = place_of(sets, rank, element);
             const uint64_t *set = set_of(sets, sets->now, rank, element);
             for (uint32_t from = 0; from < sets->ranks; from++) {
-                if ((set[from / 64] >> from % 64 & 1) == 0) {
+                if ((set[from / 64] >> from % 64 & 1) == 0 &&
+                    sets->algorithm->operation->wants(&place, from)) {
                     return broken(sets, ar_algorithm_steps(sets->algorithm, sets->shape), rank,
                                   "lacks a contribution at the end", err);
                 }
@@ -267,36 +279,32 @@ static enum ar_status check_complete(const struct sets *sets, struct ar_error *e
     return AR_OK;
 }
 
+static enum ar_status verify(struct ar_arena *arena, struct sets *sets, struct ar_error *err)
+{
+    size_t all = sets->ranks * sets->elements * sets->words;
+    sets->now = ar_arena_alloc(arena, all, sizeof *sets->now);
+    sets->before = ar_arena_alloc(arena, all, sizeof *sets->before);
+    if (sets->now == NULL || sets->before == NULL) {
+        return ar_error_no_memory(err, "the verification");
+    }
+    fill(sets);
+    AR_TRY(execute(sets, err));
+    return check_complete(sets, err);
+}
+
 enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                          uint64_t elements, struct ar_error *err)
 {
-    enum ar_status status = ar_algorithm_check_shape(algorithm, shape, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_algorithm_check_shape(algorithm, shape, err));
+    uint32_t ranks = ar_shape_ranks(shape);
     struct sets sets = {.algorithm = algorithm,
                         .shape = shape,
-                        .ranks = ar_shape_ranks(shape),
-                        .elements = elements};
-    sets.words = (sets.ranks + 63) / 64;
-    size_t all = sets.ranks * elements * sets.words;
-    sets.now = calloc(all + 1, sizeof *sets.now);
-    sets.before = calloc(all + 1, sizeof *sets.before);
-    if (sets.now == NULL || sets.before == NULL) {
-        status = ar_error_no_memory(err, "the verification");
-    } else {
-        for (uint32_t rank = 0; rank < sets.ranks; rank++) {
-            for (uint64_t element = 0; element < elements; element++) {
-                set_of(&sets, sets.now, rank, element)[rank / 64] = 1ull << rank % 64;
-            }
-        }
-        status = execute(&sets, err);
-        if (status == AR_OK) {
-            status = check_complete(&sets, err);
-        }
-    }
-    free(sets.now);
-    free(sets.before);
+                        .ranks = ranks,
+                        .elements = elements,
+                        .words = (ranks + 63) / 64};
+    struct ar_arena arena = {NULL};
+    enum ar_status status = verify(&arena, &sets, err);
+    ar_arena_end(&arena);
     return status;
 }
 
@@ -312,10 +320,7 @@ enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ra
             continue;
         }
         for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            enum ar_status status = ar_verify(algorithm, &shape, counts[i], err);
-            if (status != AR_OK) {
-                return status;
-            }
+            AR_TRY(ar_verify(algorithm, &shape, counts[i], err));
             (*cases)++;
         }
     }

@@ -174,7 +174,8 @@ static enum ar_status run_command(char **arguments, const struct command *comman
                                   struct ar_error *err)
 {
     struct ar_cluster *cluster = NULL;
-    struct ar_collective collective = {.element_bytes = ELEMENT_BYTES};
+    struct ar_collective collective = {.operation = &ar_operation_all_reduce,
+                                       .element_bytes = ELEMENT_BYTES};
     uint64_t elements;
     enum ar_status status =
         read_collective(arguments, command, &cluster, &collective, &elements, err);

@@ -97,6 +97,7 @@ enum ar_status measured_own_collective(const struct ar_log *run, uint32_t window
     struct ar_error why;
     uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
     struct ar_collective made = {.cluster = cluster,
+                                 .operation = &ar_operation_all_reduce,
                                  .algorithm = find_algorithm(run->algorithm),
                                  .channels = run->channels,
                                  .window = window,

@@ -81,7 +81,8 @@ static enum ar_status write_case(const struct golden_case *golden, const char *t
 {
     char path[4096];
     struct ar_cluster *cluster = NULL;
-    struct ar_collective collective = {.shape = golden->shape,
+    struct ar_collective collective = {.operation = &ar_operation_all_reduce,
+                                       .shape = golden->shape,
                                        .channels = golden->channels,
                                        .window = golden->window,
                                        .element_bytes = golden->element_bytes};

@@ -290,6 +290,7 @@ struct ar_collective plan_collective(const struct plan *plan, const struct point
     bool is_bare = plan->trace == NULL || point->payload_bytes > 0;
     return (struct ar_collective){
         .cluster = plan->cluster,
+        .operation = &ar_operation_all_reduce,
         .algorithm = point->algorithm,
         .shape = point->shape,
         .channels = plan->channels * ar_algorithm_channels(point->algorithm),

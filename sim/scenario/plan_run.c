@@ -142,11 +142,11 @@ static enum ar_status run_band(struct ar_trial trial, const struct ar_engine *en
 
 static void fill_allreduce(const struct ar_trial *trial, uint64_t payload_bytes, struct ar_row *row)
 {
-    double ranks = ar_shape_ranks(&trial->collective.shape);
+    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
     row->allreduce_s = trial->times[0].finish_s - trial->times[0].start_s;
     if (row->allreduce_s > 0) {
         row->algbw_Bps = (double)payload_bytes / row->allreduce_s;
-        row->busbw_Bps = row->algbw_Bps * 2 * (ranks - 1) / ranks;
+        row->busbw_Bps = trial->collective.operation->busbw_Bps(row->algbw_Bps, ranks);
     }
     fill_trial(trial, row);
 }

@@ -103,6 +103,7 @@ static void compare(const struct cases *cases, uint64_t elements, const char *pa
     for (uint32_t ranks = 16; ranks <= cases->ranks_max; ranks *= 2) {
         for (uint32_t x = 1; x <= ranks; x *= 2) {
             struct ar_collective collective = {.cluster = cases->cluster,
+                                               .operation = &ar_operation_all_reduce,
                                                .algorithm = cases->algorithm,
                                                .shape = {.x = x, .y = ranks / x},
                                                .channels =
