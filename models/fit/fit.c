@@ -4,17 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_errno.h>
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_multifit_nlinear.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
-#include <gsl/gsl_statistics_double.h>
+
+#include "ar_gsl.h"
+#include "ar_quantile.h"
 
 enum {
     STARTS = 8,
-    ROUNDS = 12,     /* of reweighting */
-    ITERATIONS = 200 /* of a least-squares problem */
+    ROUNDS = 12,      /* of reweighting */
+    ITERATIONS = 200, /* of a least-squares problem */
+    SEED = 0
 };
 
 #define RESIDUAL_FIRST 0.05
@@ -27,12 +28,48 @@ enum {
 struct attempt {
     const struct ar_fit_problem *problem;
     double residual; /* standard deviation of a row */
+    gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
-    gsl_vector *point;   /* logarithms of the values */
-    gsl_vector *weights; /* of rows, then 1 for each prior */
-    double *predicted_s; /* of rows */
-    double *errors;      /* of rows; room for sorting */
+    gsl_vector *point;      /* logarithms of the values */
+    gsl_vector *weights;    /* of rows, then 1 for each prior */
+    gsl_matrix *covariance; /* of the logarithms */
+    double *predicted_s;    /* of rows */
+    double *errors;         /* of rows; room for sorting */
 };
+
+static void attempt_free(struct attempt *attempt)
+{
+    gsl_rng_free(attempt->generator);
+    gsl_multifit_nlinear_free(attempt->work);
+    gsl_vector_free(attempt->point);
+    gsl_vector_free(attempt->weights);
+    gsl_matrix_free(attempt->covariance);
+    free(attempt->predicted_s);
+    free(attempt->errors);
+}
+
+/* Fills in what an attempt needs; freed by attempt_free(), on failure, too. */
+static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct attempt *attempt,
+                                   struct ar_error *err)
+{
+    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
+    size_t rows = problem->rows_count;
+    size_t count = problem->parameters_count;
+    *attempt = (struct attempt){.problem = problem};
+    AR_TRY(ar_gsl_generator(SEED, &attempt->generator, err));
+    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
+    attempt->work =
+        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
+    attempt->point = gsl_vector_alloc(count);
+    attempt->weights = gsl_vector_alloc(rows + count);
+    attempt->covariance = gsl_matrix_alloc(count, count);
+    attempt->predicted_s = calloc(rows, sizeof(double));
+    attempt->errors = calloc(rows, sizeof(double));
+    bool is_made = attempt->work != NULL && attempt->point != NULL && attempt->weights != NULL &&
+                   attempt->covariance != NULL && attempt->predicted_s != NULL &&
+                   attempt->errors != NULL;
+    return is_made ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
+}
 
 static void take_values(const gsl_vector *point, double *values)
 {
@@ -107,7 +144,8 @@ static bool reweigh(struct attempt *attempt, double *change)
         double size = attempt->errors[i] / attempt->residual;
         gsl_vector_set(attempt->weights, i, size > HUBER ? HUBER / size : 1);
     }
-    double median = gsl_stats_median(attempt->errors, 1, rows);
+    ar_sort(attempt->errors, rows);
+    double median = ar_quantile(attempt->errors, rows, 0.5);
     /* The fitted parameters use up degrees of freedom. */
     double freedom = rows > 2 * count ? sqrt((double)rows / (double)(rows - count)) : M_SQRT2;
     double residual = fmax(RESIDUAL_MIN, MAD_TO_SIGMA * median * freedom);
@@ -146,42 +184,43 @@ static bool run_attempt(struct attempt *attempt)
     return solve(attempt);
 }
 
-static void keep(struct attempt *attempt, struct ar_fit *fit)
+/* Keeps the present point, if its covariance can be had. */
+static bool keep(struct attempt *attempt, struct ar_fit *fit)
 {
     size_t count = attempt->problem->parameters_count;
-    gsl_matrix *covariance = gsl_matrix_alloc(count, count);
+    if (gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(attempt->work), 0,
+                                   attempt->covariance) != GSL_SUCCESS) {
+        return false;
+    }
     take_values(attempt->point, fit->values);
     fit->residual_frac = attempt->residual;
-    gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(attempt->work), 0, covariance);
     for (size_t i = 0; i < count; i++) {
         for (size_t j = 0; j < count; j++) {
-            fit->covariance[i][j] = gsl_matrix_get(covariance, i, j);
+            fit->covariance[i][j] = gsl_matrix_get(attempt->covariance, i, j);
         }
         fit->is_identified[i] = sqrt(fit->covariance[i][i]) < attempt->problem->identified_max;
     }
-    gsl_matrix_free(covariance);
+    return true;
 }
 
 /* The best of several starts; the first is from the priors themselves. */
 static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
 {
     const struct ar_fit_problem *problem = attempt->problem;
-    gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     double best = HUGE_VAL;
     for (int start = 0; start < STARTS; start++) {
         for (size_t i = 0; i < problem->parameters_count; i++) {
-            double away = start == 0 ? 0 : gsl_ran_gaussian(generator, problem->start_spread);
+            double away =
+                start == 0 ? 0 : gsl_ran_gaussian(attempt->generator, problem->start_spread);
             gsl_vector_set(attempt->point, i, log(problem->priors[i]) + away);
         }
         if (run_attempt(attempt)) {
             double cost = cost_of(attempt);
-            if (cost < best) {
+            if (cost < best && keep(attempt, fit)) {
                 best = cost;
-                keep(attempt, fit);
             }
         }
     }
-    gsl_rng_free(generator);
     return best < HUGE_VAL;
 }
 
@@ -203,25 +242,15 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
     return AR_OK;
 }
 
-static enum ar_status fit_rows(struct attempt *attempt, struct ar_fit *fit, struct ar_error *err)
+static enum ar_status fit_rows(const struct ar_fit_problem *problem, struct attempt *attempt,
+                               struct ar_fit *fit, struct ar_error *err)
 {
-    gsl_multifit_nlinear_parameters settings = gsl_multifit_nlinear_default_parameters();
-    size_t rows = attempt->problem->rows_count;
-    size_t count = attempt->problem->parameters_count;
-    settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
-    attempt->work =
-        gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
-    attempt->point = gsl_vector_alloc(count);
-    attempt->weights = gsl_vector_alloc(rows + count);
     struct ar_fit found = {.residual_frac = 0};
-    bool is_found = run_starts(attempt, &found);
-    gsl_multifit_nlinear_free(attempt->work);
-    gsl_vector_free(attempt->point);
-    gsl_vector_free(attempt->weights);
-    if (!is_found) {
+    AR_TRY(attempt_make(problem, attempt, err));
+    if (!run_starts(attempt, &found)) {
         return ar_error_set(err, AR_BAD_DATA,
-                            "fit: no start of %d converged on %zu rows; expected %s", STARTS, rows,
-                            attempt->problem->expected);
+                            "fit: no start of %d converged on %zu rows; expected %s", STARTS,
+                            problem->rows_count, problem->expected);
     }
     *fit = found;
     return AR_OK;
@@ -231,22 +260,11 @@ enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit 
                             struct ar_error *err)
 {
     assert(problem->parameters_count > 0 && problem->parameters_count <= AR_FIT_PARAMETERS_MAX);
-    enum ar_status status = check_rows(problem, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    struct attempt attempt = {.problem = problem,
-                              .predicted_s = calloc(problem->rows_count, sizeof(double)),
-                              .errors = calloc(problem->rows_count, sizeof(double))};
-    if (attempt.predicted_s == NULL || attempt.errors == NULL) {
-        status = ar_error_no_memory(err, "the rows of a fit");
-    } else {
-        /* GSL aborts on errors unless told not to; a step it cannot take is a start that fails. */
-        gsl_error_handler_t *old = gsl_set_error_handler_off();
-        status = fit_rows(&attempt, fit, err);
-        gsl_set_error_handler(old);
-    }
-    free(attempt.predicted_s);
-    free(attempt.errors);
+    AR_TRY(check_rows(problem, err));
+    struct attempt attempt;
+    gsl_error_handler_t *handler = ar_gsl_begin(); /* a step it cannot take: the start fails */
+    enum ar_status status = fit_rows(problem, &attempt, fit, err);
+    attempt_free(&attempt);
+    ar_gsl_end(handler);
     return status;
 }

@@ -1,10 +1,10 @@
 #include "ar_link_fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "ar_arena.h"
 #include "ar_closed.h"
-#include "ar_fit.h"
+#include "link_number.h"
 
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
@@ -20,24 +20,39 @@ static bool is_same(const struct ar_collective *a, const struct ar_collective *b
 enum ar_status ar_link_predict(const struct ar_cluster *cluster, const struct ar_link_row *rows,
                                size_t count, double *times_s, struct ar_error *err)
 {
-    struct ar_closed *plan = NULL;
-    for (size_t i = 0; i < count; i++) {
-        struct ar_closed_time time;
-        if (i == 0 || !is_same(&rows[i].collective, &rows[i - 1].collective)) {
-            struct ar_collective collective = rows[i].collective;
-            collective.cluster = cluster;
-            ar_closed_destroy(plan);
-            plan = NULL;
-            enum ar_status status = ar_closed_create(&collective, &plan, err);
-            if (status != AR_OK) {
-                return status;
-            }
+    for (size_t i = 0; i < count;) {
+        struct ar_collective collective = rows[i].collective;
+        struct ar_closed *closed;
+        collective.cluster = cluster;
+        AR_TRY(ar_closed_create(&collective, &closed, err));
+        size_t first = i;
+        while (i < count && is_same(&rows[i].collective, &rows[first].collective)) {
+            struct ar_closed_time time;
+            ar_closed_evaluate(closed, rows[i].elements, &time);
+            times_s[i++] = time.time_s;
         }
-        ar_closed_evaluate(plan, rows[i].elements, &time);
-        times_s[i] = time.time_s;
+        ar_closed_destroy(closed);
     }
-    ar_closed_destroy(plan);
     return AR_OK;
+}
+
+struct ar_link_number ar_link_number_start(const struct ar_cluster *cluster, enum ar_link_cost cost)
+{
+    double value = ar_cluster_link_cost(cluster, cost);
+    bool is_there = ar_cluster_has_link_cost(cluster, cost);
+    return (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
+                                            : value > 0 ? AR_LINK_UNUSED
+                                                        : AR_LINK_ZERO,
+                                   .prior = value,
+                                   .value = value,
+                                   .error_frac = NAN};
+}
+
+void ar_link_number_take(const struct ar_fit *fit, size_t parameter, struct ar_link_number *number)
+{
+    number->value = fit->values[parameter];
+    number->error_frac = sqrt(fit->covariance[parameter][parameter]);
+    number->state = fit->is_identified[parameter] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
 }
 
 /* --- the problem -------------------------------------------------------------------------- */
@@ -99,23 +114,14 @@ static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, str
 {
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
-        struct ar_link_number *number = &fit->numbers[i];
-        double prior = ar_cluster_link_cost(data->cluster, cost);
         bool is_used = false;
-        *number = (struct ar_link_number){.prior = prior, .value = prior, .error_frac = NAN};
-        if (!ar_cluster_has_link_cost(data->cluster, cost) || prior == 0) {
-            bool is_given = ar_cluster_has_link_cost(data->cluster, cost);
-            number->state = is_given ? AR_LINK_ZERO : AR_LINK_ABSENT;
-            continue;
+        fit->numbers[i] = ar_link_number_start(data->cluster, cost);
+        if (fit->numbers[i].state == AR_LINK_UNUSED) {
+            AR_TRY(find_use(data, cost, &is_used, err));
         }
-        enum ar_status status = find_use(data, cost, &is_used, err);
-        if (status != AR_OK) {
-            return status;
-        }
-        number->state = is_used ? AR_LINK_UNIDENTIFIED : AR_LINK_UNUSED;
         if (is_used) {
             data->costs[data->costs_count] = cost;
-            data->priors[data->costs_count++] = prior;
+            data->priors[data->costs_count++] = fit->numbers[i].prior;
         }
     }
     return data->costs_count > 0
@@ -129,30 +135,16 @@ static enum ar_status keep(const struct ar_fit *found, struct data *data, struct
                            struct ar_error *err)
 {
     for (size_t i = 0; i < data->costs_count; i++) {
-        struct ar_link_number *number = &fit->numbers[data->costs[i]];
-        number->value = found->values[i];
-        number->error_frac = sqrt(found->covariance[i][i]);
-        number->state = found->is_identified[i] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
+        ar_link_number_take(found, i, &fit->numbers[data->costs[i]]);
         AR_TRY(ar_cluster_set_link_cost(data->cluster, data->costs[i], found->values[i], err));
     }
     fit->residual_frac = found->residual_frac;
-    fit->rows_count = data->count;
     return AR_OK;
 }
 
-static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
+/* Fits; the cluster has some numbers of an attempt then. */
+static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_error *err)
 {
-    struct ar_link_fit made = {.rows_count = 0};
-    struct ar_fit found;
-    for (size_t i = 0; i < data->count; i++) {
-        data->times_s[i] = data->rows[i].time_s;
-        data->bytes[i] =
-            (double)data->rows[i].elements * (double)data->rows[i].collective.element_bytes;
-    }
-    enum ar_status status = list_costs(data, &made, err);
-    if (status != AR_OK) {
-        return status;
-    }
     struct ar_fit_problem problem = {.parameters_count = data->costs_count,
                                      .priors = data->priors,
                                      .prior_spread = AR_LINK_PRIOR_SPREAD,
@@ -165,19 +157,40 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
                                      .predict = predict,
                                      .data = data,
                                      .expected = "all-reduces that resemble the closed form"};
-    status = ar_fit_solve(&problem, &found, err);
-    if (status == AR_OK && found.residual_frac > RESIDUAL_MAX) {
-        status = ar_error_set(err, AR_BAD_DATA,
-                              "fit: found a residual of %.0f %% over %zu rows; expected less than "
-                              "%.0f %%, %s, and values in the file that are not far off",
-                              found.residual_frac * 100, data->count, RESIDUAL_MAX * 100,
-                              problem.expected);
+    AR_TRY(ar_fit_solve(&problem, found, err));
+    if (found->residual_frac > RESIDUAL_MAX) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "fit: found a residual of %.0f %% over %zu rows; expected less than "
+                            "%.0f %%, %s, and values in the file that are not far off",
+                            found->residual_frac * 100, data->count, RESIDUAL_MAX * 100,
+                            problem.expected);
     }
+    return AR_OK;
+}
+
+static enum ar_status fit_rows(struct ar_arena *arena, struct data *data, struct ar_link_fit *fit,
+                               struct ar_error *err)
+{
+    struct ar_fit *found = ar_arena_alloc(arena, 1, sizeof *found);
+    struct ar_link_fit made = {.rows_count = data->count};
+    data->times_s = ar_arena_alloc(arena, data->count, sizeof *data->times_s);
+    data->bytes = ar_arena_alloc(arena, data->count, sizeof *data->bytes);
+    data->scratch_s = ar_arena_alloc(arena, 2 * data->count, sizeof *data->scratch_s);
+    if (found == NULL || data->times_s == NULL || data->bytes == NULL || data->scratch_s == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < data->count; i++) {
+        data->times_s[i] = data->rows[i].time_s;
+        data->bytes[i] =
+            (double)data->rows[i].elements * (double)data->rows[i].collective.element_bytes;
+    }
+    AR_TRY(list_costs(data, &made, err));
+    enum ar_status status = solve(data, found, err);
     if (status != AR_OK) {
         restore(data);
         return status;
     }
-    AR_TRY(keep(&found, data, &made, err));
+    AR_TRY(keep(found, data, &made, err));
     *fit = made;
     return AR_OK;
 }
@@ -185,17 +198,9 @@ static enum ar_status solve(struct data *data, struct ar_link_fit *fit, struct a
 enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
                            struct ar_link_fit *fit, struct ar_error *err)
 {
-    struct data data = {.cluster = cluster,
-                        .rows = rows,
-                        .count = count,
-                        .times_s = calloc(count + 1, sizeof(double)),
-                        .bytes = calloc(count + 1, sizeof(double)),
-                        .scratch_s = calloc(2 * count + 1, sizeof(double))};
-    enum ar_status status = data.times_s == NULL || data.bytes == NULL || data.scratch_s == NULL
-                                ? ar_error_no_memory(err, "the rows of a fit")
-                                : solve(&data, fit, err);
-    free(data.times_s);
-    free(data.bytes);
-    free(data.scratch_s);
+    struct ar_arena arena = {NULL};
+    struct data data = {.cluster = cluster, .rows = rows, .count = count};
+    enum ar_status status = fit_rows(&arena, &data, fit, err);
+    ar_arena_end(&arena);
     return status;
 }

@@ -2,10 +2,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
 
 #include "ar_library_fit.h"
+#include "ar_quantile.h"
 
 #define STEP 1e-5 /* of a logarithm, for derivatives */
 
@@ -64,10 +64,10 @@ struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, s
 {
     struct ar_library_error error = {.count = count};
     if (count > 0) {
-        gsl_sort(errors_frac, 1, count);
-        error.median_frac = gsl_stats_median_from_sorted_data(errors_frac, 1, count);
+        ar_sort(errors_frac, count);
+        error.median_frac = ar_quantile(errors_frac, count, 0.5);
         error.mean_frac = gsl_stats_mean(errors_frac, 1, count);
-        error.p95_frac = gsl_stats_quantile_from_sorted_data(errors_frac, 1, count, 0.95);
+        error.p95_frac = ar_quantile(errors_frac, count, 0.95);
         error.worst_frac = errors_frac[count - 1];
         error.covered_frac = (double)covered / (double)count;
     }

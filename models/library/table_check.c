@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include <gsl/gsl_eigen.h>
-#include <gsl/gsl_errno.h>
+
+#include "ar_gsl.h"
 
 enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
 
@@ -36,25 +37,29 @@ static enum ar_status check_symmetry(const char *path, const struct ar_library *
     return AR_OK;
 }
 
-/* The least eigenvalue is the variance of the combination that is known best. */
-static bool has_negative_variance(const struct ar_library *library, double largest)
+/* The least eigenvalue: the variance of the combination that is known best. */
+static enum ar_status find_least_variance(const struct ar_library *library, double *least,
+                                          struct ar_error *err)
 {
-    gsl_error_handler_t *old = gsl_set_error_handler_off();
+    int code = GSL_ENOMEM;
+    gsl_error_handler_t *handler = ar_gsl_begin();
     gsl_matrix *matrix = gsl_matrix_alloc(COUNT, COUNT);
     gsl_vector *eigenvalues = gsl_vector_alloc(COUNT);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(COUNT);
-    for (size_t i = 0; i < COUNT; i++) {
-        for (size_t j = 0; j < COUNT; j++) {
-            gsl_matrix_set(matrix, i, j, library->covariance[i][j]);
+    if (matrix != NULL && eigenvalues != NULL && work != NULL) {
+        for (size_t i = 0; i < COUNT; i++) {
+            for (size_t j = 0; j < COUNT; j++) {
+                gsl_matrix_set(matrix, i, j, library->covariance[i][j]);
+            }
         }
+        code = gsl_eigen_symm(matrix, eigenvalues, work);
+        *least = gsl_vector_min(eigenvalues);
     }
-    bool is_negative = gsl_eigen_symm(matrix, eigenvalues, work) != GSL_SUCCESS ||
-                       gsl_vector_min(eigenvalues) < -ROUNDING * largest;
     gsl_eigen_symm_free(work);
     gsl_vector_free(eigenvalues);
     gsl_matrix_free(matrix);
-    gsl_set_error_handler(old);
-    return is_negative;
+    ar_gsl_end(handler);
+    return ar_gsl_status(code, "the covariance of a fit", err);
 }
 
 enum ar_status ar_library_check_covariance(const char *path, const struct ar_library *library,
@@ -64,14 +69,16 @@ enum ar_status ar_library_check_covariance(const char *path, const struct ar_lib
     for (int i = 0; i < COUNT; i++) {
         largest = fmax(largest, library->covariance[i][i]);
     }
-    enum ar_status status = check_symmetry(path, library, largest, err);
-    if (status == AR_OK && has_negative_variance(library, largest)) {
+    AR_TRY(check_symmetry(path, library, largest, err));
+    double least;
+    AR_TRY(find_least_variance(library, &least, err));
+    if (!(least >= -ROUNDING * largest)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%.200s: found a covariance matrix with a negative variance; expected "
                             "that of a fit",
                             path);
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status ar_library_read_release(const char *where, const char *value,

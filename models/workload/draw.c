@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
-#include "generator.h"
+#include "ar_gsl.h"
 
 struct ar_draw {
     gsl_rng *generator;
@@ -31,7 +30,7 @@ enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **
     if (made == NULL) {
         return ar_error_no_memory(err, "a random generator");
     }
-    enum ar_status status = generator_create(mix(seed, name), &made->generator, err);
+    enum ar_status status = ar_gsl_generator(mix(seed, name), &made->generator, err);
     if (status != AR_OK) {
         free(made);
         return status;

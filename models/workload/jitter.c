@@ -5,9 +5,8 @@
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
-#include <gsl/gsl_rng.h>
 
-#include "generator.h"
+#include "ar_gsl.h"
 
 struct ar_jitter {
     gsl_rng *generator;
@@ -23,7 +22,7 @@ enum ar_status ar_jitter_create(double frac, uint64_t seed, struct ar_jitter **j
     if (made == NULL) {
         return ar_error_no_memory(err, "a random generator");
     }
-    enum ar_status status = generator_create((unsigned long)seed, &generator, err);
+    enum ar_status status = ar_gsl_generator((unsigned long)seed, &generator, err);
     if (status != AR_OK) {
         free(made);
         return status;

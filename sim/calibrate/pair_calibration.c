@@ -77,32 +77,6 @@ static enum ar_status add_runs(const struct ar_logs *logs, const char *path,
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
-static enum ar_status find_link(const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, const struct ar_pair_link **link,
-                                struct ar_error *err)
-{
-    const struct ar_pair_link *found =
-        request->pair != NULL ? ar_pair_link_find(request->pair) : NULL;
-    if (found != NULL && ar_cluster_link_cost(cluster, found->latency) > 0 &&
-        ar_cluster_link_cost(cluster, found->bandwidth) > 0) {
-        *link = found;
-        return AR_OK;
-    }
-    if (found != NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "--pair %s: cluster %s: found no %s and %s above zero; expected them, "
-                            "since the fit starts there",
-                            request->pair, ar_cluster_facts(cluster)->name,
-                            ar_link_cost_key(found->latency), ar_link_cost_key(found->bandwidth));
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--pair: found %s%s%s; expected nvlink, pcie or network, since logs of "
-                        "osu_latency and osu_bw do not say what joins their two processes",
-                        request->pair != NULL ? "\"" : "",
-                        request->pair != NULL ? request->pair : "none",
-                        request->pair != NULL ? "\"" : "");
-}
-
 static enum ar_status check_request(const struct ar_calibrate_request *request,
                                     struct ar_error *err)
 {
@@ -124,7 +98,7 @@ static enum ar_status fit_logs(const struct ar_calibrate_request *request,
 {
     const struct ar_pair_link *link = NULL;
     AR_TRY(check_request(request, err));
-    AR_TRY(find_link(request, cluster, &link, err));
+    AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;
         AR_TRY(ar_logs_load(request->paths[i], &logs, err));

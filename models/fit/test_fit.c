@@ -1,0 +1,72 @@
+/* The solver, on a model of two numbers: time = latency + bytes / bandwidth. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ar_fit.h"
+
+enum { ROWS = 24 };
+
+static bool predict(const double *values, double *times_s, void *data)
+{
+    const double *bytes = data;
+    for (size_t i = 0; i < ROWS; i++) {
+        times_s[i] = values[0] + bytes[i] / values[1];
+    }
+    return true;
+}
+
+static bool refuse(const double *values, double *times_s, void *data)
+{
+    (void)values;
+    (void)times_s;
+    (void)data;
+    return false;
+}
+
+static struct ar_fit_problem problem_of(double bytes[ROWS], double times_s[ROWS])
+{
+    static const double priors[] = {2e-6, 5e9};
+    const double truth[] = {3e-6, 12e9};
+    for (size_t i = 0; i < ROWS; i++) {
+        bytes[i] = 1024 << (i / 2);
+    }
+    predict(truth, times_s, bytes);
+    return (struct ar_fit_problem){.parameters_count = 2,
+                                   .priors = priors,
+                                   .prior_spread = 1,
+                                   .start_spread = 0.5,
+                                   .identified_max = 0.25,
+                                   .rows_count = ROWS,
+                                   .times_s = times_s,
+                                   .bytes = bytes,
+                                   .predict = predict,
+                                   .data = bytes,
+                                   .expected = "lines"};
+}
+
+Test(fit, numbers_come_back_though_one_row_is_far_off)
+{
+    double bytes[ROWS], times_s[ROWS];
+    struct ar_fit_problem problem = problem_of(bytes, times_s);
+    struct ar_fit fit;
+    struct ar_error err;
+    times_s[5] *= 20;
+    cr_assert_eq(ar_fit_solve(&problem, &fit, &err), AR_OK);
+    cr_expect_lt(fabs(fit.values[0] / 3e-6 - 1), 0.01, "%g", fit.values[0]);
+    cr_expect_lt(fabs(fit.values[1] / 12e9 - 1), 0.01, "%g", fit.values[1]);
+    cr_expect(fit.is_identified[0] && fit.is_identified[1]);
+}
+
+Test(fit, what_cannot_be_fitted_is_bad_data_and_leaves_the_fit)
+{
+    double bytes[ROWS], times_s[ROWS];
+    struct ar_fit_problem problem = problem_of(bytes, times_s);
+    struct ar_fit fit = {.residual_frac = 7};
+    struct ar_error err;
+    problem.predict = refuse;
+    cr_expect_eq(ar_fit_solve(&problem, &fit, &err), AR_BAD_DATA);
+    cr_expect_str_eq(err.text, "fit: no start of 8 converged on 24 rows; expected lines");
+    problem.rows_count = AR_FIT_ROWS_MIN - 1;
+    cr_expect_eq(ar_fit_solve(&problem, &fit, &err), AR_BAD_DATA);
+    cr_expect_eq(fit.residual_frac, 7);
+}
