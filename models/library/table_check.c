@@ -70,7 +70,7 @@ enum ar_status ar_library_check_covariance(const char *path, const struct ar_lib
         largest = fmax(largest, library->covariance[i][i]);
     }
     AR_TRY(check_symmetry(path, library, largest, err));
-    double least;
+    double least = 0;
     AR_TRY(find_least_variance(library, &least, err));
     if (!(least >= -ROUNDING * largest)) {
         return ar_error_set(err, AR_BAD_DATA,
