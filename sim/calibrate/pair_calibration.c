@@ -1,7 +1,6 @@
 #include "ar_pair_calibration.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_log.h"
 #include "ar_note.h"
