@@ -4,43 +4,30 @@
 
 #include "ar_comparison.h"
 #include "ar_output.h"
-#include "ar_plot_compare.h"
+#include "ar_plot.h"
 #include "commands.h"
 #include "log_options.h"
 #include "plan.h"
 #include "resource.h"
 
 static enum ar_status draw(const struct options *options, const struct plan *plan,
-                           const struct ar_comparison *comparison, struct ar_error *err)
+                           struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
-    struct ar_plot_compared *rows = calloc(comparison->rows_count + 1, sizeof *rows);
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the rows of a picture");
+    char subject[160];
+    struct ar_plot_report report;
+    snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
+             ar_cluster_facts(plan->cluster)->name, plan->engine->name);
+    const struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
+                                            .path = options->out,
+                                            .template_dir = templates,
+                                            .subject = subject};
+    AR_TRY(resource_plots(templates, err));
+    AR_TRY(ar_plot_draw(&request, &report, err));
+    for (size_t i = 0; i < report.pictures_count; i++) {
+        plan_note(options, "%s/%s.svg and .png written", options->out, report.pictures[i].name);
     }
-    for (size_t i = 0; i < comparison->rows_count; i++) {
-        const struct ar_compared *row = &comparison->rows[i];
-        rows[i] = (struct ar_plot_compared){.nodes = row->row.run.nodes,
-                                            .gpus = row->row.run.ranks,
-                                            .payload_bytes = row->row.run.bytes,
-                                            .measured_s = row->row.time_s,
-                                            .predicted_s = row->predicted_s,
-                                            .low_s = row->low_s,
-                                            .high_s = row->high_s,
-                                            .is_fitted = row->set == AR_COMPARED_FITTED};
-    }
-    struct ar_plot_compare_request request = {.output_dir = options->out,
-                                              .template_dir = templates,
-                                              .cluster = ar_cluster_facts(plan->cluster)->name,
-                                              .engine = plan->engine->name,
-                                              .rows = rows,
-                                              .rows_count = comparison->rows_count};
-    enum ar_status status = resource_plots(templates, err);
-    if (status == AR_OK) {
-        status = ar_plot_compare(&request, err);
-    }
-    free(rows);
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status write_out(const struct options *options, const struct plan *plan,
@@ -52,11 +39,7 @@ static enum ar_status write_out(const struct options *options, const struct plan
     }
     AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
-    AR_TRY(draw(options, plan, comparison, err));
-    for (size_t i = 0; i < AR_PLOT_COMPARE_PICTURES; i++) {
-        plan_note(options, "%s/%s.svg and .png written", options->out, ar_plot_compare_names[i]);
-    }
-    return AR_OK;
+    return draw(options, plan, err);
 }
 
 /* Whose constants are the reference: those of `--tuning`, of the cluster or of its table. */

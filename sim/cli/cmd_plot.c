@@ -24,7 +24,7 @@ static void report_pictures(const struct options *options, const struct ar_plot_
     if (report->remark[0] != '\0') {
         plan_note(options, "%s", report->remark);
     }
-    for (int i = 0; i < AR_PLOT_PICTURES; i++) {
+    for (size_t i = 0; i < report->pictures_count; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
         if (picture->is_drawn) {
             printf("%s/%s.svg\n%s/%s.png\n", report->output_dir, picture->name, report->output_dir,
@@ -51,13 +51,14 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
     uint32_t columns = terminal_columns();
     struct ar_plot_request request = {
+        .set = AR_PLOT_SWEEP,
         .path = options->arguments[0],
         .template_dir = templates,
         .output_dir = options->out,
         .ascii_file = has_text ? stdout : NULL,
         .ascii_columns = columns >= 79 && columns <= 200 ? columns : 0,
     };
-    status = ar_plot_sweep(&request, &report, err);
+    status = ar_plot_draw(&request, &report, err);
     if (status == AR_OK) {
         report_pictures(options, &report);
     }

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "ar_output.h"
-#include "ar_plot_reproduce.h"
+#include "ar_plot.h"
 #include "ar_pool.h"
 #include "ar_units.h"
 #include "commands.h"
@@ -44,14 +44,14 @@ static enum ar_status read_options(const struct options *options, struct reprodu
 static enum ar_status draw(const struct options *options, struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
-    struct ar_plot_reproduce_report report;
-    const struct ar_plot_reproduce_request request = {.directory = options->out,
-                                                      .template_dir = templates};
+    struct ar_plot_report report;
+    const struct ar_plot_request request = {
+        .set = AR_PLOT_PUBLISHED, .path = options->out, .template_dir = templates};
     enum ar_status status = resource_plots(templates, err);
     if (status == AR_OK) {
-        status = ar_plot_reproduce(&request, &report, err);
+        status = ar_plot_draw(&request, &report, err);
     }
-    for (size_t i = 0; status == AR_OK && i < AR_PLOT_REPRODUCE_PICTURES; i++) {
+    for (size_t i = 0; status == AR_OK && i < report.pictures_count; i++) {
         const struct ar_plot_picture *picture = &report.pictures[i];
         if (picture->is_drawn) {
             plan_note(options, "%s/%s.svg and .png written", options->out, picture->name);

@@ -1,0 +1,89 @@
+/** \file ar_plot.h
+ * Pictures of the files that a command left in a directory: SVG and PNG, drawn by gnuplot.
+ *
+ * ar_plot_draw() reads the files of one set, selects the rows each picture shows (ar_plot_kind.h),
+ * and leaves for each picture in the output directory:
+ *
+ * | file            | content                                                                     |
+ * |-----------------|-----------------------------------------------------------------------------|
+ * | NAME.csv        | the rows drawn, under the column names of the input (`payload_curves.csv`   |
+ * |                 | for `payload`, `sensitivity_bars.csv` for `sensitivity`, and also           |
+ * |                 | `NAME_curves.csv` where curves and points are drawn; none for `compare_*`,  |
+ * |                 | which draw `compare.csv` itself)                                            |
+ * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
+ * | NAME.svg, .png  | the picture                                                                 |
+ *
+ * | set               | needs                                      | pictures |
+ * |-------------------|--------------------------------------------|------------------------------------|
+ * | AR_PLOT_SWEEP     | sweep.csv; takes payload.csv beside it     | efficiency, throughput,
+ * shapes,    | |                   |                                            | breakdown,
+ * payload, shapes_counts, | |                   |                                            |
+ * crossover                          | | AR_PLOT_COMPARE   | compare.csv | compare_time,
+ * compare_error        | | AR_PLOT_PUBLISHED | one of reproduce.csv, curves.csv and       |
+ * predicted, efficiency_published,   | |                   | sensitivity.csv | time_to_train,
+ * sensitivity         |
+ *
+ * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
+ * skipped and counted. All rows of a sweep must agree on cluster, trace and baseline. If rows
+ * differ in something else that is no choice (batch, precision, gradient scale, settings, ...), one
+ * combination is drawn, the first of the file, by preference one of gradient scale 1, and the
+ * report says which; `crossover` shows all batches, precisions and scales.
+ *
+ * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
+ * a temporary directory inside the output directory and renamed. Existing files of these names
+ * are replaced. As many gnuplots run at the same time as there are processors.
+ */
+#ifndef AR_PLOT_H
+#define AR_PLOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+#include "ar_plot_kind.h"
+
+/** What to draw and where. */
+struct ar_plot_request {
+    enum ar_plot_set set;
+    const char *path;         /**< a directory with the files of the set, or its first file */
+    const char *template_dir; /**< where `style.gp` and the pictures' templates lie */
+    const char *output_dir;   /**< made if missing; NULL: beside the files */
+    const char *subject;      /**< what the files do not say, for below the title; NULL: nothing */
+    FILE *ascii_file;         /**< receives text versions of efficiency and shapes; NULL: none */
+    uint32_t ascii_columns;   /**< width of the text versions, at least 79; 0: 79 */
+    const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
+};
+
+enum { AR_PLOT_REASON = 160 };
+
+/** What became of one picture. */
+struct ar_plot_picture {
+    const char *name;            /**< base name of its files; static storage */
+    bool is_drawn;               /**< false: left out for the reason below */
+    uint64_t rows_count;         /**< rows drawn */
+    char reason[AR_PLOT_REASON]; /**< one line; empty when drawn without a remark */
+};
+
+/** The result of a successful call. */
+struct ar_plot_report {
+    char output_dir[3800];     /**< directory of the pictures */
+    uint64_t rows_used;        /**< rows with status ok, of all files */
+    uint64_t rows_failed;      /**< rows skipped since their status was not ok */
+    uint64_t rows_failed_line; /**< line of the first of them; 0: none */
+    char remark[512];          /**< which combination was chosen; empty when there is one */
+    size_t pictures_count;     /**< of the set, in the order of its table above */
+    struct ar_plot_picture pictures[AR_PLOT_KINDS];
+};
+
+/** Draws the pictures of a set.
+ *
+ * Errors: AR_NO_INPUT (no such file, unreadable), AR_BAD_DATA (empty file, missing column, a cell
+ * that is no number, no row that succeeded; the line begins `file:line: column "..."`), AR_IO
+ * (unwritable directory, full disk), AR_INTERNAL (gnuplot missing or failing; its message is in the
+ * line), AR_NO_MEMORY. On an error the output directory is as it was before, except that pictures
+ * stay when only `ascii_file` could not be written. */
+enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_plot_report *report,
+                            struct ar_error *err);
+
+#endif

@@ -1,0 +1,34 @@
+# The error of each prediction of a published result, a line each, with the band of the prediction.
+
+heading = 'Published results, predicted and measured'
+note = 'bars: bands of the predictions; filled: the measured value is in the band'
+quantities = 'efficiency_frac images_per_s iteration_s train_s'
+array quantity_name[5] = ['other', 'scaling efficiency', 'images per second', 'time of an iteration', 'time to train']
+quantity(name) = quantity_name[1 + (has(quantities, name) ? place(quantities, name) : 0)]
+percent(name) = 100 * (number(name, column('predicted')) / column('measured') - 1)
+stats data using (take_algorithm(strcol('algorithm'), strcol('inside') eq 'yes' ? 'yes' : 'no', ''), take_row(quantity(strcol('quantity'))), \
+    percent('predicted')) name 'error' nooutput
+stats data using (percent('low')) name 'low' nooutput
+stats data using (percent('high')) name 'high' nooutput
+least = low_min < error_min ? low_min : error_min
+most = high_max > error_max ? high_max : error_max
+picture_height = 150 + 17 * last_y
+
+set xlabel 'predicted / measured - 1 (%)'
+set xrange [(least < 0 ? 1.05 * least : 0) - 2:(most > 0 ? 1.05 * most : 0) + 4]
+set yrange [last_y + 0.7:0.3]
+set ytics scale 0 font ',11'
+set xtics scale 0.5
+unset grid
+set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
+set arrow 1 from 0, graph 0 to 0, graph 1 nohead lt 1 lw 1.4 lc rgb '#333333'
+eval show_groups
+
+point(name) = of(name) ? percent('predicted') : NaN
+eval begin
+plot for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(percent('low')):(percent('high')):\
+        ytic(cut(strcol('title'), 44)) with xerrorbars pt 0 lw 1.4 lc rgb colour(style(name)) notitle, \
+    for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(row_mark(1, strcol('inside') eq 'yes' ? 'yes' : 'no')) \
+        with points pt variable ps 0.75 lc rgb colour(style(name)) notitle, \
+    for [name in algorithms] keyentry with linespoints pt mark(1) ps 0.75 lw 1.4 lc rgb colour(style(name)) title name
+eval finish

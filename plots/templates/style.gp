@@ -1,0 +1,145 @@
+# What all pictures share: reading, lists, colours, marks, ticks, title and key, terminals.
+# A script is the settings that Allreckon writes (picture, data, facts, ...), this file, and a template. A template
+# looks at its data with `stats`, says `heading`, `note` and `picture_height`, and then: eval begin, plot, eval finish.
+
+set encoding utf8
+set datafile separator comma
+set datafile columnheaders
+
+# --- lists: names are words of a text ------------------------------------------------------------
+has(list, name) = strstrt(' '.list.' ', ' '.name.' ') > 0
+add(list, name) = has(list, name) ? list : list.' '.name
+place(list, name) = words(substr(' '.list, 1, strstrt(' '.list.' ', ' '.name.' '))) + 1
+
+# --- colours and marks ---------------------------------------------------------------------------
+# An algorithm has one style in all pictures. The colours of Okabe and Ito are told apart with any colour vision;
+# dashes and marks repeat the distinction for print in grey. Algorithms that are not named here take the later styles.
+palette_names = 'ring torus2d hierarchical tree'
+palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x444444 0x882255'
+marks = '7 9 5 13 11 15'
+set dashtype 11 (11,4)
+set dashtype 12 (5,4)
+set dashtype 13 (11,3,2,3)
+set dashtype 14 (2,3)
+dashes = '1 11 13 12'
+colour(k) = int(word(palette_colours, (k - 1) % words(palette_colours) + 1))
+dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
+is_text = exists('ascii_columns')
+mark(k) = is_text ? k : int(word(marks, (k - 1) % words(marks) + 1))
+open_mark(k) = is_text ? k : mark(k) - 1
+
+# The algorithms of a file, in its order; which of them are approximate, and their shapes, as NAME:SHAPE.
+algorithms = ''
+others = ''
+shapes = ''
+exact_rows = 0
+approximate_rows = 0
+take_algorithm(name, exact, shape) = (algorithms = add(algorithms, name), \
+    others = has(palette_names, name) ? others : add(others, name), \
+    shapes = add(shapes, name.':'.shape), \
+    exact eq 'no' ? (approximate_rows = approximate_rows + 1) : (exact_rows = exact_rows + 1))
+take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape'))) nooutput"
+style(name) = has(palette_names, name) ? place(palette_names, name) : words(palette_names) + place(others, name)
+
+# Filled marks are exact, open ones approximate; the key says so where a picture has both.
+row_mark(k, exact) = exact eq 'no' ? open_mark(k) : mark(k)
+key_mark(k) = exact_rows == 0 ? open_mark(k) : mark(k)
+exact_key = "keyentry with points pt mark(1) lc rgb '#444444' title 'exact', ".\
+    "keyentry with points pt open_mark(1) lw 1.5 lc rgb '#444444' title 'approximate'"
+also_exact_key = "(exact_rows > 0 && approximate_rows > 0 ? ', '.exact_key : '')"
+
+# A name in the key has its shape if all its rows have the same.
+is_shape_of(name, entry) = strstrt(entry, name.':') == 1 ? 1 : 0
+shapes_count(name) = int(sum [i = 1:words(shapes)] is_shape_of(name, word(shapes, i)))
+shape_place(name) = int(sum [i = 1:words(shapes)] (is_shape_of(name, word(shapes, i)) ? i : 0))
+shape_only(name) = substr(word(shapes, shape_place(name)), strlen(name) + 2, -1)
+key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' ? name : name.' '.shape_only(name)
+
+# Curves of all algorithms over x: the template defines x_of(0) and y_of(0), to be used within `using`.
+of(name) = strcol('algorithm') eq name
+curves = "for [name in algorithms] data using (x_of(0)):(of(name) ? y_of(0) : NaN):(row_mark(style(name), strcol('exact'))) ".\
+    "with linespoints lt style(name) lw 2.2 pt variable ps mark_size lc rgb colour(style(name)) dt dash(style(name)) notitle, ".\
+    "for [name in algorithms] keyentry with linespoints lt style(name) lw 2.2 pt key_mark(style(name)) ps mark_size ".\
+    "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name)"
+mark_size = 0.7
+
+# Texts with blanks, numbered in order of appearance.
+array texts[200]
+texts_count = 0
+text_place(text) = texts_count == 0 ? 0 : int(sum [i = 1:texts_count] (texts[i] eq text ? i : 0))
+take_text(text) = text_place(text) > 0 ? text_place(text) : (texts_count = texts_count + 1, texts[texts_count] = text, texts_count)
+
+# A number of a cell, or another one if the cell is empty.
+number(name, otherwise) = strcol(name) eq '' ? otherwise : column(name)
+cut(text, size) = strlen(text) > size ? substr(text, 1, size - 1).'…' : text
+
+# Series of compared calls, one for each number of nodes and GPUs; more than 12 cannot be told apart.
+series_of = "sprintf('%d GPUs (%d node%s)', column('gpus'), column('nodes'), column('nodes') == 1 ? '' : 's')"
+fitted_rows = 0
+array is_fitted[200]
+take_call(text, set) = (is_fitted[take_text(text)] = set eq 'fitted', fitted_rows = fitted_rows + (set eq 'fitted'))
+take_series = "stats data using (take_call(@series_of, strcol('set')), 0) nooutput; ".\
+    "series_count = texts_count > 12 ? 12 : texts_count; ".\
+    "series_note = texts_count > 12 ? sprintf(', the first 12 of %d numbers of GPUs; compare.csv has all', texts_count) : ''"
+in_series(i) = @series_of eq texts[i]
+series_mark(i) = is_fitted[i] ? open_mark(i) : mark(i)
+series_name(i) = texts[i].(fitted_rows == 0 ? '' : is_fitted[i] ? ', fitted' : ', held out')
+
+# --- ticks ---------------------------------------------------------------------------------------
+# At the counts of a list, unless too close to one before; the axis is logarithmic and from `low` to `high`.
+is_near(a, b) = abs(log(a) - log(b)) < log(1.0 * high / low) / 13
+is_free(list, value) = words(list) == 0 || int(sum [i = 1:words(list)] (is_near(word(list, i) + 0, value) ? 1 : 0)) == 0
+count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free(ticked, count + 0)) ".\
+    "{ ticked = ticked.' '.count; set xtics add (count count + 0) } }"
+# On a short logarithmic axis, 2 and 5 between the powers of ten.
+between_ticks(axis) = high / low > 200 ? '' : "do for [e = floor(log10(low)):floor(log10(high))] { set ".axis.\
+    " add (10.0 ** e, 2 * 10.0 ** e, 5 * 10.0 ** e) }"
+
+# --- rows of bars or marks, from the top, with a heading above each group ---------------------------
+array row_y[400]
+array group_name[100]
+array group_y[100]
+rows = 0
+groups = 0
+last_y = 0
+take_row(group) = (rows = rows + 1, \
+    groups > 0 && group_name[groups > 0 ? groups : 1] eq group ? (last_y = last_y + 1) : \
+    (groups = groups + 1, last_y = last_y + 2, group_name[groups] = group, group_y[groups] = last_y - 1), row_y[rows] = last_y)
+y_of_row(i) = row_y[int(i) + 1]
+show_groups = "do for [g = 1:groups] { set label 200 + g group_name[g] at graph 0, first group_y[g] left ".\
+    "offset character 0.6, 0 noenhanced front font ',13' }"
+
+# --- title, key and terminals ----------------------------------------------------------------------
+picture_height = 480
+heading = exists('heading') ? heading : ''
+note = ''
+text_font = 'DejaVu Sans,Helvetica,Arial,sans-serif'
+set border lw 1.2 lc rgb '#333333'
+set tics nomirror tc rgb '#222222'
+set grid lt 1 lw 0.6 lc rgb '#D9D9D9'
+set rmargin 3.5
+if (!is_text) { set key title ' ' font ',4' } # a little room above the key
+set key noenhanced Left reverse horizontal bmargin center samplen 3 spacing 1.15 width 1 font ',12'
+
+# Facts and the note of the template, broken into lines.
+lines_count = 0
+line_length = 0
+subtitle = ''
+join(piece) = piece eq '' ? 0 : \
+    (line_length + strlen(piece) > 76 || lines_count == 0) ? \
+        (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
+        (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
+
+set_terminal = is_text ? "set terminal dumb noenhanced size ascii_columns,ascii_rows; unset grid" : \
+    exists('is_png') ? "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
+        "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'" : \
+    "set terminal svg noenhanced size 720,picture_height font text_font.',14' background 'white'; set output picture.'.svg'"
+line_size = "line = is_text ? 1.0 / ascii_rows : 17.3 / picture_height"
+show_title = "set label 101 heading at screen 0.5, screen 1 - (is_text ? 0.5 : 1.1) * line center noenhanced font ',18'; ".\
+    "set label 102 subtitle at screen 0.5, screen 1 - (is_text ? 1.5 : 2.3) * line center noenhanced font ',12'; ".\
+    "set tmargin at screen 1 - (lines_count + 2) * line"
+hide_title = "unset label 101; unset label 102"
+begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); eval set_terminal; eval line_size; eval show_title"
+
+# The first pass makes the SVG, the second one, from the same script, the PNG.
+finish = is_text || exists('is_png') ? 'set output' : "set output; is_png = 1; reset; load picture.'.gp'"
