@@ -6,6 +6,9 @@ payloads = ''
 stats data using (batches = add(batches, strcol('batch_per_gpu')), \
     payloads = add(payloads, strcol('precision').':'.strcol('payload_bytes').':'.strcol('gradient_scale')), column('min_gpus')) name 'least' nooutput
 stats data using (column('max_gpus')) name 'most' nooutput
+stats data using (column('gradient_scale')) name 'scale' nooutput
+precisions = ''
+stats data using (precisions = add(precisions, strcol('precision')), 0) nooutput
 note = sprintf('%d to %d GPUs, grids at their best shape, darker: sooner', least_min, most_max)
 note = note.sprintf(', second line: by %g %% of a step', 100 * clear_frac)
 
@@ -32,10 +35,8 @@ unset colorbox
 set palette defined (0 '#FFFFFF', 1 '#0072B2')
 set cbrange [0:1]
 set style fill solid 1.0 border lc rgb '#333333'
-stats data using (column('gradient_scale')) name 'scale' nooutput
-precisions = ''
-stats data using (precisions = add(precisions, strcol('precision')), 0) nooutput
-payload_of(z) = gprintf('%.1s %cB', column('payload_bytes')).\
+payload_of(z) = (column('payload_bytes') < 1000 ? sprintf('%d B', column('payload_bytes')) : \
+    gprintf('%.1s %cB', column('payload_bytes'))).\
     (scale_min < scale_max ? sprintf(' (x%g)', column('gradient_scale')) : '').\
     (words(precisions) > 1 ? ' '.strcol('precision') : '')
 

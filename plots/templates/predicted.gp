@@ -6,7 +6,7 @@ quantities = 'efficiency_frac images_per_s iteration_s train_s'
 array quantity_name[5] = ['other', 'scaling efficiency', 'images per second', 'time of an iteration', 'time to train']
 quantity(name) = quantity_name[1 + (has(quantities, name) ? place(quantities, name) : 0)]
 percent(name) = 100 * (number(name, column('predicted')) / column('measured') - 1)
-stats data using (take_algorithm(strcol('algorithm'), strcol('inside') eq 'yes' ? 'yes' : 'no', ''), take_row(quantity(strcol('quantity'))), \
+stats data using (take_algorithm(strcol('algorithm'), '', ''), take_row(quantity(strcol('quantity'))), \
     percent('predicted')) name 'error' nooutput
 stats data using (percent('low')) name 'low' nooutput
 stats data using (percent('high')) name 'high' nooutput
@@ -28,7 +28,7 @@ point(name) = of(name) ? percent('predicted') : NaN
 eval begin
 plot for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(percent('low')):(percent('high')):\
         ytic(cut(strcol('title'), 44)) with xerrorbars pt 0 lw 1.4 lc rgb colour(style(name)) notitle, \
-    for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(row_mark(1, strcol('inside') eq 'yes' ? 'yes' : 'no')) \
+    for [name in algorithms] data using (point(name)):(y_of_row(column(0))):(strcol('inside') eq 'yes' ? mark(1) : open_mark(1)) \
         with points pt variable ps 0.75 lc rgb colour(style(name)) notitle, \
     for [name in algorithms] keyentry with linespoints pt mark(1) ps 0.75 lw 1.4 lc rgb colour(style(name)) title name
 eval finish

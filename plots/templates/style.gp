@@ -139,7 +139,8 @@ show_title = "set label 101 heading at screen 0.5, screen 1 - (is_text ? 0.5 : 1
     "set label 102 subtitle at screen 0.5, screen 1 - (is_text ? 1.5 : 2.3) * line center noenhanced font ',12'; ".\
     "set tmargin at screen 1 - (lines_count + 2) * line"
 hide_title = "unset label 101; unset label 102"
-begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); eval set_terminal; eval line_size; eval show_title"
+begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); ".\
+    "if (exact_rows == 0 && approximate_rows > 0) { join_end = join('approximate') }; eval set_terminal; eval line_size; eval show_title"
 
 # The first pass makes the SVG, the second one, from the same script, the PNG.
 finish = is_text || exists('is_png') ? 'set output' : "set output; is_png = 1; reset; load picture.'.gp'"

@@ -22,8 +22,8 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
 {
     static const struct wrong cases[] = {
         {",iteration_s,", ",iteration,", "sweep.csv:1: column \"iteration_s\" is missing"},
-        {",shape,", ",gpus,", "sweep.csv:1: column \"shape\" is missing"},
-        {",nodes,", ",gpus,", "sweep.csv:1: column \"gpus\" is there twice"},
+        {",shape,", ",form,", "sweep.csv:1: column \"shape\" is missing"},
+        {",nodes,", ",gpus,", "sweep.csv:1: column \"gpus\" is given twice"},
         {",0.08,", ",abc,", "sweep.csv:2: column \"iteration_s\" is \"abc\"; expected a number"},
         {",0.08,", ",0,", "sweep.csv:2: column \"iteration_s\" is \"0\"; expected a number above"},
         {",0.08,", ",inf,", "sweep.csv:2: column \"iteration_s\" is \"inf\""},
@@ -34,8 +34,8 @@ Test(plot_input, every_wrong_cell_is_one_line_with_file_line_and_column)
         {",ring,", ",\"r\"\"g\",",
          "sweep.csv:2: column \"algorithm\" is \"r\"g\"; expected a name"},
         {",closed,", ",,", "sweep.csv:2: column \"engine\" is \"\"; expected a name"},
-        {",ring,", ",ring,ring,", "sweep.csv:2: found 35 columns; expected 34"},
-        {",ring,", ",\"ring,", "sweep.csv:2: a quoted cell is not closed"},
+        {",ring,", ",ring,ring,", "sweep.csv:2: 35 cells; expected 34"},
+        {",ring,", ",\"ring,", "sweep.csv:2: a quote is out of place or not closed"},
         {",ring,", ",\"ring\"x,", "sweep.csv:2: "},
         {",ok", ",failed", "sweep.csv:2: column \"status\" is not ok here nor in any other row"},
     };
@@ -89,7 +89,7 @@ Test(plot_input, missing_and_empty_files_are_named)
     struct ar_plot_request request = a_request();
     cr_expect_eq(fail(&request, "/sweep.csv: cannot read: No such file"), AR_NO_INPUT);
     write_file("sweep.csv", "");
-    cr_expect_eq(fail(&request, "sweep.csv: the file is empty"), AR_BAD_DATA);
+    cr_expect_eq(fail(&request, "sweep.csv: no header line in 0 bytes"), AR_BAD_DATA);
     write_file("sweep.csv", header);
     cr_expect_eq(fail(&request, "sweep.csv: found a header and no rows"), AR_BAD_DATA);
     write_sweep();

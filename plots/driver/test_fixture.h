@@ -9,7 +9,7 @@
 
 #include "ar_plot.h"
 
-#define TEMPLATES AR_TEST_SOURCE_DIR "/plots"
+#define TEMPLATES AR_TEST_SOURCE_DIR "/plots/templates"
 
 /** The header line of a sweep. */
 extern const char header[];

@@ -1,0 +1,352 @@
+/* Which rows pictures show, and the files they leave. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "gnuplot.h"
+#include "test_fixture.h"
+
+TestSuite(plot, .init = make_directory, .fini = remove_directory);
+
+/* --- selection ---------------------------------------------------------------------------- */
+
+Test(plot, the_curve_of_an_algorithm_is_its_fastest_row_at_each_gpu_count)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    read_file("efficiency.csv");
+    cr_expect_str_eq(text, "gpus,algorithm,shape,engine,exact,efficiency_frac,iteration_s\n"
+                           "16,ring,-,simgrid,,0.875,0.08\n"
+                           "64,ring,-,closed,,0.777778,0.09\n"
+                           "16,torus2d,4x4,simgrid,,0.933333,0.075\n"
+                           "64,torus2d,8x8,closed,,0.921053,0.076\n"
+                           "64,hierarchical,4,closed,,0.823529,0.085\n");
+}
+
+Test(plot, shapes_show_every_grid_of_the_largest_gpu_count_and_the_other_algorithms)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    read_file("shapes.csv");
+    cr_expect_str_eq(text, "gpus,algorithm,shape,engine,exact,allreduce_s\n"
+                           "64,ring,-,closed,,0.04\n"
+                           "64,torus2d,4x16,closed,,0.013\n"
+                           "64,torus2d,8x8,closed,,0.011\n"
+                           "64,torus2d,16x4,closed,,0.014\n"
+                           "64,hierarchical,4,closed,,0.03\n");
+    read_file("shapes.svg");
+    cr_expect_not_null(strstr(text, "best: 8x8, 11 ms"));
+}
+
+Test(plot, bars_have_the_parts_of_the_iteration_and_say_how_long_it_is)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    read_file("breakdown.csv");
+    cr_expect_not_null(
+        strstr(text, "16,ring,-,simgrid,,0.005,0.021,0.043,0.01,0.001,,0.08,0.875\n"), "%s", text);
+    read_file("breakdown.svg");
+    cr_expect_not_null(strstr(text, "80.0 ms (87.5 %)"));
+    cr_expect_not_null(strstr(text, ">64 GPUs<"));
+    cr_expect_null(strstr(text, "waits for input"), "nothing does");
+}
+
+/* The file says which rows are exact: marks and the key do. */
+Test(plot, approximate_rows_are_told_apart)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fprintf(file, "exact,%s", header);
+    fputs("yes,", file);
+    add_row(file, 16, "ring", "-", "x", 0.08, 0.02, "ok");
+    fputs("no,", file);
+    add_row(file, 64, "ring", "-", "x", 0.09, 0.02, "ok");
+    fclose(file);
+    draw();
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, ">exact<"));
+    cr_expect_not_null(strstr(text, ">approximate<"));
+}
+
+Test(plot, failed_rows_are_skipped_and_counted)
+{
+    need_gnuplot();
+    write_sweep();
+    struct ar_plot_report report = draw();
+    cr_expect_eq(report.rows_used, 8);
+    cr_expect_eq(report.rows_failed, 1);
+    cr_expect_eq(report.rows_failed_line, 4);
+}
+
+Test(plot, the_title_names_every_engine_of_the_rows_drawn)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, "engine simgrid + closed"));
+    read_file("shapes.svg");
+    cr_expect_not_null(strstr(text, "engine closed"));
+}
+
+Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
+{
+    need_gnuplot();
+    write_sweep();
+    write_payloads();
+    size_t size = read_file("payload.csv");
+    char *before = strdup(text);
+    struct ar_plot_report report = draw();
+    cr_expect(report.pictures[4].is_drawn);
+    cr_expect_eq(report.pictures[4].rows_count, 5);
+    cr_expect_eq(read_file("payload.csv"), size);
+    cr_expect_str_eq(text, before);
+    free(before);
+}
+
+Test(plot, a_picture_without_data_is_left_out_with_a_reason)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fputs(header, file);
+    add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
+    fclose(file);
+    struct ar_plot_report report = draw();
+    cr_expect(report.pictures[0].is_drawn, "one row is enough for the efficiency");
+    cr_expect(!report.pictures[2].is_drawn);
+    cr_expect_str_eq(report.pictures[2].reason, "no GPU count has several grid shapes X x Y");
+    cr_expect_str_eq(report.pictures[4].reason, "no payload.csv beside the sweep");
+    cr_expect_eq(count_outputs(), 3 * 4);
+}
+
+/* --- files -------------------------------------------------------------------------------- */
+
+Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
+{
+    need_gnuplot();
+    write_sweep();
+    write_payloads();
+    struct ar_plot_report report = draw();
+    for (unsigned i = 0; i < 5; i++) { /* the others are of larger sweeps */
+        char name[64];
+        cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
+        cr_expect_str_eq(report.pictures[i].reason, "");
+        snprintf(name, sizeof name, "%s.svg", report.pictures[i].name);
+        read_file(name);
+        cr_expect_not_null(strstr(text, "</svg>"));
+        cr_expect_not_null(strstr(text, "<text"), "text stays text");
+        snprintf(name, sizeof name, "%s.png", report.pictures[i].name);
+        size_t size = read_file(name);
+        cr_expect_eq(memcmp(text, "\x89PNG\r\n\x1a\n", 8), 0);
+        cr_expect_eq(memcmp(text + size - 8, "IEND\xAE\x42\x60\x82", 8), 0);
+    }
+    cr_expect_eq(count_outputs(), 5 * 4, "and no temporary file is left");
+}
+
+Test(plot, drawing_again_gives_the_same_bytes)
+{
+    need_gnuplot();
+    static const char *const names[] = {"efficiency.csv", "shapes.gp", "shapes.svg",
+                                        "breakdown.png"};
+    write_sweep();
+    draw();
+    for (unsigned i = 0; i < 4; i++) {
+        size_t size = read_file(names[i]);
+        char *before = malloc(size);
+        memcpy(before, text, size);
+        draw();
+        cr_expect_eq(read_file(names[i]), size);
+        cr_expect_eq(memcmp(before, text, size), 0, "%s changed", names[i]);
+        free(before);
+    }
+}
+
+Test(plot, the_script_kept_beside_a_picture_draws_it_again)
+{
+    need_gnuplot();
+    write_sweep();
+    draw();
+    size_t size = read_file("throughput.svg");
+    cr_assert_eq(unlink(in_directory("throughput.svg")), 0);
+    char warning[80];
+    struct ar_plot_run run = {
+        .name = "throughput", .warning = warning, .warning_size = sizeof warning};
+    struct ar_error err;
+    enum ar_status status = ar_plot_gnuplot_run("gnuplot", directory, &run, 1, &err);
+    cr_expect_eq(status, AR_OK, "%s", err.text);
+    cr_expect_eq(read_file("throughput.svg"), size);
+}
+
+Test(plot, names_in_titles_are_text_and_never_commands)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fputs(header, file);
+    fprintf(file, "\"it's `touch oops` \"\"@x\"\" {a}_b\",\"t\xff,t\",32,fp16,16,4,ring,-,2,closed,"
+                  "1,0.08,0.07,0.02,0.01,6400,0.875,node,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok");
+    fclose(file);
+    draw();
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, "`touch oops`"));
+    cr_expect_not_null(strstr(text, "{a}_b, t?,t, batch of 32 per GPU"), "no markup, valid UTF-8");
+    cr_expect_not_null(strstr(text, "100 % = one node"));
+    cr_expect_neq(access(in_directory("oops"), F_OK), 0);
+}
+
+Test(plot, pictures_go_to_another_directory_when_one_is_given)
+{
+    need_gnuplot();
+    write_sweep();
+    char output_dir[256];
+    snprintf(output_dir, sizeof output_dir, "%s/sub", directory);
+    struct ar_plot_request request = a_request();
+    struct ar_plot_report report;
+    struct ar_error err;
+    request.path = in_directory("sweep.csv");
+    request.output_dir = output_dir;
+    cr_assert_eq(ar_plot_draw(&request, &report, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(report.output_dir, output_dir);
+    cr_expect_eq(access(in_directory("sub/efficiency.png"), F_OK), 0);
+    cr_expect_eq(count_outputs(), 1);
+    strcat(directory, "/sub");
+    remove_directory();
+    directory[strlen(directory) - 4] = '\0';
+}
+
+Test(plot, text_versions_of_efficiency_and_shapes_go_to_the_given_file)
+{
+    need_gnuplot();
+    write_sweep();
+    struct ar_plot_request request = a_request();
+    struct ar_plot_report report;
+    struct ar_error err;
+    char *printed = NULL;
+    size_t size = 0;
+    request.ascii_file = open_memstream(&printed, &size);
+    cr_assert_eq(ar_plot_draw(&request, &report, &err), AR_OK, "%s", err.text);
+    fclose(request.ascii_file);
+    cr_expect_not_null(strstr(printed, "Scaling efficiency\n"));
+    cr_expect_not_null(strstr(printed, "All-reduce time over grid shapes\n"));
+    cr_expect_not_null(strstr(printed, "best: 8x8, 11 ms"));
+    cr_expect_null(strchr(printed, '\f'));
+    cr_expect_null(strstr(printed, " \n"), "no line ends in spaces");
+    free(printed);
+}
+
+/* --- several batches, payloads and settings
+ * --------------------------------------------------------------------------- */
+
+static void add_step(FILE *file, unsigned gpus, const char *algorithm, const char *shape,
+                     unsigned batch, const char *precision, unsigned long payload_bytes,
+                     double scale, double iteration_s)
+{
+    fprintf(file,
+            "c,t,%u,%s,%u,1,%s,%s,2,closed,%lu,%g,0.07,0.02,0.01,100,0.9,gpu,100,0.1,0.1.0,8,"
+            "25MiB,3,0.021,0.043,0.001,0.005,0,0,0,0,,%g,ok\n",
+            batch, precision, gpus, algorithm, shape, payload_bytes, iteration_s, scale);
+}
+
+static FILE *open_scaled_sweep(void)
+{
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    cr_assert_not_null(file);
+    fprintf(file, "%.*s,gradient_scale,status\n", (int)(strlen(header) - strlen(",status\n")),
+            header);
+    return file;
+}
+
+/* Two batches and two payloads; one cell has no ring on 4 GPUs. */
+static void write_scaled_sweep(void)
+{
+    FILE *file = open_scaled_sweep();
+    for (unsigned gpus = 1; gpus <= 16; gpus *= 4) {
+        for (unsigned batch = 16; batch <= 32; batch *= 2) {
+            for (unsigned scale = 2; scale >= 1; scale--) {
+                double grid_s = batch == 32 && gpus < 16 ? 0.3 : scale == 2 ? 0.1 : 0.25;
+                if (gpus > 1) {
+                    add_step(file, gpus, "torus2d", "1x4", batch, "fp16", 100 * scale, scale, 0.4);
+                    add_step(file, gpus, "torus2d", "2x2", batch, "fp16", 100 * scale, scale,
+                             grid_s);
+                }
+                add_step(file, gpus, "ring", "", batch, "fp16", 100 * scale, scale, 0.2);
+            }
+        }
+    }
+    add_step(file, 16, "hierarchical", "4", 16, "fp16", 100, 1, 0.3);
+    cr_assert_eq(fclose(file), 0);
+}
+
+Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_them)
+{
+    need_gnuplot();
+    write_scaled_sweep();
+    struct ar_plot_report report = draw();
+    cr_expect_str_eq(report.pictures[6].name, "crossover");
+    cr_expect(report.pictures[6].is_drawn);
+    cr_expect_str_eq(report.pictures[6].reason, "");
+    read_file("crossover.csv");
+    cr_expect_str_eq(text,
+                     "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
+                     "min_gpus,max_gpus\n"
+                     "fp16,100,1,16,,,4,16\n"
+                     "fp16,100,1,32,,,4,16\n"
+                     "fp16,200,2,16,4,4,4,16\n"
+                     "fp16,200,2,32,16,16,4,16\n");
+    read_file("crossover.svg");
+    cr_expect_not_null(strstr(text, ">200 B (x2)<"));
+    cr_expect_not_null(strstr(text, "never"));
+    cr_expect_not_null(strstr(text, "5 %: 16"));
+    cr_expect_str_eq(report.remark,
+                     "all pictures but crossover are of batch_per_gpu 16, gradient_scale 1, "
+                     "one of 4 combinations");
+    cr_expect_eq(report.pictures[0].rows_count, 3 + 2 + 1);
+    cr_expect(report.pictures[5].is_drawn);
+    cr_expect_str_eq(report.pictures[5].reason, "", "no warning of panels without an algorithm");
+    read_file("shapes_counts.csv");
+    cr_expect_str_eq(text, "gpus,algorithm,shape,engine,exact,allreduce_s\n"
+                           "4,ring,,closed,,0.02\n"
+                           "4,torus2d,1x4,closed,,0.02\n4,torus2d,2x2,closed,,0.02\n"
+                           "16,ring,,closed,,0.02\n"
+                           "16,torus2d,1x4,closed,,0.02\n16,torus2d,2x2,closed,,0.02\n"
+                           "16,hierarchical,4,closed,,0.02\n");
+    read_file("shapes_counts.svg");
+    cr_expect_not_null(strstr(text, "16 GPUs, best: 1x4, 20 ms"));
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, "batch of 16 per GPU, fp16, gradients x 1, 100 %"));
+}
+
+Test(plot, rows_of_other_settings_are_not_drawn_as_one)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fprintf(file, "settings,%s", header);
+    for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
+        fputs("a=1,", file);
+        add_row(file, gpus, "ring", "-", "x", 0.08, 0.02, "ok");
+        fputs("a=2,", file);
+        add_row(file, gpus, "ring", "-", "x", 0.075, 0.01, "ok");
+    }
+    fclose(file);
+    struct ar_plot_report report = draw();
+    cr_expect_str_eq(report.remark, "all pictures but crossover are of settings a=1, one of 2 "
+                                    "combinations");
+    read_file("efficiency.csv");
+    cr_expect_null(strstr(text, ",0.075\n"));
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, "a=1"));
+}
+
+Test(plot, a_gradient_scale_that_is_no_number_is_named)
+{
+    FILE *file = open_scaled_sweep();
+    add_step(file, 4, "ring", "", 32, "fp16", 100, -1, 0.2);
+    fclose(file);
+    struct ar_plot_request request = a_request();
+    cr_expect_eq(fail(&request, "sweep.csv:2: column \"gradient_scale\" is \"-1\"; expected"),
+                 AR_BAD_DATA);
+}

@@ -1,0 +1,204 @@
+/* Pictures of published results and of comparisons: made-up rows, curves, sensitivities, calls. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test_fixture.h"
+
+TestSuite(plot_published, .init = make_directory, .fini = remove_directory);
+
+#define ROWS                                                                                       \
+    "row,title,quantity,unit,gpus,algorithm,measured,predicted,low,high,error_frac,inside,source," \
+    "assumptions\n"
+#define CURVES  "curve,algorithm,quantity,gpus,value,low,high\n"
+#define CHANGES "row,assumption,value,predicted,change_frac\n"
+
+static const char rows[] =
+    ROWS "a-4,\"Lab A, 4 \"\"V100\"\"\",efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n"
+         "a-64,it's A on 64,efficiency_frac,1,64,ring,0.93,0.92,0.90,0.94,-0.01,yes,s,x\n"
+         "a-1024,A on 1024,efficiency_frac,1,1024,torus2d,0.8475,0.91,0.89,0.93,0.07,no,s,x\n"
+         "b-1024,B on 1024,efficiency_frac,1,1024,torus2d,,0.88,,,,,s,x\n"
+         "g_256,G on 256,efficiency_frac,1,256,,0.9,,,,,,s,\n"
+         "h-256,H somewhere,efficiency_frac,1,,,0.9,,,,,,s,\n"
+         "a-time,A to 75.9 %,train_s,s,1024,torus2d,224,231,220,240,0.03,yes,s,x\n"
+         "b-time,B to 75.9 %,train_s,s,2048,torus2d,74.7,80,76,85,0.07,no,s,x\n"
+         "c-step,one step,iteration_s,s,640,ring,0.105,0.101,0.098,0.109,-0.04,yes,s,x\n"
+         "d-rate,images,images_per_s,1/s,256,tree,86000,84000,81000,90000,-0.02,yes,s,x\n";
+static const char curves[] = CURVES "lab A,ring,efficiency_frac,4,0.98,0.96,0.99\n"
+                                    "lab A,ring,efficiency_frac,64,0.92,0.9,0.94\n"
+                                    "lab A,ring,efficiency_frac,1024,0.5,0.4,0.6\n"
+                                    "lab B,torus2d,efficiency_frac,64,0.95,,\n"
+                                    "lab B,torus2d,efficiency_frac,2048,0.85,,\n"
+                                    "lab B,torus2d,train_s,1024,240,220,260\n"
+                                    "lab B,torus2d,train_s,2048,120,110,130\n";
+static const char changes[] = CHANGES "a-1024,net.latency,2us,0.92,0.01\n"
+                                      "a-1024,net.latency,9us,0.89,-0.02\n"
+                                      "a-1024,bucket,64MiB,0.80,-0.12\n"
+                                      "b-time,epochs,85,83,0.04\n";
+
+static void write_all(void)
+{
+    write_file("reproduce.csv", rows);
+    write_file("curves.csv", curves);
+    write_file("sensitivity.csv", changes);
+}
+
+static enum ar_status reproduce(struct ar_plot_report *report, struct ar_error *err)
+{
+    struct ar_plot_request request = {
+        .set = AR_PLOT_PUBLISHED, .path = directory, .template_dir = TEMPLATES};
+    return ar_plot_draw(&request, report, err);
+}
+
+static void expect_error(enum ar_status expected, const char *fragment)
+{
+    struct ar_plot_report report;
+    struct ar_error err = {AR_OK, ""};
+    cr_expect_eq(reproduce(&report, &err), expected, "%s", fragment);
+    cr_expect_not_null(strstr(err.text, fragment), "\"%s\" does not say \"%s\"", err.text,
+                       fragment);
+    cr_expect_null(strchr(err.text, '\n'));
+}
+
+Test(plot_published, all_pictures_are_whole_and_drawn_without_a_warning)
+{
+    need_gnuplot();
+    write_all();
+    struct ar_plot_report report;
+    struct ar_error err;
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    for (unsigned i = 0; i < report.pictures_count; i++) {
+        char name[64];
+        cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
+        cr_expect_str_eq(report.pictures[i].reason, "");
+        snprintf(name, sizeof name, "%s.svg", report.pictures[i].name);
+        read_file(name);
+        cr_expect_not_null(strstr(text, "</svg>"));
+        snprintf(name, sizeof name, "%s.gp", report.pictures[i].name);
+        cr_expect_gt(read_file(name), 1000);
+    }
+    cr_expect_eq(count_outputs(), 3 + 4 * 4 + 2, "inputs, four files each, and two of curves");
+    read_file("predicted.svg");
+    cr_expect_not_null(strstr(text, ">images per second<"), "a heading of its own");
+    cr_expect_not_null(strstr(text, ">Lab A; 4 'V100'<"));
+    cr_expect_null(strstr(text, "B on 1024"), "no measured value to stand at");
+    cr_expect_null(strstr(text, "G on 256"), "no predicted value to stand at");
+    read_file("efficiency_published.svg");
+    cr_expect_not_null(strstr(text, ">lab A<"));
+    cr_expect_not_null(strstr(text, ">a-4<"));
+    cr_expect_not_null(strstr(text, ">b-1024 (not measured)<"));
+    cr_expect_not_null(strstr(text, ">g_256 (no model)<"));
+    cr_expect_not_null(strstr(text, ">predicted, with band<"));
+    cr_expect_null(strstr(text, "h-256"), "no number of GPUs to stand at");
+    cr_expect_null(strstr(text, "b-time"));
+}
+
+Test(plot_published, the_largest_changes_are_drawn_row_by_row)
+{
+    need_gnuplot();
+    struct ar_plot_report report;
+    struct ar_error err;
+    write_file("sensitivity.csv", changes);
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    read_file("sensitivity_bars.csv");
+    cr_expect_str_eq(text, "row,assumption,value,change_frac\n"
+                           "a-1024,bucket,64MiB,-0.12\n"
+                           "a-1024,net.latency,9us,-0.02\n"
+                           "a-1024,net.latency,2us,0.01\n"
+                           "b-time,epochs,85,0.04\n");
+    read_file("sensitivity.svg");
+    cr_expect_not_null(strstr(text, ">net.latency = 9us<"));
+    cr_expect_not_null(strstr(text, ">-12 %<"));
+}
+
+/* The key explains what is there. */
+Test(plot_published, a_picture_of_measured_rows_has_no_key_of_others)
+{
+    need_gnuplot();
+    struct ar_plot_report report;
+    struct ar_error err;
+    write_file("reproduce.csv",
+               ROWS "a-4,A,efficiency_frac,1,4,ring,0.97,0.98,0.96,0.99,0.01,yes,s,x\n");
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(report.pictures[1].reason, "", "points alone");
+    read_file("efficiency_published.svg");
+    cr_expect_not_null(strstr(text, ">predicted, with band<"));
+    cr_expect_null(strstr(text, "not measured"));
+    cr_expect_null(strstr(text, "no model"));
+}
+
+Test(plot_published, what_is_missing_is_left_out_with_a_reason)
+{
+    need_gnuplot();
+    struct ar_plot_report report;
+    struct ar_error err;
+    write_file("curves.csv", curves);
+    cr_assert_eq(reproduce(&report, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(report.pictures[0].reason,
+                     "reproduce.csv has no row that is measured and predicted");
+    cr_expect(report.pictures[1].is_drawn, "curves alone");
+    cr_expect_str_eq(report.pictures[1].reason, "");
+    cr_expect_str_eq(report.pictures[3].reason, "no sensitivity.csv with changes");
+}
+
+Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
+{
+    expect_error(AR_NO_INPUT, "found none of reproduce.csv, curves.csv and sensitivity.csv");
+    write_file("reproduce.csv", "row,title\na,b\n");
+    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"quantity\" is missing in the header");
+    write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
+    expect_error(AR_BAD_DATA, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number");
+    write_file("reproduce.csv", ROWS);
+    write_file("curves.csv", CURVES "c,ring,train_s,0,1,,\n");
+    expect_error(AR_BAD_DATA, "curves.csv:2: column \"gpus\" is \"0\"");
+    write_file("curves.csv", CURVES);
+    write_file("sensitivity.csv", CHANGES "a,b,c,1,much\n");
+    expect_error(AR_BAD_DATA, "sensitivity.csv:2: column \"change_frac\" is \"much\"");
+    cr_expect_eq(count_outputs(), 3);
+}
+
+/* --- comparisons -------------------------------------------------------------------------- */
+
+static enum ar_status compare(const char *rows_of, struct ar_plot_report *report)
+{
+    struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
+                                      .path = directory,
+                                      .template_dir = TEMPLATES,
+                                      .subject = "cluster it's, engine x"};
+    struct ar_error err;
+    write_file("compare.csv", rows_of);
+    return ar_plot_draw(&request, report, &err);
+}
+
+#define CALLS "nodes,gpus,choice,set,payload_bytes,measured_s,predicted_s,low_s,high_s,error_frac\n"
+
+Test(plot_published, calls_are_drawn_by_numbers_of_gpus_with_their_bands_if_all_have_one)
+{
+    need_gnuplot();
+    struct ar_plot_report report;
+    cr_assert_eq(compare(CALLS "1,4,ring,fitted,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
+                               "1,4,ring,fitted,4096,9e-06,9.1e-06,8e-06,1e-05,0.0111\n"
+                               "2,8,ring,held-out,4,2e-05,1.5e-05,1e-05,3e-05,-0.25\n"
+                               "2,8,ring,held-out,4096,2e-05,2.5e-05,2e-05,3e-05,0.25\n",
+                         &report),
+                 AR_OK);
+    for (size_t i = 0; i < report.pictures_count; i++) {
+        cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
+        cr_expect_str_eq(report.pictures[i].reason, "");
+    }
+    read_file("compare_time.svg");
+    cr_expect_not_null(strstr(text, "cluster it's, engine x"));
+    cr_expect_not_null(strstr(text, ">4 GPUs (1 node), fitted<"));
+    cr_expect_not_null(strstr(text, ">8 GPUs (2 nodes), held out<"));
+    cr_expect_not_null(strstr(text, "95 % bands"));
+    read_file("compare.csv");
+    cr_expect_not_null(strstr(text, "choice"), "the input stays as it is");
+    cr_assert_eq(compare(CALLS "1,4,ring,held-out,4,8e-06,8.1e-06,7e-06,9e-06,0.0125\n"
+                               "1,4,ring,held-out,4096,9e-06,9.1e-06,,,0.0111\n",
+                         &report),
+                 AR_OK);
+    cr_expect_str_eq(report.pictures[0].reason, "");
+    read_file("compare_time.svg");
+    cr_expect_null(strstr(text, "bands"));
+    cr_expect_not_null(strstr(text, ">4 GPUs (1 node)<"), "all are held out");
+}

@@ -1,0 +1,208 @@
+/* From how many GPUs on a grid is faster, and which rows pictures show. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_plot_crossover.h"
+#include "ar_plot_kind.h"
+#include "ar_plot_quote.h"
+
+static char path[64];
+static FILE *file;
+static struct ar_arena arena;
+static struct ar_plot_table table;
+static struct ar_plot_rows rows;
+
+static void begin_file(void)
+{
+    strcpy(path, "/tmp/ar-plot-pictures-XXXXXX");
+    file = fdopen(mkstemp(path), "w");
+    cr_assert_not_null(file);
+    fputs("cluster,trace,batch_per_gpu,precision,gpus,algorithm,shape,engine,payload_bytes,"
+          "iteration_s,allreduce_s,exposed_s,images_per_s,efficiency_frac,baseline,forward_s,"
+          "backward_s,optimizer_s,overhead_s,status\n",
+          file);
+}
+
+static void end_file(void)
+{
+    ar_arena_end(&arena);
+    unlink(path);
+}
+
+TestSuite(plot_pictures, .init = begin_file, .fini = end_file);
+
+static void add(unsigned gpus, const char *algorithm, const char *shape, const char *precision,
+                unsigned batch, double iteration_s)
+{
+    fprintf(file, "c,t,%u,%s,%u,%s,%s,closed,100,%.9g,0.02,0,1,0.5,gpu,0,0,0,0,ok\n", batch,
+            precision, gpus, algorithm, shape, iteration_s);
+}
+
+/* Reads what was added so far. */
+static void read_rows(void)
+{
+    struct ar_error err;
+    fflush(file);
+    cr_assert_eq(ar_plot_table_read(path, AR_PLOT_STEPS, &arena, &table, &err), AR_OK, "%s",
+                 err.text);
+    cr_assert_eq(ar_plot_rows_all(&table, &arena, &rows, &err), AR_OK);
+}
+
+static const char *cell(size_t i, const char *column)
+{
+    return ar_plot_cell(&table, rows.rows[i], ar_plot_column(&table, column));
+}
+
+static void pick(const char *name)
+{
+    read_rows();
+    for (size_t i = 0; i < AR_PLOT_KINDS; i++) {
+        if (strcmp(ar_plot_kinds[i]->name, name) == 0) {
+            ar_plot_kinds[i]->parts[0].pick(&table, &rows);
+        }
+    }
+}
+
+/* --- crossover ---------------------------------------------------------------------------- */
+
+/* Steps of 4, 8, 16, ... GPUs, the ring 1 s each and the grid as given; ended by 0. */
+static struct ar_plot_crossing find_one(const double *grid_s)
+{
+    struct ar_plot_crossing crossing;
+    fclose(file);
+    unlink(path);
+    begin_file();
+    for (unsigned i = 0, gpus = 4; grid_s[i] > 0; i++, gpus *= 2) {
+        add(gpus, "torus2d", "2x2", "fp16", 32, grid_s[i]);
+        add(gpus, "hierarchical", "4x1", "fp16", 32, 0.01);
+        add(gpus, "ring", "", "fp16", 32, 1);
+        add(gpus, "ring", "", "fp16", 64, 1); /* a second cell, so that there is a table */
+        add(gpus, "torus2d", "2x2", "fp16", 64, 0.5);
+    }
+    pick("crossover");
+    size_t next = 0;
+    bool is_there = rows.count > 0 && ar_plot_crossover_next(&table, rows, &next, &crossing);
+    return is_there ? crossing : (struct ar_plot_crossing){.row = 0};
+}
+
+Test(plot_pictures, the_grid_is_faster_from_a_count_on_always_or_never)
+{
+    cr_expect_eq(find_one((double[]){2, 2, 0.9, 0.8, 0}).from_gpus, 16);
+    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).from_gpus, 4);
+    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).min_gpus, 4);
+    cr_expect_eq(find_one((double[]){0.9, 0.8, 0.7, 0}).max_gpus, 16);
+    cr_expect_eq(find_one((double[]){2, 2, 2, 0}).from_gpus, 0);
+    cr_expect_eq(find_one((double[]){2, 2, 0.5, 0}).from_gpus, 16, "the largest alone counts");
+}
+
+Test(plot_pictures, a_grid_that_falls_behind_again_counts_from_where_it_stays_ahead)
+{
+    cr_expect_eq(find_one((double[]){0.9, 2, 0.9, 0.9, 0}).from_gpus, 16);
+    cr_expect_eq(find_one((double[]){0.9, 0.9, 0.9, 2, 0}).from_gpus, 0);
+}
+
+Test(plot_pictures, the_same_time_is_not_faster)
+{
+    cr_expect_eq(find_one((double[]){1, 1, 1 - 1e-7, 0}).from_gpus, 0);
+    cr_expect_eq(find_one((double[]){1, 1, 1 - 1e-5, 0}).from_gpus, 16);
+}
+
+Test(plot_pictures, a_gain_is_clear_from_5_percent_of_the_step_on)
+{
+    const double slow[] = {1, 0.99, 0.953, 0.95, 0.5, 0};
+    cr_expect_eq(find_one(slow).from_gpus, 8);
+    cr_expect_eq(find_one(slow).clear_gpus, 32);
+    cr_expect_eq(find_one((double[]){0.5, 0.99, 0.5, 0}).clear_gpus, 16);
+    cr_expect_eq(find_one((double[]){0.99, 0.99, 0}).clear_gpus, 0);
+}
+
+Test(plot_pictures, one_count_tells_nothing)
+{
+    cr_expect_eq(find_one((double[]){0.5, 0}).max_gpus, 0);
+}
+
+Test(plot_pictures, precisions_of_the_same_payload_are_crossings_of_their_own)
+{
+    for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
+        add(gpus, "ring", "", "fp32", 32, 1);
+        add(gpus, "torus2d", "2x2", "fp32", 32, 2);
+        add(gpus, "ring", "", "fp16", 32, 1);
+        add(gpus, "torus2d", "2x2", "fp16", 32, 0.5);
+    }
+    struct ar_plot_crossing crossing;
+    size_t next = 0;
+    pick("crossover");
+    cr_assert_eq(rows.count, 8);
+    cr_expect(ar_plot_crossover_next(&table, rows, &next, &crossing));
+    cr_expect_eq(crossing.from_gpus, 0, "fp32");
+    cr_expect(ar_plot_crossover_next(&table, rows, &next, &crossing));
+    cr_expect_eq(crossing.from_gpus, 4, "fp16");
+    cr_expect_eq(next, rows.count);
+}
+
+Test(plot_pictures, one_payload_with_one_batch_or_without_a_grid_is_no_crossover)
+{
+    for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
+        add(gpus, "ring", "", "fp16", 32, 1);
+        add(gpus, "torus2d", "2x2", "fp16", 32, 0.5);
+        add(gpus, "ring", "", "fp16", 64, 1);
+    }
+    pick("crossover");
+    cr_expect_eq(rows.count, 0);
+}
+
+/* --- rows --------------------------------------------------------------------------------- */
+
+Test(plot_pictures, bars_are_of_few_counts_spread_evenly_with_the_ends_among_them)
+{
+    for (unsigned gpus = 4; gpus <= 4096; gpus *= 2) {
+        add(gpus, "ring", "", "fp16", 32, 1);
+        add(gpus, "torus2d", "2x2", "fp16", 32, 2);
+        add(gpus, "torus2d", "4x1", "fp16", 32, 0.5);
+    }
+    pick("breakdown");
+    cr_assert_eq(rows.count, 2 * 4);
+    static const char *const counts[] = {"4", "32", "512", "4096"};
+    for (size_t i = 0; i < rows.count; i++) {
+        cr_expect_str_eq(cell(i, "gpus"), counts[i / 2]);
+        cr_expect_str_eq(cell(i, "shape"), i % 2 == 0 ? "" : "4x1", "the faster one");
+    }
+}
+
+Test(plot_pictures, grids_are_of_counts_that_have_several)
+{
+    add(4, "ring", "", "fp16", 32, 1);
+    add(4, "torus2d", "4x1", "fp16", 32, 1);
+    add(8, "torus2d", "8x1", "fp16", 32, 1);
+    add(8, "torus2d", "1x8", "fp16", 32, 1);
+    add(8, "ring", "", "fp16", 32, 1);
+    add(16, "hierarchical", "4x4", "fp16", 32, 1);
+    add(16, "tree", "4x4", "fp16", 32, 1);
+    pick("shapes");
+    cr_assert_eq(rows.count, 3);
+    cr_expect_str_eq(cell(1, "shape"), "1x8", "in order of X");
+    cr_expect_str_eq(cell(2, "shape"), "8x1");
+    pick("shapes_counts");
+    cr_expect_eq(rows.count, 0, "one count only");
+}
+
+/* --- text --------------------------------------------------------------------------------- */
+
+static const char *written(void (*write)(FILE *file, const char *text), const char *text)
+{
+    static char buffer[128];
+    FILE *stream = fmemopen(buffer, sizeof buffer, "w");
+    write(stream, text);
+    fputc('\0', stream);
+    fclose(stream);
+    return buffer;
+}
+
+Test(plot_pictures, text_cannot_leave_its_quotes_or_its_cell)
+{
+    cr_expect_str_eq(written(ar_plot_write_text, "it's\n`x` \"@y\" \xff\u00fc"),
+                     "'it''s `x` \"@y\" ?\u00fc'");
+    cr_expect_str_eq(written(ar_plot_write_cell, "a, \"b\" 'c'\r"), "a; 'b' 'c' ");
+}
