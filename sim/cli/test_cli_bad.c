@@ -269,7 +269,7 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /", 74, "it is a directory"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
         {"plot no", 66, "no: cannot read: No such file"},
-        {"plot /dev/null", 65, "the file is empty"},
+        {"plot /dev/null", 65, "no header line in 0 bytes"},
         {"plot .", 66, "./sweep.csv: cannot read"},
         {"plot trace.csv", 65, "column \"status\" is missing"},
     };

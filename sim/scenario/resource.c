@@ -153,7 +153,8 @@ enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err)
     if (find_folder("plots/templates", path)) {
         return AR_OK;
     }
-    return ar_error_set(err, AR_NO_INPUT,
-                        "the gnuplot templates are neither beside the program nor in %s/plots/templates",
-                        AR_SOURCE_DIR);
+    return ar_error_set(
+        err, AR_NO_INPUT,
+        "the gnuplot templates are neither beside the program nor in %s/plots/templates",
+        AR_SOURCE_DIR);
 }
