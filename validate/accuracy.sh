@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Writes validate/ACCURACY.md: predictions beside what was measured, each table with its command.
+#   validate/accuracy.sh [BUILD] >validate/ACCURACY.md       BUILD: build/release
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:-build/release}
+allreckon=$build/allreckon
+measured=validate/data/abci_v100_nccl2.8.4_allreduce.csv
+
+# table COLUMNS [ROWS]: CSV of stdin as Markdown; NAME*100 is in percent, ROWS a pattern of lines.
+table() {
+  awk -F, -v wanted="$1" -v pattern="${2:-}" '
+    NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i
+      n = split(wanted, column, " ")
+      for (i = 1; i <= n; i++) { title = column[i]; sub(/\*100$/, " (%)", title); sub(/_frac/, "", title); gsub(/_/, " ", title)
+        head = head "| " title " "; rule = rule "|--:" }
+      print head "|\n" rule "|"; next }
+    pattern != "" && $0 !~ pattern { next }
+    { line = ""
+      for (i = 1; i <= n; i++) { name = column[i]; percent = sub(/\*100$/, "", name); cell = $(place[name])
+        if (percent && cell != "") cell = sprintf("%.1f", 100 * cell)
+        else if (cell ~ /^[0-9.]+e?[-+0-9]*$/ && cell ~ /[.e]/) cell = sprintf("%.4g", cell)
+        line = line "| " (cell == "" ? "" : cell) " " }
+      print line "|" }'
+}
+
+section() { printf '\n## %s\n%s\n' "$1" "$2"; }
+shown() { printf '\n```sh\n%s\n```\n' "$1"; }
+errors="set nodes rows median_frac*100 mean_frac*100 p95_frac*100 worst_frac*100"
+
+cat <<'TEXT'
+# Accuracy: predictions beside measurements
+
+Written by `validate/accuracy.sh`; the command of a table stands above it. Rule: **nothing is fitted to the rows that it is
+compared with**, unless the table says `fitted`. Errors are |predicted / measured - 1|; the sources of what was measured are in [data/](data/README.md).
+TEXT
+
+section "NCCL 2.8.4 on ABCI, fitted to 1, 2 and 4 nodes" \
+  "\`held-out\` are the rows of 8 nodes, \`fold\` those of each count by a fit to all others.
+The last columns are NCCL's own constants on the same rows, nothing fitted."
+shown "allreckon calibrate $measured --cluster abci-v100 --folds --format csv"
+"$allreckon" calibrate "$measured" --cluster abci-v100 --folds --format csv --quiet |
+  table "$errors covered_frac*100 tuning_median_frac*100 tuning_mean_frac*100 tuning_p95_frac*100" '^(kind|accuracy),'
+
+section "NCCL's own cost model, nothing fitted" "Engine \`nccl\` beside the same 96 rows, by release."
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+for release in 2.3.7 2.5.6 2.8.4 2.18.3; do
+  shown "allreckon compare $measured --cluster abci-v100 --engine nccl --tuning $release --out DIR"
+  "$allreckon" compare "$measured" --cluster abci-v100 --engine nccl --tuning "$release" --out "$scratch" --format csv --quiet >/dev/null
+  table "$errors" <"$scratch/accuracy.csv"
+done
+
+section "Engines of messages, nothing fitted" \
+  "Our algorithms by the latencies and bandwidths of the cluster file beside NCCL's all-reduces:
+NCCL changes protocols and algorithms, which they do not. From 32 MiB on the ring is near on several nodes."
+for algorithm in ring tree; do
+  shown "allreckon compare $measured --cluster abci-v100 --engine recurrence --algorithm $algorithm --format csv"
+  "$allreckon" compare "$measured" --cluster abci-v100 --engine recurrence --algorithm "$algorithm" --format csv --quiet |
+    table "gpus payload_bytes measured_s predicted_s error_frac*100" '^nodes|,(1024|1048576|33554432),'
+done
+
+section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, images/s."
+shown "build/release/traces/readers/compare_published ."
+"$build/traces/readers/compare_published" .
+
+section "Published training runs" "What the bands mean, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
+shown "allreckon reproduce --samples 10 --format csv"
+"$allreckon" reproduce --samples 10 --format csv --quiet |
+  table "row quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),'
+
+cat <<'TEXT'
+
+## The engines beside each other
+`simgrid` is the reference; how far `recurrence` and `closed` are from it is in [sim/](../sim/README.md),
+and `allreckon predict --check` prints the simulation beside a row.
+
+## What was never measured here
+No GPU was used: the CUDA and NCCL parts of `validate/` are untested on a GPU.
+Nothing was measured on the clusters `dgx1-v100`, `dgx2-v100` and `v100-8gpu-1edr`.
+TEXT
