@@ -48,10 +48,10 @@ struct table {
     FILE *file;
     struct ar_columns columns;
     bool is_markdown;
-    const char *separator;
     bool *is_shown;
     size_t *widths;
-    size_t last; /* column shown */
+    size_t last;   /* column shown */
+    size_t blanks; /* not written yet */
 };
 
 /* Widest line of a heading. */
@@ -85,24 +85,33 @@ static void measure(struct table *table, const char *cells, size_t records)
     }
 }
 
-/* The last cell of a line has no blanks behind it. */
-static void write_cell(const struct table *table, size_t column, const char *text, size_t bytes)
+/* Blanks are written with what follows them, so that no line ends with some. */
+static void put(struct table *table, size_t blanks, const char *text, size_t bytes)
 {
-    int pad = (int)(table->widths[column] - width_of(text, bytes));
-    bool is_padded = table->is_markdown || column < table->last;
-    if (is_right(&table->columns.list[column])) {
-        fprintf(table->file, "%*s%.*s", pad, "", (int)bytes, text);
-    } else {
-        fprintf(table->file, "%.*s%*s", (int)bytes, text, is_padded ? pad : 0, "");
+    table->blanks += blanks;
+    if (bytes > 0) {
+        fprintf(table->file, "%*s", (int)table->blanks, "");
+        fwrite(text, 1, bytes, table->file);
+        table->blanks = 0;
     }
-    fputs(column < table->last ? table->separator
-          : table->is_markdown ? " |\n"
-                               : "\n",
-          table->file);
+}
+
+static void write_cell(struct table *table, size_t column, const char *text, size_t bytes)
+{
+    size_t pad = table->widths[column] - width_of(text, bytes);
+    bool right = is_right(&table->columns.list[column]);
+    put(table, right ? pad : 0, text, bytes);
+    put(table, right ? 0 : pad, " |", table->is_markdown ? 2 : 0);
+    if (column == table->last) {
+        fputc('\n', table->file);
+        table->blanks = 0;
+    } else {
+        table->blanks += table->is_markdown ? 1 : 2;
+    }
 }
 
 /* Line `line` of `lines` of the headings, which stand on the last lines. */
-static void write_headings(const struct table *table, size_t line, size_t lines)
+static void write_headings(struct table *table, size_t line, size_t lines)
 {
     fputs(table->is_markdown ? "| " : "", table->file);
     for (size_t i = 0; i < table->columns.count; i++) {
@@ -166,7 +175,6 @@ enum ar_status record_end_table(struct ar_records *records, struct ar_error *err
     struct table table = {.file = records->file,
                           .columns = records->columns,
                           .is_markdown = is_markdown,
-                          .separator = is_markdown ? " | " : "  ",
                           .is_shown = calloc(columns + 1, sizeof *table.is_shown),
                           .widths = calloc(columns + 1, sizeof *table.widths)};
     is_whole = is_whole && table.is_shown != NULL && table.widths != NULL;

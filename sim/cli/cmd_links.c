@@ -10,7 +10,7 @@ enum { TOP_MAX = 1000000 };
 
 /* What is asked for, read before anything runs. */
 struct request {
-    enum ar_row_format format;
+    enum ar_format format;
     uint64_t top;
 };
 
@@ -29,7 +29,7 @@ static enum ar_status read_request(const struct options *options, struct request
         status = option_refuse_others(options, COMMAND_LINKS, "--payload", err);
     }
     if (status == AR_OK) {
-        status = ar_row_format_parse("--format", options->format, &request->format, err);
+        status = ar_format_parse("--format", options->format, &request->format, err);
     }
     if (status == AR_OK) {
         status = ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err);
@@ -115,9 +115,9 @@ static enum ar_status run_point(const struct options *options, const struct plan
         return status;
     }
     plan_note_estimates(options, rows, rows_count);
-    if (request->format == AR_ROW_CSV) {
+    if (request->format == AR_FORMAT_CSV) {
         link_table_write_csv(stdout, &table, rows, rows_count);
-    } else if (request->format == AR_ROW_JSON) {
+    } else if (request->format == AR_FORMAT_JSON) {
         link_table_write_json(stdout, &table, rows, rows_count);
     } else {
         link_table_write(stdout, &table, rows, rows_count, request->top);

@@ -14,12 +14,12 @@
 enum { SAMPLES_MAX = 100000 };
 
 static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
-                                   enum ar_row_format *format, struct ar_error *err)
+                                   enum ar_format *format, struct ar_error *err)
 {
     uint64_t samples;
     uint64_t jobs = ar_pool_processors();
     const struct ar_engine *engine;
-    enum ar_status status = ar_row_format_parse("--format", options->format, format, err);
+    enum ar_status status = ar_format_parse("--format", options->format, format, err);
     if (status == AR_OK) {
         status = ar_parse_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err);
     }
@@ -87,7 +87,7 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
 {
     struct reproduction reproduction = {.options = options};
     bool is_made = false;
-    enum ar_row_format format;
+    enum ar_format format;
     enum ar_status status = read_options(options, &reproduction, &format, err);
     if (status == AR_OK) {
         status = published_read(options, &reproduction.rows, err);

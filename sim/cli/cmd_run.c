@@ -8,8 +8,8 @@
 static enum ar_status run_points(const struct options *options, const struct plan *plan,
                                  struct point *points, size_t count, struct ar_error *err)
 {
-    enum ar_row_format format;
-    enum ar_status status = ar_row_format_parse("--format", options->format, &format, err);
+    enum ar_format format;
+    enum ar_status status = ar_format_parse("--format", options->format, &format, err);
     if (status != AR_OK) {
         return status;
     }
@@ -24,7 +24,7 @@ static enum ar_status run_points(const struct options *options, const struct pla
     }
     if (status == AR_OK) {
         plan_note_estimates(options, rows, rows_count);
-        ar_rows_write(stdout, format, rows, rows_count);
+        status = ar_rows_write(stdout, format, rows, rows_count, err);
     }
     free(rows);
     return status;

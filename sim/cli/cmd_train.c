@@ -19,7 +19,7 @@ struct text {
 
 struct output {
     const struct options *options;
-    enum ar_row_format format;
+    enum ar_format format;
     struct text shown; /* for stdout */
     struct text kept;  /* for DIR/train.csv */
     struct training training;
@@ -55,11 +55,11 @@ static void add_training(struct output *output)
 {
     const struct training *training = &output->training;
     training_write(output->shown.file, output->format, training, output->runs_count == 0);
-    training_write(output->kept.file, AR_ROW_CSV, training, output->runs_count == 0);
+    training_write(output->kept.file, AR_FORMAT_CSV, training, output->runs_count == 0);
     output->runs_count++;
     output->rows_count += training->phases_count;
     for (size_t i = 0; i < training->phases_count; i++) {
-        output->estimates_count += strstr(training->rows[i].engine_options, " approximate") != NULL;
+        output->estimates_count += training->rows[i].exact == 0;
     }
     if (training->is_shape_dropped) {
         plan_note(output->options,
@@ -142,7 +142,7 @@ static enum ar_status predict_all(struct output *output, struct ar_error *err)
         return status;
     }
     training_write_begin(output->shown.file, output->format);
-    training_write_begin(output->kept.file, AR_ROW_CSV);
+    training_write_begin(output->kept.file, AR_FORMAT_CSV);
     for (size_t i = 0; status == AR_OK && i < options->arguments_count; i++) {
         status = predict_file(options->arguments[i], output, err);
     }
@@ -179,7 +179,7 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
                             "train: no run; expected the name of a shipped run (see 'allreckon "
                             "list runs') or run files");
     }
-    enum ar_status status = ar_row_format_parse("--format", options->format, &output->format, err);
+    enum ar_status status = ar_format_parse("--format", options->format, &output->format, err);
     return status == AR_OK && options->out != NULL ? sweep_files_check(options->out, err) : status;
 }
 

@@ -348,11 +348,11 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
     fputs("\n}\n", file);
 }
 
-void reproduce_write(FILE *file, enum ar_row_format format, const struct reproduction *reproduction)
+void reproduce_write(FILE *file, enum ar_format format, const struct reproduction *reproduction)
 {
-    if (format == AR_ROW_CSV) {
+    if (format == AR_FORMAT_CSV) {
         write_csv(file, reproduction);
-    } else if (format == AR_ROW_JSON) {
+    } else if (format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
     } else {
         write_table(file, reproduction);

@@ -105,9 +105,9 @@ enum ar_status training_predict_file(const struct training_file *file,
 
 /** Writes a run: its phases and their total. Begin and end are those of a file of runs; `is_first`
  * that of the first. Write errors are left for ferror(). */
-void training_write_begin(FILE *file, enum ar_row_format format);
-void training_write(FILE *file, enum ar_row_format format, const struct training *training,
+void training_write_begin(FILE *file, enum ar_format format);
+void training_write(FILE *file, enum ar_format format, const struct training *training,
                     bool is_first);
-void training_write_end(FILE *file, enum ar_row_format format, bool is_empty);
+void training_write_end(FILE *file, enum ar_format format, bool is_empty);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* A phase or the total, as it is written. */
 struct line {
-#define X(kind, name, help) ar_row_##kind name;
+#define X(kind, name, help) ar_cell_##kind name;
     TRAINING_COLUMN_LIST(X)
 #undef X
 };
@@ -94,13 +94,13 @@ static void write_table(FILE *file, const struct line *line)
             line->evaluation_s * percent);
 }
 
-void training_write_begin(FILE *file, enum ar_row_format format)
+void training_write_begin(FILE *file, enum ar_format format)
 {
-    if (format == AR_ROW_CSV) {
+    if (format == AR_FORMAT_CSV) {
         const char *comma = "";
         TRAINING_COLUMN_LIST(CELLS_CSV_NAME)
         fputc('\n', file);
-    } else if (format == AR_ROW_JSON) {
+    } else if (format == AR_FORMAT_JSON) {
         fputc('[', file);
     } else {
         fprintf(file,
@@ -111,14 +111,14 @@ void training_write_begin(FILE *file, enum ar_row_format format)
     }
 }
 
-void training_write(FILE *file, enum ar_row_format format, const struct training *training,
+void training_write(FILE *file, enum ar_format format, const struct training *training,
                     bool is_first)
 {
     for (size_t i = 0; i <= training->phases_count; i++) {
         const struct line line = make_line(training, i);
-        if (format == AR_ROW_CSV) {
+        if (format == AR_FORMAT_CSV) {
             write_csv(file, &line);
-        } else if (format == AR_ROW_JSON) {
+        } else if (format == AR_FORMAT_JSON) {
             write_json(file, &line, is_first && i == 0);
         } else {
             write_table(file, &line);
@@ -126,9 +126,9 @@ void training_write(FILE *file, enum ar_row_format format, const struct training
     }
 }
 
-void training_write_end(FILE *file, enum ar_row_format format, bool is_empty)
+void training_write_end(FILE *file, enum ar_format format, bool is_empty)
 {
-    if (format == AR_ROW_JSON) {
+    if (format == AR_FORMAT_JSON) {
         fputs(is_empty ? "]\n" : "\n]\n", file);
     }
 }

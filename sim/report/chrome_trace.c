@@ -235,7 +235,7 @@ void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_
     struct events events = {.file = file};
     fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
     fputs("\"allreckon " AR_VERSION "\", \"row\": ", file);
-    ar_row_write_json(file, row);
+    ar_json_object(file, ar_row_columns, row);
     fputs("},\n\"traceEvents\": [", file);
     for (uint32_t i = 0; i < step->timeline->ranks_count; i++) {
         write_rank(&events, step, i);

@@ -36,7 +36,7 @@ enum { NAME_SIZE = 64, KINDS_MAX = 16 };
 /* clang-format on */
 
 struct link_cells {
-#define X(kind, name) ar_row_##kind name;
+#define X(kind, name) ar_cell_##kind name;
     LINK_COLUMN_LIST(X)
 #undef X
 };

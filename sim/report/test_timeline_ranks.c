@@ -92,7 +92,8 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    struct ar_row row = ar_row_empty();
+    struct ar_row row;
+    ar_row_clear(&row);
     chrome_trace_write(file, &step, &row);
     cr_assert_eq(fclose(file), 0);
     json_t *root = json_loads(text, 0, NULL);

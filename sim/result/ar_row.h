@@ -1,21 +1,19 @@
 /** \file ar_row.h
  * A result row: what every command prints and every sweep stores.
  *
- * CSV, JSON and the documentation come from one list of columns. Names carry their unit: `_s`
- * seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does not apply, or that
- * is no finite number, is empty in CSV and null in JSON.
+ * CSV, JSON, tables and the documentation come from one list of columns (ar_record.h). Names carry
+ * their unit: `_s` seconds, `_bytes`, `_Bps` bytes per second, `_frac` a ratio. A value that does
+ * not apply, or that is no finite number, is empty in CSV and null in JSON.
  */
 #ifndef AR_ROW_H
 #define AR_ROW_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
-#include "ar_error.h"
-
+#include "ar_record.h"
 /* clang-format off */
-/** Columns in order: kind (text, count or number), name, meaning. */
+/** Columns in order: kind (text, count, number or flag), name, meaning. */
 #define AR_COLUMN_LIST(X)                                                                          \
     X(text,   cluster,         "cluster name")                                                     \
     X(text,   trace,           "trace name; empty for a bare all-reduce")                          \
@@ -65,49 +63,31 @@
     X(number, copy_s,          "part of allreduce_s: packing and unpacking of buckets")            \
     X(number, contention_s,    "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s,    "the step waits for its input")                                     \
+    X(flag,   exact,           "no: the engine neglects something here; empty: it does not say") \
     X(text,   status,          "ok, or why the row has no result")
 /* clang-format on */
 
-enum { AR_ROW_TEXT = 320 };
-#define AR_ROW_NO_COUNT UINT64_MAX
-
-typedef char ar_row_text[AR_ROW_TEXT];
-typedef uint64_t ar_row_count;
-typedef double ar_row_number;
+enum { AR_ROW_TEXT = AR_CELL_TEXT };
+#define AR_ROW_NO_COUNT AR_NO_COUNT
 
 struct ar_row {
-#define X(kind, name, help) ar_row_##kind name;
+#define X(kind, name, help) ar_cell_##kind name;
     AR_COLUMN_LIST(X)
 #undef X
 };
 
-enum ar_row_format { AR_ROW_TABLE, AR_ROW_CSV, AR_ROW_JSON };
+/** All columns: those of CSV and JSON. */
+extern const struct ar_columns ar_row_columns;
 
-/** Parses `table`, `csv` or `json`. */
-enum ar_status ar_row_format_parse(const char *where, const char *text, enum ar_row_format *format,
-                                   struct ar_error *err);
+/** The columns that a format shows. A table has only those that people read first, and bare
+ * all-reduces have a table of their own, in the words of nccl-tests. */
+struct ar_columns ar_row_columns_of(enum ar_format format, bool are_bare);
 
-/** A row in which nothing applies yet. */
-struct ar_row ar_row_empty(void);
+/** Makes a row in which nothing applies yet. */
+void ar_row_clear(struct ar_row *row);
 
-/** Writes rows to a file; write errors are left for ferror(). CSV has a header line; JSON is one
- * array of objects; a table has units in its header and only the columns people read first. */
-void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count);
-
-/** The same, one row at a time: begin, add for every row, end. `are_bare` says that the rows are
- * bare all-reduces, which have a table of their own. */
-void ar_rows_begin(FILE *file, enum ar_row_format format, bool are_bare);
-void ar_rows_add(FILE *file, enum ar_row_format format, const struct ar_row *row, bool is_first);
-void ar_rows_end(FILE *file, enum ar_row_format format, bool is_empty);
-
-/** Reads a row from a line as CSV has it, with or without its newline; AR_BAD_DATA says which
- * column is wrong. */
-enum ar_status ar_row_read(const char *line, struct ar_row *row, struct ar_error *err);
-
-/** Writes a row as one JSON object on one line. */
-void ar_row_write_json(FILE *file, const struct ar_row *row);
-
-/** Writes name, kind and meaning of every column. */
-void ar_row_columns_write(FILE *file);
+/** Writes rows of one kind to a file; write errors are left for ferror(). */
+enum ar_status ar_rows_write(FILE *file, enum ar_format format, const struct ar_row *rows,
+                             size_t count, struct ar_error *err);
 
 #endif

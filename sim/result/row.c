@@ -1,180 +1,67 @@
 #include "ar_row.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
+/* clang-format off */
+#define SHOWN(kind, field, ...) AR_COLUMN(kind, struct ar_row, field, #field, "", __VA_ARGS__)
 
-#include "ar_text.h"
-#include "cells.h"
-
-enum ar_status ar_row_format_parse(const char *where, const char *text, enum ar_row_format *format,
-                                   struct ar_error *err)
-{
-    static const char *const names[] = {"table", "csv", "json"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *format = (enum ar_row_format)i;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected table, csv or json", where,
-                        text);
-}
-
-static void clear_text(ar_row_text *value)
-{
-    (*value)[0] = '\0';
-}
-
-static void clear_count(ar_row_count *value)
-{
-    *value = AR_ROW_NO_COUNT;
-}
-
-static void clear_number(ar_row_number *value)
-{
-    *value = NAN;
-}
-
-struct ar_row ar_row_empty(void)
-{
-    struct ar_row row;
-    memset(&row, 0, sizeof row);
-#define X(kind, name, help) clear_##kind(&row.name);
+static const struct ar_column all_columns[] = {
+#define X(kind, field, help) AR_COLUMN(kind, struct ar_row, field, #field, help),
     AR_COLUMN_LIST(X)
 #undef X
-    return row;
-}
+};
 
-static void write_csv_header(FILE *file)
-{
-    const char *comma = "";
-    AR_COLUMN_LIST(CELLS_CSV_NAME)
-    fputc('\n', file);
-}
+static const struct ar_column bare_columns[] = {
+    SHOWN(count,  gpus,           .heading = "gpus"),
+    SHOWN(text,   algorithm,      .heading = "algorithm"),
+    SHOWN(text,   shape,          .heading = "shape", .is_rare = true),
+    SHOWN(count,  channels,       .heading = "channels", .is_rare = true),
+    SHOWN(text,   engine,         .heading = "engine"),
+    SHOWN(count,  payload_bytes,  .heading = "payload (B)"),
+    SHOWN(number, allreduce_s,    .heading = "time (us)", .factor = 1e6, .decimals = 2),
+    SHOWN(number, low_s,          .heading = "low (us)", .factor = 1e6, .decimals = 2, .is_rare = true),
+    SHOWN(number, high_s,         .heading = "high (us)", .factor = 1e6, .decimals = 2, .is_rare = true),
+    SHOWN(number, algbw_Bps,      .heading = "algbw\nGB/s", .factor = 1e-9, .decimals = 3),
+    SHOWN(number, busbw_Bps,      .heading = "busbw\nGB/s", .factor = 1e-9, .decimals = 3),
+    SHOWN(count,  messages_count, .heading = "messages", .is_rare = true),
+    SHOWN(text,   status,         .heading = "status", .usual = "ok", .is_rare = true),
+};
 
-static void write_csv_row(FILE *file, const struct ar_row *row)
-{
-    const char *comma = "";
-    AR_COLUMN_LIST(CELLS_CSV_VALUE)
-    fputc('\n', file);
-}
+static const struct ar_column step_columns[] = {
+    SHOWN(count,  gpus,            .heading = "gpus"),
+    SHOWN(text,   algorithm,       .heading = "algorithm"),
+    SHOWN(text,   shape,           .heading = "shape", .is_rare = true),
+    SHOWN(text,   engine,          .heading = "engine"),
+    SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, low_s,           .heading = "low\n(ms)", .factor = 1e3, .decimals = 3, .is_rare = true),
+    SHOWN(number, high_s,          .heading = "high\n(ms)", .factor = 1e3, .decimals = 3, .is_rare = true),
+    SHOWN(number, compute_s,       .heading = "compute\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, allreduce_s,     .heading = "allreduce\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, exposed_s,       .heading = "exposed\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, images_per_s,    .heading = "images/s", .decimals = 0),
+    SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
+    SHOWN(text,   baseline,        .heading = "of one"),
+    SHOWN(text,   status,          .heading = "status", .usual = "ok", .is_rare = true),
+};
+/* clang-format on */
 
-void ar_row_write_json(FILE *file, const struct ar_row *row)
-{
-    const char *comma = "{";
-    AR_COLUMN_LIST(CELLS_JSON_VALUE)
-    fputc('}', file);
-}
+const struct ar_columns ar_row_columns = {all_columns, sizeof all_columns / sizeof all_columns[0]};
 
-static void write_json_row(FILE *file, const struct ar_row *row)
+struct ar_columns ar_row_columns_of(enum ar_format format, bool are_bare)
 {
-    fputs("\n  ", file);
-    ar_row_write_json(file, row);
-}
-
-void ar_row_columns_write(FILE *file)
-{
-#define X(kind, name, help) fprintf(file, "%-16s %-7s %s\n", #name, #kind, help);
-    AR_COLUMN_LIST(X)
-#undef X
-}
-
-/* The table of a bare all-reduce, in the words of nccl-tests. */
-static void write_allreduce_header(FILE *file)
-{
-    fprintf(file, "%6s %-12s %-11s %8s %-10s %14s %12s %11s %11s %12s\n", "gpus", "algorithm",
-            "shape", "channels", "engine", "payload (B)", "time (us)", "algbw GB/s", "busbw GB/s",
-            "messages");
-}
-
-static void write_allreduce_row(FILE *file, const struct ar_row *row)
-{
-    char channels[24] = "-";
-    if (row->channels != AR_ROW_NO_COUNT) {
-        snprintf(channels, sizeof channels, "%" PRIu64, row->channels);
+    if (format == AR_FORMAT_CSV || format == AR_FORMAT_JSON) {
+        return ar_row_columns;
     }
-    fprintf(file, "%6" PRIu64 " %-12s %-11s %8s %-10s %14" PRIu64, row->gpus, row->algorithm,
-            row->shape[0] != '\0' ? row->shape : "-", channels, row->engine, row->payload_bytes);
-    if (strcmp(row->status, "ok") != 0) {
-        fprintf(file, " %s\n", row->status);
-        return;
-    }
-    fprintf(file, " %12.2f %11.3f %11.3f", row->allreduce_s * 1e6, row->algbw_Bps / 1e9,
-            row->busbw_Bps / 1e9);
-    if (row->messages_count != AR_ROW_NO_COUNT) {
-        fprintf(file, " %12" PRIu64 "\n", row->messages_count);
-    } else if (isfinite(row->low_s)) {
-        fprintf(file, " %12s  95 %% band %.2f to %.2f us\n", "-", row->low_s * 1e6,
-                row->high_s * 1e6);
-    } else {
-        fprintf(file, " %12s\n", "-");
-    }
+    return are_bare ? AR_COLUMNS(bare_columns) : AR_COLUMNS(step_columns);
 }
 
-static void write_step_header(FILE *file)
+void ar_row_clear(struct ar_row *row)
 {
-    fprintf(file, "%6s %-12s %-11s %-10s %14s %13s %15s %13s %12s %14s  %s\n", "gpus", "algorithm",
-            "shape", "engine", "iteration (ms)", "compute (ms)", "allreduce (ms)", "exposed (ms)",
-            "images/s", "efficiency (%)", "of one");
+    ar_record_clear(ar_row_columns, row);
 }
 
-static void write_step_row(FILE *file, const struct ar_row *row)
+enum ar_status ar_rows_write(FILE *file, enum ar_format format, const struct ar_row *rows,
+                             size_t count, struct ar_error *err)
 {
-    fprintf(file, "%6" PRIu64 " %-12s %-11s %-10s", row->gpus, row->algorithm,
-            row->shape[0] != '\0' ? row->shape : "-", row->engine);
-    if (strcmp(row->status, "ok") != 0) {
-        fprintf(file, " %s\n", row->status);
-        return;
-    }
-    fprintf(file, " %14.3f %13.3f %15.3f %13.3f %12.0f %14.2f  %s", row->iteration_s * 1e3,
-            row->compute_s * 1e3, row->allreduce_s * 1e3, row->exposed_s * 1e3, row->images_per_s,
-            row->efficiency_frac * 100, row->baseline);
-    if (isfinite(row->low_s)) {
-        fprintf(file, "  95 %% band %.3f to %.3f ms", row->low_s * 1e3, row->high_s * 1e3);
-    }
-    fputc('\n', file);
-}
-
-void ar_rows_begin(FILE *file, enum ar_row_format format, bool are_bare)
-{
-    if (format == AR_ROW_CSV) {
-        write_csv_header(file);
-    } else if (format == AR_ROW_JSON) {
-        fputc('[', file);
-    } else if (are_bare) {
-        write_allreduce_header(file);
-    } else {
-        write_step_header(file);
-    }
-}
-
-void ar_rows_add(FILE *file, enum ar_row_format format, const struct ar_row *row, bool is_first)
-{
-    if (format == AR_ROW_CSV) {
-        write_csv_row(file, row);
-    } else if (format == AR_ROW_JSON) {
-        fputs(is_first ? "" : ",", file);
-        write_json_row(file, row);
-    } else if (row->trace[0] == '\0') {
-        write_allreduce_row(file, row);
-    } else {
-        write_step_row(file, row);
-    }
-}
-
-void ar_rows_end(FILE *file, enum ar_row_format format, bool is_empty)
-{
-    if (format == AR_ROW_JSON) {
-        fputs(is_empty ? "]\n" : "\n]\n", file);
-    }
-}
-
-void ar_rows_write(FILE *file, enum ar_row_format format, const struct ar_row *rows, size_t count)
-{
-    ar_rows_begin(file, format, count > 0 && rows[0].trace[0] == '\0');
-    for (size_t i = 0; i < count; i++) {
-        ar_rows_add(file, format, &rows[i], i == 0);
-    }
-    ar_rows_end(file, format, count == 0);
+    bool are_bare = count > 0 && rows[0].trace[0] == '\0';
+    return ar_records_write(file, format, ar_row_columns_of(format, are_bare), rows, count,
+                            sizeof *rows, err);
 }

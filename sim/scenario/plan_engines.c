@@ -37,7 +37,7 @@ void plan_note_estimates_count(const struct options *options, size_t estimates, 
 {
     if (estimates > 0) {
         plan_note(options,
-                  "%zu of %zu rows are estimates (\"approximate\" in engine_options); "
+                  "%zu of %zu rows are estimates (\"no\" in column exact); "
                   "--engine simgrid simulates",
                   estimates, count);
     }
@@ -47,7 +47,7 @@ void plan_note_estimates(const struct options *options, const struct ar_row *row
 {
     size_t estimates = 0;
     for (size_t i = 0; i < count; i++) {
-        estimates += strstr(rows[i].engine_options, " approximate") != NULL;
+        estimates += rows[i].exact == 0;
     }
     plan_note_estimates_count(options, estimates, count);
 }

@@ -9,7 +9,7 @@ void plan_row(const struct plan *plan, const struct point *point, struct ar_row 
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(plan->cluster);
     uint32_t ranks = ar_shape_ranks(&point->shape);
-    *row = ar_row_empty();
+    ar_row_clear(row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_name(plan->precision));
     row->gpus = ranks;
@@ -76,6 +76,7 @@ static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
     row->messages_count = trial->library == NULL ? trial->messages_count : AR_ROW_NO_COUNT;
     row->wall_s = trial->wall_s;
     ar_copy_text(row->engine_options, sizeof row->engine_options, trial->options);
+    row->exact = trial->library == NULL ? trial->exact : AR_NO_FLAG;
     fill_split(trial, row);
 }
 

@@ -173,7 +173,7 @@ enum ar_status journal_read_row(const struct journal *journal, uint32_t point, s
     char line[JOURNAL_LINE_MAX];
     const char *text = line;
     AR_TRY(journal_read(journal, point, line, &text, err));
-    return ar_row_read(text, row, err);
+    return ar_record_read_line(ar_row_columns, text, row, err);
 }
 
 void journal_close(struct journal *journal, bool is_finished)

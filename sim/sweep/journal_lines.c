@@ -70,7 +70,7 @@ static size_t format_row(const struct ar_row *row, char text[JOURNAL_TEXT_MAX])
     if (file == NULL) {
         return 0;
     }
-    ar_rows_add(file, AR_ROW_CSV, row, true);
+    ar_record_write_line(file, ar_row_columns, row);
     fclose(file);
     for (size_t i = 0; csv[i] != '\0' && (csv[i] != '\n' || csv[i + 1] != '\0'); i++) {
         length += escape(csv[i], text + length);

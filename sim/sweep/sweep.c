@@ -16,10 +16,11 @@ enum { LONG_S = 30 };
 static uint32_t compute(void *context, uint32_t number, char *line)
 {
     const struct sweep *sweep = context;
-    struct ar_row row = ar_row_empty();
+    struct ar_row row;
     struct ar_error err = {.status = AR_OK};
     const struct point *point = &sweep->space->points[number];
     const struct plan *plan;
+    ar_row_clear(&row);
     if (variants_plan(&sweep->space->variants, point->variant, &plan, &err) == AR_OK) {
         (void)plan_run(plan, point, &row, &err); /* the row says how it went */
     } else {
@@ -31,10 +32,11 @@ static uint32_t compute(void *context, uint32_t number, char *line)
 /* The row of a point whose worker died. */
 static uint32_t format_lost(struct sweep *sweep, uint32_t number, const char *reason, char *line)
 {
-    struct ar_row row = ar_row_empty();
+    struct ar_row row;
     struct ar_error ignored;
     const struct point *point = &sweep->space->points[number];
     const struct plan *plan;
+    ar_row_clear(&row);
     if (variants_plan(&sweep->space->variants, point->variant, &plan, &ignored) == AR_OK) {
         plan_row(plan, point, &row);
     }

@@ -17,7 +17,7 @@ struct sweep_request {
     bool resumes;                  /**< what an earlier sweep left there */
     bool is_best;                  /**< stdout gets the best rows only */
     bool is_quiet;
-    enum ar_row_format format;
+    enum ar_format format;
     uint32_t jobs; /**< worker processes of this process */
     struct launcher launcher;
 };

@@ -45,12 +45,13 @@ static enum ar_status write_rows(const struct journal *journal, size_t first, si
 {
     char line[JOURNAL_LINE_MAX];
     const char *text;
-    ar_rows_begin(file, AR_ROW_CSV, false);
+    struct ar_records records;
+    ar_records_begin(&records, file, AR_FORMAT_CSV, ar_row_columns);
     for (size_t i = first; i < end; i++) {
         AR_TRY(journal_read(journal, (uint32_t)i, line, &text, err));
         fprintf(file, "%s\n", text);
     }
-    return AR_OK;
+    return ar_records_end(&records, err);
 }
 
 static enum ar_status write_csv(const char *directory, const char *name,

@@ -21,10 +21,10 @@ bool sweep_files_has_payload(const char *directory);
 /** Writes all rows to stdout. A table has a column in front for every axis with several values,
  * but for the engine, which it has anyway. `estimates` counts the rows that say approximate. */
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_row_format format, size_t *estimates, struct ar_error *err);
+                           enum ar_format format, size_t *estimates, struct ar_error *err);
 
 /** Writes the fastest step of each GPU count and combination of conditions (axes.h) to stdout. */
 enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
-                                enum ar_row_format format, struct ar_error *err);
+                                enum ar_format format, struct ar_error *err);
 
 #endif

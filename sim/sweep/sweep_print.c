@@ -5,12 +5,24 @@
 
 #include "sweep_files.h"
 
-/* Which axes a table shows in front, and how wide. */
-struct front {
-    const struct axes *axes;
-    size_t axis[AXES_MAX];
-    int width[AXES_MAX];
-    size_t count;
+/* A row with the values of the axes that a table shows in front. */
+struct shown {
+    const char *axes[AXES_MAX];
+    struct ar_row row;
+};
+
+enum { COLUMNS_MAX = AXES_MAX + 64 };
+
+/* Prints one row after the other, steps and bare all-reduces in a table each. */
+struct printer {
+    const struct space *space;
+    const struct journal *journal;
+    enum ar_format format;
+    struct ar_records records;
+    struct ar_column columns[COLUMNS_MAX];
+    struct shown shown;
+    bool has_begun;
+    bool is_bare; /* of the table begun last */
 };
 
 /* The value without its `KEY=`, which is the head of the column. */
@@ -21,103 +33,96 @@ static const char *plain(const struct axis *axis, const char *value)
     return equals != NULL && strncmp(value, axis->name, length) == 0 ? equals + 1 : value;
 }
 
-static struct front make_front(const struct axes *axes, enum ar_row_format format)
+static bool is_in_front(const struct printer *printer, const struct axis *axis)
 {
-    struct front front = {.axes = axes};
-    for (size_t i = 0; format == AR_ROW_TABLE && i < axes->count; i++) {
-        const struct axis *axis = &axes->list[i];
-        if (axis->count < 2 || strcmp(axis->name, "engine") == 0) {
-            continue;
+    return printer->format == AR_FORMAT_TABLE && axis->count > 1 &&
+           strcmp(axis->name, "engine") != 0;
+}
+
+static void begin(struct printer *printer, bool is_bare)
+{
+    const struct axes *axes = &printer->space->variants.axes;
+    struct ar_columns of_row = ar_row_columns_of(printer->format, is_bare);
+    size_t count = 0;
+    for (size_t i = 0; i < axes->count; i++) {
+        if (is_in_front(printer, &axes->list[i])) {
+            printer->columns[count++] = (struct ar_column){.name = axes->list[i].name,
+                                                           .kind = AR_COLUMN_string,
+                                                           .offset = i * sizeof(const char *),
+                                                           .size = sizeof(const char *),
+                                                           .heading = axes->list[i].name};
         }
-        int width = (int)strlen(axis->name);
-        for (size_t j = 0; j < axis->count; j++) {
-            int length = (int)strlen(plain(axis, axis->values[j]));
-            width = length > width ? length : width;
-        }
-        front.axis[front.count] = i;
-        front.width[front.count++] = width;
     }
-    return front;
+    for (size_t i = 0; i < of_row.count && count < COLUMNS_MAX; i++) {
+        printer->columns[count] = of_row.list[i];
+        printer->columns[count++].offset += offsetof(struct shown, row);
+    }
+    ar_records_begin(&printer->records, stdout, printer->format,
+                     (struct ar_columns){printer->columns, count});
+    printer->has_begun = true;
+    printer->is_bare = is_bare;
 }
 
-static void print_front_head(const struct front *front)
+static enum ar_status print_row(struct printer *printer, uint32_t point, struct ar_error *err)
 {
-    for (size_t i = 0; i < front->count; i++) {
-        printf("%*s ", front->width[i], front->axes->list[front->axis[i]].name);
-    }
-}
-
-static void print_front(const struct front *front, uint32_t variant, bool is_bare)
-{
-    for (size_t i = 0; i < front->count; i++) {
-        const struct axis *axis = &front->axes->list[front->axis[i]];
-        const char *value = plain(axis, axes_value(front->axes, front->axis[i], variant));
-        printf("%*s ", front->width[i], is_bare && axis->is_of_steps ? "-" : value);
-    }
-}
-
-/* Prints one row after the other; the first one begins with what comes before all. */
-struct printer {
-    const struct space *space;
-    const struct journal *journal;
-    enum ar_row_format format;
-    struct front front;
-    size_t printed;
-    bool is_bare; /* of the table begun last */
-};
-
-static enum ar_status print_row(struct printer *printer, uint32_t point, bool *is_estimate,
-                                struct ar_error *err)
-{
-    struct ar_row row;
+    struct shown *shown = &printer->shown;
+    const struct axes *axes = &printer->space->variants.axes;
     bool is_bare = point >= printer->space->steps_count;
-    AR_TRY(journal_read_row(printer->journal, point, &row, err));
-    if (printer->format == AR_ROW_TABLE && printer->printed > 0 && is_bare != printer->is_bare) {
+    AR_TRY(journal_read_row(printer->journal, point, &shown->row, err));
+    if (printer->format == AR_FORMAT_TABLE && printer->has_begun && is_bare != printer->is_bare) {
+        printer->has_begun = false;
+        AR_TRY(ar_records_end(&printer->records, err));
         putchar('\n');
     }
-    if (printer->printed == 0 || (printer->format == AR_ROW_TABLE && is_bare != printer->is_bare)) {
-        print_front_head(&printer->front);
-        ar_rows_begin(stdout, printer->format, is_bare);
+    if (!printer->has_begun) {
+        begin(printer, is_bare);
     }
-    print_front(&printer->front, printer->space->points[point].variant, is_bare);
-    ar_rows_add(stdout, printer->format, &row, printer->printed == 0);
-    *is_estimate = strstr(row.engine_options, " approximate") != NULL;
-    printer->is_bare = is_bare;
-    printer->printed++;
+    for (size_t i = 0; i < axes->count; i++) {
+        const struct axis *axis = &axes->list[i];
+        const char *value = axes_value(axes, i, printer->space->points[point].variant);
+        shown->axes[i] = is_bare && axis->is_of_steps ? NULL : plain(axis, value);
+    }
+    ar_records_add(&printer->records, shown);
     return AR_OK;
 }
 
-static struct printer begin(const struct space *space, const struct journal *journal,
-                            enum ar_row_format format)
+static enum ar_status create(const struct space *space, const struct journal *journal,
+                             enum ar_format format, struct printer **printer, struct ar_error *err)
 {
-    return (struct printer){.space = space,
-                            .journal = journal,
-                            .format = format,
-                            .front = make_front(&space->variants.axes, format)};
+    *printer = calloc(1, sizeof **printer);
+    if (*printer == NULL) {
+        return ar_error_no_memory(err, "the printed rows");
+    }
+    (*printer)->space = space;
+    (*printer)->journal = journal;
+    (*printer)->format = format;
+    return AR_OK;
 }
 
 /* Nothing printed yet is an empty list, which has a head too. */
-static void end(const struct printer *printer)
+static enum ar_status end(struct printer *printer, enum ar_status status, struct ar_error *err)
 {
-    if (printer->printed == 0) {
-        ar_rows_begin(stdout, printer->format, false);
+    struct ar_error later;
+    if (!printer->has_begun) {
+        begin(printer, false);
     }
-    ar_rows_end(stdout, printer->format, printer->printed == 0);
+    enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);
+    free(printer);
+    return status == AR_OK ? ended : status;
 }
 
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_row_format format, size_t *estimates, struct ar_error *err)
+                           enum ar_format format, size_t *estimates, struct ar_error *err)
 {
-    struct printer printer = begin(space, journal, format);
+    struct printer *printer;
     enum ar_status status = AR_OK;
+    AR_TRY(create(space, journal, format, &printer, err));
     *estimates = 0;
     for (uint32_t i = 0; status == AR_OK && !ferror(stdout) && i < space->points_count; i++) {
-        bool is_estimate = false;
-        status = print_row(&printer, i, &is_estimate, err);
-        *estimates += is_estimate;
+        status = print_row(printer, i, err);
+        *estimates += status == AR_OK && printer->shown.row.exact == 0;
     }
-    end(&printer);
-    return status;
+    return end(printer, status, err);
 }
 
 /* The fastest step of a GPU count under a condition. */
@@ -138,9 +143,8 @@ static size_t find_count(const struct space *space, uint64_t gpus)
 static enum ar_status find_best(const struct space *space, const struct journal *journal,
                                 struct best *bests, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < space->steps_count; i++) {
-        struct ar_row row;
+    struct ar_row row;
+    for (uint32_t i = 0; i < space->steps_count; i++) {
         const struct point *point = &space->points[i];
         size_t condition = axes_condition(&space->variants.axes, point->variant);
         struct best *best = &bests[condition * space->gpus_count +
@@ -148,34 +152,38 @@ static enum ar_status find_best(const struct space *space, const struct journal 
         if (!journal->is_ok[i]) {
             continue;
         }
-        status = journal_read_row(journal, i, &row, err);
-        if (status == AR_OK && row.iteration_s < best->iteration_s) {
+        AR_TRY(journal_read_row(journal, i, &row, err));
+        if (row.iteration_s < best->iteration_s) {
             *best = (struct best){i, row.iteration_s};
         }
     }
-    return status;
+    return AR_OK;
 }
 
-enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
-                                enum ar_row_format format, struct ar_error *err)
+static enum ar_status print_bests(struct printer *printer, struct best *bests, size_t count,
+                                  struct ar_error *err)
 {
-    struct printer printer = begin(space, journal, format);
-    size_t count = space->variants.axes.variants_count * space->gpus_count;
-    struct best *bests = malloc(count * sizeof *bests);
-    if (bests == NULL) {
-        return ar_error_no_memory(err, "the best rows");
-    }
     for (size_t i = 0; i < count; i++) {
         bests[i].iteration_s = INFINITY;
     }
-    enum ar_status status = find_best(space, journal, bests, err);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        bool is_estimate;
+    AR_TRY(find_best(printer->space, printer->journal, bests, err));
+    for (size_t i = 0; i < count; i++) {
         if (isfinite(bests[i].iteration_s)) {
-            status = print_row(&printer, bests[i].point, &is_estimate, err);
+            AR_TRY(print_row(printer, bests[i].point, err));
         }
     }
-    end(&printer);
+    return AR_OK;
+}
+
+enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
+                                enum ar_format format, struct ar_error *err)
+{
+    struct printer *printer;
+    size_t count = space->variants.axes.variants_count * space->gpus_count;
+    AR_TRY(create(space, journal, format, &printer, err));
+    struct best *bests = malloc(count * sizeof *bests);
+    enum ar_status status = bests != NULL ? print_bests(printer, bests, count, err)
+                                          : ar_error_no_memory(err, "the best rows");
     free(bests);
-    return status;
+    return end(printer, status, err);
 }
