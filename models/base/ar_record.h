@@ -50,7 +50,7 @@ enum ar_column_kind {
     AR_COLUMN_string, /**< const char *; cannot be read back */
     AR_COLUMN_count,  /**< uint64_t, or uint32_t, which always applies */
     AR_COLUMN_number, /**< double */
-    AR_COLUMN_flag    /**< int8_t: yes or no, true or false in JSON */
+    AR_COLUMN_flag    /**< int8_t: yes or no */
 };
 
 struct ar_column {
@@ -66,6 +66,7 @@ struct ar_column {
     int decimals;        /**< of a number in tables; AR_DECIMALS_NEEDED: up to ten digits */
     bool is_signed;      /**< in tables a plus is written, too */
     bool is_rare;        /**< left out of a table in which no record has it */
+    bool is_boolean;     /**< a flag that is true or false in JSON */
     const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
 };
 

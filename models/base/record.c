@@ -250,10 +250,12 @@ void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
             ar_json_text(file, field_text(column, record));
         } else if (!applies(column, record)) {
             fputs("null", file);
-        } else if (column->kind == AR_COLUMN_flag) {
+        } else if (column->kind != AR_COLUMN_flag) {
+            fputs(record_cell(column, record, room), file);
+        } else if (column->is_boolean) {
             fputs(field_flag(column, record) > 0 ? "true" : "false", file);
         } else {
-            fputs(record_cell(column, record, room), file);
+            ar_json_text(file, record_cell(column, record, room));
         }
     }
 }

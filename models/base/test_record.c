@@ -14,7 +14,7 @@
     X(text,   name,    "of the ship", .heading = "ship")                                           \
     X(count,  masts,   "how many", .heading = "masts")                                             \
     X(number, speed_Bps, "at sea", .heading = "speed\n(kB/s)", .factor = 1e-3, .decimals = 1)      \
-    X(flag,   is_iron, "or of wood", .heading = "iron", .is_rare = true)                           \
+    X(flag,   is_iron, "or of wood", .heading = "iron", .is_boolean = true, .is_rare = true)                           \
     X(text,   status,  "afloat, or why not", .heading = "status", .usual = "afloat", .is_rare = true) \
     X(number, change_frac, "of speed", .heading = "change\n(%)", .factor = 100, .is_signed = true, .is_rare = true) \
     X(number, length_m, "not in tables", .digits = 17)

@@ -130,9 +130,9 @@ Test(cli_axes, tables_show_the_axes_that_vary)
     struct cli_run run =
         cli_good("$AR sweep " STEP " --engine closed --gpus 8 --algorithms ring --batch 16,32 "
                  "--set net.latency=2us,9us --payload 1MB");
-    cr_expect_eq(cli_lines_with(run.out, "net.latency batch   gpus algorithm"), 2);
-    cr_expect_eq(cli_lines_with(run.out, "        2us    32      8 ring"), 1);
-    cr_expect_eq(cli_lines_with(run.out, "        9us     -      8 ring"), 1);
+    cr_expect_eq(cli_lines_with(run.out, "net.latency  batch  gpus  algorithm"), 2);
+    cr_expect_eq(cli_lines_with(run.out, "2us          32        8  ring"), 1);
+    cr_expect_eq(cli_lines_with(run.out, "9us          -         8  ring"), 1);
 }
 
 Test(cli_axes, wrong_lists_are_refused)
