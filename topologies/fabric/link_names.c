@@ -59,19 +59,25 @@ static uint32_t find_among(const struct ar_cluster *cluster, struct candidates c
     return found;
 }
 
-/* The names of the candidates, and those without a direction. */
-static size_t list_names(const struct ar_cluster *cluster, struct candidates candidates,
-                         char (*names)[NAME_SIZE])
+/* Adds the names of the candidates, and those without a direction, to `names`; false without
+ * memory. */
+static bool add_names(const struct ar_cluster *cluster, struct candidates candidates,
+                      struct ar_arena *arena, const char **names, size_t *count)
 {
-    size_t count = 0;
     for (uint32_t i = 0; i < candidates.count; i++) {
         char full[NAME_SIZE];
         ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
-        ar_copy_text(names[count++], NAME_SIZE, full);
-        snprintf(names[count], NAME_SIZE, "%.*s", (int)(direction_of(full) - full), full);
-        count += strcmp(names[count], full) != 0;
+        size_t length = (size_t)(direction_of(full) - full);
+        const char *whole = ar_arena_text(arena, full);
+        const char *bare = ar_arena_format(arena, "%.*s", (int)length, full);
+        if (whole == NULL || bare == NULL) {
+            return false;
+        }
+        names[(*count)++] = whole;
+        names[*count] = bare;
+        *count += full[length] != '\0';
     }
-    return count;
+    return true;
 }
 
 static struct candidates node_links(const struct ar_cluster *cluster, uint32_t node)
@@ -105,17 +111,13 @@ static enum ar_status report_unknown(const struct ar_cluster *cluster,
     struct candidates of_rack =
         is_platform ? (struct candidates){.count = 0} : rack_links(cluster, index);
     size_t capacity = 2 * ((size_t)of_node.count + of_rack.count) + 1;
-    char(*names)[NAME_SIZE] = ar_arena_alloc(arena, capacity, sizeof *names);
-    const char **pointers = ar_arena_alloc(arena, capacity, sizeof *pointers);
-    if (names == NULL || pointers == NULL) {
+    const char **names = ar_arena_alloc(arena, capacity, sizeof *names);
+    size_t count = 0;
+    if (names == NULL || !add_names(cluster, of_node, arena, names, &count) ||
+        !add_names(cluster, of_rack, arena, names, &count)) {
         return ar_error_no_memory(err, "the names of links");
     }
-    size_t count = list_names(cluster, of_node, names);
-    count += list_names(cluster, of_rack, names + count);
-    for (size_t i = 0; i < count; i++) {
-        pointers[i] = names[i];
-    }
-    const char *nearest = ar_nearest_name(name, pointers, count);
+    const char *nearest = ar_nearest_name(name, names, count);
     if (nearest != NULL) {
         return ar_error_set(err, setting->status,
                             "%s: unknown link \"%.60s\"; did you mean \"%s\"?", setting->where,

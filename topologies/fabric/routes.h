@@ -24,7 +24,6 @@ struct ar_known_rates {
     size_t count;
     const struct ar_flow *flows;
     const double *rates_Bps;
-    uint64_t hash;
 };
 
 struct ar_platform {

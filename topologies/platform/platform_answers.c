@@ -101,25 +101,13 @@ enum ar_status ar_cluster_prepare_paths(const struct ar_cluster *cluster,
 
 /* --- rates ----------------------------------------------------------------------------------- */
 
-/* FNV-1a over the ranks. */
-static uint64_t hash_flows(const struct ar_flow *flows, size_t count)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < count; i++) {
-        hash = (hash ^ flows[i].source) * 0x100000001b3u;
-        hash = (hash ^ flows[i].destination) * 0x100000001b3u;
-    }
-    return hash;
-}
-
 /* The rates of exactly these flows in this order, or NULL. */
 static const double *find_rates(const struct ar_platform *platform, const struct ar_flow *flows,
                                 size_t count)
 {
-    uint64_t hash = hash_flows(flows, count);
     const struct ar_known_rates *known = platform->rates;
-    while (known != NULL && (known->hash != hash || known->count != count ||
-                             memcmp(known->flows, flows, count * sizeof *flows) != 0)) {
+    while (known != NULL &&
+           (known->count != count || memcmp(known->flows, flows, count * sizeof *flows) != 0)) {
         known = known->next;
     }
     return known != NULL ? known->rates_Bps : NULL;
@@ -136,11 +124,8 @@ static enum ar_status keep_rates(struct ar_platform *platform, const struct ar_f
     }
     memcpy(own_flows, flows, count * sizeof *flows);
     memcpy(own_rates_Bps, rates_Bps, count * sizeof *rates_Bps);
-    *known = (struct ar_known_rates){.next = platform->rates,
-                                     .count = count,
-                                     .flows = own_flows,
-                                     .rates_Bps = own_rates_Bps,
-                                     .hash = hash_flows(flows, count)};
+    *known = (struct ar_known_rates){
+        .next = platform->rates, .count = count, .flows = own_flows, .rates_Bps = own_rates_Bps};
     platform->rates = known;
     return AR_OK;
 }

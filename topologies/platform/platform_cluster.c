@@ -54,27 +54,11 @@ static enum ar_status copy_links(const struct ar_platform_content *content,
     return platform->links != NULL ? AR_OK : ar_error_no_memory(err, "the platform");
 }
 
-/* The keys of a cluster file that a platform leaves open. */
-static const enum ar_topo_key open_keys[] = {
-    TOPO_NAME,
-    TOPO_DESCRIPTION,
-    TOPO_GPUS,
-    TOPO_GPU_MODEL,
-    TOPO_GPU_COST_TABLE,
-    TOPO_GPU_REDUCE_COST,
-    TOPO_COLLECTIVE_SETUP,
-    TOPO_HCAS,
-};
-
 static enum ar_status check_keys(const struct ar_topo_entries *entries, struct ar_error *err)
 {
     for (size_t i = 0; i < entries->count; i++) {
         const struct ar_topo_entry *entry = &entries->list[i];
-        bool is_open = false;
-        for (size_t j = 0; j < sizeof open_keys / sizeof open_keys[0]; j++) {
-            is_open = is_open || entry->key == open_keys[j];
-        }
-        if (!is_open) {
+        if (!ar_topo_keys[entry->key].is_open) {
             return ar_error_set(err, entry->status,
                                 "%s: key \"%s\": found a value that the platform file says itself; "
                                 "expected gpus_per_node, gpu.reduce_cost, collective.setup, "

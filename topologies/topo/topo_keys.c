@@ -6,7 +6,7 @@
 #include "ar_topo.h"
 
 const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {
-#define X(symbol, name, kind, min, max) {name, kind, min, max},
+#define X(symbol, name, kind, is_open, min, max) {name, kind, is_open, min, max},
     AR_TOPO_KEY_LIST(X)
 #undef X
 };

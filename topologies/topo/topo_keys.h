@@ -4,6 +4,7 @@
 #ifndef AR_TOPO_KEYS_H
 #define AR_TOPO_KEYS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ar_error.h"
@@ -24,38 +25,38 @@ enum ar_topo_kind {
     KIND_ATTACHED /**< of `hca.attached` */
 };
 
-/** Symbol, key, kind of its value, least and largest count. */
+/** Symbol, key, kind of its value, does a platform file leave it open, least and largest count. */
 #define AR_TOPO_KEY_LIST(X)                                                                        \
-    X(TOPO_NAME, "name", KIND_NAME, 0, 0)                                                          \
-    X(TOPO_DESCRIPTION, "description", KIND_TEXT, 0, 0)                                            \
-    X(TOPO_NODES, "nodes", KIND_COUNT, 1, AR_TOPO_NODES_MAX)                                       \
-    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, 1, AR_TOPO_GPUS_MAX)                                 \
-    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, 0, 0)                                                \
-    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, 0, 0)                                      \
-    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, 0, 0)                                    \
-    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, 0, 0)                               \
-    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, 0, 0)                                         \
-    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, 0, 0)                                  \
-    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, 0, 0)                                   \
-    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, 0, AR_TOPO_GPUS_MAX)                        \
-    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, 0, 0)                                      \
-    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, 0, 0)                                       \
-    X(TOPO_HCAS, "hcas", KIND_COUNT, 0, AR_TOPO_GPUS_MAX)                                          \
-    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, 0, 0)                                        \
-    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, 0, 0)                                      \
-    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, 0, 0)                                         \
-    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, 0, AR_TOPO_NODES_MAX)                             \
-    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, 0, 1000000)                                   \
-    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, 0, 0)                        \
-    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, 0, 0)                                          \
-    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, 0, 0)                                    \
-    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, 1, 1024)                              \
-    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, 0, 0)                                  \
-    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, 0, 0)                                    \
-    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, 0, 0)
+    X(TOPO_NAME, "name", KIND_NAME, true, 0, 0)                                                    \
+    X(TOPO_DESCRIPTION, "description", KIND_TEXT, true, 0, 0)                                      \
+    X(TOPO_NODES, "nodes", KIND_COUNT, false, 1, AR_TOPO_NODES_MAX)                                \
+    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, 1, AR_TOPO_GPUS_MAX)                           \
+    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, 0, 0)                                          \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, 0, 0)                                \
+    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, 0, 0)                              \
+    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, 0, 0)                         \
+    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, 0, 0)                                  \
+    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, 0, 0)                           \
+    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, 0, 0)                            \
+    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, 0, AR_TOPO_GPUS_MAX)                 \
+    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, 0, 0)                               \
+    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, 0, 0)                                \
+    X(TOPO_HCAS, "hcas", KIND_COUNT, true, 0, AR_TOPO_GPUS_MAX)                                    \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, 0, 0)                                 \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, false, 0, 0)                               \
+    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, 0, 0)                                  \
+    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, 0, AR_TOPO_NODES_MAX)                      \
+    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, 0, 1000000)                            \
+    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, 0, 0)                 \
+    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, 0, 0)                                   \
+    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, 0, 0)                             \
+    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, 1, 1024)                       \
+    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, 0, 0)                           \
+    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, 0, 0)                             \
+    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, 0, 0)
 
 enum ar_topo_key {
-#define X(symbol, name, kind, min, max) symbol,
+#define X(symbol, name, kind, is_open, min, max) symbol,
     AR_TOPO_KEY_LIST(X)
 #undef X
         AR_TOPO_KEYS_COUNT
@@ -64,6 +65,7 @@ enum ar_topo_key {
 struct ar_topo_key_row {
     const char *name;
     enum ar_topo_kind kind;
+    bool is_open;      /**< a platform file does not say it: settings may */
     uint32_t min, max; /**< of a count */
 };
 

@@ -16,8 +16,9 @@ static enum ar_status parse_name(const char *where, const char *text, struct ar_
     return AR_OK;
 }
 
-enum ar_status ar_topo_check_number(const char *where, const char *text, enum ar_topo_key key,
-                                    double number, struct ar_error *err)
+/* Bounds that no machine reaches keep sums and quotients of values finite. */
+static enum ar_status check_bounds(const char *where, const char *text, enum ar_topo_key key,
+                                   double number, struct ar_error *err)
 {
     const char *expected = NULL;
     enum ar_topo_kind kind = ar_topo_keys[key].kind;
@@ -82,7 +83,7 @@ static enum ar_status parse_text(const char *where, const struct ar_topo_entry *
     case KIND_PAIRS:
         break;
     }
-    return ar_topo_check_number(where, entry->text, entry->key, *number, err);
+    return check_bounds(where, entry->text, entry->key, *number, err);
 }
 
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,

@@ -74,11 +74,6 @@ struct ar_topo_values {
     uint8_t weight[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
 };
 
-/** Is a number one that a key of this kind may have? Bounds that no machine reaches keep sums and
- * quotients of values finite. Refused with one line that begins with `where` and quotes `text`. */
-enum ar_status ar_topo_check_number(const char *where, const char *text, enum ar_topo_key key,
-                                    double number, struct ar_error *err);
-
 /** Parses the texts of all entries. `values` must be all zeros. */
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err);
