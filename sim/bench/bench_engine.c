@@ -7,8 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "ar_engines.h"
 #include "ar_simgrid_xml.h"
-#include "ar_trial.h"
 #include "ar_units.h"
 #include "simgrid_child.h"
 

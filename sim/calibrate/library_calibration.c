@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "ar_library_engine.h"
 #include "ar_note.h"
 #include "ar_units.h"
 #include "hold_out.h"
-#include "library_engine.h"
 #include "report.h"
 
 #define RESIDUAL_MAX 0.5
@@ -31,7 +31,7 @@ static enum ar_status find_tuning(const struct ar_calibrate_request *request,
                             has_node ? "library.net_bus" : "library.node_bus",
                             has_node ? "24GB/s" : "132GB/s");
     }
-    return library_engine_tuning(cluster, request->release, NULL, tuning, err);
+    return ar_library_engine_tuning(cluster, request->release, NULL, tuning, err);
 }
 
 /* Fits all rows but those on the node counts of `left_out`. */

@@ -6,13 +6,13 @@
 
 #include "ar_cluster.h"
 #include "ar_output.h"
+#include "ar_platform_file.h"
 #include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 #include "chrome_trace.h"
 #include "commands.h"
 #include "lists.h"
 #include "plan.h"
-#include "platform.h"
 
 /* Where the export goes: a file that appears whole or not at all, or stdout. */
 struct destination {
@@ -72,7 +72,7 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     if (status == AR_OK) {
         status = option_required(options, "gpus", options->gpus, err);
     }
-    if (status == AR_OK && platform_is_named(options->cluster)) {
+    if (status == AR_OK && ar_platform_file_is_named(options->cluster)) {
         return ar_error_set(err, AR_USAGE,
                             "--cluster: found %.300s, a SimGrid platform already; expected another "
                             "kind of cluster",
@@ -177,14 +177,15 @@ static enum ar_status run_trace(const struct options *options, const struct plan
     return status;
 }
 
-static enum ar_status refuse_closed(const struct point *point, struct ar_error *err)
+static enum ar_status check_timeline(const struct point *point, struct ar_error *err)
 {
-    if (strcmp(point->engine->name, "closed") != 0) {
+    if (point->engine->has_timeline) {
         return AR_OK;
     }
     return ar_error_set(err, AR_USAGE,
-                        "--engine: found closed, which does not say when ranks do what; expected "
-                        "simgrid or recurrence with --format chrome-trace");
+                        "--engine: found %s, which does not say when ranks do what; expected "
+                        "simgrid or recurrence with --format chrome-trace",
+                        point->engine->name);
 }
 
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)
@@ -209,7 +210,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
     if (status == AR_OK) {
         timeline.ranks = ranks;
         plan_begin(&plan, options, &point, 1);
-        status = refuse_closed(&point, err);
+        status = check_timeline(&point, err);
     }
     if (status == AR_OK) {
         status = run_trace(options, &plan, &point, &timeline, err);

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "ar_trial.h"
+#include "ar_engines.h"
 
 struct golden_case {
     const char *cluster;

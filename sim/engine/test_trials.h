@@ -4,8 +4,8 @@
 #ifndef AR_TEST_TRIALS_H
 #define AR_TEST_TRIALS_H
 
+#include "ar_engines.h"
 #include "ar_trial.h"
-#include "engines.h"
 #include "test_support.h"
 
 enum { TRIALS_JOBS = 16, TRIALS_RANKS = 1024 };

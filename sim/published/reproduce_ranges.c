@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_engines.h"
+#include "ar_library_engine.h"
 #include "ar_text.h"
-#include "library_engine.h"
 #include "reproduce_rows.h"
 #include "resource.h"
 
@@ -66,7 +67,7 @@ static bool is_without_effect(const struct options *options, const struct publis
             return false;
         }
     }
-    return strncmp(key, "set.", 4) == 0 && library_engine_ignores(key + 4) && name[0] != '\0' &&
+    return strncmp(key, "set.", 4) == 0 && ar_library_engine_ignores(key + 4) && name[0] != '\0' &&
            ar_engine_find("", name, &engine, &ignored) == AR_OK && engine->needs_library;
 }
 

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ar_library_engine.h"
 #include "ar_units.h"
-#include "library_engine.h"
 
 static const char *const call_names[] = {[AR_ALL_REDUCE] = "all-reduce",
                                          [AR_REDUCE_SCATTER] = "reduce-scatter",
@@ -30,7 +30,7 @@ static size_t sum_up(const struct ar_step *step, struct line lines[AR_LIBRARY_CA
         if (trial->jobs[i].elements == 0) {
             continue;
         }
-        count = library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
+        count = ar_library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
         for (size_t j = 0; j < count; j++) {
             struct ar_library_prediction prediction =
                 step->engine->predict(trial->library, calls, &runs[j]);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_engines.h"
 #include "chrome_trace.h"
-#include "engines.h"
 #include "test_support.h"
 
 TestSuite(timeline_ranks);

@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_platform_file.h"
 #include "plan.h"
-#include "platform.h"
 #include "resource.h"
 
 /* Appends texts to the settings of the rows, each behind `prefix`. A text cut short would make rows
@@ -83,8 +83,8 @@ static enum ar_status load_file(const struct options *options, struct ar_cluster
     struct ar_setting list[SETTINGS_MAX];
     const struct ar_settings settings =
         ar_settings_of_option("--set", options->settings.texts, options->settings.count, list);
-    if (platform_is_named(options->cluster)) {
-        return platform_load(options->cluster, settings, cluster, err);
+    if (ar_platform_file_is_named(options->cluster)) {
+        return ar_platform_file_load(options->cluster, settings, cluster, err);
     }
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, path, err));
     return ar_cluster_load(path, settings, cluster, err);

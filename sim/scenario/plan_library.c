@@ -4,9 +4,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_library_engine.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "library_engine.h"
 #include "lists.h"
 #include "plan.h"
 #include "resource.h"
@@ -110,7 +110,7 @@ enum ar_status plan_load_constants(const struct options *options, struct plan *p
 {
     struct ar_tuning tuning;
     enum ar_status status =
-        library_engine_tuning(plan->cluster, options->tuning, plan->library, &tuning, err);
+        ar_library_engine_tuning(plan->cluster, options->tuning, plan->library, &tuning, err);
     if (status != AR_OK || !(tuning.node_bus_Bps > 0)) {
         return status;
     }
@@ -147,7 +147,7 @@ static bool is_without_effect(const struct options *options)
         }
     }
     for (size_t i = 0; i < options->settings.count; i++) {
-        if (library_engine_ignores(options->settings.texts[i])) {
+        if (ar_library_engine_ignores(options->settings.texts[i])) {
             return true;
         }
     }

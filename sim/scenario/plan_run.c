@@ -188,14 +188,6 @@ enum ar_status plan_run(const struct plan *plan, const struct point *point, stru
     return status;
 }
 
-/* The engine that a row is checked with: the simulation, or if it is one the recurrence. */
-static enum ar_status find_checker(const struct ar_engine *engine, const struct ar_engine **checker,
-                                   struct ar_error *err)
-{
-    bool is_simulated = strcmp(engine->name, "simgrid") == 0;
-    return ar_engine_find("--check", is_simulated ? "recurrence" : "simgrid", checker, err);
-}
-
 enum ar_status plan_run_checked(const struct options *options, const struct plan *plan,
                                 struct point point, struct ar_row *rows, size_t *rows_count,
                                 struct ar_error *err)
@@ -203,10 +195,8 @@ enum ar_status plan_run_checked(const struct options *options, const struct plan
     enum ar_status status = plan_run(plan, &point, &rows[*rows_count], err);
     *rows_count += status == AR_OK;
     if (status == AR_OK && options->check) {
-        status = find_checker(point.engine, &point.engine, err);
-        if (status == AR_OK) {
-            status = plan_run(plan, &point, &rows[*rows_count], err);
-        }
+        point.engine = ar_engine_checker(point.engine);
+        status = plan_run(plan, &point, &rows[*rows_count], err);
         *rows_count += status == AR_OK;
     }
     return status;

@@ -41,8 +41,8 @@
 #ifndef AR_STEP_H
 #define AR_STEP_H
 
+#include "ar_engines.h"
 #include "ar_framework.h"
-#include "ar_trial.h"
 #include "ar_workload.h"
 
 /** A rank that takes `factor` (at least 1) times as long to compute. */

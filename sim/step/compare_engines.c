@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "engines.h"
+#include "ar_engines.h"
 
 enum { CASES_MAX = 256 };
 

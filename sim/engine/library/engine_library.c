@@ -4,8 +4,9 @@
 #include <stdio.h>
 
 #include "ar_text.h"
-#include "engines.h"
 #include "library_engine.h"
+
+extern const struct ar_engine ar_engine_library;
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
@@ -22,6 +23,8 @@ const struct ar_engine ar_engine_library = {
     .name = "library",
     .title = "measured: what 'calibrate' fitted to the communication library, with its error",
     .needs_library = true,
+    .cost = LIBRARY_ENGINE_COST,
+    .check = library_engine_check,
     .is_fitted = true,
     .predict = ar_library_predict,
     .run = run,

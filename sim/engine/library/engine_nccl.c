@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "ar_text.h"
-#include "engines.h"
 #include "library_engine.h"
 
 static struct ar_library_prediction predict(const struct ar_library *library, enum ar_calls calls,
@@ -11,6 +10,8 @@ static struct ar_library_prediction predict(const struct ar_library *library, en
 {
     return ar_tuning_predict(&library->tuning, calls, run);
 }
+
+extern const struct ar_engine ar_engine_nccl;
 
 static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
@@ -26,6 +27,8 @@ const struct ar_engine ar_engine_nccl = {
     .name = "nccl",
     .title = "NCCL's own cost model by release (library.release): nothing fitted, no error known",
     .needs_library = true,
+    .cost = LIBRARY_ENGINE_COST,
+    .check = library_engine_check,
     .predict = predict,
     .run = run,
 };

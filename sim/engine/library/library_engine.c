@@ -3,15 +3,13 @@
  * nodes and ranks of the cluster, and nothing of its links. */
 #include "library_engine.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
-#include "engines.h"
 
-bool library_engine_ignores(const char *key)
+bool ar_library_engine_ignores(const char *key)
 {
     static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
@@ -24,8 +22,8 @@ bool library_engine_ignores(const char *key)
 
 /* --- calls -------------------------------------------------------------------------------- */
 
-size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
+size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
+                               struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
     return ar_library_calls(ar_algorithm_calls(collective->algorithm), &collective->shape,
                             ar_cluster_facts(collective->cluster)->gpus_per_node,
@@ -87,12 +85,9 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
                             "auto, ring, tree, torus2d or hierarchical",
                             engine->name, ar_algorithm_name(collective->algorithm), tuning->name);
     }
-    size_t count = library_engine_calls(collective, 1, runs);
+    size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
-        enum ar_status status = check_tree(engine, tuning, &runs[0], err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(check_tree(engine, tuning, &runs[0], err));
     }
     for (size_t i = 0; i < count; i++) {
         if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
@@ -138,7 +133,7 @@ static double job_time(const struct ar_trial *trial, const struct ar_engine *eng
 {
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
-    size_t count = elements > 0 ? library_engine_calls(&trial->collective, elements, runs) : 0;
+    size_t count = elements > 0 ? ar_library_engine_calls(&trial->collective, elements, runs) : 0;
     double time_s = 0;
     for (size_t i = 0; i < count; i++) {
         struct ar_library_prediction prediction = engine->predict(trial->library, calls, &runs[i]);
@@ -150,7 +145,6 @@ static double job_time(const struct ar_trial *trial, const struct ar_engine *eng
 
 void library_engine_run(struct ar_trial *trial, const struct ar_engine *engine, const char *head)
 {
-    assert(trial->timeline == NULL);
     bool is_made[AR_CHOICES_COUNT] = {false};
     double free_s = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {

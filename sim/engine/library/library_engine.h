@@ -1,20 +1,18 @@
 /** \file library_engine.h
  * Private to the engines of a communication library: what they have in common.
  */
-#ifndef AR_LIBRARY_ENGINE_H
-#define AR_LIBRARY_ENGINE_H
+#ifndef AR_SIM_LIBRARY_ENGINE_H
+#define AR_SIM_LIBRARY_ENGINE_H
 
-#include "ar_library_table.h"
-#include "ar_trial.h"
+#include "ar_library_engine.h"
 
-/** The calls of the library that an all-reduce of `elements` is; returns how many. */
-size_t library_engine_calls(const struct ar_collective *collective, uint64_t elements,
-                            struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
+/** A formula per all-reduce. */
+#define LIBRARY_ENGINE_COST                                                                        \
+    {                                                                                              \
+        .trial_s = 50e-6, .rank_s = 100e-9                                                         \
+    }
 
-/** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know. */
-bool library_engine_ignores(const char *key);
-
-/** ar_engine_check() of these engines. */
+/** Their ar_engine.check. */
 enum ar_status library_engine_check(const struct ar_engine *engine,
                                     const struct ar_collective *collective,
                                     const struct ar_library *library, struct ar_error *err);
@@ -22,12 +20,5 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
 /** Runs a trial by engine->predict. `head` begins the text of its options, which names the choices
  * that were made. */
 void library_engine_run(struct ar_trial *trial, const struct ar_engine *engine, const char *head);
-
-/** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if
- * it is NULL of `library.release`, if nothing says that of the fitted table, if that is NULL too of
- * 2.8.4. AR_BAD_DATA for an unknown release, AR_USAGE for one of `--tuning`. */
-enum ar_status library_engine_tuning(const struct ar_cluster *cluster, const char *release,
-                                     const struct ar_library_table *table, struct ar_tuning *tuning,
-                                     struct ar_error *err);
 
 #endif

@@ -1,8 +1,8 @@
-#include "library_engine.h"
+#include "ar_library_engine.h"
 
-enum ar_status library_engine_tuning(const struct ar_cluster *cluster, const char *release,
-                                     const struct ar_library_table *table, struct ar_tuning *tuning,
-                                     struct ar_error *err)
+enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
+                                        const struct ar_library_table *table,
+                                        struct ar_tuning *tuning, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     struct ar_tuning found = ar_tuning_nccl_2_8_4(0, 0);

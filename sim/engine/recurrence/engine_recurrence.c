@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "engines.h"
+#include "ar_trial.h"
 #include "recurrence.h"
 
 /* A rank is done on a channel when its messages have arrived, too. */
@@ -148,6 +148,9 @@ const struct ar_engine ar_engine_recurrence = {
     .name = "recurrence",
     .title = "dataflow recurrence over ranks: the same moves as array arithmetic; equal to simgrid "
              "where sharing is static",
+    .has_messages = true,
+    .has_timeline = true,
     .needs_plan = true,
+    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9},
     .run = run,
 };

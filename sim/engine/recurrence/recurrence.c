@@ -18,12 +18,49 @@ struct run {
     const double *bytes; /* of the first step, by place */
 };
 
-/* Arrivals of the messages with this number; the last of the phase before has number -1. */
+/* Slot of the messages with this number; the last of the phase before has number -1. */
+static uint32_t slot_of(const struct run *run, int64_t message)
+{
+    return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
+}
+
+/* Their arrivals. */
 static double *flights_of(const struct run *run, int64_t message)
 {
+    return run->lanes->flights_s + (size_t)slot_of(run, message) * run->bundle->places_count;
+}
+
+/* The flights of a rank into slots from `slot` on, those of its place. No division in here: steps
+ * of uneven ranks are short, and spent half of their time on it. */
+static void load_flights(const struct run *run, const struct rank_state *state,
+                         const double *flights_s, size_t place, uint32_t slot)
+{
     const struct lanes *lanes = run->lanes;
-    size_t slot = (size_t)(message + lanes->slots) % lanes->slots;
-    return lanes->flights_s + slot * run->bundle->places_count;
+    uint32_t from = state->oldest;
+    for (uint32_t i = 0; i < run->window; i++) {
+        lanes->flights_s[(size_t)slot * run->bundle->places_count + place] = flights_s[from];
+        from = from + 1 < run->window ? from + 1 : 0;
+        slot = slot + 1 < lanes->slots ? slot + 1 : 0;
+    }
+}
+
+/* Back again; the oldest comes first then. */
+static void store_flights(const struct run *run, double *flights_s, size_t place, uint32_t slot)
+{
+    const struct lanes *lanes = run->lanes;
+    for (uint32_t i = 0; i < run->window; i++) {
+        flights_s[i] = lanes->flights_s[(size_t)slot * run->bundle->places_count + place];
+        slot = slot + 1 < lanes->slots ? slot + 1 : 0;
+    }
+}
+
+/* The position that a place sends to; UINT32_MAX for the last row of a chain. */
+static uint32_t peer_of(const struct bundle *bundle, size_t place)
+{
+    size_t next = place + bundle->walks;
+    return next < bundle->places_count ? bundle->positions[next]
+           : bundle->is_ring           ? bundle->positions[next - bundle->places_count]
+                                       : UINT32_MAX;
 }
 
 /* From the states of the ranks into the arrays of their places. */
@@ -32,21 +69,14 @@ static void load(const struct run *run)
     const struct recurrence *recurrence = run->recurrence;
     const struct bundle *bundle = run->bundle;
     const struct lanes *lanes = run->lanes;
-    size_t places = bundle->places_count;
-    for (size_t place = 0; place < places; place++) {
+    uint32_t slot = slot_of(run, -(int64_t)run->window);
+    for (size_t place = 0; place < bundle->places_count; place++) {
         uint32_t position = bundle->positions[place];
         const struct rank_state *state = &recurrence->states[position];
-        size_t next = place + bundle->walks;
-        uint32_t peer = next < places     ? bundle->positions[next]
-                        : bundle->is_ring ? bundle->positions[next - places]
-                                          : UINT32_MAX;
         lanes->now_s[place] = state->now_s;
-        lanes->free_s[place] = state->peer == peer ? state->free_s : 0;
-        const double *flights_s = recurrence->flights_s + (size_t)position * run->window;
-        for (uint32_t i = 0; i < run->window; i++) {
-            flights_of(run, (int64_t)i - run->window)[place] =
-                flights_s[(state->sent + i) % run->window];
-        }
+        lanes->free_s[place] = state->peer == peer_of(bundle, place) ? state->free_s : 0;
+        load_flights(run, state, recurrence->flights_s + (size_t)position * run->window, place,
+                     slot);
     }
 }
 
@@ -56,21 +86,16 @@ static void store(const struct run *run, size_t first, size_t count, uint32_t se
     const struct recurrence *recurrence = run->recurrence;
     const struct bundle *bundle = run->bundle;
     const struct lanes *lanes = run->lanes;
+    uint32_t slot = slot_of(run, (int64_t)sent - run->window);
     for (size_t place = first; place < first + count; place++) {
         uint32_t position = bundle->positions[place];
         struct rank_state *state = &recurrence->states[position];
         state->now_s = lanes->now_s[place];
-        if (sent == 0) {
-            continue;
-        }
-        double *flights_s = recurrence->flights_s + (size_t)position * run->window;
-        size_t next = (place + bundle->walks) % bundle->places_count;
-        state->free_s = lanes->free_s[place];
-        state->peer = bundle->positions[next];
-        state->sent += sent;
-        for (uint32_t i = 0; i < run->window; i++) {
-            flights_s[(state->sent + i) % run->window] =
-                flights_of(run, (int64_t)sent + i - run->window)[place];
+        if (sent > 0) {
+            state->free_s = lanes->free_s[place];
+            state->peer = peer_of(bundle, place);
+            state->oldest = 0;
+            store_flights(run, recurrence->flights_s + (size_t)position * run->window, place, slot);
         }
     }
 }

@@ -26,7 +26,7 @@ struct rank_state {
     double free_s;    /**< its connection has sent the last message */
     double arrival_s; /**< of the message it receives in this step */
     uint32_t peer;    /**< position its connection leads to */
-    uint32_t sent;    /**< messages since the job began */
+    uint32_t oldest;  /**< place of the oldest of its flights, that of the next message */
 };
 
 /** Room for the arrays of a bundle: one number per place. */
@@ -52,7 +52,7 @@ struct recurrence {
     double reduce_s_per_byte;
     double setup_s;
     struct rank_state *states; /**< [position] */
-    double *flights_s;         /**< [position][message % window]: arrivals; 0: none yet */
+    double *flights_s;         /**< [position][window], a ring buffer: arrivals; 0: none yet */
     double *rank_ready_s;      /**< [rank]: free for the next job */
     double *finish_s;          /**< [rank]: this job, latest channel so far */
     struct ar_move *moves;     /**< [position]: room for one step */

@@ -25,7 +25,9 @@ static double *next_flight(const struct recurrence *recurrence, uint32_t positio
 {
     uint32_t window = recurrence->collective->window;
     struct rank_state *state = &recurrence->states[position];
-    return &recurrence->flights_s[(size_t)position * window + state->sent++ % window];
+    uint32_t oldest = state->oldest;
+    state->oldest = oldest + 1 < window ? oldest + 1 : 0; /* faster than a division */
+    return &recurrence->flights_s[(size_t)position * window + oldest];
 }
 
 /* When the connection of a hop is free, if it is the one its rank used last. */

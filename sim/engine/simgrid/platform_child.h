@@ -6,7 +6,7 @@
 #ifndef AR_PLATFORM_CHILD_H
 #define AR_PLATFORM_CHILD_H
 
-#include "platform.h"
+#include "ar_platform_file.h"
 #include "simgrid_fork.h"
 
 enum { PLATFORM_NAME_SIZE = 1024 };

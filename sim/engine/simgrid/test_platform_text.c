@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "platform.h"
+#include "ar_platform_file.h"
 
 enum { SETTINGS_MAX = 8 };
 
@@ -33,8 +33,8 @@ struct ar_cluster *platform_text_open(const char *path, const char *const *setti
     struct ar_setting list[SETTINGS_MAX];
     size_t count = count_settings(settings);
     cr_assert(count <= SETTINGS_MAX);
-    enum ar_status status =
-        platform_load(path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
+    enum ar_status status = ar_platform_file_load(
+        path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }

@@ -28,9 +28,7 @@
 #ifndef AR_TRIAL_H
 #define AR_TRIAL_H
 
-#include "ar_closed.h"
-#include "ar_collective.h"
-#include "ar_library_fit.h"
+#include "ar_engine.h"
 
 /** One all-reduce of the stream. */
 struct ar_job {
@@ -84,26 +82,14 @@ struct ar_trial {
     /* Results. */
     struct ar_job_time *times; /**< room for jobs_count entries, the caller's */
     double *rank_finish_s;     /**< finish of each rank's last job; room for all ranks, or NULL */
-    struct ar_timeline *timeline;  /**< its marks are written; NULL: none. Not by `closed`,
-                                        `library` and `nccl` */
+    struct ar_timeline *timeline;  /**< its marks are written; NULL: none, as it must be where
+                                        the engine has no timelines */
     uint64_t messages_count;       /**< 0 if the engine knows of none */
     double wall_s;                 /**< real time the engine took */
     uint64_t memory_bytes;         /**< peak resident memory of the engine; 0 if not measured */
     char options[AR_OPTIONS_TEXT]; /**< engine version and settings that matter to the result */
     bool exact;                    /**< false: the engine neglects something, see `note` */
     char note[AR_OPTIONS_TEXT];    /**< what it neglects; "" if nothing */
-};
-
-struct ar_engine {
-    const char *name;
-    const char *title;
-    bool needs_plan;
-    bool needs_library; /**< knows the times of a library, and of no messages */
-    bool is_fitted;     /**< of these: to measurements, so that its times have a band */
-    /** Of these: the time of one call; `calls` as in ar_tuning_choose(). */
-    struct ar_library_prediction (*predict)(const struct ar_library *library, enum ar_calls calls,
-                                            const struct ar_library_run *run);
-    enum ar_status (*run)(struct ar_trial *trial, struct ar_error *err);
 };
 
 /** When a job is ready on a rank, or may start there. */
@@ -135,23 +121,6 @@ static inline double *ar_timeline_marks(const struct ar_trial *trial, uint32_t j
 
 /** When a job is ready on all ranks; sets `is_even` to whether it is on all at once. */
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even);
-
-/** The table of all engines; the first ar_message_engines_count of them follow messages on the
- * cluster, the others know times of a library. */
-extern const struct ar_engine *const ar_engines[];
-extern const size_t ar_engines_count;
-extern const size_t ar_message_engines_count;
-
-/** Finds an engine by name; the error names the nearest known one. */
-enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
-                              struct ar_error *err);
-
-/** Refuses, with AR_USAGE, what an engine cannot run: no algorithm by one that makes no choice; by
- * one that needs a library a cluster without one (`library` is NULL) and algorithms that it has
- * not. */
-enum ar_status ar_engine_check(const struct ar_engine *engine,
-                               const struct ar_collective *collective,
-                               const struct ar_library *library, struct ar_error *err);
 
 /** Checks the trial and runs it. A collective of one rank takes no time and no engine. */
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,

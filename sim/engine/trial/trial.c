@@ -1,37 +1,15 @@
+#include "ar_trial.h"
+
 #include <assert.h>
-#include <string.h>
 
 #include "ar_clock.h"
-#include "ar_text.h"
-#include "engines.h"
-#include "library_engine.h"
-
-const struct ar_engine *const ar_engines[] = {&ar_engine_simgrid, &ar_engine_recurrence,
-                                              &ar_engine_closed, &ar_engine_library,
-                                              &ar_engine_nccl};
-const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
-const size_t ar_message_engines_count = sizeof ar_engines / sizeof ar_engines[0] - 2;
-
-enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
-                              struct ar_error *err)
-{
-    const char *names[sizeof ar_engines / sizeof ar_engines[0]];
-    for (size_t i = 0; i < ar_engines_count; i++) {
-        if (strcmp(name, ar_engines[i]->name) == 0) {
-            *engine = ar_engines[i];
-            return AR_OK;
-        }
-        names[i] = ar_engines[i]->name;
-    }
-    return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
-}
 
 enum ar_status ar_engine_check(const struct ar_engine *engine,
                                const struct ar_collective *collective,
                                const struct ar_library *library, struct ar_error *err)
 {
-    if (engine->needs_library) {
-        return library_engine_check(engine, collective, library, err);
+    if (engine->check != NULL) {
+        return engine->check(engine, collective, library, err);
     }
     if (collective->algorithm == NULL) {
         return ar_error_set(err, AR_USAGE,
@@ -40,6 +18,15 @@ enum ar_status ar_engine_check(const struct ar_engine *engine,
                             engine->name);
     }
     return AR_OK;
+}
+
+double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double channels,
+                        double collectives, double messages)
+{
+    const struct ar_engine_cost *cost = &engine->cost;
+    double growth = cost->ranks > 0 && ranks > cost->ranks ? ranks / cost->ranks : 1;
+    return cost->trial_s + messages * cost->message_s * growth +
+           collectives * ranks * channels * cost->rank_s;
 }
 
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
@@ -83,27 +70,21 @@ static enum ar_status run_with_plan(struct ar_trial *trial, const struct ar_engi
     if (!engine->needs_plan || trial->plan != NULL) {
         return engine->run(trial, err);
     }
-    enum ar_status status = ar_closed_create(&trial->collective, &plan, err);
-    if (status == AR_OK) {
-        trial->plan = plan;
-        status = engine->run(trial, err);
-        trial->plan = NULL;
-        ar_closed_destroy(plan);
-    }
+    AR_TRY(ar_closed_create(&trial->collective, &plan, err));
+    trial->plan = plan;
+    enum ar_status status = engine->run(trial, err);
+    trial->plan = NULL;
+    ar_closed_destroy(plan);
     return status;
 }
 
 enum ar_status ar_trial_run(struct ar_trial *trial, const struct ar_engine *engine,
                             struct ar_error *err)
 {
-    assert(trial->jobs_count > 0);
-    enum ar_status status = ar_collective_check(&trial->collective, err);
-    if (status == AR_OK) {
-        status = ar_engine_check(engine, &trial->collective, trial->library, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    enum ar_status status = AR_OK;
+    assert(trial->jobs_count > 0 && (trial->timeline == NULL || engine->has_timeline));
+    AR_TRY(ar_collective_check(&trial->collective, err));
+    AR_TRY(ar_engine_check(engine, &trial->collective, trial->library, err));
     double began_s = ar_clock_s();
     trial->memory_bytes = 0;
     trial->note[0] = '\0';

@@ -1,5 +1,5 @@
 /* Parent side: the file, its hosts and links as cluster, the questions asked of children. */
-#include "platform.h"
+#include "ar_platform_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "ar_text.h"
 #include "platform_child.h"
 
-bool platform_is_named(const char *text)
+bool ar_platform_file_is_named(const char *text)
 {
     static const char ending[] = ".xml";
     size_t length = strlen(text);
@@ -147,8 +147,8 @@ static enum ar_status report_refusal(const char *path, const char *cause, struct
                         path, cause[0] != '\0' ? cause : "it ended without saying why");
 }
 
-enum ar_status platform_load(const char *path, struct ar_settings settings,
-                             struct ar_cluster **cluster, struct ar_error *err)
+enum ar_status ar_platform_file_load(const char *path, struct ar_settings settings,
+                                     struct ar_cluster **cluster, struct ar_error *err)
 {
     struct simgrid_answer answer;
     struct platform_content_task own = {.task = {.kind = SIMGRID_CONTENT}, .path = path};

@@ -1,0 +1,35 @@
+#include "ar_engines.h"
+
+#include <string.h>
+
+#include "ar_text.h"
+
+const struct ar_engine *const ar_engines[] = {
+#define X(name) &ar_engine_##name,
+    AR_ENGINE_LIST(X)
+#undef X
+};
+const size_t ar_engines_count = sizeof ar_engines / sizeof ar_engines[0];
+
+enum ar_status ar_engine_find(const char *where, const char *name, const struct ar_engine **engine,
+                              struct ar_error *err)
+{
+    const char *names[sizeof ar_engines / sizeof ar_engines[0]];
+    for (size_t i = 0; i < ar_engines_count; i++) {
+        if (strcmp(name, ar_engines[i]->name) == 0) {
+            *engine = ar_engines[i];
+            return AR_OK;
+        }
+        names[i] = ar_engines[i]->name;
+    }
+    return ar_error_unknown(err, AR_USAGE, where, "engine", name, names, ar_engines_count);
+}
+
+const struct ar_engine *ar_engine_checker(const struct ar_engine *engine)
+{
+    size_t i = 0;
+    while (!ar_engines[i]->has_messages || ar_engines[i]->is_simulation == engine->is_simulation) {
+        i++;
+    }
+    return ar_engines[i];
+}
