@@ -1,7 +1,5 @@
 #include "cuda_device.h"
 
-#include <stdbool.h>
-
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
 {
     if (code == cudaSuccess) {
@@ -11,6 +9,45 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
     return ar_error_set(err, is_memory ? AR_NO_MEMORY : AR_INTERNAL, "%s: %s (%s)%s", call,
                         cudaGetErrorString(code), cudaGetErrorName(code),
                         is_memory ? "; try a smaller --window or --payload" : "");
+}
+
+static void free_memory(void *memory)
+{
+    cudaFree(memory);
+}
+
+static void destroy_stream(void *stream)
+{
+    cudaStreamDestroy(stream);
+}
+
+static void destroy_event(void *event)
+{
+    cudaEventDestroy(event);
+}
+
+enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                             struct ar_error *err)
+{
+    void *allocated = NULL;
+    CUDA_TRY(cudaMalloc, &allocated, bytes + 1);
+    *memory = ar_arena_own(arena, allocated, free_memory);
+    return *memory != NULL ? AR_OK : ar_error_no_memory(err, "a buffer");
+}
+
+enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err)
+{
+    CUDA_TRY(cudaStreamCreateWithFlags, stream, cudaStreamNonBlocking);
+    *stream = ar_arena_own(arena, *stream, destroy_stream);
+    return *stream != NULL ? AR_OK : ar_error_no_memory(err, "a stream");
+}
+
+enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
+                               struct ar_error *err)
+{
+    CUDA_TRY(cudaEventCreateWithFlags, event, is_timed ? cudaEventDefault : cudaEventDisableTiming);
+    *event = ar_arena_own(arena, *event, destroy_event);
+    return *event != NULL ? AR_OK : ar_error_no_memory(err, "an event");
 }
 
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)

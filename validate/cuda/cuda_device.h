@@ -6,9 +6,11 @@
 #define AR_VALIDATE_CUDA_DEVICE_H
 
 #include <cuda_runtime_api.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 /** AR_OK, or AR_INTERNAL (AR_NO_MEMORY) with what CUDA says about `call`. */
@@ -16,6 +18,14 @@ enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *e
 
 /** Calls a function of CUDA, and leaves the function that calls it with its error. */
 #define CUDA_TRY(function, ...) AR_TRY(cuda_check(function(__VA_ARGS__), #function, err))
+
+/** Memory, streams and events on the current GPU; they end with the arena. Memory of no bytes is
+ * some; a timed event is for cudaEventElapsedTime(). */
+enum ar_status cuda_allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                             struct ar_error *err);
+enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, struct ar_error *err);
+enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
+                               struct ar_error *err);
 
 /** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err);

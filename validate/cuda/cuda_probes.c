@@ -21,36 +21,14 @@ struct prober {
     cudaEvent_t finish;
 };
 
-static enum ar_status make_end(size_t bytes, struct end *end, struct ar_error *err)
+static enum ar_status make_end(struct ar_arena *arena, size_t bytes, struct end *end,
+                               struct ar_error *err)
 {
-    void *allocated = NULL;
-    enum ar_status status = cuda_check(cudaSetDevice(end->device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaMalloc(&allocated, bytes + 1), "cudaMalloc", err);
-        end->buffer = allocated;
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaMemset(end->buffer, 0, bytes), "cudaMemset", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaStreamCreateWithFlags(&end->stream, cudaStreamNonBlocking),
-                            "cudaStreamCreateWithFlags", err);
-    }
-    return status == AR_OK
-               ? cuda_check(cudaEventCreateWithFlags(&end->sent, cudaEventDisableTiming),
-                            "cudaEventCreateWithFlags", err)
-               : status;
-}
-
-static void destroy_end(struct end *end)
-{
-    if (end->sent != NULL) {
-        cudaEventDestroy(end->sent);
-    }
-    if (end->stream != NULL) {
-        cudaStreamDestroy(end->stream);
-    }
-    cudaFree(end->buffer);
+    CUDA_TRY(cudaSetDevice, end->device);
+    AR_TRY(cuda_allocate(arena, bytes, &end->buffer, err));
+    CUDA_TRY(cudaMemset, end->buffer, 0, bytes);
+    AR_TRY(cuda_make_stream(arena, &end->stream, err));
+    return cuda_make_event(arena, false, &end->sent, err);
 }
 
 /* Copies from one end to the other; the other end's stream goes on when it is there. */
@@ -133,50 +111,41 @@ static enum ar_status repeat(struct prober *prober, double *time_s, struct ar_er
 }
 
 static enum ar_status make_prober(const struct measurement *measurement, uint32_t gpus,
-                                  struct prober *prober, struct ar_error *err)
+                                  struct ar_arena *arena, struct prober *prober,
+                                  struct ar_error *err)
 {
     bool is_link = measurement->probe == PROBE_LATENCY || measurement->probe == PROBE_BANDWIDTH;
     uint32_t other = is_link ? measurement->to : measurement->from;
     *prober = (struct prober){.measurement = measurement};
     prober->ends[0].device = cuda_device_of(gpus, measurement->ranks, measurement->from);
     prober->ends[1].device = cuda_device_of(gpus, measurement->ranks, other);
-    enum ar_status status = AR_OK;
-    for (uint32_t i = ENDS; status == AR_OK && i-- > 0;) { /* ends on the first one's GPU */
-        status = make_end(measurement_bytes(measurement), &prober->ends[i], err);
+    for (uint32_t i = ENDS; i-- > 0;) { /* ends on the first one's GPU */
+        AR_TRY(make_end(arena, measurement_bytes(measurement), &prober->ends[i], err));
     }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventCreate(&prober->begin), "cudaEventCreate", err);
-    }
-    return status == AR_OK ? cuda_check(cudaEventCreate(&prober->finish), "cudaEventCreate", err)
-                           : status;
+    AR_TRY(cuda_make_event(arena, true, &prober->begin, err));
+    return cuda_make_event(arena, true, &prober->finish, err);
 }
 
-static void destroy_prober(struct prober *prober)
+static enum ar_status run(const struct run_config *config, uint32_t gpus, struct ar_arena *arena,
+                          struct measurement *measurement, struct ar_error *err)
 {
-    for (uint32_t i = 0; i < ENDS; i++) {
-        destroy_end(&prober->ends[i]);
+    struct prober prober;
+    AR_TRY(make_prober(measurement, gpus, arena, &prober, err));
+    for (uint32_t i = 0; i < config->warmup + measurement->repetitions; i++) {
+        double time_s = 0;
+        AR_TRY(repeat(&prober, &time_s, err));
+        if (i >= config->warmup) {
+            measurement->times_s[i - config->warmup] = time_s;
+        }
     }
-    if (prober->begin != NULL) {
-        cudaEventDestroy(prober->begin);
-    }
-    if (prober->finish != NULL) {
-        cudaEventDestroy(prober->finish);
-    }
+    return AR_OK;
 }
 
 enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
                               struct measurement *measurement, struct ar_error *err)
 {
-    struct prober prober;
-    enum ar_status status = make_prober(measurement, gpus, &prober, err);
-    uint32_t warmup = config->warmup;
-    for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
-        double time_s = 0;
-        status = repeat(&prober, &time_s, err);
-        if (i >= warmup) {
-            measurement->times_s[i - warmup] = time_s;
-        }
-    }
-    destroy_prober(&prober);
+    struct ar_arena arena = {0};
+    enum ar_status status = run(config, gpus, &arena, measurement, err);
+    ar_arena_end(&arena);
     return status;
 }

@@ -22,34 +22,31 @@ static size_t slot_capacity(const struct measurement *measurement)
     return (bytes / SLOT_ALIGNMENT + 2) * SLOT_ALIGNMENT;
 }
 
-static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
+static void destroy_ports(void *ports)
 {
-    void *allocated = NULL;
-    enum ar_status status = cuda_check(cudaMalloc(&allocated, bytes + 1), "cudaMalloc", err);
-    *memory = allocated;
-    return status;
-}
-
-static enum ar_status make_event(cudaEvent_t *event, struct ar_error *err)
-{
-    return cuda_check(cudaEventCreateWithFlags(event, cudaEventDisableTiming),
-                      "cudaEventCreateWithFlags", err);
+    ports_destroy(ports);
 }
 
 static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
                                 struct ar_error *err)
 {
     const struct measurement *measurement = schedule->measurement;
+    struct ar_arena *arena = &schedule->arena;
     struct cuda_rank *made = &schedule->ranks[rank];
     made->device = cuda_device_of(gpus, measurement->ranks, rank);
     AR_TRY(ports_create(measurement, rank, &made->ports, err));
-    made->links = calloc(made->ports.count + 1, sizeof *made->links);
-    AR_TRY(made->links != NULL ? cuda_check(cudaSetDevice(made->device), "cudaSetDevice", err)
-                               : ar_error_no_memory(err, "connections"));
-    AR_TRY(allocate(measurement_bytes(measurement), &made->buffer, err));
+    if (ar_arena_own(arena, &made->ports, destroy_ports) == NULL) {
+        return ar_error_no_memory(err, "connections");
+    }
+    made->links = ar_arena_alloc(arena, made->ports.count + 1, sizeof *made->links);
+    if (made->links == NULL) {
+        return ar_error_no_memory(err, "connections");
+    }
+    CUDA_TRY(cudaSetDevice, made->device);
+    AR_TRY(cuda_allocate(arena, measurement_bytes(measurement), &made->buffer, err));
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
-        CUDA_TRY(cudaStreamCreateWithFlags, &made->streams[channel], cudaStreamNonBlocking);
-        AR_TRY(make_event(&made->done[channel], err));
+        AR_TRY(cuda_make_stream(arena, &made->streams[channel], err));
+        AR_TRY(cuda_make_event(arena, false, &made->done[channel], err));
     }
     return AR_OK;
 }
@@ -57,16 +54,17 @@ static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, u
 static enum ar_status make_link(struct cuda_schedule *schedule, struct cuda_link *link,
                                 struct ar_error *err)
 {
+    struct ar_arena *arena = &schedule->arena;
     uint32_t window = schedule->config->window;
     CUDA_TRY(cudaSetDevice, schedule->ranks[link->from].device);
     for (uint32_t i = 0; i < window; i++) {
-        AR_TRY(make_event(&link->sent[i], err));
+        AR_TRY(cuda_make_event(arena, false, &link->sent[i], err));
     }
     CUDA_TRY(cudaSetDevice, schedule->ranks[link->to].device);
     for (uint32_t i = 0; i < window; i++) {
-        AR_TRY(make_event(&link->taken[i], err));
+        AR_TRY(cuda_make_event(arena, false, &link->taken[i], err));
     }
-    return allocate(window * schedule->slot_bytes, &link->slots, err);
+    return cuda_allocate(arena, window * schedule->slot_bytes, &link->slots, err);
 }
 
 /* Gives every sending port a link, and the receiving port at its other end the same. */
@@ -99,7 +97,7 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus, st
         AR_TRY(make_rank(schedule, gpus, rank, err));
         ports += schedule->ranks[rank].ports.count;
     }
-    schedule->links = calloc(ports + 1, sizeof *schedule->links);
+    schedule->links = ar_arena_alloc(&schedule->arena, ports + 1, sizeof *schedule->links);
     if (schedule->links == NULL) {
         return ar_error_no_memory(err, "connections");
     }
@@ -107,29 +105,38 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus, st
         AR_TRY(make_links(schedule, rank, err));
     }
     CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
-    AR_TRY(make_event(&schedule->fork, err));
-    CUDA_TRY(cudaEventCreate, &schedule->begin);
-    return cuda_check(cudaEventCreate(&schedule->end), "cudaEventCreate", err);
+    AR_TRY(cuda_make_event(&schedule->arena, false, &schedule->fork, err));
+    AR_TRY(cuda_make_event(&schedule->arena, true, &schedule->begin, err));
+    return cuda_make_event(&schedule->arena, true, &schedule->end, err);
+}
+
+static void destroy_graph(void *graph)
+{
+    cudaGraphDestroy(graph);
+}
+
+static void destroy_executable(void *executable)
+{
+    cudaGraphExecDestroy(executable);
 }
 
 static enum ar_status capture(struct cuda_schedule *schedule, struct ar_error *err)
 {
     cudaStream_t first = schedule->ranks[0].streams[0];
-    enum ar_status status =
-        cuda_check(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal),
-                   "cudaStreamBeginCapture", err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = cuda_schedule_lay_out(schedule, err);
+    cudaGraph_t graph = NULL;
     struct ar_error later;
-    enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &schedule->graph),
-                                      "cudaStreamEndCapture", status == AR_OK ? err : &later);
-    status = status == AR_OK ? ended : status;
-    return status == AR_OK ? cuda_check(cudaGraphInstantiateWithFlags(&schedule->executable,
-                                                                      schedule->graph, 0),
-                                        "cudaGraphInstantiateWithFlags", err)
-                           : status;
+    CUDA_TRY(cudaStreamBeginCapture, first, cudaStreamCaptureModeThreadLocal);
+    enum ar_status status = cuda_schedule_lay_out(schedule, err);
+    enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &graph), "cudaStreamEndCapture",
+                                      status == AR_OK ? err : &later);
+    if (graph != NULL && ar_arena_own(&schedule->arena, graph, destroy_graph) == NULL) {
+        return ar_error_no_memory(err, "a graph");
+    }
+    AR_TRY(status);
+    AR_TRY(ended);
+    CUDA_TRY(cudaGraphInstantiateWithFlags, &schedule->executable, graph, 0);
+    schedule->executable = ar_arena_own(&schedule->arena, schedule->executable, destroy_executable);
+    return schedule->executable != NULL ? AR_OK : ar_error_no_memory(err, "a graph");
 }
 
 enum ar_status cuda_schedule_create(const struct measurement *measurement,
@@ -143,7 +150,7 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
     made->measurement = measurement;
     made->config = config;
     made->slot_bytes = slot_capacity(measurement);
-    made->ranks = calloc(measurement->ranks, sizeof *made->ranks);
+    made->ranks = ar_arena_alloc(&made->arena, measurement->ranks, sizeof *made->ranks);
     enum ar_status status =
         made->ranks != NULL ? make_all(made, gpus, err) : ar_error_no_memory(err, "ranks");
     if (status == AR_OK && config->uses_graph) {
@@ -157,54 +164,9 @@ enum ar_status cuda_schedule_create(const struct measurement *measurement,
     return AR_OK;
 }
 
-static void destroy_event(cudaEvent_t event)
-{
-    if (event != NULL) {
-        cudaEventDestroy(event);
-    }
-}
-
-static void destroy_rank(struct cuda_rank *rank)
-{
-    for (uint32_t i = 0; i < AR_CHANNELS_MAX; i++) {
-        destroy_event(rank->done[i]);
-        if (rank->streams[i] != NULL) {
-            cudaStreamDestroy(rank->streams[i]);
-        }
-    }
-    cudaFree(rank->buffer);
-    ports_destroy(&rank->ports);
-    free(rank->links);
-}
-
-static void destroy_link(struct cuda_link *link)
-{
-    for (uint32_t i = 0; i < AR_WINDOW_MAX; i++) {
-        destroy_event(link->sent[i]);
-        destroy_event(link->taken[i]);
-    }
-    cudaFree(link->slots);
-}
-
 void cuda_schedule_destroy(struct cuda_schedule *schedule)
 {
-    if (schedule->executable != NULL) {
-        cudaGraphExecDestroy(schedule->executable);
-    }
-    if (schedule->graph != NULL) {
-        cudaGraphDestroy(schedule->graph);
-    }
-    for (uint32_t i = 0; i < schedule->links_count; i++) {
-        destroy_link(&schedule->links[i]);
-    }
-    for (uint32_t i = 0; schedule->ranks != NULL && i < schedule->measurement->ranks; i++) {
-        destroy_rank(&schedule->ranks[i]);
-    }
-    destroy_event(schedule->fork);
-    destroy_event(schedule->begin);
-    destroy_event(schedule->end);
-    free(schedule->links);
-    free(schedule->ranks);
+    ar_arena_end(&schedule->arena);
     free(schedule);
 }
 
@@ -257,32 +219,17 @@ enum ar_status cuda_schedule_run(struct cuda_schedule *schedule, double *time_s,
 {
     cudaStream_t first = schedule->ranks[0].streams[0];
     float time_ms;
-    enum ar_status status =
-        cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventRecord(schedule->begin, first), "cudaEventRecord", err);
+    CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
+    CUDA_TRY(cudaEventRecord, schedule->begin, first);
+    if (schedule->executable != NULL) {
+        CUDA_TRY(cudaGraphLaunch, schedule->executable, first);
+    } else {
+        AR_TRY(cuda_schedule_lay_out(schedule, err));
     }
-    if (status == AR_OK) {
-        status =
-            schedule->executable != NULL
-                ? cuda_check(cudaGraphLaunch(schedule->executable, first), "cudaGraphLaunch", err)
-                : cuda_schedule_lay_out(schedule, err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaSetDevice(schedule->ranks[0].device), "cudaSetDevice", err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventRecord(schedule->end, first), "cudaEventRecord", err);
-    }
-    if (status == AR_OK) {
-        status = await_end(schedule, err);
-    }
-    if (status == AR_OK) {
-        status = cuda_check(cudaEventElapsedTime(&time_ms, schedule->begin, schedule->end),
-                            "cudaEventElapsedTime", err);
-    }
-    if (status == AR_OK) {
-        *time_s = 1e-3 * (double)time_ms;
-    }
-    return status;
+    CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
+    CUDA_TRY(cudaEventRecord, schedule->end, first);
+    AR_TRY(await_end(schedule, err));
+    CUDA_TRY(cudaEventElapsedTime, &time_ms, schedule->begin, schedule->end);
+    *time_s = 1e-3 * (double)time_ms;
+    return AR_OK;
 }

@@ -43,8 +43,8 @@ struct cuda_schedule {
     cudaEvent_t fork; /* all streams wait for it */
     cudaEvent_t begin;
     cudaEvent_t end;
-    cudaGraph_t graph; /* with its executable; NULL: none */
-    cudaGraphExec_t executable;
+    cudaGraphExec_t executable; /* of a graph; NULL: none */
+    struct ar_arena arena;      /* what all of it is in */
 };
 
 /** Lays out the whole collective behind what is in the first rank's first stream, and ends there

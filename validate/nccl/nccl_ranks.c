@@ -28,6 +28,7 @@ struct nccl_ranks {
     uint64_t shard; /* elements */
     struct nccl_rank *ranks;
     uint32_t count;
+    struct ar_arena arena; /* streams, events and buffers */
 };
 
 /* What a rank contributes to a group of calls. */
@@ -114,59 +115,60 @@ static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
     return AR_OK;
 }
 
+/* All ranks are in this process. */
+static enum ar_status connect_alone(struct nccl_ranks *ranks, struct ar_error *err)
+{
+    const struct nccl_library *library = ranks->library;
+    uint32_t all = ranks->measurement->ranks;
+    ncclComm_t *comms = ar_arena_alloc(&ranks->arena, all, sizeof(ncclComm_t));
+    if (comms == NULL) {
+        return ar_error_no_memory(err, "communicators");
+    }
+    AR_TRY(
+        nccl_check(library, library->comm_init_all(comms, (int)all, NULL), "ncclCommInitAll", err));
+    for (uint32_t i = 0; i < all; i++) {
+        ranks->ranks[i].all = comms[i];
+    }
+    return AR_OK;
+}
+
 static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place *place,
                               struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
-    uint32_t all = ranks->measurement->ranks;
-    enum ar_status status = AR_OK;
     if (place->is_alone) {
-        ncclComm_t *comms = calloc(all, sizeof(ncclComm_t));
-        status = comms != NULL ? nccl_check(library, library->comm_init_all(comms, (int)all, NULL),
-                                            "ncclCommInitAll", err)
-                               : ar_error_no_memory(err, "communicators");
-        for (uint32_t i = 0; status == AR_OK && i < all; i++) {
-            ranks->ranks[i].all = comms[i];
-        }
-        free(comms);
+        AR_TRY(connect_alone(ranks, err));
     } else {
-        status = cuda_check(cudaSetDevice(place->device), "cudaSetDevice", err);
-        if (status == AR_OK) {
-            status = nccl_check(library,
-                                library->comm_init_rank(&ranks->ranks[0].all, (int)all, place->id,
-                                                        (int)place->first),
-                                "ncclCommInitRank", err);
-        }
+        CUDA_TRY(cudaSetDevice, place->device);
+        AR_TRY(
+            nccl_check(library,
+                       library->comm_init_rank(&ranks->ranks[0].all, (int)ranks->measurement->ranks,
+                                               place->id, (int)place->first),
+                       "ncclCommInitRank", err));
     }
-    if (status == AR_OK && ranks->measurement->algorithm != NULL) {
-        status = call_all(ranks, split_row, "ncclCommSplit", err);
-        if (status == AR_OK) {
-            status = call_all(ranks, split_column, "ncclCommSplit", err);
-        }
+    if (ranks->measurement->algorithm != NULL) {
+        AR_TRY(call_all(ranks, split_row, "ncclCommSplit", err));
+        AR_TRY(call_all(ranks, split_column, "ncclCommSplit", err));
     }
-    return status;
+    return AR_OK;
 }
 
-static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
-{
-    void *allocated = NULL;
-    CUDA_TRY(cudaMalloc, &allocated, bytes);
-    *memory = allocated;
-    return cuda_check(cudaMemset(allocated, 0, bytes), "cudaMemset", err);
-}
-
-static enum ar_status make_rank(const struct nccl_ranks *ranks, struct nccl_rank *rank,
+static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank,
                                 struct ar_error *err)
 {
     const struct measurement *measurement = ranks->measurement;
+    struct ar_arena *arena = &ranks->arena;
     size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
     CUDA_TRY(cudaSetDevice, rank->device);
-    CUDA_TRY(cudaStreamCreateWithFlags, &rank->stream, cudaStreamNonBlocking);
-    CUDA_TRY(cudaEventCreate, &rank->begin);
-    CUDA_TRY(cudaEventCreate, &rank->end);
-    AR_TRY(allocate(bytes, &rank->buffer, err));
-    AR_TRY(allocate(sizeof(float), &rank->token, err));
-    return cuda_check(cudaDeviceSynchronize(), "cudaDeviceSynchronize", err);
+    AR_TRY(cuda_make_stream(arena, &rank->stream, err));
+    AR_TRY(cuda_make_event(arena, true, &rank->begin, err));
+    AR_TRY(cuda_make_event(arena, true, &rank->end, err));
+    AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
+    CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
+    AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));
+    CUDA_TRY(cudaMemset, rank->token, 0, sizeof(float));
+    CUDA_TRY(cudaDeviceSynchronize);
+    return AR_OK;
 }
 
 enum ar_status nccl_ranks_create(const struct nccl_library *library,
@@ -207,7 +209,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     return AR_OK;
 }
 
-static void destroy_rank(const struct nccl_library *library, struct nccl_rank *rank)
+static void destroy_communicators(const struct nccl_library *library, struct nccl_rank *rank)
 {
     ncclComm_t comms[] = {rank->row, rank->column, rank->all};
     cudaSetDevice(rank->device);
@@ -216,24 +218,14 @@ static void destroy_rank(const struct nccl_library *library, struct nccl_rank *r
             library->comm_destroy(comms[i]);
         }
     }
-    if (rank->begin != NULL) {
-        cudaEventDestroy(rank->begin);
-    }
-    if (rank->end != NULL) {
-        cudaEventDestroy(rank->end);
-    }
-    if (rank->stream != NULL) {
-        cudaStreamDestroy(rank->stream);
-    }
-    cudaFree(rank->buffer);
-    cudaFree(rank->token);
 }
 
 void nccl_ranks_destroy(struct nccl_ranks *ranks)
 {
     for (uint32_t i = 0; i < ranks->count; i++) {
-        destroy_rank(ranks->library, &ranks->ranks[i]);
+        destroy_communicators(ranks->library, &ranks->ranks[i]);
     }
+    ar_arena_end(&ranks->arena);
     free(ranks->ranks);
     free(ranks);
 }
