@@ -71,26 +71,13 @@ enum ar_status cases_add_probes(const struct arguments *arguments, const struct 
         return ar_error_set(err, AR_USAGE, "--probes: found with backend %s; expected another one",
                             backend->name);
     }
-    enum ar_status status = element_find("--datatype", arguments->datatype, &row.type, err);
-    if (status == AR_OK) {
-        status = cases_elements(arguments, row.type, "64MiB", &elements, &count, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
-    status = add_pairs(backend, row, elements, count, cases, err);
+    AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
+    AR_TRY(cases_elements(arguments, row.type, "64MiB", &cases->arena, &elements, &count, err));
+    AR_TRY(add_pairs(backend, row, elements, count, cases, err));
     snprintf(row.tier, sizeof row.tier, "%s", config->memory->name);
-    if (status == AR_OK) {
-        status = add_local(row, PROBE_COPY, elements, count, cases, err);
-    }
-    if (status == AR_OK) {
-        status = add_local(row, PROBE_REDUCE, elements, count, cases, err);
-    }
-    if (status == AR_OK) {
-        status = add_local(row, PROBE_LAUNCH, &nothing, 1, cases, err);
-    }
-    free(elements);
-    return status;
+    AR_TRY(add_local(row, PROBE_COPY, elements, count, cases, err));
+    AR_TRY(add_local(row, PROBE_REDUCE, elements, count, cases, err));
+    return add_local(row, PROBE_LAUNCH, &nothing, 1, cases, err);
 }
 
 /* The same probe of the same tier, whatever the pair. */

@@ -67,64 +67,60 @@ static enum ar_status parse_count(const char *where, const char *text, uint64_t 
     return AR_OK;
 }
 
+static enum ar_status parse_config(const struct arguments *arguments, const struct backend *backend,
+                                   struct run_config *config, struct ar_error *err)
+{
+    *config = (struct run_config){.uses_graph = arguments->graph};
+    AR_TRY(parse_count("--repetitions", arguments->repetitions, 1, COUNT_MAX, &config->repetitions,
+                       err));
+    AR_TRY(parse_count("--warmup", arguments->warmup, 0, COUNT_MAX, &config->warmup, err));
+    AR_TRY(parse_count("--window", arguments->window, 1, AR_WINDOW_MAX, &config->window, err));
+    AR_TRY(parse_slot(arguments->slot, &config->slot_bytes, err));
+    AR_TRY(parse_timeout(arguments->timeout, &config->timeout_s, err));
+    AR_TRY(parse_memory(arguments, backend, config, err));
+    if (config->uses_graph && !backend->has_graphs) {
+        return ar_error_set(err, AR_USAGE, "--graph: found with backend %s; expected backend cuda",
+                            backend->name);
+    }
+    if (arguments->check_only && arguments->probes) {
+        return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
+    }
+    return AR_OK;
+}
+
 enum ar_status run_config_parse(const struct arguments *arguments, const struct backend *backend,
                                 struct run_config *config, struct ar_error *err)
 {
-    struct run_config read = {.uses_graph = arguments->graph};
-    enum ar_status status =
-        parse_count("--repetitions", arguments->repetitions, 1, COUNT_MAX, &read.repetitions, err);
-    if (status == AR_OK) {
-        status = parse_count("--warmup", arguments->warmup, 0, COUNT_MAX, &read.warmup, err);
-    }
-    if (status == AR_OK) {
-        status = parse_count("--window", arguments->window, 1, AR_WINDOW_MAX, &read.window, err);
-    }
-    if (status == AR_OK) {
-        status = parse_slot(arguments->slot, &read.slot_bytes, err);
-    }
-    if (status == AR_OK) {
-        status = parse_timeout(arguments->timeout, &read.timeout_s, err);
-    }
-    if (status == AR_OK) {
-        status = parse_memory(arguments, backend, &read, err);
-    }
-    if (status == AR_OK && read.uses_graph && !backend->has_graphs) {
-        status = ar_error_set(
-            err, AR_USAGE, "--graph: found with backend %s; expected backend cuda", backend->name);
-    }
-    if (status == AR_OK && arguments->check_only && arguments->probes) {
-        status = ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
-    }
-    *config = read;
-    return ar_error_as_usage(status, err);
+    return ar_error_as_usage(parse_config(arguments, backend, config, err), err);
 }
 
 enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
-                              const char *standard, uint64_t **elements, size_t *count,
-                              struct ar_error *err)
+                              const char *standard, struct ar_arena *arena, uint64_t **elements,
+                              size_t *count, struct ar_error *err)
 {
     uint64_t *sizes;
-    size_t sizes_count;
     const char *text = arguments->payload != NULL ? arguments->payload : standard;
-    enum ar_status status = list_sizes("--payload", text, &sizes, &sizes_count, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    for (size_t i = 0; i < sizes_count; i++) {
+    AR_TRY(list_sizes("--payload", text, &sizes, count, err));
+    AR_TRY(cases_keep(arena, sizes, err));
+    for (size_t i = 0; i < *count; i++) {
         if (sizes[i] % type->bytes != 0) {
-            status =
-                ar_error_set(err, AR_USAGE,
-                             "--payload: found %" PRIu64 " bytes; expected a multiple of %" PRIu32
-                             ", the bytes of an element",
-                             sizes[i], type->bytes);
-            free(sizes);
-            return status;
+            return ar_error_set(err, AR_USAGE,
+                                "--payload: found %" PRIu64
+                                " bytes; expected a multiple of %" PRIu32
+                                ", the bytes of an element",
+                                sizes[i], type->bytes);
         }
         sizes[i] /= type->bytes;
     }
     *elements = sizes;
-    *count = sizes_count;
     return AR_OK;
+}
+
+enum ar_status cases_keep(struct ar_arena *arena, void *memory, struct ar_error *err)
+{
+    return memory == NULL || ar_arena_own(arena, memory, free) != NULL
+               ? AR_OK
+               : ar_error_no_memory(err, "the list of cases");
 }
 
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err)
@@ -135,9 +131,9 @@ enum ar_status cases_add(struct cases *cases, const struct measurement *row, str
     }
     cases->rows = larger;
     cases->rows[cases->count] = *row;
-    enum ar_status status = measurement_create(row->repetitions, &cases->rows[cases->count], err);
-    cases->count += status == AR_OK;
-    return status;
+    AR_TRY(measurement_create(row->repetitions, &cases->rows[cases->count], err));
+    cases->count++;
+    return AR_OK;
 }
 
 void cases_destroy(struct cases *cases)
@@ -146,6 +142,7 @@ void cases_destroy(struct cases *cases)
         measurement_destroy(&cases->rows[i]);
     }
     free(cases->rows);
+    ar_arena_end(&cases->arena);
     *cases = (struct cases){.rows = NULL, .count = 0};
 }
 
@@ -188,24 +185,21 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     size_t shapes_count;
     bool has_run = false;
     struct ar_error ignored;
-    enum ar_status status = list_shapes("--shapes", arguments->shapes, row.ranks,
-                                        row.ranks_per_node, &shapes, &shapes_count, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    for (size_t i = 0; status == AR_OK && i < shapes_count; i++) {
+    AR_TRY(list_shapes("--shapes", arguments->shapes, row.ranks, row.ranks_per_node, &shapes,
+                       &shapes_count, err));
+    AR_TRY(cases_keep(&cases->arena, shapes, err));
+    for (size_t i = 0; i < shapes_count; i++) {
         if (ar_algorithm_check_shape(row.algorithm, &shapes[i], &ignored) == AR_OK) {
             has_run = true;
-            status = add_shape(lists, row, shapes[i], cases, err);
+            AR_TRY(add_shape(lists, row, shapes[i], cases, err));
         }
     }
-    free(shapes);
-    if (status == AR_OK && !has_run) {
-        struct ar_shape shape =
-            ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
-        status = add_shape(lists, row, shape, cases, err);
+    if (has_run) {
+        return AR_OK;
     }
-    return status;
+    struct ar_shape shape =
+        ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
+    return add_shape(lists, row, shape, cases, err);
 }
 
 static enum ar_status add_ranks(const struct arguments *arguments, const struct backend *backend,
@@ -230,33 +224,28 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
 }
 
 static enum ar_status parse_lists(const struct arguments *arguments, const struct machine *machine,
-                                  const struct element_type *type, struct lists *lists,
-                                  struct ar_error *err)
+                                  const struct element_type *type, struct ar_arena *arena,
+                                  struct lists *lists, struct ar_error *err)
 {
     char standard[16];
     snprintf(standard, sizeof standard, "%" PRIu32, machine->ranks_standard);
     const char *payload = arguments->payload != NULL ? arguments->payload : "";
     bool wants_remainders =
         strcmp(payload, "remainders") == 0 || (arguments->check_only && arguments->payload == NULL);
-    enum ar_status status = list_algorithms("--algorithms", arguments->algorithms,
-                                            &lists->algorithms, &lists->algorithms_count, err);
-    if (status == AR_OK) {
-        status = list_counts("--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
-                             machine->ranks_max, &lists->ranks, &lists->ranks_count, err);
+    AR_TRY(list_algorithms("--algorithms", arguments->algorithms, &lists->algorithms,
+                           &lists->algorithms_count, err));
+    AR_TRY(cases_keep(arena, lists->algorithms, err));
+    AR_TRY(list_counts("--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
+                       machine->ranks_max, &lists->ranks, &lists->ranks_count, err));
+    AR_TRY(cases_keep(arena, lists->ranks, err));
+    AR_TRY(list_counts("--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
+                       &lists->channels_count, err));
+    AR_TRY(cases_keep(arena, lists->channels, err));
+    if (!wants_remainders && !arguments->probes) {
+        AR_TRY(cases_elements(arguments, type, "1MiB", arena, &lists->elements,
+                              &lists->elements_count, err));
     }
-    if (status == AR_OK) {
-        status = list_counts("--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
-                             &lists->channels_count, err);
-    }
-    if (status == AR_OK && !wants_remainders && !arguments->probes) {
-        status =
-            cases_elements(arguments, type, "1MiB", &lists->elements, &lists->elements_count, err);
-    }
-    if (status == AR_OK) {
-        status =
-            list_shapes_check("--shapes", arguments->shapes, lists->ranks, lists->ranks_count, err);
-    }
-    return ar_error_as_usage(status, err);
+    return list_shapes_check("--shapes", arguments->shapes, lists->ranks, lists->ranks_count, err);
 }
 
 static enum ar_status ranks_per_node(const struct arguments *arguments,
@@ -274,48 +263,36 @@ static enum ar_status ranks_per_node(const struct arguments *arguments,
 
 static enum ar_status add_all(const struct arguments *arguments, const struct backend *backend,
                               const struct run_config *config, const struct machine *machine,
-                              const struct lists *lists, struct cases *cases, struct ar_error *err)
+                              struct cases *cases, struct ar_error *err)
 {
-    struct measurement row = {.is_check = arguments->check_only};
-    enum ar_status status = element_find("--datatype", arguments->datatype, &row.type, err);
-    row.repetitions = row.is_check ? 1 : config->repetitions;
-    for (size_t i = 0; status == AR_OK && i < lists->ranks_count; i++) {
-        row.ranks = (uint32_t)lists->ranks[i];
-        status = ranks_per_node(arguments, machine, row.ranks, &row.ranks_per_node, err);
-        if (status == AR_OK && arguments->probes) {
-            status = cases_add_probes(arguments, backend, config, row.ranks, cases, err);
-        } else if (status == AR_OK) {
-            status = add_ranks(arguments, backend, lists, row, cases, err);
-        }
+    struct lists lists = {.algorithms = NULL};
+    struct measurement row = {.is_check = arguments->check_only,
+                              .repetitions = arguments->check_only ? 1 : config->repetitions};
+    AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
+    AR_TRY(parse_lists(arguments, machine, row.type, &cases->arena, &lists, err));
+    if (backend->library_collective != NULL) {
+        lists.channels[0] = 1; /* the library has channels of its own */
+        lists.channels_count = 1;
     }
-    return ar_error_as_usage(status, err);
+    for (size_t i = 0; i < lists.ranks_count; i++) {
+        row.ranks = (uint32_t)lists.ranks[i];
+        AR_TRY(ranks_per_node(arguments, machine, row.ranks, &row.ranks_per_node, err));
+        AR_TRY(arguments->probes
+                   ? cases_add_probes(arguments, backend, config, row.ranks, cases, err)
+                   : add_ranks(arguments, backend, &lists, row, cases, err));
+    }
+    return AR_OK;
 }
 
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,
                             const struct run_config *config, const struct machine *machine,
                             struct cases *cases, struct ar_error *err)
 {
-    struct lists lists = {.algorithms = NULL};
     struct cases made = {.rows = NULL};
-    const struct element_type *type;
-    enum ar_status status = element_find("--datatype", arguments->datatype, &type, err);
-    if (status == AR_OK) {
-        status = parse_lists(arguments, machine, type, &lists, err);
-    }
-    if (status == AR_OK && backend->library_collective != NULL) {
-        lists.channels[0] = 1; /* the library has channels of its own */
-        lists.channels_count = 1;
-    }
-    if (status == AR_OK) {
-        status = add_all(arguments, backend, config, machine, &lists, &made, err);
-    }
-    free(lists.algorithms);
-    free(lists.ranks);
-    free(lists.channels);
-    free(lists.elements);
+    enum ar_status status = add_all(arguments, backend, config, machine, &made, err);
     if (status != AR_OK) {
         cases_destroy(&made);
-        return status;
+        return ar_error_as_usage(status, err);
     }
     *cases = made;
     return AR_OK;

@@ -4,6 +4,7 @@
 #ifndef AR_VALIDATE_CASES_H
 #define AR_VALIDATE_CASES_H
 
+#include "ar_arena.h"
 #include "arguments.h"
 #include "backend.h"
 
@@ -11,6 +12,7 @@
 struct cases {
     struct measurement *rows;
     size_t count;
+    struct ar_arena arena; /**< of the lists they are made from */
 };
 
 /** Parses how everything is executed; needs no machine. */
@@ -26,10 +28,13 @@ void cases_destroy(struct cases *cases);
 /** Appends a row; its times are allocated. */
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err);
 
-/** Sizes as elements: `--payload` as it was given, or `standard`. Owned by the caller (free). */
+/** Hands what malloc() gave to an arena. */
+enum ar_status cases_keep(struct ar_arena *arena, void *memory, struct ar_error *err);
+
+/** Sizes as elements: `--payload` as it was given, or `standard`; the arena's. */
 enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
-                              const char *standard, uint64_t **elements, size_t *count,
-                              struct ar_error *err);
+                              const char *standard, struct ar_arena *arena, uint64_t **elements,
+                              size_t *count, struct ar_error *err);
 
 /** The probes of `ranks` ranks (cases_add_probes.c): pairs, then the memory and the start of rank
  * 0. */
