@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "ar_text.h"
-#include "cells.h"
 #include "training.h"
 
 /* A phase or the total, as it is written. */
@@ -13,6 +12,14 @@ struct line {
     TRAINING_COLUMN_LIST(X)
 #undef X
 };
+
+static const struct ar_column line_list[] = {
+#define X(kind, field, help) AR_COLUMN(kind, struct line, field, #field, help),
+    TRAINING_COLUMN_LIST(X)
+#undef X
+};
+
+static const struct ar_columns line_columns = {line_list, sizeof line_list / sizeof line_list[0]};
 
 #define COPY(field) ar_copy_text(line.field, sizeof line.field, row->field)
 
@@ -54,20 +61,6 @@ static struct line make_line(const struct training *training, size_t index)
     return line;
 }
 
-static void write_csv(FILE *file, const struct line *row)
-{
-    const char *comma = "";
-    TRAINING_COLUMN_LIST(CELLS_CSV_VALUE)
-    fputc('\n', file);
-}
-
-static void write_json(FILE *file, const struct line *row, bool is_first)
-{
-    const char *comma = is_first ? "\n  {" : ",\n  {";
-    TRAINING_COLUMN_LIST(CELLS_JSON_VALUE)
-    fputc('}', file);
-}
-
 static const char *show_count(uint64_t count, char text[24])
 {
     snprintf(text, 24, count == AR_ROW_NO_COUNT ? "-" : "%" PRIu64, count);
@@ -97,9 +90,8 @@ static void write_table(FILE *file, const struct line *line)
 void training_write_begin(FILE *file, enum ar_format format)
 {
     if (format == AR_FORMAT_CSV) {
-        const char *comma = "";
-        TRAINING_COLUMN_LIST(CELLS_CSV_NAME)
-        fputc('\n', file);
+        struct ar_records records; /* the header alone: runs follow one by one */
+        ar_records_begin(&records, file, format, line_columns);
     } else if (format == AR_FORMAT_JSON) {
         fputc('[', file);
     } else {
@@ -117,9 +109,10 @@ void training_write(FILE *file, enum ar_format format, const struct training *tr
     for (size_t i = 0; i <= training->phases_count; i++) {
         const struct line line = make_line(training, i);
         if (format == AR_FORMAT_CSV) {
-            write_csv(file, &line);
+            ar_record_write_line(file, line_columns, &line);
         } else if (format == AR_FORMAT_JSON) {
-            write_json(file, &line, is_first && i == 0);
+            fputs(is_first && i == 0 ? "\n  " : ",\n  ", file);
+            ar_json_object(file, line_columns, &line);
         } else {
             write_table(file, &line);
         }

@@ -5,7 +5,6 @@
 #include <stdarg.h>
 
 #include "ar_units.h"
-#include "cells.h"
 
 enum { NAME_SIZE = 96, TRACKS_MAX = 2 * AR_COLLECTIVE_CHANNELS_MAX };
 
@@ -43,7 +42,7 @@ static void write_name(struct events *events, const char *what, const char *name
 {
     begin_event(events, "M");
     fprintf(events->file, ", \"name\": \"%s_name\", \"args\": {\"name\": ", what);
-    cell_json_text(events->file, name);
+    ar_json_text(events->file, name);
     fputs("}}", events->file);
 }
 
@@ -79,7 +78,7 @@ __attribute__((format(printf, 6, 7))) static void write_slice(struct events *eve
     }
     begin_event(events, "X");
     fprintf(events->file, ", \"cat\": \"%s\", \"name\": ", category);
-    cell_json_text(events->file, name);
+    ar_json_text(events->file, name);
     write_us(events, "ts", begin_ns);
     write_us(events, "dur", end_ns - begin_ns);
     fputs(", \"args\": {", events->file);

@@ -7,7 +7,6 @@
 
 #include "ar_text.h"
 #include "ar_units.h"
-#include "cells.h"
 
 /* From here on a link limits the whole all-reduce, from here on a good part of it. */
 #define BUSY_MAX_FRAC  0.8
@@ -37,6 +36,12 @@ enum { NAME_SIZE = 64, KINDS_MAX = 16 };
 
 struct link_cells {
 #define X(kind, name) ar_cell_##kind name;
+    LINK_COLUMN_LIST(X)
+#undef X
+};
+
+static const struct ar_column link_columns[] = {
+#define X(kind, field) AR_COLUMN(kind, struct link_cells, field, #field, ""),
     LINK_COLUMN_LIST(X)
 #undef X
 };
@@ -252,47 +257,29 @@ static struct link_cells cells_of(const struct link_table *table, size_t index,
     return cells;
 }
 
-void link_table_write_csv(FILE *file, const struct link_table *table, const struct ar_row *rows,
-                          size_t rows_count)
+/* All links of each row; nothing is kept of a list, so it cannot fail. */
+static void write_list(FILE *file, enum ar_format format, const struct link_table *table,
+                       const struct ar_row *rows, size_t rows_count)
 {
-    const char *comma = "";
-#define X(kind, name)                                                                              \
-    fprintf(file, "%s%s", comma, #name);                                                           \
-    comma = ",";
-    LINK_COLUMN_LIST(X)
-#undef X
-    fputc('\n', file);
+    struct ar_records records;
+    struct ar_error ignored;
+    ar_records_begin(&records, file, format, AR_COLUMNS(link_columns));
     for (size_t i = 0; i < rows_count * table->lines_count; i++) {
         struct link_cells cells =
             cells_of(table, i % table->lines_count, &rows[i / table->lines_count]);
-        comma = "";
-#define X(kind, name)                                                                              \
-    fputs(comma, file);                                                                            \
-    cell_csv_##kind(file, cells.name);                                                             \
-    comma = ",";
-        LINK_COLUMN_LIST(X)
-#undef X
-        fputc('\n', file);
+        ar_records_add(&records, &cells);
     }
+    (void)ar_records_end(&records, &ignored);
+}
+
+void link_table_write_csv(FILE *file, const struct link_table *table, const struct ar_row *rows,
+                          size_t rows_count)
+{
+    write_list(file, AR_FORMAT_CSV, table, rows, rows_count);
 }
 
 void link_table_write_json(FILE *file, const struct link_table *table, const struct ar_row *rows,
                            size_t rows_count)
 {
-    size_t count = rows_count * table->lines_count;
-    fputs("[", file);
-    for (size_t i = 0; i < count; i++) {
-        struct link_cells cells =
-            cells_of(table, i % table->lines_count, &rows[i / table->lines_count]);
-        const char *comma = "{";
-        fputs(i > 0 ? ",\n  " : "\n  ", file);
-#define X(kind, name)                                                                              \
-    fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    cell_json_##kind(file, cells.name);                                                            \
-    comma = ", ";
-        LINK_COLUMN_LIST(X)
-#undef X
-        fputc('}', file);
-    }
-    fputs(count > 0 ? "\n]\n" : "]\n", file);
+    write_list(file, AR_FORMAT_JSON, table, rows, rows_count);
 }

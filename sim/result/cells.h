@@ -20,19 +20,4 @@ void cell_json_text(FILE *file, const char *value);
 void cell_json_count(FILE *file, uint64_t value);
 void cell_json_number(FILE *file, double value);
 
-/* Bodies of the X of a list of columns X(kind, name, help), for functions that have the variables
- * FILE *file, const char *comma and, for values, a pointer `row` to a struct with a field of each
- * name. */
-#define CELLS_CSV_NAME(kind, name, help)                                                           \
-    fprintf(file, "%s%s", comma, #name);                                                           \
-    comma = ",";
-#define CELLS_CSV_VALUE(kind, name, help)                                                          \
-    fputs(comma, file);                                                                            \
-    cell_csv_##kind(file, row->name);                                                              \
-    comma = ",";
-#define CELLS_JSON_VALUE(kind, name, help)                                                         \
-    fprintf(file, "%s\"%s\": ", comma, #name);                                                     \
-    cell_json_##kind(file, row->name);                                                             \
-    comma = ", ";
-
 #endif
