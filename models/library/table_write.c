@@ -1,23 +1,10 @@
 /* Writing the table of a fitted library. */
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
+#include "ar_csv.h"
 #include "ar_library_table.h"
 #include "table_columns.h"
-
-static void write_text(FILE *file, const char *text)
-{
-    if (strpbrk(text, ",\"") == NULL) {
-        fputs(text, file);
-        return;
-    }
-    fputc('"', file);
-    for (; *text != '\0'; text++) {
-        fputs(*text == '"' ? "\"\"" : (char[]){*text, '\0'}, file);
-    }
-    fputc('"', file);
-}
 
 static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
 {
@@ -59,12 +46,12 @@ static void write_header(FILE *file)
 static void write_row(const struct ar_library *library, enum ar_library_parameter parameter,
                       FILE *file)
 {
-    fprintf(file, "%s,%.17g,%s,%.6g,%s,%.17g,", ar_library_parameter_name(parameter),
+    fprintf(file, "%s,%.17g,%s,%.6g,%s,%.17g", ar_library_parameter_name(parameter),
             library->values[parameter], ar_library_parameter_unit(parameter),
             sqrt(library->covariance[parameter][parameter]),
             library->is_identified[parameter] ? "yes" : "no",
             ar_library_parameter_prior(&library->tuning, parameter));
-    write_text(file, ar_library_parameter_prior_source(&library->tuning, parameter));
+    ar_csv_write_cell(file, ar_library_parameter_prior_source(&library->tuning, parameter), false);
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         fprintf(file, ",%.17g", library->covariance[parameter][i]);
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "ar_engines.h"
+#include "ar_quantile.h"
 
 enum { CASES_MAX = 256 };
 
@@ -18,13 +19,6 @@ struct errors {
     size_t exact_count;
     double exact_worst;
 };
-
-static int compare_values(const void *a, const void *b)
-{
-    double left = *(const double *)a;
-    double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
 
 static double magnitude(double value)
 {
@@ -50,13 +44,13 @@ static void print(const char *name, const char *payload, const char *engine, str
         puts(" | | |");
         return;
     }
-    qsort(errors->values, errors->count, sizeof errors->values[0], compare_values);
+    ar_sort(errors->values, errors->count);
     double lowest = errors->values[0];
     double highest = errors->values[errors->count - 1];
     for (size_t i = 0; i < errors->count; i++) {
         errors->values[i] = magnitude(errors->values[i]);
     }
-    qsort(errors->values, errors->count, sizeof errors->values[0], compare_values);
+    ar_sort(errors->values, errors->count);
     printf(" %.1f %% | %+.1f %% | %+.1f %% |\n", 100 * errors->values[errors->count / 2],
            100 * lowest, 100 * highest);
 }
