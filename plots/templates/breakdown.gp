@@ -15,7 +15,8 @@ shown = (overhead_max > 0 ? '1 ' : '').'2 3 4 5'.(input_max > 0 ? ' 6' : '')
 part_ms(p) = 1e3 * number(word(parts, p), 0)
 end_ms(p) = p == 0 ? 0 : sum [k = 1:int(p)] part_ms(k)
 label_of(shape) = strcol('algorithm').(strstrt(shape, 'x') > 0 ? ' '.shape : '')
-text_of(z) = sprintf(column('iteration_s') < 0.01 ? '%.3f ms (%.1f %%)' : '%.1f ms (%.1f %%)', 1e3 * column('iteration_s'), 100 * column('efficiency_frac'))
+text_of(z) = sprintf(column('iteration_s') < 0.01 ? '%.3f ms (%.1f %%)' : '%.1f ms (%.1f %%)', \
+    1e3 * column('iteration_s'), 100 * column('efficiency_frac'))
 half = 0.38
 
 set xlabel 'time (ms)'

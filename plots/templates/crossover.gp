@@ -4,7 +4,8 @@ heading = 'GPUs from which '.grid.' is faster than the flat '.ring
 batches = ''
 payloads = ''
 stats data using (batches = add(batches, strcol('batch_per_gpu')), \
-    payloads = add(payloads, strcol('precision').':'.strcol('payload_bytes').':'.strcol('gradient_scale')), column('min_gpus')) name 'least' nooutput
+    payloads = add(payloads, strcol('precision').':'.strcol('payload_bytes').':'.strcol('gradient_scale')), \
+    column('min_gpus')) name 'least' nooutput
 stats data using (column('max_gpus')) name 'most' nooutput
 stats data using (column('gradient_scale')) name 'scale' nooutput
 precisions = ''
