@@ -9,7 +9,8 @@
 #include "ar_error.h"
 
 /** Reads a file, also a pipe, of at most `max_bytes`; more is AR_BAD_DATA. `expected` ("a CSV
- * file") completes error lines. The text is terminated, free()d by the caller. */
+ * file") completes error lines. The text has no byte-order mark of UTF-8, is terminated, and is
+ * free()d by the caller. */
 enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected, char **text,
                             size_t *bytes, struct ar_error *err);
 

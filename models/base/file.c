@@ -63,6 +63,10 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
         free(read);
         return status;
     }
+    if (read_count >= 3 && memcmp(read, "\xef\xbb\xbf", 3) == 0) {
+        read_count -= 3;
+        memmove(read, read + 3, read_count + 1);
+    }
     *text = read;
     *bytes = read_count;
     return AR_OK;

@@ -110,29 +110,22 @@ static void conv_layer_s(const struct ar_device_cost *cost, const struct ar_laye
 static void memory_elements(const struct ar_device_cost *cost, const struct ar_layer_work *work,
                             enum ar_precision precision, double *forward, double *backward)
 {
-    double inputs = (double)work->input_elements;
+    static const struct {
+        bool is_in_table;
+        enum ar_cost forward, backward;
+    } passes[AR_LAYER_KINDS_COUNT] = {
+        [AR_LAYER_BN] = {true, AR_COST_BN_FORWARD, AR_COST_BN_BACKWARD},
+        [AR_LAYER_RELU] = {true, AR_COST_RELU_FORWARD, AR_COST_RELU_BACKWARD},
+        [AR_LAYER_ADD] = {true, AR_COST_ADD_FORWARD, AR_COST_ADD_BACKWARD},
+    };
     double outputs = (double)work->output_elements;
-    switch (work->kind) {
-    case AR_LAYER_BN:
-        *forward = outputs * cost->value[AR_COST_BN_FORWARD][precision];
-        *backward = outputs * cost->value[AR_COST_BN_BACKWARD][precision];
+    if (passes[work->kind].is_in_table) {
+        *forward = outputs * cost->value[passes[work->kind].forward][precision];
+        *backward = outputs * cost->value[passes[work->kind].backward][precision];
         return;
-    case AR_LAYER_RELU:
-        *forward = outputs * cost->value[AR_COST_RELU_FORWARD][precision];
-        *backward = outputs * cost->value[AR_COST_RELU_BACKWARD][precision];
-        return;
-    case AR_LAYER_ADD:
-        *forward = outputs * cost->value[AR_COST_ADD_FORWARD][precision];
-        *backward = outputs * cost->value[AR_COST_ADD_BACKWARD][precision];
-        return;
-    case AR_LAYER_MAXPOOL:
-        *forward = inputs + outputs;
-        *backward = 2 * (inputs + outputs);
-        return;
-    default:
-        *forward = inputs + outputs;
-        *backward = inputs + outputs;
     }
+    *forward = (double)work->input_elements + outputs;
+    *backward = work->kind == AR_LAYER_MAXPOOL ? 2 * *forward : *forward;
 }
 
 void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_layer_work *work,

@@ -1,0 +1,50 @@
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_file.h"
+
+static enum ar_status read_back(const char *written, size_t written_bytes, char **text,
+                                size_t *bytes, struct ar_error *err)
+{
+    char path[1024];
+    snprintf(path, sizeof path, "%s/%d-file.txt", AR_TEST_BINARY_DIR, (int)getpid());
+    FILE *file = fopen(path, "wb");
+    cr_assert_not_null(file);
+    cr_assert_eq(fwrite(written, 1, written_bytes, file), written_bytes);
+    cr_assert_eq(fclose(file), 0);
+    enum ar_status status = ar_file_read(path, 8, "a text", text, bytes, err);
+    remove(path);
+    return status;
+}
+
+Test(file, a_text_is_read_whole_and_without_a_byte_order_mark)
+{
+    static const struct {
+        const char *written, *read;
+    } cases[] = {{"", ""}, {"a\r\nb", "a\r\nb"}, {"\xef\xbb\xbfkey", "key"}, {"\xef\xbb\xbf", ""}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *text = NULL;
+        size_t bytes = 99;
+        struct ar_error err;
+        cr_assert_eq(read_back(cases[i].written, strlen(cases[i].written), &text, &bytes, &err),
+                     AR_OK, "%s", err.text);
+        cr_expect_str_eq(text, cases[i].read);
+        cr_expect_eq(bytes, strlen(cases[i].read));
+        free(text);
+    }
+}
+
+Test(file, a_file_that_is_too_large_or_no_file_is_refused)
+{
+    char *text = NULL;
+    size_t bytes;
+    struct ar_error err;
+    cr_expect_eq(read_back("123456789", 9, &text, &bytes, &err), AR_BAD_DATA);
+    cr_expect_not_null(strstr(err.text, "larger than 8 bytes; expected a text"), "%s", err.text);
+    cr_expect_eq(ar_file_read("/no/such", 8, "a text", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_file_read("/tmp", 8, "a text", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_null(text);
+}
