@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "ar_comparison.h"
+#include "ar_measured_set.h"
+#include "ar_note.h"
 #include "ar_output.h"
 #include "ar_plot.h"
 #include "commands.h"
@@ -61,7 +63,8 @@ static enum ar_status find_model(const struct options *options, const struct pla
         .option_asked = options->algorithm != NULL  ? "algorithm"
                         : options->channels != NULL ? "channels"
                                                     : NULL,
-        .collective = {.cluster = plan->cluster,
+        .collective = {.operation = &ar_operation_all_reduce,
+                       .cluster = plan->cluster,
                        .channels = plan->channels,
                        .window = plan->window,
                        .element_bytes = ar_precision_bytes(plan->precision)},
@@ -90,15 +93,48 @@ static enum ar_status run(const struct options *options, const struct plan *plan
     return ar_comparison_write(stdout, format, &comparison, arena, err);
 }
 
-enum ar_status command_compare(const struct options *options, struct ar_error *err)
+/* The cluster of the measured set that the first file is; NULL if it is none. */
+static enum ar_status find_cluster(const struct options *options, struct ar_arena *arena,
+                                   const char **cluster, struct ar_error *err)
+{
+    struct ar_measured_set *sets;
+    size_t count;
+    char path[RESOURCE_PATH];
+    AR_TRY(resource_find(RESOURCE_SETS, "compare", "index", path, err));
+    AR_TRY(ar_measured_sets_read(path, arena, &sets, &count, err));
+    const struct ar_measured_set *set = ar_measured_set_of(sets, count, options->arguments[0]);
+    if (set != NULL) {
+        *cluster = set->cluster;
+        ar_note(options->quiet ? NULL : stderr, "measured set %s: --cluster %s", set->name,
+                set->cluster);
+    }
+    return AR_OK;
+}
+
+static enum ar_status compare(const struct options *given, enum ar_format format,
+                              struct ar_arena *arena, struct ar_error *err)
 {
     struct plan plan;
+    struct options *options = ar_arena_alloc(arena, 1, sizeof *options);
+    if (options == NULL) {
+        return ar_error_no_memory(err, "options");
+    }
+    *options = *given;
+    if (options->cluster == NULL && options->arguments_count > 0) {
+        AR_TRY(find_cluster(options, arena, &options->cluster, err));
+    }
+    AR_TRY(plan_create(options, false, &plan, err));
+    enum ar_status status = run(options, &plan, format, arena, err);
+    plan_destroy(&plan);
+    return status;
+}
+
+enum ar_status command_compare(const struct options *options, struct ar_error *err)
+{
     enum ar_format format;
     struct ar_arena arena = {0};
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
-    AR_TRY(plan_create(options, false, &plan, err));
-    enum ar_status status = run(options, &plan, format, &arena, err);
+    enum ar_status status = compare(options, format, &arena, err);
     ar_arena_end(&arena);
-    plan_destroy(&plan);
     return status;
 }

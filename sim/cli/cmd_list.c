@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ar_cluster.h"
+#include "ar_measured_set.h"
 #include "ar_row.h"
 #include "ar_step.h"
 #include "ar_verify.h"
@@ -140,6 +141,25 @@ static void list_engines(void)
     puts("");
 }
 
+static void list_sets(void)
+{
+    char path[RESOURCE_PATH];
+    struct ar_error err;
+    struct ar_arena arena = {0};
+    struct ar_measured_set *sets;
+    size_t count;
+    if (resource_find(RESOURCE_SETS, "list", "index", path, &err) != AR_OK ||
+        ar_measured_sets_read(path, &arena, &sets, &count, &err) != AR_OK) {
+        printf("cannot be read: %s\n", err.text);
+        count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        printf("%-30s --cluster %s --engine %s: %s\n", sets[i].name, sets[i].cluster,
+               sets[i].engine, sets[i].source);
+    }
+    ar_arena_end(&arena);
+}
+
 static void list_columns(void)
 {
     struct ar_error ignored; /* the list is short */
@@ -157,6 +177,7 @@ static const struct {
     {"frameworks", list_frameworks},
     {"published", list_published},
     {"engines", list_engines},
+    {"sets", list_sets},
     {"columns", list_columns},
 };
 
@@ -172,7 +193,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         }
         return ar_error_set(err, AR_USAGE,
                             "list: found \"%s\"; expected algorithms, clusters, traces, runs, "
-                            "frameworks, published, engines or columns",
+                            "frameworks, published, engines, sets or columns",
                             options->arguments[0]);
     }
     for (size_t i = 0; i < count - 1; i++) { /* columns only when asked for */

@@ -4,7 +4,7 @@
 const struct command commands[] = {
     {"list", COMMAND_LIST,
      "algorithms, clusters, traces, runs, frameworks, published runs, engines",
-     "[algorithms|clusters|traces|runs|frameworks|published|engines|columns]", 1,
+     "[algorithms|clusters|traces|runs|frameworks|published|engines|sets|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
      "  allreckon list algorithms",

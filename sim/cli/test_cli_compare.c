@@ -96,3 +96,13 @@ Test(cli_compare, pictures_lie_beside_their_data)
              "cmp kept compare_error.svg");
     cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
 }
+
+Test(cli_compare, a_measured_set_has_its_cluster)
+{
+    cli_good("cp " CLI_MEASURED " abci_v100_nccl2.8.4_allreduce.csv");
+    struct cli_run run = cli_run("$AR compare abci_v100_nccl2.8.4_allreduce.csv --format csv");
+    cr_expect(run.code == 0 && strstr(run.err, "--cluster abci-v100-nccl2.8") != NULL, "%s",
+              run.err);
+    cr_expect_eq(cli_lines_with(run.out, ","), 97);
+    cr_expect_eq(cli_lines_with(cli_good("$AR list sets").out, "--engine library: AIST"), 1);
+}

@@ -24,6 +24,7 @@ static const struct kind kinds[] = {
     [RESOURCE_FRAMEWORK] = {"framework", "traces/frameworks", ".framework.csv", ".csv"},
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", NULL},
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", NULL},
+    [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", NULL},
 };
 
 static bool ends_with(const char *text, const char *ending)
