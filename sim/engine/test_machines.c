@@ -52,7 +52,8 @@ Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
     ar_cluster_destroy(cluster);
 }
 
-/* What sim/README.md says of rings, grids and groups; trees are another matter. */
+/* Rings are equal. In grids and groups ranks drift apart at the border of the nodes, and phases of
+ * different ranks then share links: up to 5.5 % in grids, up to 11 % in groups, a fixed error. */
 Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
 {
     static const char *const names[] = {"dgx1-v100", "dgx2-v100"};
@@ -64,11 +65,13 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
             make(cluster, "torus2d", gpus, 2),
             make(cluster, "hierarchical", gpus, 2),
         };
+        static const double tolerances[] = {1e-6, 0.06, 0.12};
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
             double simulated_s = trials_simulate(&cases[c], elements);
             double time_s = trials_time(&cases[c], &ar_engine_recurrence, elements);
-            cr_expect(support_near(time_s, simulated_s, 0.15), "%s, %s: %.9g s, simulated %.9g s",
-                      names[i], cases[c].algorithm->name, time_s, simulated_s);
+            cr_expect(support_near(time_s, simulated_s, tolerances[c]),
+                      "%s, %s: %.9g s, simulated %.9g s", names[i], cases[c].algorithm->name,
+                      time_s, simulated_s);
         }
         ar_cluster_destroy(cluster);
     }

@@ -41,6 +41,7 @@
 #ifndef AR_STEP_H
 #define AR_STEP_H
 
+#include "ar_arena.h"
 #include "ar_engines.h"
 #include "ar_framework.h"
 #include "ar_workload.h"
@@ -99,6 +100,13 @@ struct ar_step {
                                 Times are from when the first rank began the step */
     double *rank_end_s;    /**< [rank]: end of its optimizer in the last step; NULL where all
                                 ranks are alike. The step's */
+
+    /* Private: what the step owns of its trial. */
+    struct ar_arena memory;
+    struct ar_job *jobs;
+    double *rank_start_s;
+    double *rank_factor;
+    double *agreed_s;
 };
 
 /** Runs a step and its baseline. On success the step is freed with ar_step_destroy(). */

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "ar_jitter.h"
 #include "step_jobs.h"
@@ -27,55 +26,65 @@ static bool is_agreed(const struct ar_step *step)
 
 static enum ar_status make_ranks(struct ar_step *step, uint32_t ranks, struct ar_error *err)
 {
-    bool is_uneven = has_uneven_ranks(step);
-    step->trial.rank_finish_s = calloc(ranks, sizeof(double));
-    if (is_uneven) {
-        step->trial.rank_start_s = calloc(ranks, sizeof(double));
-        step->trial.rank_factor = calloc(ranks, sizeof(double));
-        step->rank_end_s = calloc(ranks, sizeof(double));
+    struct ar_trial *trial = &step->trial;
+    trial->rank_finish_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
+    bool is_made = trial->rank_finish_s != NULL;
+    if (has_uneven_ranks(step)) {
+        step->rank_start_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
+        step->rank_factor = ar_arena_alloc(&step->memory, ranks, sizeof(double));
+        step->rank_end_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
+        is_made = is_made && step->rank_start_s != NULL && step->rank_factor != NULL &&
+                  step->rank_end_s != NULL;
     }
     if (is_agreed(step)) {
-        step->trial.agreed_s = calloc(step->trial.jobs_count, sizeof(double));
+        step->agreed_s = ar_arena_alloc(&step->memory, trial->jobs_count, sizeof(double));
+        is_made = is_made && step->agreed_s != NULL;
     }
-    if (step->trial.rank_finish_s == NULL || (is_agreed(step) && step->trial.agreed_s == NULL) ||
-        (is_uneven && (step->trial.rank_start_s == NULL || step->trial.rank_factor == NULL ||
-                       step->rank_end_s == NULL))) {
-        return ar_error_no_memory(err, "the ranks of a step");
-    }
-    return AR_OK;
+    trial->rank_start_s = step->rank_start_s;
+    trial->rank_factor = step->rank_factor;
+    return is_made ? AR_OK : ar_error_no_memory(err, "the ranks of a step");
 }
 
+static void destroy_plan(void *plan)
+{
+    ar_closed_destroy(plan);
+}
+
+static enum ar_status make_plan(struct ar_step *step, struct ar_error *err)
+{
+    struct ar_closed *plan;
+    AR_TRY(ar_closed_create(&step->collective, &plan, err));
+    step->trial.plan = ar_arena_own(&step->memory, plan, destroy_plan);
+    return step->trial.plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
+}
+
+/* What is made here the caller ends with ar_step_destroy(), also after a failure. */
 static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    struct ar_closed *plan = NULL;
     step->trial = (struct ar_trial){.collective = step->collective,
                                     .timeline = step->timeline,
                                     .library = step->library,
                                     .band = step->band};
-    step->rank_end_s = NULL;
+    step->memory = (struct ar_arena){.last = NULL};
+    step->jobs = NULL;
+    step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
     step->workload = NULL;
-    enum ar_status status = step_jobs_make(step, err);
-    if (status == AR_OK && ranks > 1 && !step->engine->needs_library) {
-        status = ar_closed_create(&step->collective, &plan, err);
-        step->trial.plan = plan;
+    AR_TRY(step_jobs_make(step, err));
+    if (ranks > 1 && !step->engine->needs_library) {
+        AR_TRY(make_plan(step, err));
     }
-    if (status == AR_OK) {
-        status = step_jobs_contend(step, err);
-    }
-    if (status == AR_OK) {
-        status = step_statistics(step, &step->statistics_s, err);
-    }
-    return status == AR_OK ? make_ranks(step, ranks, err) : status;
+    AR_TRY(step_jobs_contend(step, err));
+    AR_TRY(step_statistics(step, &step->statistics_s, err));
+    return make_ranks(step, ranks, err);
 }
 
 static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    double *factors = (double *)step->trial.rank_factor; /* the step's own */
-    ar_jitter_factors(jitter, ranks, factors);
+    ar_jitter_factors(jitter, ranks, step->rank_factor);
     for (uint32_t i = 0; i < step->stragglers_count; i++) {
-        factors[step->stragglers[i].rank] *= step->stragglers[i].factor;
+        step->rank_factor[step->stragglers[i].rank] *= step->stragglers[i].factor;
     }
 }
 
@@ -83,13 +92,12 @@ static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
 static void agree(struct ar_step *step)
 {
     struct ar_trial *trial = &step->trial;
-    double *agreed_s = (double *)trial->agreed_s; /* the step's own */
     bool is_even;
     trial->agreed_s = NULL;
-    for (uint32_t job = 0; agreed_s != NULL && job < trial->jobs_count; job++) {
-        agreed_s[job] = ar_trial_ready_on_all(trial, job, &is_even);
+    for (uint32_t job = 0; step->agreed_s != NULL && job < trial->jobs_count; job++) {
+        step->agreed_s[job] = ar_trial_ready_on_all(trial, job, &is_even);
     }
-    trial->agreed_s = agreed_s;
+    trial->agreed_s = step->agreed_s;
 }
 
 /* How long some rank's stream was busy. The first rank may begin a bucket before the last one has
@@ -145,13 +153,12 @@ static double end_ranks(struct ar_step *step)
 static void advance_ranks(struct ar_step *step)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    double *starts_s = (double *)step->trial.rank_start_s; /* the step's own */
     double first_s = INFINITY;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         first_s = fmin(first_s, step->rank_end_s[rank]);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        starts_s[rank] = step->rank_end_s[rank] - first_s;
+        step->rank_start_s[rank] = step->rank_end_s[rank] - first_s;
     }
 }
 
@@ -167,11 +174,9 @@ static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, b
         advance_ranks(step);
     }
     agree(step);
-    enum ar_status status = ar_trial_run(&step->trial, step->engine, err);
-    if (status == AR_OK) {
-        *exposed_s = is_uneven ? end_ranks(step) : exposed_time(step);
-    }
-    return status;
+    AR_TRY(ar_trial_run(&step->trial, step->engine, err));
+    *exposed_s = is_uneven ? end_ranks(step) : exposed_time(step);
+    return AR_OK;
 }
 
 static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jitter,
@@ -184,10 +189,7 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     double wall_s = step->trial.wall_s; /* of what was run to prepare it */
     for (uint32_t i = 0; i < step->iterations_count; i++) {
         double exposed_s;
-        enum ar_status status = run_once(step, jitter, i == 0, &exposed_s, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(run_once(step, jitter, i == 0, &exposed_s, err));
         double before_s = exposed_s - mean_s;
         mean_s += before_s / (i + 1);
         deviations += before_s * (exposed_s - mean_s);
@@ -208,17 +210,21 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     return AR_OK;
 }
 
+static enum ar_status run_prepared(struct ar_step *step, struct ar_error *err)
+{
+    struct ar_jitter *jitter;
+    AR_TRY(ar_jitter_create(step->jitter_frac, step->seed, &jitter, err));
+    enum ar_status status = run_iterations(step, jitter, err);
+    ar_jitter_destroy(jitter);
+    return status;
+}
+
 static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 {
-    struct ar_jitter *jitter = NULL;
     enum ar_status status = prepare(step, err);
     if (status == AR_OK) {
-        status = ar_jitter_create(step->jitter_frac, step->seed, &jitter, err);
+        status = run_prepared(step, err);
     }
-    if (status == AR_OK) {
-        status = run_iterations(step, jitter, err);
-    }
-    ar_jitter_destroy(jitter);
     if (status != AR_OK) {
         ar_step_destroy(step);
     }
@@ -229,24 +235,21 @@ static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 static enum ar_status run_baseline(const struct ar_step *step, double *images_per_s_gpu,
                                    struct ar_error *err)
 {
+    if (step->baseline == AR_BASELINE_GPU) {
+        *images_per_s_gpu = step->trace->batch / ar_trace_compute_s(step->trace);
+        return AR_OK;
+    }
+    uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
+    uint32_t channels_each = ar_algorithm_channels(step->collective.algorithm);
     struct ar_step base = *step;
     base.stragglers_count = 0;
     base.timeline = NULL;
-    enum ar_status status = AR_OK;
-    if (step->baseline == AR_BASELINE_NODE) {
-        uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
-        uint32_t each = ar_algorithm_channels(step->collective.algorithm);
-        base.collective.algorithm = &ar_algorithm_ring;
-        base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
-        base.collective.channels = (step->collective.channels + each - 1) / each;
-        status = run_alone(&base, err);
-        if (status == AR_OK) {
-            *images_per_s_gpu = base.images_per_s / gpus;
-            ar_step_destroy(&base);
-        }
-        return status;
-    }
-    *images_per_s_gpu = step->trace->batch / ar_trace_compute_s(step->trace);
+    base.collective.algorithm = &ar_algorithm_ring;
+    base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
+    base.collective.channels = (step->collective.channels + channels_each - 1) / channels_each;
+    AR_TRY(run_alone(&base, err));
+    *images_per_s_gpu = base.images_per_s / gpus;
+    ar_step_destroy(&base);
     return AR_OK;
 }
 
@@ -256,50 +259,32 @@ static enum ar_status run_in_band(const struct ar_step *step, enum ar_band band,
     struct ar_step end = *step;
     end.band = band;
     end.timeline = NULL;
-    enum ar_status status = run_alone(&end, err);
-    if (status == AR_OK) {
-        *iteration_s = end.iteration_s;
-        ar_step_destroy(&end);
-    }
-    return status;
-}
-
-static enum ar_status run_band(struct ar_step *step, struct ar_error *err)
-{
-    enum ar_status status = run_in_band(step, AR_BAND_LOW, &step->low_s, err);
-    return status == AR_OK ? run_in_band(step, AR_BAND_HIGH, &step->high_s, err) : status;
+    AR_TRY(run_alone(&end, err));
+    *iteration_s = end.iteration_s;
+    ar_step_destroy(&end);
+    return AR_OK;
 }
 
 enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 {
     double full = 0;
     assert(step->iterations_count > 0);
-    enum ar_status status = ar_engine_check(step->engine, &step->collective, step->library, err);
-    if (status == AR_OK) {
-        status = run_baseline(step, &full, err);
-    }
+    AR_TRY(ar_engine_check(step->engine, &step->collective, step->library, err));
+    AR_TRY(run_baseline(step, &full, err));
     step->low_s = step->high_s = NAN;
-    if (status == AR_OK && step->engine->is_fitted) {
-        status = run_band(step, err);
+    if (step->engine->is_fitted) {
+        AR_TRY(run_in_band(step, AR_BAND_LOW, &step->low_s, err));
+        AR_TRY(run_in_band(step, AR_BAND_HIGH, &step->high_s, err));
     }
-    if (status == AR_OK) {
-        status = run_alone(step, err);
-    }
-    if (status == AR_OK) {
-        step->efficiency_frac = step->images_per_s / ar_shape_ranks(&step->collective.shape) / full;
-    }
-    return status;
+    AR_TRY(run_alone(step, err));
+    step->efficiency_frac = step->images_per_s / ar_shape_ranks(&step->collective.shape) / full;
+    return AR_OK;
 }
 
 void ar_step_destroy(struct ar_step *step)
 {
     step_jobs_destroy(step);
-    ar_closed_destroy((struct ar_closed *)step->trial.plan);
-    free((void *)step->trial.rank_start_s);
-    free((void *)step->trial.rank_factor);
-    free((void *)step->trial.agreed_s);
-    free(step->trial.rank_finish_s);
-    free(step->rank_end_s);
-    step->rank_end_s = NULL;
+    ar_arena_end(&step->memory);
+    step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
     step->trial = (struct ar_trial){.jobs = NULL};
 }

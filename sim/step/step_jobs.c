@@ -58,9 +58,10 @@ static double copy_time(const struct ar_step *step, const struct ar_bucket *buck
 void step_jobs_destroy(struct ar_step *step)
 {
     ar_workload_destroy(step->workload);
-    free((void *)step->trial.jobs);
+    free(step->jobs);
     free(step->trial.times);
     step->workload = NULL;
+    step->jobs = NULL;
     step->trial.jobs = NULL;
     step->trial.times = NULL;
 }
@@ -70,15 +71,11 @@ static enum ar_status make(struct ar_step *step, const struct ar_workload_reques
 {
     double rate_Bps = 0;
     step_jobs_destroy(step);
-    enum ar_status status = find_copy_rate(step, &rate_Bps, err);
-    if (status == AR_OK) {
-        status = ar_workload_make(request, &step->workload, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(find_copy_rate(step, &rate_Bps, err));
+    AR_TRY(ar_workload_make(request, &step->workload, err));
     uint32_t count = step->workload->buckets_count;
     struct ar_job *jobs = calloc(count, sizeof *jobs);
+    step->jobs = jobs;
     step->trial.jobs = jobs;
     step->trial.times = calloc(count, sizeof *step->trial.times);
     if (jobs == NULL || step->trial.times == NULL) {
@@ -149,17 +146,14 @@ static enum ar_status contend_once(struct ar_step *step, struct ar_workload_requ
     double wall_s = step->trial.wall_s;
     uint32_t jobs_count = step->trial.jobs_count;
     double backward_end_s = step->workload->backward_end_s;
-    enum ar_status status = ar_trial_run(&step->trial, step->engine, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_trial_run(&step->trial, step->engine, err));
     step->trial.wall_s += wall_s;
     note_times(step, busy, ready_s);
     request->slowdown.intervals = busy;
     request->slowdown.intervals_count = jobs_count;
-    status = make(step, request, err);
-    *is_settled = status == AR_OK && has_settled(step, jobs_count, ready_s, backward_end_s);
-    return status;
+    AR_TRY(make(step, request, err));
+    *is_settled = has_settled(step, jobs_count, ready_s, backward_end_s);
+    return AR_OK;
 }
 
 enum ar_status step_jobs_contend(struct ar_step *step, struct ar_error *err)
@@ -168,16 +162,13 @@ enum ar_status step_jobs_contend(struct ar_step *step, struct ar_error *err)
         return AR_OK;
     }
     struct ar_workload_request request = step_workload(step, ranks_of(step));
-    enum ar_status status = find_speed(step, &request.slowdown.speed_frac, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(find_speed(step, &request.slowdown.speed_frac, err));
     struct ar_timeline *timeline = step->trial.timeline;
     struct ar_interval *busy = calloc(step->trace->tensors_count, sizeof *busy);
     double *ready_s = calloc(step->trace->tensors_count, sizeof *ready_s);
     bool is_settled = false;
     step->trial.timeline = NULL;
-    status =
+    enum ar_status status =
         busy == NULL || ready_s == NULL ? ar_error_no_memory(err, "the times of a step") : AR_OK;
     for (int i = 0; status == AR_OK && !is_settled && i < ROUNDS_MAX; i++) {
         status = contend_once(step, &request, busy, ready_s, &is_settled, err);
@@ -210,11 +201,9 @@ enum ar_status step_statistics(const struct ar_step *step, double *time_s, struc
         return AR_OK;
     }
     trial.collective.element_bytes = ar_precision_bytes(AR_FP32);
-    enum ar_status status = ar_trial_run(&trial, step->engine, err);
-    if (status == AR_OK) {
-        *time_s = (time.finish_s - time.start_s) / interval;
-    }
-    return status;
+    AR_TRY(ar_trial_run(&trial, step->engine, err));
+    *time_s = (time.finish_s - time.start_s) / interval;
+    return AR_OK;
 }
 
 double step_input_s(const struct ar_step *step)
