@@ -28,4 +28,8 @@ void ar_copy_text(char *target, size_t size, const char *source);
 /** Copies the file name of `path`, without folders and without `suffix`, as ar_copy_text() does. */
 void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix);
 
+/** Cuts the next part off `*rest` at a `separator`, without the blanks around it; NULL when there
+ * is none left. The text is changed. */
+char *ar_next_part(char **rest, char separator);
+
 #endif

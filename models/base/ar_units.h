@@ -52,4 +52,7 @@ const char *ar_format_bytes(uint64_t bytes, char text[AR_UNIT_TEXT]);
 const char *ar_format_rate(double rate_Bps, char text[AR_UNIT_TEXT]);
 const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT]);
 
+/** Prints how long somebody has to wait (`12 s`, `3 min`, `2.5 h`); returns `text`. */
+const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT]);
+
 #endif

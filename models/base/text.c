@@ -101,3 +101,17 @@ void ar_copy_stem(char *target, size_t size, const char *path, const char *suffi
         target[bytes - suffix_bytes] = '\0';
     }
 }
+
+char *ar_next_part(char **rest, char separator)
+{
+    const char separators[] = {separator, '\0'};
+    char *part = strsep(rest, separators);
+    if (part == NULL) {
+        return NULL;
+    }
+    part += strspn(part, " \t");
+    for (size_t end = strlen(part); end > 0 && strchr(" \t", part[end - 1]) != NULL; end--) {
+        part[end - 1] = '\0';
+    }
+    return part;
+}

@@ -199,3 +199,15 @@ const char *ar_format_seconds(double time_s, char text[AR_UNIT_TEXT])
     static const char *const names[] = {"ns", "us", "ms", "s"};
     return format_scaled(time_s * 1e9, names, 4, text);
 }
+
+const char *ar_format_duration(double time_s, char text[AR_UNIT_TEXT])
+{
+    if (time_s < 100) {
+        snprintf(text, AR_UNIT_TEXT, "%.0f s", time_s);
+    } else if (time_s < 6000) {
+        snprintf(text, AR_UNIT_TEXT, "%.0f min", time_s / 60);
+    } else {
+        snprintf(text, AR_UNIT_TEXT, "%.3g h", time_s / 3600);
+    }
+    return text;
+}

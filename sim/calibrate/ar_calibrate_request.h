@@ -10,6 +10,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "ar_setting.h"
+
 /** Which of the times of a measured row is taken. */
 enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN, AR_TIMES_COUNT };
 
@@ -37,9 +39,8 @@ struct ar_calibrate_request {
     const char *pair;        /**< what joins two processes: nvlink, pcie, network; NULL: not said */
     const char *cluster;     /**< as it was named */
     const char *source_path; /**< the file of the cluster, which is copied */
-    const char *const *settings; /**< `key=value`, what differs from it */
-    size_t settings_count;
-    const char *out; /**< file of the calibrated cluster (NAME.topo); NULL: none */
+    struct ar_settings settings; /**< `key=value`, what differs from it */
+    const char *out;             /**< file of the calibrated cluster (NAME.topo); NULL: none */
 };
 
 #endif

@@ -119,8 +119,8 @@ static enum ar_status set_settings(const struct ar_calibrate_request *request,
                                    struct ar_arena *arena, struct ar_topo *topo,
                                    struct ar_error *err)
 {
-    for (size_t i = 0; i < request->settings_count; i++) {
-        char *key = ar_arena_text(arena, request->settings[i]);
+    for (size_t i = 0; i < request->settings.count; i++) {
+        char *key = ar_arena_text(arena, request->settings.list[i].text);
         char *equals = key != NULL ? strchr(key, '=') : NULL;
         if (equals == NULL) { /* the cluster took the setting */
             return ar_error_no_memory(err, "the cluster file");

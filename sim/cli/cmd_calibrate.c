@@ -3,38 +3,39 @@
 #include <string.h>
 
 #include "ar_calibrate.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
 #include "log_options.h"
-#include "plan.h"
-#include "resource.h"
 
-static enum ar_status load_and_run(const struct options *options,
-                                   const struct ar_calibrate_request *request,
-                                   enum ar_format format, struct ar_error *err)
+static enum ar_status run(const struct options *options, struct ar_scenario *scenario,
+                          struct ar_calibrate_request *request, enum ar_format format,
+                          struct ar_error *err)
 {
-    struct ar_cluster *cluster;
-    AR_TRY(plan_load_cluster(options, &cluster, err));
-    enum ar_status status = ar_calibrate_run(request, cluster, format, err);
-    ar_cluster_destroy(cluster);
-    return status;
+    struct ar_inputs *inputs;
+    struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
+    scenario->cluster = cluster;
+    ar_note_platform(request->notes, scenario);
+    return ar_calibrate_run(request, cluster, format, err);
 }
 
 enum ar_status command_calibrate(const struct options *options, struct ar_error *err)
 {
     enum ar_format format;
+    struct ar_scenario scenario;
     struct ar_calibrate_request request;
     char source[RESOURCE_PATH];
     uint64_t *held_out = NULL;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
-    AR_TRY(log_options_parse(options, &request, err));
-    AR_TRY(option_required(options, "cluster", options->cluster, err));
-    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", options->cluster, source, err));
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(options_scenario(options, 0, &scenario, err));
+    AR_TRY(log_options_parse(options, &scenario, &request, err));
+    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
     request.folds = options->folds;
     request.pair = options->pair;
     request.source_path = source;
-    request.settings = options->settings.texts;
-    request.settings_count = options->settings.count;
     request.out = options->out;
     if (options->hold_out != NULL && strcmp(options->hold_out, "none") == 0) {
         request.hold_out = AR_HOLD_OUT_NONE;
@@ -44,7 +45,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
                            &request.held_out_count, err));
         request.held_out = held_out;
     }
-    enum ar_status status = load_and_run(options, &request, format, err);
+    enum ar_status status = run(options, &scenario, &request, format, err);
     free(held_out);
     return status;
 }

@@ -7,19 +7,18 @@
 #include "ar_note.h"
 #include "ar_output.h"
 #include "ar_plot.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "log_options.h"
-#include "plan.h"
-#include "resource.h"
 
-static enum ar_status draw(const struct options *options, const struct plan *plan,
+static enum ar_status draw(const struct options *options, const struct ar_scenario *scenario,
                            struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
     char subject[160];
     struct ar_plot_report report;
     snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
-             ar_cluster_facts(plan->cluster)->name, plan->engine->name);
+             ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);
     const struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
                                             .path = options->out,
                                             .template_dir = templates,
@@ -27,12 +26,13 @@ static enum ar_status draw(const struct options *options, const struct plan *pla
     AR_TRY(resource_plots(templates, err));
     AR_TRY(ar_plot_draw(&request, &report, err));
     for (size_t i = 0; i < report.pictures_count; i++) {
-        plan_note(options, "%s/%s.svg and .png written", options->out, report.pictures[i].name);
+        ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
+                report.pictures[i].name);
     }
     return AR_OK;
 }
 
-static enum ar_status write_out(const struct options *options, const struct plan *plan,
+static enum ar_status write_out(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_comparison *comparison, struct ar_arena *arena,
                                 struct ar_error *err)
 {
@@ -41,100 +41,93 @@ static enum ar_status write_out(const struct options *options, const struct plan
     }
     AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
-    return draw(options, plan, err);
+    return draw(options, scenario, err);
 }
 
 /* Whose constants are the reference: those of `--tuning`, of the cluster or of its table. */
-static const struct ar_tuning *reference_of(const struct plan *plan)
+static const struct ar_tuning *reference_of(const struct ar_scenario *scenario)
 {
-    if (plan->constants != NULL) {
-        return &plan->constants->tuning;
+    if (scenario->constants != NULL) {
+        return &scenario->constants->tuning;
     }
-    return plan->library != NULL ? &plan->library->library.tuning : NULL;
+    return scenario->table != NULL ? &scenario->table->library.tuning : NULL;
 }
 
-static enum ar_status find_model(const struct options *options, const struct plan *plan,
+static enum ar_status find_model(const struct options *options, const struct ar_scenario *scenario,
                                  struct ar_comparison_model *model, struct ar_error *err)
 {
-    const char *standard = plan->engine->needs_library ? "auto" : "ring";
+    const char *standard = scenario->engine->needs_library ? "auto" : "ring";
     const char *name = options->algorithm != NULL ? options->algorithm : standard;
     *model = (struct ar_comparison_model){
-        .engine = plan->engine,
-        .option_asked = options->algorithm != NULL  ? "algorithm"
-                        : options->channels != NULL ? "channels"
-                                                    : NULL,
+        .engine = scenario->engine,
+        .option_asked = options->algorithm != NULL                   ? "algorithm"
+                        : ar_scenario_has(scenario, AR_KEY_CHANNELS) ? "channels"
+                                                                     : NULL,
         .collective = {.operation = &ar_operation_all_reduce,
-                       .cluster = plan->cluster,
-                       .channels = plan->channels,
-                       .window = plan->window,
-                       .element_bytes = ar_precision_bytes(plan->precision)},
-        .library = plan_library(plan),
-        .fit = plan->library,
-        .reference = reference_of(plan)};
+                       .cluster = scenario->cluster,
+                       .channels = scenario->channels,
+                       .window = scenario->window,
+                       .element_bytes = ar_precision_bytes(scenario->precision)},
+        .library = ar_scenario_library(scenario),
+        .fit = scenario->table,
+        .reference = reference_of(scenario)};
     return ar_algorithm_find_or_auto("--algorithm", name, &model->algorithm, err);
 }
 
-static enum ar_status run(const struct options *options, const struct plan *plan,
-                          enum ar_format format, struct ar_arena *arena, struct ar_error *err)
+/* The cluster of the measured set that the first file is; else it must be named. */
+static enum ar_status find_cluster(const struct options *options, struct ar_scenario *scenario,
+                                   struct ar_error *err)
 {
-    struct ar_calibrate_request request;
-    struct ar_comparison_model model;
-    struct ar_measured *measured;
-    struct ar_comparison comparison;
-    AR_TRY(log_options_parse(options, &request, err));
-    AR_TRY(find_model(options, plan, &model, err));
-    AR_TRY(ar_measured_read(&request, plan->cluster, arena, &measured, err));
-    AR_TRY(ar_comparison_run(&request, &model, measured, arena, &comparison, err));
-    if (options->out != NULL) {
-        AR_TRY(write_out(options, plan, &comparison, arena, err));
-    }
-    const char *release = model.reference != NULL ? ar_tuning_release(model.reference) : NULL;
-    ar_measured_note(measured, release, request.notes);
-    return ar_comparison_write(stdout, format, &comparison, arena, err);
-}
-
-/* The cluster of the measured set that the first file is; NULL if it is none. */
-static enum ar_status find_cluster(const struct options *options, struct ar_arena *arena,
-                                   const char **cluster, struct ar_error *err)
-{
+    static const struct ar_origin origin = {.where = "--cluster", .status = AR_USAGE};
     struct ar_measured_set *sets;
     size_t count;
     char path[RESOURCE_PATH];
-    AR_TRY(resource_find(RESOURCE_SETS, "compare", "index", path, err));
-    AR_TRY(ar_measured_sets_read(path, arena, &sets, &count, err));
-    const struct ar_measured_set *set = ar_measured_set_of(sets, count, options->arguments[0]);
-    if (set != NULL) {
-        *cluster = set->cluster;
-        ar_note(options->quiet ? NULL : stderr, "measured set %s: --cluster %s", set->name,
-                set->cluster);
+    if (option_key(options, AR_KEY_CLUSTER) != NULL || options->arguments_count == 0) {
+        return option_require_key(options, AR_KEY_CLUSTER, err);
     }
-    return AR_OK;
+    AR_TRY(resource_find(RESOURCE_SETS, "compare", "index", path, err));
+    AR_TRY(ar_measured_sets_read(path, options->arena, &sets, &count, err));
+    const struct ar_measured_set *set = ar_measured_set_of(sets, count, options->arguments[0]);
+    if (set == NULL) {
+        return option_require_key(options, AR_KEY_CLUSTER, err);
+    }
+    ar_note(option_notes(options), "measured set %s: --cluster %s", set->name, set->cluster);
+    return ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err);
 }
 
-static enum ar_status compare(const struct options *given, enum ar_format format,
-                              struct ar_arena *arena, struct ar_error *err)
+static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
+                           struct ar_error *err)
 {
-    struct plan plan;
-    struct options *options = ar_arena_alloc(arena, 1, sizeof *options);
-    if (options == NULL) {
-        return ar_error_no_memory(err, "options");
-    }
-    *options = *given;
-    if (options->cluster == NULL && options->arguments_count > 0) {
-        AR_TRY(find_cluster(options, arena, &options->cluster, err));
-    }
-    AR_TRY(plan_create(options, false, &plan, err));
-    enum ar_status status = run(options, &plan, format, arena, err);
-    plan_destroy(&plan);
-    return status;
+    static const struct ar_origin origin = {.where = "--engine", .status = AR_USAGE};
+    struct ar_inputs *inputs;
+    AR_TRY(options_scenario(options, 0, scenario, err));
+    AR_TRY(find_cluster(options, scenario, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, options->engine, err));
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(ar_scenario_load(scenario, inputs, err));
+    ar_note_platform(option_notes(options), scenario);
+    return AR_OK;
 }
 
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
     enum ar_format format;
-    struct ar_arena arena = {0};
+    struct ar_scenario scenario;
+    struct ar_calibrate_request request;
+    struct ar_comparison_model model;
+    struct ar_measured *measured;
+    struct ar_comparison comparison;
+    struct ar_arena *arena = options->arena;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
-    enum ar_status status = compare(options, format, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(load(options, &scenario, err));
+    AR_TRY(log_options_parse(options, &scenario, &request, err));
+    AR_TRY(find_model(options, &scenario, &model, err));
+    AR_TRY(ar_measured_read(&request, scenario.cluster, arena, &measured, err));
+    AR_TRY(ar_comparison_run(&request, &model, measured, arena, &comparison, err));
+    if (options->out != NULL) {
+        AR_TRY(write_out(options, &scenario, &comparison, arena, err));
+    }
+    const char *release = model.reference != NULL ? ar_tuning_release(model.reference) : NULL;
+    ar_measured_note(measured, release, request.notes);
+    return ar_comparison_write(stdout, format, &comparison, arena, err);
 }

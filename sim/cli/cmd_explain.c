@@ -6,28 +6,29 @@
 
 #include "ar_platform.h"
 #include "ar_units.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "explain_library.h"
 #include "explain_terms.h"
-#include "plan.h"
 
-static void write_head(const struct plan *plan, const struct ar_step *step)
+static void write_head(const struct ar_scenario *scenario, const struct ar_step *step)
 {
     char shape[AR_SHAPE_TEXT];
     uint32_t gpus = ar_shape_ranks(&step->collective.shape);
-    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n", plan->trace->name,
-           plan->trace->batch, ar_precision_name(plan->precision), gpus, gpus == 1 ? "" : "s",
-           ar_cluster_facts(plan->cluster)->name);
+    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n",
+           scenario->trace->name, scenario->trace->batch, ar_precision_name(scenario->precision),
+           gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name);
     if (step->engine->needs_library) {
         printf("%s %s, buckets %s, engine %s\n\n", ar_algorithm_name(step->collective.algorithm),
-               ar_shape_format(&step->collective.shape, shape), plan->fusion.text,
+               ar_shape_format(&step->collective.shape, shape), scenario->fusion.text,
                step->engine->name);
         return;
     }
     printf("%s %s, %" PRIu32 " channel%s, window %" PRIu32 ", buckets %s, engine %s\n\n",
            ar_algorithm_name(step->collective.algorithm),
-           ar_shape_format(&step->collective.shape, shape), plan->channels,
-           plan->channels == 1 ? "" : "s", plan->window, plan->fusion.text, step->engine->name);
+           ar_shape_format(&step->collective.shape, shape), scenario->channels,
+           scenario->channels == 1 ? "" : "s", scenario->window, scenario->fusion.text,
+           step->engine->name);
 }
 
 static void write_term(const char *name, double time_s, double whole_s)
@@ -49,9 +50,9 @@ static void write_hidden(const struct ar_step *step)
            step->allreduce_s * 1e3, -hidden_s * 1e3);
 }
 
-static void write_iteration(const struct plan *plan, const struct ar_step *step)
+static void write_iteration(const struct ar_scenario *scenario, const struct ar_step *step)
 {
-    const struct ar_trace *trace = plan->trace;
+    const struct ar_trace *trace = scenario->trace;
     double whole_s = step->iteration_s;
     printf("%-32s %10s %8s\n", "Iteration", "ms", "%");
     write_term("framework overhead", trace->step_overhead_s, whole_s);
@@ -119,12 +120,12 @@ static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *t
 }
 
 /* Has the cluster paths of the tier? Those of a platform file are all of one, others never. */
-static bool is_shown(const struct plan *plan, int tier)
+static bool is_shown(const struct ar_scenario *scenario, int tier)
 {
-    return (tier == AR_TIER_ROUTE) == (ar_cluster_platform_path(plan->cluster) != NULL);
+    return (tier == AR_TIER_ROUTE) == (ar_cluster_platform_path(scenario->cluster) != NULL);
 }
 
-static void write_phase(const struct plan *plan, const struct ar_phase_time *phase)
+static void write_phase(const struct ar_scenario *scenario, const struct ar_phase_time *phase)
 {
     char message[AR_UNIT_TEXT];
     char rate[AR_UNIT_TEXT];
@@ -136,12 +137,12 @@ static void write_phase(const struct plan *plan, const struct ar_phase_time *pha
            ar_format_bytes(phase->message_bytes, message), ar_bound_name(phase->bound),
            phase->time_s * 1e3);
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(plan, tier)) {
+        if (is_shown(scenario, tier)) {
             printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
         }
     }
     printf(" %8.3f  %s, %" PRIu32 " flow%s: %s\n", phase->reduction_s * 1e3,
-           ar_cluster_link_name(plan->cluster, phase->slowest_link, link, sizeof link),
+           ar_cluster_link_name(scenario->cluster, phase->slowest_link, link, sizeof link),
            phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s",
            ar_format_rate(phase->slowest_Bps, rate));
 }
@@ -154,26 +155,26 @@ static void write_extra(const char *name, double time_s)
     }
 }
 
-static void write_split(const struct plan *plan, const struct ar_step *step,
+static void write_split(const struct ar_scenario *scenario, const struct ar_step *step,
                         const struct ar_closed_time *sum)
 {
     printf("All-reduce by the closed form, ms, all buckets (message, bound: of the last bucket)\n");
     printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(plan, tier)) {
+        if (is_shown(scenario, tier)) {
             printf(" %17s", ar_tier_name((enum ar_tier)tier));
         }
     }
     printf(" %8s  %s\n", "reduce", "slowest hop");
     printf("  %-56s ", "");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
-        if (is_shown(plan, tier)) {
+        if (is_shown(scenario, tier)) {
             printf(" %8s %8s", "latency", "bandw.");
         }
     }
     printf("\n  %-22s %6s %10s %-6s %9.3f\n", "setup", "", "", "", sum->setup_s * 1e3);
     for (uint32_t i = 0; i < sum->phases_count; i++) {
-        write_phase(plan, &sum->phases[i]);
+        write_phase(scenario, &sum->phases[i]);
     }
     double time_s = sum->time_s + step->copy_s + step->statistics_s;
     double error = 100 * (time_s / step->allreduce_s - 1);
@@ -194,7 +195,7 @@ static void write_split(const struct plan *plan, const struct ar_step *step,
          "of slots\n");
 }
 
-static void write_closed(const struct plan *plan, const struct ar_step *step)
+static void write_closed(const struct ar_scenario *scenario, const struct ar_step *step)
 {
     if (ar_shape_ranks(&step->collective.shape) == 1) {
         return;
@@ -209,20 +210,20 @@ static void write_closed(const struct plan *plan, const struct ar_step *step)
         ar_closed_evaluate(step->trial.plan, step->trial.jobs[i].elements, &time);
         add_times(&sum, &time);
     }
-    write_split(plan, step, &sum);
+    write_split(scenario, step, &sum);
 }
 
-static void write_parameters(const struct plan *plan, const struct ar_step *step)
+static void write_parameters(const struct ar_scenario *scenario, const struct ar_step *step)
 {
     printf("%-26s %-18s %s\n", "Parameter", "value", "source");
-    for (size_t i = 0; i < ar_cluster_parameters_count(plan->cluster); i++) {
-        struct ar_cluster_parameter parameter = ar_cluster_parameter(plan->cluster, i);
+    for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
+        struct ar_cluster_parameter parameter = ar_cluster_parameter(scenario->cluster, i);
         if (strcmp(parameter.key, "description") != 0) {
             printf("  %-24s %-18s %s\n", parameter.key, parameter.text,
                    parameter.source[0] != '\0' ? parameter.source : "not stated");
         }
     }
-    printf("  %-24s %-18s %s\n", "layer times", plan->trace->name, plan->trace->source);
+    printf("  %-24s %-18s %s\n", "layer times", scenario->trace->name, scenario->trace->source);
     printf("  %-24s %-18s %s\n", "algorithm", ar_algorithm_name(step->collective.algorithm),
            ar_algorithm_source(step->collective.algorithm));
     if (step->trial.options[0] != '\0') {
@@ -230,32 +231,31 @@ static void write_parameters(const struct plan *plan, const struct ar_step *step
     }
 }
 
+static enum ar_status write_all(const struct options *options, const struct ar_scenario *scenario,
+                                struct ar_inputs *inputs, const struct ar_step *step,
+                                struct ar_error *err)
+{
+    write_head(scenario, step);
+    write_iteration(scenario, step);
+    write_buckets(step);
+    write_closed(scenario, step);
+    write_parameters(scenario, step);
+    bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario->terms.count > 0 ||
+                     scenario->rates != NULL;
+    return has_terms ? explain_terms_write(scenario, inputs, step->iteration_s, err) : AR_OK;
+}
+
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
-    enum ar_status status = plan_create(options, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_point(&plan, options, &point, err);
-    if (status == AR_OK) {
-        plan_begin(&plan, options, &point, 1);
-        struct ar_step step = plan_step(&plan, &point);
-        status = ar_step_run(&step, err);
-        if (status == AR_OK) {
-            write_head(&plan, &step);
-            write_iteration(&plan, &step);
-            write_buckets(&step);
-            write_closed(&plan, &step);
-            write_parameters(&plan, &step);
-            if (options->framework != NULL || options->terms.count > 0 ||
-                options->images_per_s_at != NULL) {
-                status = explain_terms_write(options, &plan, step.iteration_s, err);
-            }
-            ar_step_destroy(&step);
-        }
-    }
-    plan_destroy(&plan);
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    struct ar_step step = ar_scenario_step(&scenario);
+    AR_TRY(ar_step_run(&step, err));
+    enum ar_status status = write_all(options, &scenario, inputs, &step, err);
+    ar_step_destroy(&step);
     return status;
 }

@@ -6,13 +6,13 @@
 
 #include "ar_cluster.h"
 #include "ar_output.h"
-#include "ar_platform_file.h"
 #include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 #include "chrome_trace.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
-#include "plan.h"
+#include "ar_platform_file.h"
 
 /* Where the export goes: a file that appears whole or not at all, or stdout. */
 struct destination {
@@ -62,39 +62,31 @@ static enum ar_status write_platform(const struct ar_cluster *cluster, uint32_t 
 
 static enum ar_status export_platform(const struct options *options, struct ar_error *err)
 {
-    struct ar_cluster *cluster;
-    uint32_t gpus;
-    enum ar_status status =
-        option_refuse_others(options, COMMAND_EXPORT, "--format simgrid-xml", err);
-    if (status == AR_OK) {
-        status = option_required(options, "cluster", options->cluster, err);
+    uint32_t allowed = key_bits(AR_KEY_OF_CLUSTER) | KEY_BIT(AR_KEY_GPUS);
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    AR_TRY(option_refuse_others(options, allowed, "--format simgrid-xml", err));
+    if (options->ranks != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "export: found --ranks; expected none with --format simgrid-xml, see "
+                            "'allreckon export --help'");
     }
-    if (status == AR_OK) {
-        status = option_required(options, "gpus", options->gpus, err);
-    }
-    if (status == AR_OK && ar_platform_file_is_named(options->cluster)) {
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
+    AR_TRY(options_scenario(options, 0, &scenario, err));
+    if (ar_platform_file_is_named(scenario.cluster_name)) {
         return ar_error_set(err, AR_USAGE,
                             "--cluster: found %.300s, a SimGrid platform already; expected another "
                             "kind of cluster",
-                            options->cluster);
+                            scenario.cluster_name);
     }
-    if (status == AR_OK) {
-        status = plan_load_cluster(options, &cluster, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_gpus(cluster, options->gpus, &gpus, err);
-    uint32_t per_node = ar_cluster_facts(cluster)->gpus_per_node;
-    uint32_t nodes = status == AR_OK ? (gpus + per_node - 1) / per_node : 0;
-    if (status == AR_OK) {
-        status = ar_cluster_check_reach(cluster, nodes * per_node, err);
-    }
-    if (status == AR_OK) {
-        status = write_platform(cluster, nodes, options->out, err);
-    }
-    ar_cluster_destroy(cluster);
-    return status;
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
+    AR_TRY(ar_scenario_check_gpus(&scenario, err));
+    uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
+    uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
+    AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
+    return write_platform(scenario.cluster, nodes, options->out, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -104,36 +96,29 @@ static int compare_ranks(const void *a, const void *b)
     return (*first > *second) - (*first < *second);
 }
 
-/* The ranks to show in ascending order; owned by the caller. */
-static enum ar_status read_ranks(const struct options *options, const struct plan *plan,
-                                 uint32_t ranks_count, uint32_t **ranks, uint32_t *count,
-                                 struct ar_error *err)
+/* The ranks to show in ascending order, in the arena. */
+static enum ar_status read_ranks(const struct options *options, const struct ar_scenario *scenario,
+                                 uint32_t **ranks, uint32_t *count, struct ar_error *err)
 {
-    uint32_t per_node = ar_cluster_facts(plan->cluster)->gpus_per_node;
+    uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    uint32_t ranks_count = ar_shape_ranks(&scenario->shape);
     uint64_t *listed = NULL;
     size_t listed_count = 0;
-    enum ar_status status = AR_OK;
     if (options->ranks != NULL) {
-        status = list_ranks("--ranks", options->ranks, ranks_count, &listed, &listed_count, err);
-    }
-    if (status != AR_OK) {
-        return status;
+        AR_TRY(list_ranks("--ranks", options->ranks, ranks_count, &listed, &listed_count, err));
     }
     size_t capacity = listed_count > CHROME_TRACE_RANKS ? listed_count : CHROME_TRACE_RANKS;
-    uint32_t *made = calloc(capacity, sizeof *made);
-    if (made == NULL) {
-        free(listed);
-        return ar_error_no_memory(err, "the ranks");
-    }
-    *count = (uint32_t)listed_count;
-    for (size_t i = 0; i < listed_count; i++) {
+    uint32_t *made = ar_arena_alloc(options->arena, capacity, sizeof *made);
+    for (size_t i = 0; made != NULL && i < listed_count; i++) {
         made[i] = (uint32_t)listed[i];
     }
-    if (options->ranks == NULL) {
-        *count = chrome_trace_choose(ranks_count, per_node, made);
-    }
-    qsort(made, *count, sizeof *made, compare_ranks);
     free(listed);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the ranks");
+    }
+    *count = options->ranks != NULL ? (uint32_t)listed_count
+                                    : chrome_trace_choose(ranks_count, per_node, made);
+    qsort(made, *count, sizeof *made, compare_ranks);
     *ranks = made;
     return AR_OK;
 }
@@ -151,81 +136,62 @@ static enum ar_status write_trace(const struct ar_step *step, const struct ar_ro
 }
 
 /* Runs one step with a timeline of the ranks and writes it. */
-static enum ar_status run_trace(const struct options *options, const struct plan *plan,
-                                const struct point *point, struct ar_timeline *timeline,
-                                struct ar_error *err)
+static enum ar_status run_trace(const struct options *options, const struct ar_scenario *scenario,
+                                struct ar_timeline *timeline, struct ar_error *err)
 {
     struct ar_row row;
-    struct ar_step step = plan_step(plan, point);
-    /* Contention may make other buckets than the plan knows of; no more than there are tensors. */
+    struct ar_step step = ar_scenario_step(scenario);
+    /* Contention may make other buckets than the scenario knows of; no more than there are
+     * tensors. */
     struct ar_trial sizes = {.collective = step.collective,
-                             .jobs_count = plan->trace->tensors_count,
+                             .jobs_count = scenario->trace->tensors_count,
                              .timeline = timeline};
-    timeline->marks_s = calloc(ar_timeline_size(&sizes), sizeof *timeline->marks_s);
+    timeline->marks_s =
+        ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *timeline->marks_s);
     if (timeline->marks_s == NULL) {
         return ar_error_no_memory(err, "the timeline");
     }
     step.timeline = timeline;
-    enum ar_status status = plan_run_step(plan, point, &step, &row, err);
-    if (status == AR_OK) {
-        row.wall_s = NAN; /* the same step gives the same file */
-        plan_note_estimates(options, &row, 1);
-        status = write_trace(&step, &row, options->out, err);
-        ar_step_destroy(&step);
-    }
-    free(timeline->marks_s);
+    AR_TRY(ar_run_step(scenario, &step, &row, err));
+    row.wall_s = NAN; /* the same step gives the same file */
+    ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
+    enum ar_status status = write_trace(&step, &row, options->out, err);
+    ar_step_destroy(&step);
     return status;
 }
 
-static enum ar_status check_timeline(const struct point *point, struct ar_error *err)
+static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (point->engine->has_timeline) {
+    if (scenario->engine->has_timeline) {
         return AR_OK;
     }
     return ar_error_set(err, AR_USAGE,
                         "--engine: found %s, which does not say when ranks do what; expected "
                         "simgrid or recurrence with --format chrome-trace",
-                        point->engine->name);
+                        scenario->engine->name);
 }
 
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
     uint32_t *ranks = NULL;
     struct ar_timeline timeline = {.ranks_count = 0};
-    enum ar_status status = plan_create(options, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    plan.iterations_count = 1;
-    status = plan_check_messages(&plan, "export", err);
-    if (status == AR_OK) {
-        status = plan_point(&plan, options, &point, err);
-    }
-    if (status == AR_OK) {
-        status = read_ranks(options, &plan, ar_shape_ranks(&point.shape), &ranks,
-                            &timeline.ranks_count, err);
-    }
-    if (status == AR_OK) {
-        timeline.ranks = ranks;
-        plan_begin(&plan, options, &point, 1);
-        status = check_timeline(&point, err);
-    }
-    if (status == AR_OK) {
-        status = run_trace(options, &plan, &point, &timeline, err);
-    }
-    free(ranks);
-    plan_destroy(&plan);
-    return status;
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    scenario.iterations_count = 1;
+    AR_TRY(option_check_messages(options, &scenario, err));
+    AR_TRY(read_ranks(options, &scenario, &ranks, &timeline.ranks_count, err));
+    AR_TRY(refuse_closed(&scenario, err));
+    timeline.ranks = ranks;
+    ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    return run_trace(options, &scenario, &timeline, err);
 }
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
-    enum ar_status status = option_required(options, "format", options->format, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(option_required(options, "format", options->format, err));
     if (options->out != NULL && options->out[0] == '\0') {
         return ar_error_set(err, AR_USAGE, "--out: found \"\"; expected a file name");
     }

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "ar_units.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "link_table.h"
-#include "plan.h"
 
 enum { TOP_MAX = 1000000 };
 
@@ -17,104 +17,66 @@ struct request {
 static enum ar_status read_request(const struct options *options, struct request *request,
                                    struct ar_error *err)
 {
-    if ((options->payload == NULL) == (options->trace == NULL)) {
+    bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
+    bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
+    if (has_payload == has_trace) {
         return ar_error_set(err, AR_USAGE,
                             "links: found %s; expected one of them: --payload for one all-reduce, "
                             "--trace for a training step",
-                            options->payload == NULL ? "neither --payload nor --trace"
-                                                     : "--payload and --trace");
+                            has_trace ? "--payload and --trace" : "neither --payload nor --trace");
     }
-    enum ar_status status = AR_OK;
-    if (options->payload != NULL) {
-        status = option_refuse_others(options, COMMAND_LINKS, "--payload", err);
+    if (has_payload) {
+        uint32_t allowed = key_bits(AR_KEY_OF_COLLECTIVE) | KEY_BIT(AR_KEY_PAYLOAD);
+        AR_TRY(option_refuse_others(options, allowed, "--payload", err));
     }
-    if (status == AR_OK) {
-        status = ar_format_parse("--format", options->format, &request->format, err);
-    }
-    if (status == AR_OK) {
-        status = ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err);
-    }
-    return option_status(status, err);
+    AR_TRY(ar_format_parse("--format", options->format, &request->format, err));
+    return option_status(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
+                         err);
 }
 
-static enum ar_status read_payload(const struct options *options, const struct plan *plan,
-                                   struct point *point, struct ar_error *err)
+/* The load of all buckets of a step. */
+static enum ar_status add_step(const struct ar_scenario *scenario, struct ar_link_load *loads,
+                               struct ar_error *err)
 {
-    uint64_t *sizes;
-    size_t count;
-    if (options->payload == NULL) {
-        return AR_OK;
-    }
-    enum ar_status status = plan_payloads(plan, options->payload, &sizes, &count, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    point->payload_bytes = sizes[0];
-    free(sizes);
-    if (count > 1) {
-        return ar_error_set(err, AR_USAGE, "--payload: found \"%s\"; expected one size",
-                            options->payload);
-    }
-    return AR_OK;
-}
-
-/* The load of all buckets of a step, or of the bare all-reduce. */
-static enum ar_status add_loads(const struct plan *plan, const struct point *point,
-                                struct ar_link_load *loads, struct ar_error *err)
-{
-    struct ar_collective collective = plan_collective(plan, point);
+    struct ar_collective collective = ar_scenario_collective(scenario);
     struct ar_workload *workload;
-    uint64_t bare = point->payload_bytes / collective.element_bytes;
-    if (point->payload_bytes > 0) {
-        return ar_link_load_add(&collective, &bare, 1, loads, err);
-    }
-    enum ar_status status = plan_workload(plan, point, &workload, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    uint64_t *elements = calloc(workload->buckets_count, sizeof *elements);
-    for (uint32_t i = 0; elements != NULL && i < workload->buckets_count; i++) {
+    AR_TRY(ar_scenario_workload(scenario, &workload, err));
+    uint32_t count = workload->buckets_count;
+    uint64_t *elements = ar_arena_alloc(scenario->arena, count, sizeof *elements);
+    for (uint32_t i = 0; elements != NULL && i < count; i++) {
         elements[i] = workload->buckets[i].elements;
     }
-    status = elements == NULL
-                 ? ar_error_no_memory(err, "the buckets")
-                 : ar_link_load_add(&collective, elements, workload->buckets_count, loads, err);
-    free(elements);
     ar_workload_destroy(workload);
-    return status;
+    return elements == NULL ? ar_error_no_memory(err, "the buckets")
+                            : ar_link_load_add(&collective, elements, count, loads, err);
 }
 
-static enum ar_status make_table(const struct plan *plan, const struct point *point,
-                                 struct link_table *table, struct ar_error *err)
+static enum ar_status make_table(const struct ar_scenario *scenario, struct link_table *table,
+                                 struct ar_error *err)
 {
-    struct ar_link_load *loads = calloc(ar_cluster_links_count(plan->cluster), sizeof *loads);
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    uint64_t bare = scenario->payload_bytes / collective.element_bytes;
+    struct ar_link_load *loads =
+        ar_arena_alloc(scenario->arena, ar_cluster_links_count(scenario->cluster), sizeof *loads);
     if (loads == NULL) {
         return ar_error_no_memory(err, "the loads of links");
     }
-    enum ar_status status = add_loads(plan, point, loads, err);
-    if (status == AR_OK) {
-        status = link_table_create(plan->cluster, loads, table, err);
-    }
-    free(loads);
-    return status;
+    AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
+                                         : add_step(scenario, loads, err));
+    return link_table_create(scenario->cluster, loads, table, err);
 }
 
-static enum ar_status run_point(const struct options *options, const struct plan *plan,
-                                struct point point, const struct request *request,
-                                struct ar_error *err)
+static enum ar_status run(const struct options *options, const struct ar_scenario *scenario,
+                          const struct request *request, struct ar_error *err)
 {
-    struct ar_row rows[PLAN_CHECKED_ROWS];
+    struct ar_row rows[CHECKED_ROWS];
     size_t rows_count = 0;
     struct link_table table;
-    plan_begin(plan, options, &point, 1);
-    enum ar_status status = plan_run_checked(options, plan, point, rows, &rows_count, err);
-    if (status == AR_OK) {
-        status = make_table(plan, &point, &table, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
-    plan_note_estimates(options, rows, rows_count);
+    FILE *notes = option_notes(options);
+    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
+    AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
+    AR_TRY(make_table(scenario, &table, err));
+    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     if (request->format == AR_FORMAT_CSV) {
         link_table_write_csv(stdout, &table, rows, rows_count);
     } else if (request->format == AR_FORMAT_JSON) {
@@ -128,28 +90,15 @@ static enum ar_status run_point(const struct options *options, const struct plan
 
 enum ar_status command_links(const struct options *options, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
     struct request request;
-    struct options all = *options;
-    all.baseline = "gpu"; /* efficiency is not asked for; this one costs nothing */
-    enum ar_status status = read_request(options, &request, err);
-    if (status == AR_OK) {
-        status = plan_create(&all, options->trace != NULL, &plan, err);
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    AR_TRY(read_request(options, &request, err));
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    scenario.baseline = AR_BASELINE_GPU; /* efficiency is not asked for; this one costs nothing */
+    AR_TRY(option_check_messages(options, &scenario, err));
+    if (scenario.trace == NULL) {
+        AR_TRY(ar_scenario_check_payload(&scenario, err));
     }
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_check_messages(&plan, "links", err);
-    if (status == AR_OK) {
-        status = plan_point(&plan, options, &point, err);
-    }
-    if (status == AR_OK) {
-        status = read_payload(options, &plan, &point, err);
-    }
-    if (status == AR_OK) {
-        status = run_point(options, &plan, point, &request, err);
-    }
-    plan_destroy(&plan);
-    return status;
+    return run(options, &scenario, &request, err);
 }

@@ -12,7 +12,7 @@
 #include "ar_verify.h"
 #include "commands.h"
 #include "lists.h"
-#include "reproduce_rows.h"
+#include "published_rows.h"
 #include "resource.h"
 #include "training_file.h"
 
@@ -229,9 +229,9 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
     size_t algorithms_count;
     size_t ranks_count;
     enum ar_status status =
-        list_algorithms("--algorithms", options->algorithm, &algorithms, &algorithms_count, err);
+        list_algorithms("--algorithms", options->algorithms, &algorithms, &algorithms_count, err);
     if (status == AR_OK) {
-        status = list_counts("--gpus", options->gpus, RANKS_MAX, &ranks, &ranks_count, err);
+        status = list_counts("--gpus", options->gpus_list, RANKS_MAX, &ranks, &ranks_count, err);
     }
     if (status == AR_OK) {
         status = verify_all(algorithms, algorithms_count, ranks, ranks_count, err);

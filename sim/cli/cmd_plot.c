@@ -3,9 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "ar_note.h"
 #include "ar_plot.h"
 #include "commands.h"
-#include "plan.h"
 #include "resource.h"
 
 static uint32_t terminal_columns(void)
@@ -14,15 +14,14 @@ static uint32_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-static void report_pictures(const struct options *options, const struct ar_plot_report *report)
+static void report_pictures(FILE *notes, const struct ar_plot_report *report)
 {
     if (report->rows_failed > 0) {
-        plan_note(
-            options, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
-            report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
+        ar_note(notes, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
+                report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
     }
     if (report->remark[0] != '\0') {
-        plan_note(options, "%s", report->remark);
+        ar_note(notes, "%s", report->remark);
     }
     for (size_t i = 0; i < report->pictures_count; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
@@ -31,7 +30,7 @@ static void report_pictures(const struct options *options, const struct ar_plot_
                    picture->name);
         }
         if (picture->reason[0] != '\0') {
-            plan_note(options, "%s: %s", picture->name, picture->reason);
+            ar_note(notes, "%s: %s", picture->name, picture->reason);
         }
     }
 }
@@ -60,7 +59,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     };
     status = ar_plot_draw(&request, &report, err);
     if (status == AR_OK) {
-        report_pictures(options, &report);
+        report_pictures(option_notes(options), &report);
     }
     return status;
 }

@@ -1,43 +1,49 @@
 /* reproduce: published training runs, predicted beside measured. */
-#include <stdbool.h>
+#include <inttypes.h>
 #include <unistd.h>
 
+#include "ar_note.h"
 #include "ar_output.h"
 #include "ar_plot.h"
 #include "ar_pool.h"
 #include "ar_units.h"
+#include "cmd_run.h"
 #include "commands.h"
-#include "plan.h"
 #include "reproduce.h"
-#include "resource.h"
 
 enum { SAMPLES_MAX = 100000 };
 
-static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
-                                   enum ar_format *format, struct ar_error *err)
+static enum ar_status read_numbers(const struct options *options, struct reproduction *reproduction,
+                                   struct ar_error *err)
 {
     uint64_t samples;
     uint64_t jobs = ar_pool_processors();
-    const struct ar_engine *engine;
-    enum ar_status status = ar_format_parse("--format", options->format, format, err);
-    if (status == AR_OK) {
-        status = ar_parse_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err);
+    AR_TRY(ar_parse_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
+    AR_TRY(ar_parse_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
+    if (options->jobs != NULL) {
+        AR_TRY(ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
     }
-    if (status == AR_OK) {
-        status = ar_parse_count("--seed", options->seed, 0, UINT32_MAX, &reproduction->seed, err);
+    reproduction->samples_count = (uint32_t)samples;
+    reproduction->jobs = (uint32_t)jobs;
+    return AR_OK;
+}
+
+static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
+                                   struct published_request *request, struct ar_error *err)
+{
+    static const struct ar_origin origin = {.where = "--engine", .status = AR_USAGE};
+    *request = (struct published_request){.files = options->arguments,
+                                          .files_count = options->arguments_count,
+                                          .pattern = options->rows};
+    AR_TRY(option_status(read_numbers(options, reproduction, err), err));
+    AR_TRY(options_scenario(options, 0, &request->given, err));
+    if (options->engine != NULL) {
+        AR_TRY(ar_scenario_set(&request->given, AR_KEY_ENGINE, &origin, options->engine, err));
     }
-    if (status == AR_OK && options->jobs != NULL) {
-        status = ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err);
-    }
-    if (status == AR_OK && options->engine != NULL) {
-        status = ar_engine_find("--engine", options->engine, &engine, err);
-    }
-    if (status == AR_OK) {
-        reproduction->samples_count = (uint32_t)samples;
-        reproduction->jobs = (uint32_t)jobs;
-        status = command_find("predict", &reproduction->predict, err);
-    }
-    return option_status(status, err);
+    reproduction->request = request;
+    reproduction->shows_sensitivities = options->sensitivity;
+    AR_TRY(options_inputs(options, &reproduction->inputs, err));
+    return published_read(request, &reproduction->rows, err);
 }
 
 /* Draws what was written. */
@@ -47,20 +53,19 @@ static enum ar_status draw(const struct options *options, struct ar_error *err)
     struct ar_plot_report report;
     const struct ar_plot_request request = {
         .set = AR_PLOT_PUBLISHED, .path = options->out, .template_dir = templates};
-    enum ar_status status = resource_plots(templates, err);
-    if (status == AR_OK) {
-        status = ar_plot_draw(&request, &report, err);
-    }
-    for (size_t i = 0; status == AR_OK && i < report.pictures_count; i++) {
+    FILE *notes = option_notes(options);
+    AR_TRY(resource_plots(templates, err));
+    AR_TRY(ar_plot_draw(&request, &report, err));
+    for (size_t i = 0; i < report.pictures_count; i++) {
         const struct ar_plot_picture *picture = &report.pictures[i];
         if (picture->is_drawn) {
-            plan_note(options, "%s/%s.svg and .png written", options->out, picture->name);
+            ar_note(notes, "%s/%s.svg and .png written", options->out, picture->name);
         }
         if (picture->reason[0] != '\0') {
-            plan_note(options, "%s: %s", picture->name, picture->reason);
+            ar_note(notes, "%s: %s", picture->name, picture->reason);
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* Whether files can be written into the directory, which is made: asked before the predictions,
@@ -73,40 +78,43 @@ static enum ar_status try_directory(const char *directory, bool *is_made, struct
     if (snprintf(path, sizeof path, "%s/reproduce.csv", directory) >= (int)sizeof path) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
     }
-    enum ar_status status = ar_make_directory(directory, err);
-    if (status == AR_OK) {
-        status = ar_output_open(path, &output, err);
+    AR_TRY(ar_make_directory(directory, err));
+    AR_TRY(ar_output_open(path, &output, err));
+    ar_output_abort(&output);
+    return AR_OK;
+}
+
+static enum ar_status run(const struct options *options, enum ar_format format,
+                          struct reproduction *reproduction, struct ar_error *err)
+{
+    bool has_files = options->out != NULL;
+    ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
+            reproduction->rows.count, reproduction->rows.count == 1 ? "" : "s",
+            reproduction->samples_count, reproduction->seed);
+    AR_TRY(reproduce_run(reproduction, has_files, err));
+    if (has_files) {
+        AR_TRY(reproduce_write_files(options->out, reproduction, err));
+        AR_TRY(draw(options, err));
     }
-    if (status == AR_OK) {
-        ar_output_abort(&output);
-    }
-    return status;
+    reproduce_write(stdout, format, reproduction);
+    return AR_OK;
 }
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    struct reproduction reproduction = {.options = options};
+    struct reproduction reproduction = {.request = NULL};
+    struct published_request request;
     bool is_made = false;
     enum ar_format format;
-    enum ar_status status = read_options(options, &reproduction, &format, err);
-    if (status == AR_OK) {
-        status = published_read(options, &reproduction.rows, err);
-    }
+    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    reproduction.has_sensitivities =
+        options->sensitivity || options->out != NULL || format == AR_FORMAT_JSON;
+    enum ar_status status = read_options(options, &reproduction, &request, err);
     if (status == AR_OK && options->out != NULL) {
         status = try_directory(options->out, &is_made, err);
     }
     if (status == AR_OK) {
-        plan_note(options, "%zu row%s; bands of %u draws, seed %llu", reproduction.rows.count,
-                  reproduction.rows.count == 1 ? "" : "s", (unsigned)reproduction.samples_count,
-                  (unsigned long long)reproduction.seed);
-        status = reproduce_run(&reproduction, options->out != NULL, err);
-    }
-    if (status == AR_OK && options->out != NULL) {
-        status = reproduce_write_files(options->out, &reproduction, err);
-        status = status == AR_OK ? draw(options, err) : status;
-    }
-    if (status == AR_OK) {
-        reproduce_write(stdout, format, &reproduction);
+        status = run(options, format, &reproduction, err);
     }
     if (status != AR_OK && is_made) {
         rmdir(options->out); /* stays if there is something in it */

@@ -1,83 +1,124 @@
 /* allreduce and predict: rows on stdout. */
+#include "cmd_run.h"
+
 #include <stdlib.h>
 
 #include "commands.h"
-#include "plan.h"
+#include "lists.h"
 
-/* Runs points one after the other and writes their rows. */
-static enum ar_status run_points(const struct options *options, const struct plan *plan,
-                                 struct point *points, size_t count, struct ar_error *err)
+static void end_inputs(void *inputs)
+{
+    ar_inputs_destroy(inputs);
+}
+
+enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
+                              struct ar_error *err)
+{
+    struct ar_inputs *made = ar_inputs_create();
+    *inputs = made != NULL ? ar_arena_own(options->arena, made, end_inputs) : NULL;
+    return *inputs != NULL ? AR_OK : ar_error_no_memory(err, "the inputs");
+}
+
+enum ar_status option_require_key(const struct options *options, enum ar_key key,
+                                  struct ar_error *err)
+{
+    return option_required(options, ar_key_name(key), option_key(options, key), err);
+}
+
+enum ar_status option_check_messages(const struct options *options,
+                                     const struct ar_scenario *scenario, struct ar_error *err)
+{
+    if (!scenario->engine->needs_library) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "%s: --engine: found %s, which knows of no messages; expected recurrence, "
+                        "simgrid or closed",
+                        options->command->name, scenario->engine->name);
+}
+
+enum ar_status options_load(const struct options *options, uint32_t without,
+                            struct ar_scenario *scenario, struct ar_inputs **inputs,
+                            struct ar_error *err)
+{
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
+    AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    AR_TRY(options_inputs(options, inputs, err));
+    AR_TRY(options_scenario(options, without, scenario, err));
+    AR_TRY(ar_scenario_load(scenario, *inputs, err));
+    ar_note_platform(option_notes(options), scenario);
+    return AR_OK;
+}
+
+enum ar_status run_checked(const struct options *options, const struct ar_scenario *scenario,
+                           struct ar_row *rows, size_t *rows_count, struct ar_error *err)
+{
+    AR_TRY(ar_run(scenario, &rows[*rows_count], err));
+    (*rows_count)++;
+    if (options->check) {
+        struct ar_scenario checker = ar_run_checker(scenario);
+        AR_TRY(ar_run(&checker, &rows[*rows_count], err));
+        (*rows_count)++;
+    }
+    return AR_OK;
+}
+
+/* Runs scenarios one after the other and writes their rows. */
+static enum ar_status run_all(const struct options *options, const struct ar_scenario *scenarios,
+                              size_t count, struct ar_error *err)
 {
     enum ar_format format;
-    enum ar_status status = ar_format_parse("--format", options->format, &format, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    struct ar_row *rows = malloc(PLAN_CHECKED_ROWS * count * sizeof *rows);
     size_t rows_count = 0;
+    double cost_s = 0;
+    FILE *notes = option_notes(options);
+    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows");
     }
-    plan_begin(plan, options, points, count);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        status = plan_run_checked(options, plan, points[i], rows, &rows_count, err);
+    for (size_t i = 0; i < count; i++) {
+        cost_s += ar_run_cost_s(&scenarios[i]);
     }
-    if (status == AR_OK) {
-        plan_note_estimates(options, rows, rows_count);
-        status = ar_rows_write(stdout, format, rows, rows_count, err);
+    ar_note_before(notes, &scenarios[0], cost_s);
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(run_checked(options, &scenarios[i], rows, &rows_count, err));
     }
-    free(rows);
-    return status;
+    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
+    return ar_rows_write(stdout, format, rows, rows_count, err);
 }
 
 enum ar_status command_predict(const struct options *options, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
-    enum ar_status status = plan_create(options, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_point(&plan, options, &point, err);
-    if (status == AR_OK) {
-        plan_describe(&plan, options, 1);
-        status = run_points(options, &plan, &point, 1, err);
-    }
-    plan_destroy(&plan);
-    return status;
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    ar_note_points(option_notes(options), &scenario, 1);
+    return run_all(options, &scenario, 1, err);
 }
 
 enum ar_status command_allreduce(const struct options *options, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
     uint64_t *sizes = NULL;
     size_t count = 0;
-    struct point *points = NULL;
-    enum ar_status status = plan_create(options, false, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = option_required(options, "payload", options->payload, err);
-    if (status == AR_OK) {
-        status = plan_point(&plan, options, &point, err);
-    }
-    if (status == AR_OK) {
-        status = plan_payloads(&plan, options->payload, &sizes, &count, err);
-    }
-    if (status == AR_OK) {
-        points = malloc(count * sizeof *points);
-        status = points == NULL ? ar_error_no_memory(err, "the points") : AR_OK;
-    }
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        points[i] = point;
-        points[i].payload_bytes = sizes[i];
-    }
-    if (status == AR_OK) {
-        status = run_points(options, &plan, points, count, err);
+    AR_TRY(option_required(options, "payload", options->payloads, err));
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    AR_TRY(list_sizes("--payload", options->payloads, &sizes, &count, err));
+    struct ar_scenario *scenarios = ar_arena_alloc(options->arena, count, sizeof *scenarios);
+    for (size_t i = 0; scenarios != NULL && i < count; i++) {
+        scenarios[i] = scenario;
+        scenarios[i].payload_bytes = sizes[i];
     }
     free(sizes);
-    free(points);
-    plan_destroy(&plan);
-    return status;
+    if (scenarios == NULL) {
+        return ar_error_no_memory(err, "the payloads");
+    }
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
+    }
+    return run_all(options, scenarios, count, err);
 }

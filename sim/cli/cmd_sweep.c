@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "ar_note.h"
 #include "ar_units.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "sweep.h"
 #include "sweep_files.h"
@@ -27,47 +29,78 @@ static enum ar_status read_request(const struct options *options, struct sweep_r
     return writes ? sweep_files_check(request->directory, err) : AR_OK;
 }
 
-/* What all rows have in common; what varies is in the rows. */
-static void describe(const struct options *options, const struct space *space)
+/* Keys that may be lists stay texts; the others are those of all points. */
+static enum ar_status read_space(const struct options *options, struct space_request *request,
+                                 struct ar_error *err)
 {
-    plan_note_framework(&space->variants.plan, options);
-    if (space->variants.axes.variants_count == 1) {
-        plan_describe(&space->variants.plan, options, space->points_count);
-    } else {
-        plan_note(options,
-                  "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 "
-                  "%% is one %s (--baseline %s)",
-                  space->points_count, space->variants.axes.variants_count,
-                  space->variants.plan.baseline == AR_BASELINE_GPU ? "GPU" : "node",
-                  ar_baseline_name(space->variants.plan.baseline));
+    uint32_t axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
+    struct ar_scenario settings;
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    AR_TRY(option_required(options, "gpus", options->gpus_list, err));
+    AR_TRY(options_scenario(options, axes, &request->base, err));
+    AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
+    request->axes.settings = settings.settings;
+    request->axes.has_jitter =
+        option_key(options, AR_KEY_FRAMEWORK) != NULL || request->base.terms.count > 0;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IS_AXIS)) {
+            request->axes.lists[i] = option_key(options, (enum ar_key)i);
+        }
     }
+    request->gpus = options->gpus_list;
+    request->algorithms = options->algorithms;
+    request->shapes = options->shapes;
+    request->payloads = options->payloads;
+    return options_inputs(options, &request->inputs, err);
+}
+
+/* What all rows have in common; what varies is in the rows. */
+static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
+{
+    const struct ar_scenario *scenario;
+    uint32_t last = space->variants.axes.variants_count - 1;
+    AR_TRY(variants_scenario(&space->variants, last, &scenario, err));
+    ar_note_platform(notes, scenario);
+    ar_note_framework(notes, scenario);
+    if (last == 0) {
+        ar_note_points(notes, scenario, space->points_count);
+    } else {
+        ar_note(notes,
+                "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 "
+                "%% is one %s (--baseline %s)",
+                space->points_count, last + 1,
+                scenario->baseline == AR_BASELINE_GPU ? "GPU" : "node",
+                ar_baseline_name(scenario->baseline));
+    }
+    return AR_OK;
 }
 
 static enum ar_status prepare(const struct options *options, struct sweep_request *request,
-                              struct space *space, struct ar_error *err)
+                              struct space_request *points, struct space *space,
+                              struct ar_error *err)
 {
+    points->notes = request->notes;
     AR_TRY(read_request(options, request, err));
-    AR_TRY(space_create(options, space, err));
-    describe(options, space);
-    return AR_OK;
+    AR_TRY(read_space(options, points, err));
+    AR_TRY(space_create(points, space, err));
+    return describe(request->notes, space, err);
 }
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
-    struct options own = *options;
-    struct sweep_request request = {.options = &own,
-                                    .directory = options->out,
+    struct sweep_request request = {.directory = options->out,
                                     .resumes = options->resume,
                                     .is_best = options->best,
                                     .launcher = launcher_find()};
-    struct space *space = calloc(1, sizeof *space);
-    if (space == NULL) {
+    struct space_request *points = ar_arena_alloc(options->arena, 1, sizeof *points);
+    struct space *space = ar_arena_alloc(options->arena, 1, sizeof *space);
+    if (points == NULL || space == NULL) {
         return ar_error_no_memory(err, "a sweep");
     }
-    own.quiet = request.is_quiet = options->quiet || request.launcher.rank > 0; /* one talks */
-    enum ar_status status = prepare(&own, &request, space, err);
+    request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
+    enum ar_status status = prepare(options, &request, points, space, err);
     status = sweep_run(&request, space, status, err);
     space_destroy(space);
-    free(space);
     return status;
 }

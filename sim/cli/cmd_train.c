@@ -3,10 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_note.h"
 #include "ar_output.h"
+#include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
-#include "plan.h"
 #include "sweep_files.h"
 #include "training_file.h"
 
@@ -19,6 +20,8 @@ struct text {
 
 struct output {
     const struct options *options;
+    struct ar_scenario given;
+    struct ar_inputs *inputs;
     enum ar_format format;
     struct text shown; /* for stdout */
     struct text kept;  /* for DIR/train.csv */
@@ -59,28 +62,29 @@ static void add_training(struct output *output)
     output->runs_count++;
     output->rows_count += training->phases_count;
     for (size_t i = 0; i < training->phases_count; i++) {
-        output->estimates_count += training->rows[i].exact == 0;
+        output->estimates_count += ar_rows_estimates(&training->rows[i], 1);
     }
     if (training->is_shape_dropped) {
-        plan_note(output->options,
-                  "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
-                  training->name, training->gpus,
-                  training->rows[0].shape[0] != '\0' ? training->rows[0].shape : "of the ring");
+        ar_note(option_notes(output->options),
+                "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
+                training->name, training->gpus,
+                training->rows[0].shape[0] != '\0' ? training->rows[0].shape : "of the ring");
     }
 }
 
+/* Predicts a run on a number of GPUs, or on those of its file (0). */
 static enum ar_status predict_on(const struct training_file *file, uint64_t gpus,
                                  struct output *output, struct ar_error *err)
 {
-    char text[24];
-    struct options options = *output->options;
-    snprintf(text, sizeof text, "%" PRIu64, gpus);
-    options.gpus = text;
-    enum ar_status status = training_predict_file(file, &options, &output->training, err);
-    if (status == AR_OK) {
-        add_training(output);
+    struct ar_scenario given = output->given;
+    if (gpus > 0) {
+        given.gpus = (uint32_t)gpus;
+        given.origins[AR_KEY_GPUS] =
+            (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
-    return status;
+    AR_TRY(training_predict_file(file, &given, output->inputs, &output->training, err));
+    add_training(output);
+    return AR_OK;
 }
 
 /* All counts of `--gpus`; of several, those whose total batch is no more than an epoch. */
@@ -91,13 +95,13 @@ static enum ar_status predict_list(const struct training_file *file, struct outp
     size_t count = 0;
     size_t before = output->runs_count;
     enum ar_status status =
-        list_counts("--gpus", output->options->gpus, UINT32_MAX, &gpus, &count, err);
+        list_counts("--gpus", output->options->gpus_list, UINT32_MAX, &gpus, &count, err);
     for (size_t i = 0; status == AR_OK && i < count; i++) {
         if (count > 1 && !training_file_fits(file, (uint32_t)gpus[i])) {
-            plan_note(output->options,
-                      "%s on %" PRIu64 " GPUs is left out: a total batch of more than the %" PRIu64
-                      " images of an epoch",
-                      file->name, gpus[i], file->images);
+            ar_note(option_notes(output->options),
+                    "%s on %" PRIu64 " GPUs is left out: a total batch of more than the %" PRIu64
+                    " images of an epoch",
+                    file->name, gpus[i], file->images);
         } else {
             status = predict_on(file, gpus[i], output, err);
         }
@@ -107,7 +111,7 @@ static enum ar_status predict_list(const struct training_file *file, struct outp
         return ar_error_set(err, AR_USAGE,
                             "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
                             "at most the %" PRIu64 " images of an epoch",
-                            output->options->gpus, file->csv->path, file->images);
+                            output->options->gpus_list, file->csv->path, file->images);
     }
     return status;
 }
@@ -119,13 +123,10 @@ static enum ar_status predict_file(const char *name, struct output *output, stru
     if (status != AR_OK) {
         return status;
     }
-    if (output->options->gpus != NULL) {
+    if (output->options->gpus_list != NULL) {
         status = predict_list(file, output, err);
     } else {
-        status = training_predict_file(file, output->options, &output->training, err);
-        if (status == AR_OK) {
-            add_training(output);
-        }
+        status = predict_on(file, 0, output, err);
     }
     training_file_destroy(file);
     return status;
@@ -179,8 +180,10 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
                             "train: no run; expected the name of a shipped run (see 'allreckon "
                             "list runs') or run files");
     }
-    enum ar_status status = ar_format_parse("--format", options->format, &output->format, err);
-    return status == AR_OK && options->out != NULL ? sweep_files_check(options->out, err) : status;
+    AR_TRY(ar_format_parse("--format", options->format, &output->format, err));
+    AR_TRY(options_scenario(options, 0, &output->given, err));
+    AR_TRY(options_inputs(options, &output->inputs, err));
+    return options->out != NULL ? sweep_files_check(options->out, err) : AR_OK;
 }
 
 enum ar_status command_train(const struct options *options, struct ar_error *err)
@@ -194,7 +197,7 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         status = write_file(&output, err);
     }
     if (status == AR_OK) {
-        plan_note_estimates_count(options, output.estimates_count, output.rows_count);
+        ar_note_estimates(option_notes(options), output.estimates_count, output.rows_count);
         fwrite(output.shown.bytes, 1, output.shown.size, stdout);
     }
     drop_text(&output.shown);

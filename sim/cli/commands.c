@@ -2,20 +2,21 @@
 #include "commands.h"
 
 const struct command commands[] = {
-    {"list", COMMAND_LIST,
+    {"list", COMMAND_LIST, 0, 0, 0,
      "algorithms, clusters, traces, runs, frameworks, published runs, engines",
      "[algorithms|clusters|traces|runs|frameworks|published|engines|sets|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
      "  allreckon list algorithms",
      command_list},
-    {"allreduce", COMMAND_ALLREDUCE, "time of one all-reduce", "", 0,
+    {"allreduce", COMMAND_ALLREDUCE, AR_KEY_OF_COLLECTIVE, 0, 0, "time of one all-reduce", "", 0,
      "Times one all-reduce on a cluster. algbw and busbw are those of nccl-tests.\n\n"
      "example: 1024 GPUs, 51.1 MB, a 32 x 32 torus\n"
      "  allreckon allreduce --cluster abci-v100 --gpus 1024 --algorithm torus2d --shape 32x32 "
      "--payload 51.1MB",
      command_allreduce},
-    {"predict", COMMAND_PREDICT, "one training step: time, images/s, scaling efficiency", "", 0,
+    {"predict", COMMAND_PREDICT, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
+     "one training step: time, images/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
      "what\n"
@@ -23,7 +24,8 @@ const struct command commands[] = {
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace resnet50-v1.5",
      command_predict},
-    {"train", COMMAND_TRAIN, "time to train of a whole run", "RUN.csv...", ARGUMENTS_MAX,
+    {"train", COMMAND_TRAIN, AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
+     "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the\n"
      "batch of each phase of epochs. Every phase is one predicted step times its number of steps,\n"
      "and evaluations if the file has them. Options win over the file; --gpus takes a list, with\n"
@@ -33,7 +35,9 @@ const struct command commands[] = {
      "  allreckon train sony-v2-3456\n"
      "  allreckon train example --gpus 64:1024:x2 --format csv",
      command_train},
-    {"sweep", COMMAND_SWEEP, "many GPU counts, algorithms and grid shapes at once", "", 0,
+    {"sweep", COMMAND_SWEEP, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0,
+     KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE),
+     "many GPU counts, algorithms and grid shapes at once", "", 0,
      "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
      "a table; with --out also the files that 'allreckon plot' draws.\n\n"
      "--batch, --precision, --gradient-scale, --bucket, --channels, --window, --engine, --jitter,\n"
@@ -49,7 +53,7 @@ const struct command commands[] = {
      "\\\n"
      "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best",
      command_sweep},
-    {"plot", COMMAND_PLOT, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
+    {"plot", COMMAND_PLOT, 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
      "time against payload. A sweep of several batches or payloads (--gradient-scale) also gives\n"
      "a table of GPU counts from which torus2d is faster than the ring. The gnuplot script and "
@@ -58,8 +62,8 @@ const struct command commands[] = {
      "example:\n"
      "  allreckon plot out/abci",
      command_plot},
-    {"explain", COMMAND_EXPLAIN, "every term of a prediction, each parameter with its source", "",
-     0,
+    {"explain", COMMAND_EXPLAIN, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
+     "every term of a prediction, each parameter with its source", "", 0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase\n"
      "and the source of every parameter. With --engine library or nccl it lists their calls. "
@@ -68,8 +72,8 @@ const struct command commands[] = {
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5",
      command_explain},
-    {"links", COMMAND_LINKS | COMMAND_LINKS_STEP,
-     "load of every link: which one is the bottleneck?", "", 0,
+    {"links", COMMAND_LINKS, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, KEY_BIT(AR_KEY_PAYLOAD),
+     KEY_BIT(AR_KEY_BASELINE), "load of every link: which one is the bottleneck?", "", 0,
      "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
      "on each link, and how busy that keeps it while the communication stream runs. Bytes and\n"
      "messages are exact; the time is that of the engine.\n\n"
@@ -77,8 +81,9 @@ const struct command commands[] = {
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 "
      "--payload 64MiB",
      command_links},
-    {"calibrate", COMMAND_CALIBRATE, "fit a cluster to measured all-reduces, with errors", "LOG...",
-     ARGUMENTS_MAX,
+    {"calibrate", COMMAND_CALIBRATE, 0,
+     KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING), 0,
+     "fit a cluster to measured all-reduces, with errors", "LOG...", ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
      "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
@@ -95,8 +100,10 @@ const struct command commands[] = {
      "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
      "--out mine-fitted.topo",
      command_calibrate},
-    {"compare", COMMAND_COMPARE, "predictions beside measured all-reduces, error per row", "LOG...",
-     ARGUMENTS_MAX,
+    {"compare", COMMAND_COMPARE, 0,
+     KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
+         KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
+     0, "predictions beside measured all-reduces, error per row", "LOG...", ARGUMENTS_MAX,
      "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
      "own\n"
      "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
@@ -107,8 +114,8 @@ const struct command commands[] = {
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
      command_compare},
-    {"reproduce", COMMAND_REPRODUCE, "published training runs, predicted beside measured",
-     "[ROWS.csv...]", ARGUMENTS_MAX,
+    {"reproduce", COMMAND_REPRODUCE, 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
+     "published training runs, predicted beside measured", "[ROWS.csv...]", ARGUMENTS_MAX,
      "Predicts published runs from their own parameters and prints what was measured beside it.\n"
      "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
      "run (column assume, validate/data/published/ranges.csv) is drawn at random; all of it is "
@@ -120,8 +127,8 @@ const struct command commands[] = {
      "  allreckon reproduce\n"
      "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine",
      command_reproduce},
-    {"export", COMMAND_EXPORT | COMMAND_TIMELINE, "a SimGrid platform, or a timeline for Perfetto",
-     "", 0,
+    {"export", COMMAND_EXPORT, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
+     "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
      "(DTD 4.1). It takes --cluster, --set, --gpus and --out.\n"
      "--format chrome-trace simulates one training step and writes what some ranks do when, in "
@@ -136,7 +143,7 @@ const struct command commands[] = {
      "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
      "\\\n    --trace resnet50-v1.5 --out step.json",
      command_export},
-    {"verify", COMMAND_VERIFY, "proves the algorithms by symbolic execution", "", 0,
+    {"verify", COMMAND_VERIFY, 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"
      "for 0, 1, N-1, N, N+1 and 101 elements; fails if a contribution is lost or counts twice.\n\n"
      "example:\n"

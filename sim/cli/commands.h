@@ -6,6 +6,7 @@
 
 #include "options.h"
 
+/** Bits of commands in the table of options. */
 enum {
     COMMAND_LIST = 1,
     COMMAND_ALLREDUCE = 2,
@@ -16,12 +17,10 @@ enum {
     COMMAND_EXPORT = 64,
     COMMAND_VERIFY = 128,
     COMMAND_LINKS = 256,
-    COMMAND_LINKS_STEP = 512, /**< links of a training step; COMMAND_LINKS is that of both */
-    COMMAND_CALIBRATE = 2048,
-    COMMAND_COMPARE = 4096,
-    COMMAND_TRAIN = 8192,
-    COMMAND_REPRODUCE = 16384,
-    COMMAND_TIMELINE = 1024, /**< export of a timeline; COMMAND_EXPORT is that of a platform */
+    COMMAND_CALIBRATE = 512,
+    COMMAND_COMPARE = 1024,
+    COMMAND_TRAIN = 2048,
+    COMMAND_REPRODUCE = 4096,
 };
 
 enum ar_status command_list(const struct options *options, struct ar_error *err);

@@ -5,10 +5,11 @@
 #define AR_LOG_OPTIONS_H
 
 #include "ar_calibrate_request.h"
+#include "ar_scenario.h"
 #include "options.h"
 
 /** Parses what calibrate and compare have in common. Texts and lists are those of the options. */
-enum ar_status log_options_parse(const struct options *options,
+enum ar_status log_options_parse(const struct options *options, const struct ar_scenario *scenario,
                                  struct ar_calibrate_request *request, struct ar_error *err);
 
 #endif

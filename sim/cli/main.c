@@ -57,7 +57,7 @@ static enum ar_status show_help(const char *name, struct ar_error *err)
     return status;
 }
 
-static enum ar_status run(int argc, char **argv, struct ar_error *err)
+static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct ar_error *err)
 {
     const struct command *command;
     struct options options;
@@ -69,19 +69,16 @@ static enum ar_status run(int argc, char **argv, struct ar_error *err)
         puts("allreckon " AR_VERSION);
         return AR_OK;
     }
-    enum ar_status status = command_find(argv[1], &command, err);
-    if (status == AR_OK) {
-        status = options_parse(command, argc - 1, argv + 1, &options, err);
-    }
-    if (status == AR_OK && launcher_find().rank > 0 &&
-        (options.help || command->bit != COMMAND_SWEEP)) {
+    AR_TRY(command_find(argv[1], &command, err));
+    AR_TRY(options_parse(command, arena, argc - 1, argv + 1, &options, err));
+    if (launcher_find().rank > 0 && (options.help || command->bit != COMMAND_SWEEP)) {
         return AR_OK; /* rank 0 does it */
     }
-    if (status == AR_OK && options.help) {
+    if (options.help) {
         help_write(stdout, command);
         return AR_OK;
     }
-    return status == AR_OK ? command->run(&options, err) : status;
+    return command->run(&options, err);
 }
 
 int main(int argc, char **argv)
@@ -92,7 +89,9 @@ int main(int argc, char **argv)
         help_write(stderr, NULL);
         return ar_status_exit_code(AR_USAGE);
     }
-    enum ar_status status = run(argc, argv, &err);
+    struct ar_arena arena = {NULL};
+    enum ar_status status = run(argc, argv, &arena, &err);
+    ar_arena_end(&arena);
     if (status == AR_OK) {
         status = finish_stdout(&err);
     }

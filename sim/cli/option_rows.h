@@ -1,31 +1,26 @@
 /** \file option_rows.h
- * The table of options, for parsing and `--help`.
+ * The options of commands that are no keys of a scenario, for parsing and `--help`.
  */
 #ifndef AR_OPTION_ROWS_H
 #define AR_OPTION_ROWS_H
 
 #include "commands.h"
 
-/* One option; `offset` leads to its `const char *` in struct options, or to its bool if it has no
- * placeholder. */
+enum { OPTIONS_MAX = AR_KEYS_COUNT + 32 };
+
+/* One option of a command, a key or its own. */
 struct option_row {
     const char *name;
-    const char *placeholder;
+    const char *placeholder; /* NULL: it takes no value */
     unsigned commands;
-    size_t offset;
-    bool repeats;         /* `offset` leads to its struct option_values */
+    size_t offset; /* of its `const char *` in struct options, of its bool if it takes none */
     const char *standard; /* default; NULL: none */
     const char *help;
+    bool is_key;
+    enum ar_key key;
 };
 
-extern const struct option_row option_rows[];
-extern const size_t option_rows_count;
-
-/** Whether a run file may set an option of `train`, so that its default comes after the file
- * (options_complete()). */
-static inline bool option_is_of_file(const struct command *command, const struct option_row *row)
-{
-    return command->bit == COMMAND_TRAIN && (row->commands & COMMAND_PREDICT) != 0;
-}
+/** Writes the options of a command, keys first; returns how many there are. */
+size_t option_rows_of(const struct command *command, struct option_row rows[OPTIONS_MAX]);
 
 #endif

@@ -1,8 +1,9 @@
 /** \file options.h
  * The command line: commands, their options, their help.
  *
- * One table holds all options with the commands that take them; parsing and `--help` read the same
- * table. Values stay text here and are parsed where they are used, by the parsers of their type.
+ * A command takes keys of a scenario (ar_key.h) and options of its own; parsing, `--help` and the
+ * nearest name of a wrong one read the same tables. Texts of the command line are known here only:
+ * options_scenario() turns those of keys into a scenario.
  */
 #ifndef AR_OPTIONS_H
 #define AR_OPTIONS_H
@@ -12,39 +13,29 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "ar_error.h"
+#include "ar_arena.h"
+#include "ar_key.h"
 
-enum { SETTINGS_MAX = 64, ARGUMENTS_MAX = 256, GIVEN_MAX = 64 };
+enum { ARGUMENTS_MAX = 256, REPEATED_MAX = 64 };
 
 struct command;
 
-/** The values of an option that may be repeated, in order. */
+/** The texts of a key, in order. */
 struct option_values {
-    const char *texts[SETTINGS_MAX];
+    const char *const *texts;
     size_t count;
 };
 
 struct options {
     const struct command *command; /**< that they are of */
-    const char *cluster;
-    const char *gpus;
-    const char *algorithm;
-    const char *shape;
-    const char *payload;
-    const char *trace;
-    const char *batch;
-    const char *precision;
-    const char *bucket;
-    const char *framework;
-    const char *images_per_s_at;
-    const char *gradient_scale;
-    const char *engine;
-    const char *baseline;
-    const char *channels;
-    const char *window;
-    const char *jitter;
-    const char *iterations;
-    const char *seed;
+    struct ar_arena *arena;        /**< ends with the command */
+    struct option_values keys[AR_KEYS_COUNT];
+    const char *gpus_list;
+    const char *algorithms;
+    const char *algorithm; /**< that a comparison predicts; of others it is a key */
+    const char *engine;    /**< of a comparison and of published rows; of others it is a key */
+    const char *shapes;
+    const char *payloads;
     const char *format;
     const char *out;
     const char *jobs;
@@ -52,15 +43,10 @@ struct options {
     const char *top;
     const char *hold_out;
     const char *time;
-    const char *tuning;
     const char *pair;
     const char *samples;
+    const char *draws_seed;
     const char *rows;
-    struct option_values settings;   /**< `--set` */
-    struct option_values terms;      /**< `--term` */
-    struct option_values slow_links; /**< `--slow-link` */
-    struct option_values down_links; /**< `--down-link` */
-    struct option_values stragglers; /**< `--straggler` */
     bool check;
     bool best;
     bool resume;
@@ -69,17 +55,16 @@ struct options {
     bool quiet;
     bool ascii;
     bool help;
-    const char *arguments[ARGUMENTS_MAX]; /**< what is not an option */
+    const char *const *arguments; /**< what is not an option */
     size_t arguments_count;
-    uint32_t jitter_steps;        /**< --iterations with jitter if it is not given; 0: 20. Not an
-                                       option of the command line */
-    const char *given[GIVEN_MAX]; /**< names of the options that were given */
-    size_t given_count;
 };
 
 struct command {
     const char *name;
-    unsigned bit;          /**< in the option table */
+    unsigned bit;          /**< in the table of options */
+    unsigned key_uses;     /**< it takes the keys with one of these uses (enum ar_key_use), */
+    uint32_t keys_more;    /**< those of these bits, KEY_BIT(), */
+    uint32_t keys_less;    /**< and not those of these */
     const char *summary;   /**< one line */
     const char *arguments; /**< usage of the positional arguments, "" if none */
     size_t arguments_max;
@@ -88,33 +73,50 @@ struct command {
     enum ar_status (*run)(const struct options *options, struct ar_error *err);
 };
 
+#define KEY_BIT(key) (UINT32_C(1) << (key))
+
 /** The table of commands, ended by a row without a name. */
 extern const struct command commands[];
 
 /** Finds a command by name; the error names the nearest one. */
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err);
 
-/** Parses the options of a command; `argv[0]` is its name. Defaults are filled in. An option may be
- * given once, but for `--set`, `--term`, `--slow-link`, `--down-link`, `--straggler` and those
- * without a value. */
-enum ar_status options_parse(const struct command *command, int argc, char **argv,
-                             struct options *options, struct ar_error *err);
-
-/** Fills what is NULL with the defaults of a command (its bit), such as for `train`, whose options
- * have theirs only behind the run file. */
-void options_complete(unsigned command, struct options *options);
+/** Parses the options of a command; `argv[0]` is its name. Defaults of options that are no keys are
+ * filled in. An option may be given once, but for keys that repeat and those without a value. */
+enum ar_status options_parse(const struct command *command, struct ar_arena *arena, int argc,
+                             char **argv, struct options *options, struct ar_error *err);
 
 /** Writes the help of a command, or of the program if `command` is NULL. */
 void help_write(FILE *file, const struct command *command);
+
+/** The text of a key, NULL if it was not given. */
+static inline const char *option_key(const struct options *options, enum ar_key key)
+{
+    return options->keys[key].count > 0 ? options->keys[key].texts[0] : NULL;
+}
+
+/** Where notes go: stderr, or nowhere with --quiet. */
+static inline FILE *option_notes(const struct options *options)
+{
+    return options->quiet ? NULL : stderr;
+}
+
+/** Begins a scenario with all keys that were given but those of the bits `without`. */
+struct ar_scenario;
+enum ar_status options_scenario(const struct options *options, uint32_t without,
+                                struct ar_scenario *scenario, struct ar_error *err);
 
 /** Refuses a missing option: `value` is NULL. */
 enum ar_status option_required(const struct options *options, const char *name, const char *value,
                                struct ar_error *err);
 
-/** Refuses options of the command that do not have `bit` in the table: they are for another use of
- * it than `use`, such as "--format simgrid-xml". */
-enum ar_status option_refuse_others(const struct options *options, unsigned bit, const char *use,
-                                    struct ar_error *err);
+/** Refuses the keys that were given but those of the bits `allowed`: they are for another use of
+ * the command than `use`, such as "--format simgrid-xml". */
+enum ar_status option_refuse_others(const struct options *options, uint32_t allowed,
+                                    const char *use, struct ar_error *err);
+
+/** Bits of the keys that have one of these uses. */
+uint32_t key_bits(unsigned uses);
 
 /** The status of parsing an option's value, ar_error_as_usage(). */
 enum ar_status option_status(enum ar_status status, struct ar_error *err);

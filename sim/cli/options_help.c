@@ -3,21 +3,19 @@
 
 static void command_help(FILE *file, const struct command *command)
 {
+    struct option_row rows[OPTIONS_MAX];
+    size_t count = option_rows_of(command, rows);
     fprintf(file, "usage: allreckon %s %s%s[options]\n\n%s\n\noptions:\n", command->name,
             command->arguments, command->arguments[0] != '\0' ? " " : "", command->text);
-    for (size_t i = 0; i < option_rows_count; i++) {
-        if ((option_rows[i].commands & command->bit) == 0) {
-            continue;
-        }
+    for (size_t i = 0; i < count; i++) {
+        const struct option_row *row = &rows[i];
         char left[40];
-        snprintf(left, sizeof left, "--%s%s%s", option_rows[i].name,
-                 option_rows[i].placeholder != NULL ? " " : "",
-                 option_rows[i].placeholder != NULL ? option_rows[i].placeholder : "");
-        fprintf(file, "  %-18s %s", left, option_rows[i].help);
-        if (option_rows[i].standard != NULL) {
-            fprintf(file,
-                    option_is_of_file(command, &option_rows[i]) ? " [of the file, or %s]" : " [%s]",
-                    option_rows[i].standard);
+        snprintf(left, sizeof left, "--%s%s%s", row->name, row->placeholder != NULL ? " " : "",
+                 row->placeholder != NULL ? row->placeholder : "");
+        fprintf(file, "  %-18s %s", left, row->help);
+        if (row->standard != NULL) {
+            bool is_of_file = row->is_key && command->key_uses == AR_KEY_IN_RUN;
+            fprintf(file, is_of_file ? " [of the file, or %s]" : " [%s]", row->standard);
         }
         fputc('\n', file);
     }

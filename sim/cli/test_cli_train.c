@@ -247,8 +247,9 @@ Test(cli_train, files_beside_the_run_file_are_found)
     cr_expect_str_eq(cli_cell(table, 1, "trace"), "trace");
     struct cli_run other =
         cli_run("sed s/,32/,16/ d/a.run.csv >d/b.run.csv; $AR train d/b.run.csv");
-    cli_expect_error(&other, "another batch than that of a timed trace", 65,
-                     "d/b.run.csv:8: d/trace.csv: measured at batch 32, batch 16 was asked for");
+    cli_expect_error(
+        &other, "another batch than that of a timed trace", 65,
+        "d/b.run.csv:8: batch: found 16; expected 32, at which trace trace was measured");
 }
 
 Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)

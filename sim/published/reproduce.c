@@ -36,32 +36,37 @@ static struct evaluation *append_short(struct evaluation_list *list, uint32_t ro
     return item;
 }
 
-/* The nominal prediction of each row, the same over few steps, and one for each end of each of its
- * ranges. */
+/* What the ends of ranges are compared with, and a prediction for each end of each range. */
+static enum ar_status list_ends(const struct published *published, uint32_t row,
+                                struct evaluation_list *list, struct ar_error *err)
+{
+    struct evaluation *item = append_short(list, row);
+    for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
+        uint32_t ends = range_ends_count(&published->ranges[i]);
+        for (uint32_t end = 0; item != NULL && end < ends; end++) {
+            item = append_short(list, row);
+            if (item != NULL) {
+                item->picks[i] = range_end(&published->ranges[i], end);
+            }
+        }
+    }
+    return item != NULL ? AR_OK : ar_error_no_memory(err, "the predictions");
+}
+
+/* The nominal prediction of each row, and its sensitivities if they are asked for. */
 static enum ar_status list_singles(const struct reproduction *reproduction,
                                    struct evaluation_list *list, struct ar_error *err)
 {
     const struct published_rows *rows = &reproduction->rows;
     for (uint32_t row = 0; row < rows->count; row++) {
-        const struct published *published = &rows->rows[row];
-        if (published_is_context(published)) {
+        if (published_is_context(&rows->rows[row])) {
             continue;
         }
-        struct evaluation *item = evaluation_list_append(list, row);
-        if (item != NULL) { /* what the ends are compared with */
-            item = append_short(list, row);
-        }
-        for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
-            uint32_t ends = range_ends_count(&published->ranges[i]);
-            for (uint32_t end = 0; item != NULL && end < ends; end++) {
-                item = append_short(list, row);
-                if (item != NULL) {
-                    item->picks[i] = range_end(&published->ranges[i], end);
-                }
-            }
-        }
-        if (item == NULL) {
+        if (evaluation_list_append(list, row) == NULL) {
             return ar_error_no_memory(err, "the predictions");
+        }
+        if (reproduction->has_sensitivities) {
+            AR_TRY(list_ends(&rows->rows[row], row, list, err));
         }
     }
     return AR_OK;
@@ -180,12 +185,12 @@ static enum ar_status take_samples(struct reproduction *reproduction,
 /* The engine of the row has a band of its own. */
 static bool is_fitted(const struct reproduction *reproduction, const struct published *row)
 {
-    const struct ar_engine *engine;
+    const struct ar_scenario *given = &reproduction->request->given;
+    const struct ar_engine *engine = given->engine;
     struct ar_error ignored; /* none is named, and the standard one has no band */
-    const char *name = reproduction->options->engine != NULL
-                           ? reproduction->options->engine
-                           : published_cell(row, PUBLISHED_engine);
-    return ar_engine_find("engine", name, &engine, &ignored) == AR_OK && engine->is_fitted;
+    return (ar_scenario_has(given, AR_KEY_ENGINE) ||
+            ar_engine_find("", row->keys[AR_KEY_ENGINE], &engine, &ignored) == AR_OK) &&
+           engine->is_fitted;
 }
 
 static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)

@@ -12,8 +12,7 @@
 #include <stdio.h>
 
 #include "ar_row.h"
-#include "ar_step.h"
-#include "reproduce_rows.h"
+#include "published_rows.h"
 
 /** Steps of a draw with jitter. The slowest of hundreds of ranks varies so little from
  * step to step that more of them change a band less than the draws do. */
@@ -70,8 +69,10 @@ struct curve_point {
 };
 
 struct reproduction {
-    const struct options *options;
-    const struct command *predict; /**< whose options a row has */
+    const struct published_request *request;
+    struct ar_inputs *inputs;
+    bool has_sensitivities;   /**< something shows predictions at ends of ranges, */
+    bool shows_sensitivities; /**< the table for people, too */
     uint32_t samples_count;
     uint32_t jobs;
     uint64_t seed;
@@ -95,8 +96,9 @@ enum ar_status reproduce_evaluate_all(const struct reproduction *reproduction,
                                       const struct evaluation *evaluations, uint32_t count,
                                       struct outcome *outcomes, struct ar_error *err);
 
-/** Fills in results, sensitivities and, if `has_curves`, curves of rows that were read. The first
- * prediction that fails is the error, but for those of curves. Freed with reproduce_free(). */
+/** Fills in results and, if they are asked for, sensitivities and curves of rows that were read.
+ * The first prediction that fails is the error, but for those of curves. Freed with
+ * reproduce_free(). */
 enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
                              struct ar_error *err);
 void reproduce_free(struct reproduction *reproduction);

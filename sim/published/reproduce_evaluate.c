@@ -1,178 +1,144 @@
 /* One prediction of a published run. */
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "ar_run.h"
 #include "ar_text.h"
-#include "commands.h"
-#include "plan.h"
 #include "reproduce.h"
 #include "training.h"
 
-/* Columns that are options of predict and train. */
-static const struct {
-    enum published_column column;
-    const char *option;
-    size_t offset;
-} option_columns[] = {
-    {PUBLISHED_cluster, "cluster", offsetof(struct options, cluster)},
-    {PUBLISHED_gpus, "gpus", offsetof(struct options, gpus)},
-    {PUBLISHED_algorithm, "algorithm", offsetof(struct options, algorithm)},
-    {PUBLISHED_shape, "shape", offsetof(struct options, shape)},
-    {PUBLISHED_trace, "trace", offsetof(struct options, trace)},
-    {PUBLISHED_batch, "batch", offsetof(struct options, batch)},
-    {PUBLISHED_precision, "precision", offsetof(struct options, precision)},
-    {PUBLISHED_framework, "framework", offsetof(struct options, framework)},
-    {PUBLISHED_images_per_s_at, "images-per-s-at", offsetof(struct options, images_per_s_at)},
-    {PUBLISHED_bucket, "bucket", offsetof(struct options, bucket)},
-    {PUBLISHED_channels, "channels", offsetof(struct options, channels)},
-    {PUBLISHED_window, "window", offsetof(struct options, window)},
-    {PUBLISHED_engine, "engine", offsetof(struct options, engine)},
-    {PUBLISHED_jitter, "jitter", offsetof(struct options, jitter)},
-    {PUBLISHED_baseline, "baseline", offsetof(struct options, baseline)},
-};
-
-/* A command line that is made, with the texts it points to. */
-struct line {
-    struct options options;
-    const char *cells[PUBLISHED_COLUMNS_COUNT];
-    char texts[2 * SETTINGS_MAX][RANGE_TEXT];
-    size_t texts_count;
-    char values[RANGES_MAX][RANGE_VALUE];
-    char gpus[16];
-};
-
-/* Puts `KEY=VALUE` among the values of --set or --term, in the place of one of the same key. */
-static enum ar_status put(struct line *line, struct option_values *values, const char *text,
-                          size_t length, struct ar_error *err)
+/* Values stand in a file: what is wrong there is data. */
+static struct ar_origin origin_of(enum ar_key key)
 {
-    if (length >= RANGE_TEXT || line->texts_count == 2 * SETTINGS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "found \"%.60s...\"; expected at most %d settings of less than %d "
-                            "characters",
-                            text, SETTINGS_MAX, RANGE_TEXT);
-    }
-    char *kept = line->texts[line->texts_count++];
-    snprintf(kept, RANGE_TEXT, "%.*s", (int)length, text);
-    size_t key = strcspn(kept, "=") + 1;
-    for (size_t i = 0; i < values->count; i++) {
-        if (strncmp(values->texts[i], kept, key) == 0) {
-            values->texts[i] = kept;
-            return AR_OK;
-        }
-    }
-    if (values->count == SETTINGS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "found more than %d settings", SETTINGS_MAX);
-    }
-    values->texts[values->count++] = kept;
-    return AR_OK;
+    return (struct ar_origin){.where = ar_keys[key].option, .status = AR_BAD_DATA};
+}
+
+static enum ar_status set(struct ar_scenario *scenario, enum ar_key key, const char *text,
+                          struct ar_error *err)
+{
+    struct ar_origin origin = origin_of(key);
+    return ar_scenario_set(scenario, key, &origin, text, err);
+}
+
+/* Puts `KEY=VALUE` among the settings or the terms, in the place of one of the same key. */
+static enum ar_status put(struct ar_scenario *scenario, enum ar_key key, const char *text,
+                          struct ar_error *err)
+{
+    struct ar_origin origin = origin_of(key);
+    return ar_scenario_replace(scenario, key, &origin, text, err);
 }
 
 /* Puts the texts of a cell, separated by semicolons. */
-static enum ar_status put_cell(struct line *line, struct option_values *values, const char *cell,
+static enum ar_status put_cell(struct ar_scenario *scenario, enum ar_key key, const char *cell,
                                struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (const char *at = cell + strspn(cell, " ;"); status == AR_OK && *at != '\0';) {
-        size_t length = strcspn(at, ";");
-        size_t kept = length;
-        while (kept > 0 && at[kept - 1] == ' ') {
-            kept--;
+    char *rest = ar_arena_text(scenario->arena, cell);
+    if (rest == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
+        if (part[0] != '\0') {
+            AR_TRY(put(scenario, key, part, err));
         }
-        status = put(line, values, at, kept, err);
-        at += length + strspn(at + length, " ;");
-    }
-    return status;
-}
-
-static enum ar_status put_all(struct line *line, struct option_values *values,
-                              const struct option_values *from, struct ar_error *err)
-{
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < from->count; i++) {
-        status = put(line, values, from->texts[i], strlen(from->texts[i]), err);
-    }
-    return status;
-}
-
-/* Sets the parameter of a range. */
-static enum ar_status set_range(struct line *line, uint32_t index, const struct range *range,
-                                pick value, struct ar_error *err)
-{
-    char text[2 * RANGE_TEXT];
-    const char *key = range_key(range);
-    range_value(range, value, line->values[index]);
-    bool is_set = strncmp(key, "set.", 4) == 0;
-    if (is_set || strncmp(key, "term.", 5) == 0) {
-        snprintf(text, sizeof text, "%s=%s", key + (is_set ? 4 : 5), line->values[index]);
-        return put(line, is_set ? &line->options.settings : &line->options.terms, text,
-                   strlen(text), err);
-    }
-    enum published_column column = published_column_find(key);
-    if (column != PUBLISHED_COLUMNS_COUNT) {
-        line->cells[column] = line->values[index];
     }
     return AR_OK;
 }
 
-/* What comes from the row, then from the ranges, then from the command line. */
-static enum ar_status fill_line(const struct reproduction *reproduction,
-                                const struct evaluation *evaluation, struct line *line,
-                                struct ar_error *err)
+/* The value that a range of this key takes in an evaluation, in the arena; NULL: none. */
+static enum ar_status find_pick(struct ar_arena *arena, const struct published *row,
+                                const struct evaluation *evaluation, enum ar_key key,
+                                const char **text, struct ar_error *err)
 {
-    const struct published *row = &reproduction->rows.rows[evaluation->row];
-    const struct options *given = reproduction->options;
-    struct options *options = &line->options;
-    memcpy(line->cells, row->cells, sizeof line->cells);
-    enum ar_status status = put_cell(line, &options->settings, row->cells[PUBLISHED_set], err);
-    if (status == AR_OK) {
-        status = put_cell(line, &options->terms, row->cells[PUBLISHED_term], err);
-    }
-    for (uint32_t i = 0; status == AR_OK && i < row->ranges_count; i++) {
-        if (!isnan(evaluation->picks[i])) {
-            status = set_range(line, i, &row->ranges[i], evaluation->picks[i], err);
+    char value[RANGE_VALUE];
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        if (range_is_of(&row->ranges[i], key) && !isnan(evaluation->picks[i])) {
+            range_value(&row->ranges[i], evaluation->picks[i], value);
+            *text = ar_arena_text(arena, value);
+            return *text != NULL ? AR_OK : ar_error_no_memory(err, "a range");
         }
     }
-    if (status == AR_OK) {
-        status = put_all(line, &options->settings, &given->settings, err);
-    }
-    if (status == AR_OK) {
-        status = put_all(line, &options->terms, &given->terms, err);
-    }
-    if (given->engine != NULL) {
-        line->cells[PUBLISHED_engine] = given->engine;
-    }
-    if (evaluation->algorithm != NULL) {
-        line->cells[PUBLISHED_algorithm] = evaluation->algorithm;
-    }
-    if (evaluation->gpus > 0) {
-        snprintf(line->gpus, sizeof line->gpus, "%" PRIu32, evaluation->gpus);
-        line->cells[PUBLISHED_gpus] = line->gpus;
-        line->cells[PUBLISHED_shape] = "";
-    }
-    return status;
+    return AR_OK;
 }
 
-/* Cells that say something become options that were given. */
-static void give_options(struct line *line)
+/* Whether the value of the row does not count. A shape goes with its algorithm and GPUs. */
+static bool is_replaced(const struct evaluation *evaluation, enum ar_key key)
 {
-    struct options *options = &line->options;
-    for (size_t i = 0; i < sizeof option_columns / sizeof option_columns[0]; i++) {
-        const char *text = line->cells[option_columns[i].column];
+    return (key == AR_KEY_ALGORITHM && evaluation->algorithm != NULL) ||
+           ((key == AR_KEY_GPUS || key == AR_KEY_SHAPE) && evaluation->gpus > 0);
+}
+
+/* Keys with one value: what the command line says, else a range, else the row. */
+static enum ar_status set_keys(const struct reproduction *reproduction,
+                               const struct evaluation *evaluation, struct ar_scenario *scenario,
+                               struct ar_error *err)
+{
+    const struct published *row = &reproduction->rows.rows[evaluation->row];
+    const struct ar_scenario *given = &reproduction->request->given;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        const char *text = row->keys[key];
+        if (!ar_key_is(key, AR_KEY_IN_PUBLISHED) || ar_key_is(key, AR_KEY_REPEATS) ||
+            is_replaced(evaluation, key)) {
+            continue;
+        }
+        AR_TRY(find_pick(scenario->arena, row, evaluation, key, &text, err));
         if (text[0] != '\0') {
-            *(const char **)((char *)options + option_columns[i].offset) = text;
-            options->given[options->given_count++] = option_columns[i].option;
+            AR_TRY(set(scenario, key, text, err));
         }
     }
-    if (options->settings.count > 0) {
-        options->given[options->given_count++] = "set";
+    if (evaluation->algorithm != NULL) {
+        AR_TRY(set(scenario, AR_KEY_ALGORITHM, evaluation->algorithm, err));
     }
-    if (options->terms.count > 0) {
-        options->given[options->given_count++] = "term";
+    if (evaluation->gpus > 0) {
+        scenario->gpus = evaluation->gpus;
+        scenario->origins[AR_KEY_GPUS] = origin_of(AR_KEY_GPUS);
     }
-    options->quiet = true;
+    if (ar_scenario_has(given, AR_KEY_ENGINE)) {
+        scenario->engine = given->engine;
+        scenario->origins[AR_KEY_ENGINE] = given->origins[AR_KEY_ENGINE];
+    }
+    return AR_OK;
+}
+
+/* Settings or terms: what the row says, then the ranges, then the command line. */
+static enum ar_status set_list(const struct reproduction *reproduction,
+                               const struct evaluation *evaluation, enum ar_key key,
+                               const struct ar_settings *given, struct ar_scenario *scenario,
+                               struct ar_error *err)
+{
+    const struct published *row = &reproduction->rows.rows[evaluation->row];
+    char value[RANGE_VALUE];
+    AR_TRY(put_cell(scenario, key, row->keys[key], err));
+    for (size_t i = 0; i < row->ranges_count; i++) {
+        const struct range *range = &row->ranges[i];
+        if (range->key != key || range->setting == NULL || isnan(evaluation->picks[i])) {
+            continue;
+        }
+        range_value(range, evaluation->picks[i], value);
+        const char *text = ar_arena_format(scenario->arena, "%s=%s", range->setting, value);
+        if (text == NULL) {
+            return ar_error_no_memory(err, "a range");
+        }
+        AR_TRY(put(scenario, key, text, err));
+    }
+    for (size_t i = 0; i < given->count; i++) {
+        AR_TRY(put(scenario, key, given->list[i].text, err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status make_scenario(const struct reproduction *reproduction,
+                                    const struct evaluation *evaluation,
+                                    struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_scenario *given = &reproduction->request->given;
+    if (evaluation->is_draw) {
+        scenario->iterations_with_jitter = REPRODUCE_DRAW_STEPS;
+    }
+    AR_TRY(set_keys(reproduction, evaluation, scenario, err));
+    AR_TRY(set_list(reproduction, evaluation, AR_KEY_SET, &given->settings, scenario, err));
+    return set_list(reproduction, evaluation, AR_KEY_TERM, &given->terms, scenario, err);
 }
 
 /* What the error of a fitted engine makes of the time of a step; 1 for other engines. */
@@ -194,30 +160,27 @@ static double quantity_of(enum quantity quantity, const struct ar_row *row, doub
     }
 }
 
-/* A training step, as predict has it. */
-static enum ar_status predict(struct options *options, enum quantity quantity, double deviations,
-                              struct outcome *outcome, struct ar_error *err)
+static void take_row(const struct ar_row *row, struct outcome *outcome)
 {
-    struct plan plan;
-    struct point point;
+    outcome->gpus = (uint32_t)row->gpus;
+    outcome->nodes = (uint32_t)row->nodes;
+    ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, row->algorithm);
+}
+
+/* A training step, as predict has it. */
+static enum ar_status predict(const struct reproduction *reproduction, struct ar_scenario *scenario,
+                              enum quantity quantity, double deviations, struct outcome *outcome,
+                              struct ar_error *err)
+{
     struct ar_row row;
-    options_complete(COMMAND_PREDICT, options);
-    enum ar_status status = plan_create(options, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_point(&plan, options, &point, err);
-    if (status == AR_OK) {
-        status = plan_run(&plan, &point, &row, err);
-    }
-    if (status == AR_OK) {
-        outcome->value = quantity_of(quantity, &row, error_factor(&row, deviations));
-        outcome->gpus = (uint32_t)row.gpus;
-        outcome->nodes = (uint32_t)row.nodes;
-        ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, row.algorithm);
-    }
-    plan_destroy(&plan);
-    return status;
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_TRACE, err));
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_GPUS, err));
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_ALGORITHM, err));
+    AR_TRY(ar_scenario_load(scenario, reproduction->inputs, err));
+    AR_TRY(ar_run(scenario, &row, err));
+    outcome->value = quantity_of(quantity, &row, error_factor(&row, deviations));
+    take_row(&row, outcome);
+    return AR_OK;
 }
 
 /* Time to train, if all steps err the same way; evaluations have no all-reduce. */
@@ -233,23 +196,18 @@ static double time_with_error(const struct training *training, double deviations
 }
 
 /* A whole run: what the row leaves open is as in its run file. */
-static enum ar_status train(const struct line *line, double deviations, struct outcome *outcome,
-                            struct ar_error *err)
+static enum ar_status train(const struct reproduction *reproduction,
+                            const struct evaluation *evaluation, const struct ar_scenario *scenario,
+                            struct outcome *outcome, struct ar_error *err)
 {
-    struct training *training = malloc(sizeof *training);
-    if (training == NULL) {
-        return ar_error_no_memory(err, "a training run");
-    }
-    enum ar_status status =
-        training_predict(line->cells[PUBLISHED_run], &line->options, training, err);
-    if (status == AR_OK) {
-        outcome->value = time_with_error(training, deviations);
-        outcome->gpus = training->gpus;
-        outcome->nodes = (uint32_t)training->rows[0].nodes;
-        ar_copy_text(outcome->algorithm, sizeof outcome->algorithm, training->rows[0].algorithm);
-    }
-    free(training);
-    return status;
+    const struct published *row = &reproduction->rows.rows[evaluation->row];
+    const char *run = row->cells[PUBLISHED_run];
+    struct training training;
+    AR_TRY(find_pick(scenario->arena, row, evaluation, AR_KEYS_COUNT, &run, err));
+    AR_TRY(training_predict(run, scenario, reproduction->inputs, &training, err));
+    outcome->value = time_with_error(&training, evaluation->error_deviations);
+    take_row(&training.rows[0], outcome);
+    return AR_OK;
 }
 
 /* `path:line: row "x", batch=16: ...`; what is wrong there is data, not usage. */
@@ -264,34 +222,41 @@ static void report(const struct published *row, const struct evaluation *evaluat
         if (!isnan(evaluation->picks[i])) {
             range_value(&row->ranges[i], evaluation->picks[i], value);
             used += (size_t)snprintf(values + used, sizeof values - used, ", %s=%s",
-                                     range_key(&row->ranges[i]), value);
+                                     row->ranges[i].parameter, value);
         }
     }
     (void)ar_error_set(err, status == AR_USAGE ? AR_BAD_DATA : status, "%s%s: %s",
                        published_where(row, where), values, cause->text);
 }
 
+static enum ar_status evaluate(const struct reproduction *reproduction,
+                               const struct evaluation *evaluation, struct ar_arena *arena,
+                               struct outcome *outcome, struct ar_error *err)
+{
+    const struct published *row = &reproduction->rows.rows[evaluation->row];
+    struct ar_scenario scenario = ar_scenario_begin(arena);
+    AR_TRY(make_scenario(reproduction, evaluation, &scenario, err));
+    AR_TRY(row->quantity == QUANTITY_train_s
+               ? train(reproduction, evaluation, &scenario, outcome, err)
+               : predict(reproduction, &scenario, row->quantity, evaluation->error_deviations,
+                         outcome, err));
+    if (!(outcome->value > 0 && isfinite(outcome->value))) {
+        return ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
+                            outcome->value);
+    }
+    return AR_OK;
+}
+
 void reproduce_evaluate(const struct reproduction *reproduction,
                         const struct evaluation *evaluation, struct outcome *outcome)
 {
-    const struct published *row = &reproduction->rows.rows[evaluation->row];
+    struct ar_arena arena = {NULL};
     struct ar_error cause = {.status = AR_OK};
-    struct line line = {.options = {.command = reproduction->predict}};
     *outcome = (struct outcome){.value = NAN};
-    enum ar_status status = fill_line(reproduction, evaluation, &line, &cause);
-    if (status == AR_OK) {
-        give_options(&line);
-        line.options.jitter_steps = evaluation->is_draw ? REPRODUCE_DRAW_STEPS : 0;
-        status = row->quantity == QUANTITY_train_s
-                     ? train(&line, evaluation->error_deviations, outcome, &cause)
-                     : predict(&line.options, row->quantity, evaluation->error_deviations, outcome,
-                               &cause);
-    }
-    if (status == AR_OK && !(outcome->value > 0 && isfinite(outcome->value))) {
-        status = ar_error_set(&cause, AR_INTERNAL, "found a prediction of %g; expected one above 0",
-                              outcome->value);
-    }
+    enum ar_status status = evaluate(reproduction, evaluation, &arena, outcome, &cause);
     if (status != AR_OK) {
-        report(row, evaluation, status, &cause, &outcome->err);
+        report(&reproduction->rows.rows[evaluation->row], evaluation, status, &cause,
+               &outcome->err);
     }
+    ar_arena_end(&arena);
 }

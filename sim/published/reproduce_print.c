@@ -9,7 +9,7 @@
 #include "reproduce.h"
 #include "resource.h"
 
-enum { ASSUMPTIONS_SIZE = RANGES_MAX * (2 * RANGE_TEXT + 8) };
+enum { ASSUMPTIONS_SIZE = RANGES_MAX * (2 * RANGE_VALUE + 8) };
 
 static const char *name_of(const struct published *row)
 {
@@ -36,7 +36,7 @@ static const char *join_assumptions(const struct published *row, char text[ASSUM
 
 static uint64_t gpus_of(const struct reproduction *reproduction, size_t row)
 {
-    const char *text = published_cell(&reproduction->rows.rows[row], PUBLISHED_gpus);
+    const char *text = reproduction->rows.rows[row].keys[AR_KEY_GPUS];
     uint32_t gpus = reproduction->results[row].gpus;
     if (gpus > 0) {
         return gpus;
@@ -47,9 +47,7 @@ static uint64_t gpus_of(const struct reproduction *reproduction, size_t row)
 static const char *algorithm_of(const struct reproduction *reproduction, size_t row)
 {
     const char *predicted = reproduction->results[row].algorithm;
-    return predicted[0] != '\0'
-               ? predicted
-               : published_cell(&reproduction->rows.rows[row], PUBLISHED_algorithm);
+    return predicted[0] != '\0' ? predicted : reproduction->rows.rows[row].keys[AR_KEY_ALGORITHM];
 }
 
 /* Whether a row's band has the measured value; empty for context. */
@@ -131,7 +129,7 @@ static void write_sensitivities(FILE *file, const struct reproduction *reproduct
         const struct published *row = &reproduction->rows.rows[line->row];
         const struct range *range = &row->ranges[line->range];
         range_value(range, line->value, value);
-        fprintf(file, "%-*s %-24s %-20s %12.2f %+12.2f\n", width, name_of(row), range_key(range),
+        fprintf(file, "%-*s %-24s %-20s %12.2f %+12.2f\n", width, name_of(row), range->parameter,
                 value, line->predicted * quantity_shown_factor(row->quantity),
                 line->change_frac * 100);
     }
@@ -157,7 +155,7 @@ static void write_table(FILE *file, const struct reproduction *reproduction)
     }
     fputc('\n', file);
     write_assumptions(file, reproduction);
-    if (reproduction->options->sensitivity) {
+    if (reproduction->shows_sensitivities) {
         write_sensitivities(file, reproduction);
     }
 }
@@ -204,7 +202,7 @@ static void write_sensitivity_csv(FILE *file, const struct reproduction *reprodu
         range_value(&row->ranges[line->range], line->value, value);
         cell_csv_text(file, name_of(row));
         fputc(',', file);
-        cell_csv_text(file, range_key(&row->ranges[line->range]));
+        cell_csv_text(file, row->ranges[line->range].parameter);
         fputc(',', file);
         cell_csv_text(file, value);
         fputc(',', file);
@@ -314,8 +312,7 @@ static void write_json_sensitivity(FILE *file, const struct reproduction *reprod
     char value[RANGE_VALUE];
     range_value(&row->ranges[line->range], line->value, value);
     write_json_texts(file, (const char *[]){"row", "assumption", "value"},
-                     (const char *[]){name_of(row), range_key(&row->ranges[line->range]), value},
-                     3);
+                     (const char *[]){name_of(row), row->ranges[line->range].parameter, value}, 3);
     write_json_numbers(file, (const char *[]){"predicted", "change_frac"},
                        (const double[]){line->predicted, line->change_frac}, 2);
 }

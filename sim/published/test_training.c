@@ -6,14 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "commands.h"
-#include "plan.h"
+#include "ar_run.h"
+#include "ar_text.h"
 #include "training.h"
 
 enum { PATH_SIZE = 1024, TEXT_SIZE = 2048 };
 
 static char trace_path[PATH_SIZE];
 static char run_path[PATH_SIZE];
+static struct ar_arena arena;
+static struct ar_inputs *inputs;
 
 /* 1 ms forward, 2 ms backward, 0.5 ms optimizer; 4 MB of gradients on the wire. */
 static const char trace_text[] = "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
@@ -33,12 +35,16 @@ static void enter(void)
     snprintf(trace_path, sizeof trace_path, "%s/%d-train.csv", AR_TEST_BINARY_DIR, (int)getpid());
     snprintf(run_path, sizeof run_path, "%s/%d.run.csv", AR_TEST_BINARY_DIR, (int)getpid());
     write_text(trace_path, trace_text);
+    inputs = ar_inputs_create();
+    cr_assert_not_null(inputs);
 }
 
 static void leave(void)
 {
     remove(trace_path);
     remove(run_path);
+    ar_inputs_destroy(inputs);
+    ar_arena_end(&arena);
 }
 
 TestSuite(training, .init = enter, .fini = leave);
@@ -52,24 +58,39 @@ TestSuite(training, .init = enter, .fini = leave);
     "# cluster = flat\n# gpus = 4\n# algorithm = ring\n# trace = resnet50-v1.5\n# engine = "       \
     "closed\n"
 
-__attribute__((format(printf, 2, 3))) static struct training predict(const struct options *options,
+/* A scenario in which the keys of a text `KEY=VALUE;KEY=VALUE` are set. */
+static struct ar_scenario scenario_of(const char *text)
+{
+    static const struct ar_origin origin = {.where = "--given", .status = AR_USAGE};
+    struct ar_scenario scenario = ar_scenario_begin(&arena);
+    struct ar_error err = {.status = AR_OK};
+    char *rest = ar_arena_text(&arena, text);
+    for (char *part; (part = ar_next_part(&rest, ';')) != NULL && part[0] != '\0';) {
+        char *value = strchr(part, '=');
+        *value++ = '\0';
+        enum ar_status status = ar_scenario_set(&scenario, ar_key_find(part), &origin, value, &err);
+        cr_assert_eq(status, AR_OK, "%s", err.text);
+    }
+    return scenario;
+}
+
+__attribute__((format(printf, 2, 3))) static struct training predict(const char *given,
                                                                      const char *format, ...)
 {
     char text[TEXT_SIZE] = "# run = 1\n";
     struct training training;
     struct ar_error err = {.status = AR_OK};
+    struct ar_scenario scenario = scenario_of(given);
     va_list arguments;
     va_start(arguments, format);
     size_t used = strlen(text);
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
     write_text(run_path, text);
-    enum ar_status status = training_predict(run_path, options, &training, &err);
+    enum ar_status status = training_predict(run_path, &scenario, inputs, &training, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return training;
 }
-
-static const struct options none;
 
 static void expect_near(double found, double expected, const char *what)
 {
@@ -80,7 +101,7 @@ static void expect_near(double found, double expected, const char *what)
 /* 1010 images are 50 batches of 20 and one of 10. */
 Test(training, totals_are_those_by_hand)
 {
-    struct training training = predict(&none,
+    struct training training = predict("",
                                        PAIR "# images = 1010\n# evalimages = 45\n"
                                             "# evalevery = 1\n" PHASES "0,3,10\n",
                                        (int)getpid());
@@ -101,9 +122,9 @@ Test(training, totals_are_those_by_hand)
 Test(training, a_last_partial_batch_that_is_kept_is_a_step)
 {
     struct training kept = predict(
-        &none, PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
+        "", PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
     struct training even = predict(
-        &none, PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
+        "", PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
     expect_near(kept.total.steps_count, 102, "steps");
     expect_near(kept.total.images_count, 2020, "images");
     expect_near(even.total.steps_count, 100, "steps of whole batches");
@@ -112,7 +133,7 @@ Test(training, a_last_partial_batch_that_is_kept_is_a_step)
 Test(training, evaluations_fall_on_multiples_within_their_phase)
 {
     struct training training =
-        predict(&none,
+        predict("",
                 PAIR "# images = 1000\n# evalimages = 20\n# evalevery = 2.5\n" PHASES
                      "0,2.4,10\n2.4,5,10\n5,5.5,10\n5.5,8,10\n",
                 (int)getpid());
@@ -126,22 +147,13 @@ Test(training, evaluations_fall_on_multiples_within_their_phase)
 
 Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
 {
-    struct training training = predict(&none, RESNET "# images = 1281167\n" PHASES "0,90,32\n");
-    struct options options = {.cluster = "flat",
-                              .gpus = "4",
-                              .algorithm = "ring",
-                              .trace = "resnet50-v1.5",
-                              .engine = "closed",
-                              .batch = "32"};
-    struct plan plan;
-    struct point point;
+    struct training training = predict("", RESNET "# images = 1281167\n" PHASES "0,90,32\n");
+    struct ar_scenario scenario = scenario_of(
+        "cluster=flat;gpus=4;algorithm=ring;trace=resnet50-v1.5;engine=closed;batch=32");
     struct ar_row row;
     struct ar_error err;
-    options_complete(COMMAND_PREDICT, &options);
-    cr_assert_eq(plan_create(&options, true, &plan, &err), AR_OK);
-    cr_assert_eq(plan_point(&plan, &options, &point, &err), AR_OK);
-    cr_assert_eq(plan_run(&plan, &point, &row, &err), AR_OK);
-    plan_destroy(&plan);
+    cr_assert_eq(ar_scenario_load(&scenario, inputs, &err), AR_OK);
+    cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
     cr_expect_eq(training.train_s, 90 * 10009 * row.iteration_s);
     cr_expect_eq(training.phases[0].efficiency_frac, row.efficiency_frac);
     cr_expect_eq(training.rows[0].exposed_s, row.exposed_s);
@@ -152,11 +164,10 @@ Test(training, measured_rates_of_the_file_are_those_of_its_batches)
 {
 #define MEASURED                                                                                   \
     RESNET "# images = 1281167\n# images_per_s_at = 32=800,64=1000\n" PHASES "0,9,32\n9,90,64\n"
-    struct training training = predict(&none, MEASURED);
+    struct training training = predict("", MEASURED);
     expect_near(training.phases[0].compute_s, 9 * 10009 * 0.04, "compute of the first phase");
     expect_near(training.phases[1].compute_s, 81 * 5004 * 0.064, "compute of the second phase");
-    const struct options options = {.images_per_s_at = "32=400"};
-    training = predict(&options, MEASURED);
+    training = predict("images-per-s-at=32=400", MEASURED);
     expect_near(training.phases[0].compute_s, 9 * 10009 * 0.08, "compute at the rate given");
 }
 
@@ -171,7 +182,7 @@ Test(training, parts_and_phases_add_up)
     static const char *const unevens[] = {"", "# jitter = 0.05\n# seed = 3\n"};
     for (size_t i = 0; i < 2; i++) {
         struct training training =
-            predict(&none,
+            predict("",
                     RESNET "%s# images = 50000\n# evalimages = 999\n# evalevery = 1\n" PHASES
                            "0,3.5,16\n3.5,8,32\n8,9,64\n",
                     unevens[i]);
@@ -192,8 +203,8 @@ Test(training, parts_and_phases_add_up)
 Test(training, a_phase_cut_in_two_changes_nothing)
 {
     static const char head[] = RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n";
-    struct training whole = predict(&none, "%s" PHASES "0,9,16\n", head);
-    struct training parts = predict(&none, "%s" PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n", head);
+    struct training whole = predict("", "%s" PHASES "0,9,16\n", head);
+    struct training parts = predict("", "%s" PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n", head);
     expect_near(parts.train_s, whole.train_s, "time");
     expect_near(parts.total.steps_count, whole.total.steps_count, "steps");
     expect_near(parts.total.evaluation_s, whole.total.evaluation_s, "evaluations");
@@ -206,9 +217,9 @@ Test(training, twice_the_images_take_twice_as_long)
     static const char *const rules[] = {"drop", "keep"};
     for (size_t i = 0; i < 2; i++) {
         struct training once = predict(
-            &none, RESNET "# images = 50001\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
+            "", RESNET "# images = 50001\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
         struct training twice = predict(
-            &none, RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
+            "", RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
         double step_s = once.phases[0].iteration_s;
         cr_expect(fabs(twice.train_s - 2 * once.train_s) <= 9 * step_s * (1 + 1e-9));
         cr_expect_eq(twice.phases[0].iteration_s, step_s);
@@ -217,13 +228,12 @@ Test(training, twice_the_images_take_twice_as_long)
 
 Test(training, a_total_batch_is_that_of_its_parts)
 {
-    struct training parts = predict(&none, RESNET "# images = 50000\n" PHASES "0,9,16\n");
+    struct training parts = predict("", RESNET "# images = 50000\n" PHASES "0,9,16\n");
     struct training total =
-        predict(&none, RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
+        predict("", RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
     cr_expect_eq(total.train_s, parts.train_s);
-    const struct options eight = {.gpus = "8"}; /* the batch per GPU stays */
-    struct training more =
-        predict(&eight, RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
+    struct training more = /* the batch per GPU stays */
+        predict("gpus=8", RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
     cr_expect_eq(more.phases[0].batch_per_gpu, 16);
     cr_expect_eq(more.total.batch_total, 128);
 }
@@ -234,14 +244,10 @@ Test(training, options_that_are_given_win_over_the_file)
     RESNET                                                                                         \
     "# window = 1\n# set = net.latency=50us; hca.bandwidth=5GB/s\n# images = 50000\n" PHASES       \
     "0,9,16\n"
-    const struct options options = {.gpus = "8",
-                                    .engine = "recurrence",
-                                    .window = "8",
-                                    .baseline = "gpu",
-                                    .precision = "fp32",
-                                    .settings = {.texts = {"net.latency=20us"}, .count = 1}};
-    struct training file = predict(&none, FILE_ALL);
-    struct training given = predict(&options, FILE_ALL);
+    struct training file = predict("", FILE_ALL);
+    struct training given = predict("gpus=8;engine=recurrence;window=8;baseline=gpu;"
+                                    "precision=fp32;set=net.latency=20us",
+                                    FILE_ALL);
     const struct ar_row *row = &given.rows[0];
     cr_expect_str_eq(file.rows[0].settings, "net.latency=50us hca.bandwidth=5GB/s");
     cr_expect_str_eq(row->settings, "net.latency=20us hca.bandwidth=5GB/s");
@@ -257,8 +263,8 @@ Test(training, options_that_are_given_win_over_the_file)
 
 Test(training, the_rate_of_the_file_sets_the_compute_time)
 {
-    struct training training = predict(&none, RESNET "# images_per_s_at = 16=800\n"
-                                                     "# images = 50000\n" PHASES "0,9,16\n");
+    struct training training = predict("", RESNET "# images_per_s_at = 16=800\n"
+                                                  "# images = 50000\n" PHASES "0,9,16\n");
     cr_expect_float_eq(training.rows[0].compute_s, 16 / 800.0, 1e-9);
 }
 
@@ -267,11 +273,9 @@ Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
     static const char text[] = "# cluster = flat\n# gpus = 16\n# algorithm = torus2d\n"
                                "# shape = 2x8\n# trace = resnet50-v1.5\n# engine = closed\n"
                                "# images = 50000\n" PHASES "0,9,16\n";
-    const struct options more = {.gpus = "64"};
-    const struct options shaped = {.gpus = "64", .shape = "4x16"};
-    struct training own = predict(&none, "%s", text);
-    struct training other = predict(&more, "%s", text);
-    struct training given = predict(&shaped, "%s", text);
+    struct training own = predict("", "%s", text);
+    struct training other = predict("gpus=64", "%s", text);
+    struct training given = predict("gpus=64;shape=4x16", "%s", text);
     cr_expect_str_eq(own.rows[0].shape, "2x8");
     cr_expect_str_eq(other.rows[0].shape, "8x8");
     cr_expect_str_eq(given.rows[0].shape, "4x16");
@@ -282,10 +286,10 @@ Test(training, the_same_run_many_times_is_the_same)
 {
     static struct training first, again;
     struct ar_error err;
-    const struct options options = {.jitter = "0.1", .seed = "5", .engine = "closed"};
-    cr_assert_eq(training_predict("example", &options, &first, &err), AR_OK);
+    struct ar_scenario given = scenario_of("jitter=0.1;seed=5;engine=closed");
+    cr_assert_eq(training_predict("example", &given, inputs, &first, &err), AR_OK);
     for (int i = 0; i < 50; i++) {
-        cr_assert_eq(training_predict("example", &options, &again, &err), AR_OK);
+        cr_assert_eq(training_predict("example", &given, inputs, &again, &err), AR_OK);
         cr_assert_eq(again.train_s, first.train_s);
     }
 }
@@ -293,11 +297,11 @@ Test(training, the_same_run_many_times_is_the_same)
 Test(training, shipped_runs_can_be_predicted)
 {
     static const char *const names[] = {"example", "sony-v1-2176", "sony-v2-3456"};
-    const struct options options = {.engine = "closed"};
+    struct ar_scenario given = scenario_of("engine=closed");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct training training;
         struct ar_error err = {.status = AR_OK};
-        enum ar_status status = training_predict(names[i], &options, &training, &err);
+        enum ar_status status = training_predict(names[i], &given, inputs, &training, &err);
         cr_assert_eq(status, AR_OK, "%s", err.text);
         cr_expect_str_eq(training.name, names[i]);
         cr_expect_eq(training.total.last_epoch, 90);

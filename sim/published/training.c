@@ -1,38 +1,38 @@
 /* Time to train: one step of each phase, and how many there are. */
 #include "training.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
+#include "ar_run.h"
 #include "ar_text.h"
-#include "plan.h"
 #include "training_file.h"
 
 /* Less than this part of a step is rounding, not time. */
 #define ROUNDING_FRAC 1e-9
 
-/* Predicts one step with the batch of a phase. */
-static enum ar_status run_step(struct training_options *joined, uint64_t batch, struct ar_row *row,
-                               struct ar_error *err)
+/* Predicts one step with the batch of a phase, which stands in its line. */
+static enum ar_status run_step(const struct training_file *file, const struct ar_scenario *scenario,
+                               struct ar_inputs *inputs, uint64_t batch, size_t index,
+                               struct ar_row *row, struct ar_error *err)
 {
-    struct plan plan;
-    struct point point;
-    snprintf(joined->batch, sizeof joined->batch, "%llu", (unsigned long long)batch);
-    joined->options.batch = joined->batch;
-    enum ar_status status = plan_create(&joined->options, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
+    struct ar_scenario step = *scenario;
+    struct ar_origin origin = {.where = ar_arena_format(scenario->arena, "%s:%" PRIu64 ": batch",
+                                                        file->csv->path, file->csv->lines[index]),
+                               .status = AR_BAD_DATA};
+    const char *text = ar_arena_format(scenario->arena, "%" PRIu64, batch);
+    if (origin.where == NULL || text == NULL) {
+        return ar_error_no_memory(err, "a phase");
     }
-    status = plan_point(&plan, &joined->options, &point, err);
-    if (status == AR_OK) {
-        status = plan_run(&plan, &point, row, err);
-    }
-    plan_destroy(&plan);
-    return status;
+    AR_TRY(ar_scenario_set(&step, AR_KEY_BATCH, &origin, text, err));
+    AR_TRY(ar_scenario_load(&step, inputs, err));
+    return ar_run(&step, row, err);
 }
 
 /* Takes the step of an earlier phase with the same batch, or predicts one. */
-static enum ar_status find_step(const struct training_file *file, struct training_options *joined,
+static enum ar_status find_step(const struct training_file *file,
+                                const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct training *training, size_t index, struct ar_error *err)
 {
     const struct training_phase *phases = training->phases;
@@ -42,9 +42,8 @@ static enum ar_status find_step(const struct training_file *file, struct trainin
             return AR_OK;
         }
     }
-    enum ar_status status =
-        run_step(joined, phases[index].batch_per_gpu, &training->rows[index], err);
-    return status == AR_OK ? AR_OK : training_options_blame(joined, file, index, status, err);
+    return run_step(file, scenario, inputs, phases[index].batch_per_gpu, index,
+                    &training->rows[index], err);
 }
 
 /* Multiples of `every` in (0, epoch]; a multiple that rounding puts just above `epoch` is in. */
@@ -98,22 +97,17 @@ static void fill_phase(const struct training_file *file, const struct ar_row *ro
 }
 
 static enum ar_status predict_phase(const struct training_file *file,
-                                    struct training_options *joined, struct training *training,
-                                    size_t index, struct ar_error *err)
+                                    const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                    struct training *training, size_t index, struct ar_error *err)
 {
     struct training_phase *phase = &training->phases[index];
     phase->first_epoch = file->phases[index].first_epoch;
     phase->last_epoch = file->phases[index].last_epoch;
-    enum ar_status status =
-        training_file_batch(file, index, joined->gpus, &phase->batch_per_gpu, err);
-    if (status == AR_OK) {
-        phase->batch_total = phase->batch_per_gpu * joined->gpus;
-        status = find_step(file, joined, training, index, err);
-    }
-    if (status == AR_OK) {
-        fill_phase(file, &training->rows[index], phase);
-    }
-    return status;
+    AR_TRY(training_file_batch(file, index, scenario->gpus, &phase->batch_per_gpu, err));
+    phase->batch_total = phase->batch_per_gpu * scenario->gpus;
+    AR_TRY(find_step(file, scenario, inputs, training, index, err));
+    fill_phase(file, &training->rows[index], phase);
+    return AR_OK;
 }
 
 static void add_phase(const struct training_phase *phase, struct training_phase *total)
@@ -158,37 +152,34 @@ static void sum_up(const struct training_file *file, struct training *training)
 }
 
 enum ar_status training_predict_file(const struct training_file *file,
-                                     const struct options *options, struct training *training,
-                                     struct ar_error *err)
+                                     const struct ar_scenario *given, struct ar_inputs *inputs,
+                                     struct training *training, struct ar_error *err)
 {
-    struct training made = {.phases_count = file->phases_count};
-    struct training_options joined;
-    enum ar_status status = training_options_create(file, options, &joined, err);
-    if (status != AR_OK) {
-        return status;
+    struct ar_scenario scenario;
+    *training = (struct training){.phases_count = file->phases_count};
+    AR_TRY(training_scenario(file, given, &scenario, &training->is_shape_dropped, err));
+    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
+    AR_TRY(ar_scenario_load_library(&scenario, inputs, err));
+    training->rows = ar_arena_alloc(given->arena, file->phases_count, sizeof *training->rows);
+    if (training->rows == NULL) {
+        return ar_error_no_memory(err, "the phases of a run");
     }
-    ar_copy_text(made.name, sizeof made.name, file->name);
-    made.gpus = joined.gpus;
-    made.is_shape_dropped = joined.is_shape_dropped;
-    for (size_t i = 0; status == AR_OK && i < made.phases_count; i++) {
-        status = predict_phase(file, &joined, &made, i, err);
+    ar_copy_text(training->name, sizeof training->name, file->name);
+    training->gpus = scenario.gpus;
+    for (size_t i = 0; i < training->phases_count; i++) {
+        AR_TRY(predict_phase(file, &scenario, inputs, training, i, err));
     }
-    training_options_destroy(&joined);
-    if (status == AR_OK) {
-        sum_up(file, &made);
-        *training = made;
-    }
-    return status;
+    sum_up(file, training);
+    return AR_OK;
 }
 
-enum ar_status training_predict(const char *path, const struct options *options,
-                                struct training *training, struct ar_error *err)
+enum ar_status training_predict(const char *name, const struct ar_scenario *given,
+                                struct ar_inputs *inputs, struct training *training,
+                                struct ar_error *err)
 {
     struct training_file *file = NULL;
-    enum ar_status status = training_file_load(path, &file, err);
-    if (status == AR_OK) {
-        status = training_predict_file(file, options, training, err);
-    }
+    AR_TRY(training_file_load(name, &file, err));
+    enum ar_status status = training_predict_file(file, given, inputs, training, err);
     training_file_destroy(file);
     return status;
 }

@@ -20,8 +20,7 @@
 #include <stdbool.h>
 
 #include "ar_row.h"
-
-struct options;
+#include "ar_scenario.h"
 
 enum { TRAINING_NAME = 64, TRAINING_PHASES_MAX = 16 };
 
@@ -51,7 +50,7 @@ struct training {
     double train_s;      /**< of the whole run */
     double images_per_s; /**< mean over the run, evaluations included */
     struct training_phase phases[TRAINING_PHASES_MAX];
-    struct ar_row rows[TRAINING_PHASES_MAX]; /**< the step of each phase */
+    struct ar_row *rows; /**< the step of each phase */
     size_t phases_count;
     struct training_phase total;
     bool is_shape_dropped; /**< the file's shape is for another number of GPUs; the algorithm's
@@ -60,17 +59,17 @@ struct training {
 
 struct training_file;
 
-/** Predicts the run of a shipped name or a file. Fields of `options` that are not NULL win over the
- * file, whatever command they are of; what both leave out is as in `predict`. `--gpus` is one
- * number here. The batch per GPU stays that of the file, its shape only with its GPUs. Errors:
- * AR_BAD_DATA names the line of the file, AR_USAGE the option. Prints nothing. */
-enum ar_status training_predict(const char *path, const struct options *options,
-                                struct training *training, struct ar_error *err);
+/** Predicts the run of a shipped name or a file. Keys that `given` has win over the file; what both
+ * leave out is as in `predict`. The batch per GPU stays that of the file, its shape only with its
+ * GPUs. The rows lie in the arena of `given`. Errors say where the value stood. Prints nothing. */
+enum ar_status training_predict(const char *name, const struct ar_scenario *given,
+                                struct ar_inputs *inputs, struct training *training,
+                                struct ar_error *err);
 
 /** The same of a file that was read before. */
 enum ar_status training_predict_file(const struct training_file *file,
-                                     const struct options *options, struct training *training,
-                                     struct ar_error *err);
+                                     const struct ar_scenario *given, struct ar_inputs *inputs,
+                                     struct training *training, struct ar_error *err);
 
 /* clang-format off */
 /** Columns of the output of `train`: kind (text, count or number), name, meaning. */

@@ -1,12 +1,10 @@
 /** \file training_file.h
  * A run file: what one training run was, in words of the command line and phases of the batch.
  *
- * CSV with directives (models/base/ar_csv.h). The first line is `# run = 1`, the version of the
- * form. Directives that are also options of `train` (cluster, gpus, algorithm, shape, trace,
- * precision, framework, bucket, channels, window, engine, jitter, iterations, seed, baseline, and
- * lists separated by `;` for set and term) are texts here and are parsed where options are. Files
- * that they name by a relative path lie beside the run file. traces/README.md describes the form
- * for users.
+ * CSV with directives (traces/ar_csv.h). The first line is `# run = 1`, the version of the form.
+ * Directives that are keys of a scenario (ar_key.h) are texts here; those of keys that repeat are
+ * lists separated by `;`. Files that they name by a relative path lie beside the run file.
+ * traces/README.md describes the form for users.
  */
 #ifndef AR_TRAINING_FILE_H
 #define AR_TRAINING_FILE_H
@@ -14,8 +12,7 @@
 #include <stdbool.h>
 
 #include "ar_csv.h"
-#include "options.h"
-#include "resource.h"
+#include "ar_scenario.h"
 #include "training.h"
 
 /** Epochs [first, last) with one batch. */
@@ -53,31 +50,12 @@ enum ar_status training_file_batch(const struct training_file *file, size_t phas
 /** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
 bool training_file_fits(const struct training_file *file, uint32_t gpus);
 
-enum { TRAINING_KEYS_COUNT = 18, TRAINING_PATHS_COUNT = 3 };
-
-/** The options of one prediction: those given, then those of the file, then the defaults of
- * `predict`. Texts point into the file, the options given and this structure. */
-struct training_options {
-    struct options options;
-    uint32_t gpus;
-    bool is_shape_dropped;               /**< the file's shape is for another number of GPUs */
-    uint64_t lines[TRAINING_KEYS_COUNT]; /**< of directives that were taken; 0: not taken */
-    char paths[TRAINING_PATHS_COUNT][RESOURCE_PATH];
-    char *lists[2]; /**< the cut texts of set and term; owned */
-    char batch[24];
-};
-
-/** Joins the options; freed by training_options_destroy(). An option is given if it is not NULL; a
- * `--set` or `--term` replaces that of the file with the same key. */
-enum ar_status training_options_create(const struct training_file *file,
-                                       const struct options *given, struct training_options *joined,
-                                       struct ar_error *err);
-void training_options_destroy(struct training_options *joined);
-
-/** Turns an error of an option's value that stood in the file into one of that line; `phase` is
- * where the batch stood. Returns the status, AR_BAD_DATA for wrong usage. */
-enum ar_status training_options_blame(const struct training_options *joined,
-                                      const struct training_file *file, size_t phase,
-                                      enum ar_status status, struct ar_error *err);
+/** The scenario of a run: keys of `given`, then those of the file, all but the batch. `given` may
+ * be of the command line or of a published run; a setting or a term of it stands in for that of the
+ * file with the same KEY. Texts lie in the arena of `given` or in the file. `is_shape_dropped` says
+ * that the file's shape is for another number of GPUs, so that the algorithm's own one is taken. */
+enum ar_status training_scenario(const struct training_file *file, const struct ar_scenario *given,
+                                 struct ar_scenario *scenario, bool *is_shape_dropped,
+                                 struct ar_error *err);
 
 #endif

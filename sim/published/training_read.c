@@ -14,14 +14,27 @@
 /* 1e15 images are more than there are, and counts of them are exact in a double. */
 static const uint64_t images_max = UINT64_C(1000000000000000);
 
-static const char *const directives[] = {
-    "run",       "name",       "title",  "source",    "cluster",   "gpus",
-    "algorithm", "shape",      "trace",  "precision", "framework", "images_per_s_at",
-    "bucket",    "channels",   "window", "engine",    "jitter",    "iterations",
-    "seed",      "baseline",   "set",    "term",      "images",    "evalimages",
-    "evalevery", "lastpartial"};
+/* Directives that are no keys of a scenario. */
+static const char *const own_directives[] = {"run",    "name",       "title",     "source",
+                                             "images", "evalimages", "evalevery", "lastpartial"};
 
-enum { DIRECTIVES_COUNT = sizeof directives / sizeof directives[0] };
+enum { OWN_COUNT = sizeof own_directives / sizeof own_directives[0] };
+
+static enum ar_status check_directives(const struct ar_csv *csv, struct ar_error *err)
+{
+    char names[AR_KEYS_COUNT][AR_KEY_TEXT];
+    const char *all[OWN_COUNT + AR_KEYS_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < OWN_COUNT; i++) {
+        all[count++] = own_directives[i];
+    }
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IN_RUN)) {
+            all[count++] = ar_key_directive((enum ar_key)i, names[i]);
+        }
+    }
+    return ar_csv_check_directives(csv, all, count, err);
+}
 
 /* Reports a directive's value. */
 static enum ar_status refuse(const struct ar_csv *csv, const char *key, const char *expected,
@@ -95,7 +108,7 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct training_
 {
     uint64_t gpus = 0;
     const char *partial = ar_csv_directive_text(csv, "lastpartial", "drop");
-    enum ar_status status = ar_csv_check_directives(csv, directives, DIRECTIVES_COUNT, err);
+    enum ar_status status = check_directives(csv, err);
     if (status == AR_OK && ar_csv_find_directive(csv, "images") == NULL) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: directive \"images\" is missing; expected the number of training "

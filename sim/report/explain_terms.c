@@ -4,55 +4,44 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The command line with a term switched off: `text` takes the place of the term's own, or comes
- * behind the others. There are fewer terms than SETTINGS_MAX, each at most once. */
-static struct options without(const struct options *options, const char *text)
+/* Time of the step of a scenario whose inputs changed. */
+static enum ar_status run(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                          double *iteration_s, struct ar_error *err)
 {
-    struct options changed = *options;
-    size_t length = strcspn(text, "=") + 1;
-    size_t place = 0;
-    while (place < changed.terms.count && strncmp(changed.terms.texts[place], text, length) != 0) {
-        place++;
-    }
-    changed.terms.texts[place] = text;
-    changed.terms.count += place == changed.terms.count;
-    return changed;
+    AR_TRY(ar_scenario_load(scenario, inputs, err));
+    struct ar_step step = ar_scenario_step(scenario);
+    step.baseline = AR_BASELINE_GPU; /* which takes no time to run */
+    AR_TRY(ar_step_run(&step, err));
+    *iteration_s = step.iteration_s;
+    ar_step_destroy(&step);
+    return AR_OK;
 }
 
 /* Time of the step without a term. */
-static enum ar_status run_without(const struct options *options, enum ar_term term,
-                                  double *iteration_s, struct ar_error *err)
+static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                  enum ar_term term, double *iteration_s, struct ar_error *err)
 {
+    static const struct ar_origin origin = {.where = "--term", .status = AR_USAGE};
     char text[64];
-    struct plan plan;
-    struct point point;
+    struct ar_arena arena = {NULL};
+    struct ar_scenario changed = *scenario;
     snprintf(text, sizeof text, "%s=off", ar_term_key(term));
-    struct options changed = without(options, text);
-    enum ar_status status = plan_create(&changed, true, &plan, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = plan_point(&plan, &changed, &point, err);
+    changed.arena = &arena;
+    enum ar_status status = ar_scenario_replace(&changed, AR_KEY_TERM, &origin, text, err);
     if (status == AR_OK) {
-        struct ar_step step = plan_step(&plan, &point);
-        step.baseline = AR_BASELINE_GPU; /* which takes no time to run */
-        status = ar_step_run(&step, err);
-        if (status == AR_OK) {
-            *iteration_s = step.iteration_s;
-            ar_step_destroy(&step);
-        }
+        status = run(&changed, inputs, iteration_s, err);
     }
-    plan_destroy(&plan);
+    ar_arena_end(&arena);
     return status;
 }
 
-static enum ar_status write_term(const struct options *options, const struct plan *plan,
+static enum ar_status write_term(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  enum ar_term term, double iteration_s, struct ar_error *err)
 {
-    const struct ar_term_value *value = &plan->framework->terms[term];
+    const struct ar_term_value *value = &scenario->framework->terms[term];
     struct ar_error cause;
     double without_s = NAN;
-    enum ar_status status = run_without(options, term, &without_s, &cause);
+    enum ar_status status = run_without(scenario, inputs, term, &without_s, &cause);
     if (status == AR_USAGE) { /* such as a timed trace without memory.rate: others need the term */
         printf("  %-20s %-10s %10s  %s\n", ar_term_key(term), value->text, "needed", value->source);
         return AR_OK;
@@ -67,25 +56,22 @@ static enum ar_status write_term(const struct options *options, const struct pla
     return AR_OK;
 }
 
-enum ar_status explain_terms_write(const struct options *options, const struct plan *plan,
+enum ar_status explain_terms_write(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                    double iteration_s, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    printf("\nFramework %s", plan->framework->name);
-    if (options->images_per_s_at != NULL) {
-        printf(", compute times multiplied by %.4f for --images-per-s-at %s", plan->compute_factor,
-               options->images_per_s_at);
+    printf("\nFramework %s", scenario->framework->name);
+    if (scenario->rates != NULL) {
+        printf(", compute times multiplied by %.4f for --images-per-s-at %s",
+               scenario->compute_factor, scenario->rates_text);
     }
     puts("");
     printf("  %-20s %-10s %10s  %s\n", "term", "value", "costs ms", "source");
-    for (int i = 0; status == AR_OK && i < AR_TERMS_COUNT; i++) {
-        if (ar_framework_is_on(plan->framework, (enum ar_term)i)) {
-            status = write_term(options, plan, (enum ar_term)i, iteration_s, err);
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            AR_TRY(write_term(scenario, inputs, (enum ar_term)i, iteration_s, err));
         }
     }
-    if (status == AR_OK) {
-        puts("  costs: this step less the step with that term alone switched off; terms that work\n"
-             "  together share a cost, so the sum is another one");
-    }
-    return status;
+    puts("  costs: this step less the step with that term alone switched off; terms that work\n"
+         "  together share a cost, so the sum is another one");
+    return AR_OK;
 }

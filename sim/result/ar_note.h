@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /** Writes `allreckon: note: ` and a line to `notes`, which is stderr, or NULL where notes are not
- * wanted. Standard output comes first, so that a note does not stand in the middle of a table. */
+ * wanted. */
 void ar_note(FILE *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -9,7 +9,6 @@ void ar_note(FILE *notes, const char *format, ...)
     }
     va_list arguments;
     va_start(arguments, format);
-    fflush(stdout);
     fputs("allreckon: note: ", notes);
     vfprintf(notes, format, arguments);
     fputc('\n', notes);

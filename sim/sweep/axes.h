@@ -5,7 +5,7 @@
  * `--batch`, `--precision`, `--gradient-scale`, `--bucket`, `--channels`, `--window`, `--engine`,
  * `--jitter`, `--seed` and `--set KEY=` take a list (lists.h; ranges where the values are counts or
  * sizes). Every combination is a variant: a number that says which value of which axis. The last
- * axis varies fastest; those that decide what is read from files come first.
+ * axis varies fastest; settings of the cluster come first.
  *
  * A value of `--set` is split at its commas unless the cluster takes it as it is: a description may
  * hold commas, a rate may not.
@@ -15,36 +15,44 @@
 
 #include <stdint.h>
 
-#include "options.h"
+#include "ar_scenario.h"
 
-enum { AXES_MAX = SETTINGS_MAX + 9 };
+enum { AXES_MAX = 64 + AR_KEYS_COUNT };
+
+/** What a sweep varies: texts that may be lists. */
+struct axes_request {
+    const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
+    struct ar_settings settings;      /**< of the cluster */
+    bool has_jitter;                  /**< also without that axis, by a framework or a term */
+};
 
 struct axis {
-    char *name; /**< `batch`, `hca.bandwidth` */
-    char **values;
+    const char *name; /**< `batch`, `hca.bandwidth` */
+    enum ar_key key;
+    size_t setting; /**< of AR_KEY_SET: which of the settings */
+    const char **values;
     size_t count;
-    size_t place;     /**< offset of its text in struct options */
-    bool is_choice;   /**< a way to tune, not a condition: --best takes the best of its values */
-    bool is_of_steps; /**< a bare all-reduce does not react to it */
 };
 
 struct axes {
+    struct ar_settings settings; /**< as asked for, lists among them */
     struct axis list[AXES_MAX];
     size_t count;
     uint32_t variants_count;
     uint32_t per_cluster; /**< this many variants in a row have the same cluster */
-    uint32_t per_files;   /**< and so many the same trace, too */
 };
 
-/** Reads the axes of a command line; errors are AR_USAGE. Freed with axes_destroy(). */
-enum ar_status axes_create(const struct options *options, struct axes *axes, struct ar_error *err);
-void axes_destroy(struct axes *axes);
+/** Reads the axes; errors are AR_USAGE. Texts lie in the arena or are those of the request. */
+enum ar_status axes_create(const struct axes_request *request, struct ar_arena *arena,
+                           struct axes *axes, struct ar_error *err);
 
 /** The value of an axis in a variant. */
 const char *axes_value(const struct axes *axes, size_t axis, uint32_t variant);
 
-/** Puts the values of a variant into a copy of the command line. */
-void axes_apply(const struct axes *axes, uint32_t variant, struct options *options);
+/** Sets the values of a variant, single ones among them, in a scenario that has none of these keys.
+ */
+enum ar_status axes_apply(const struct axes *axes, uint32_t variant, struct ar_scenario *scenario,
+                          struct ar_error *err);
 
 /** Says whether a variant only repeats another one: another seed without jitter; and, if
  * `is_bare`, another value of an axis that bare all-reduces do not react to. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "ar_clock.h"
+#include "ar_hash.h"
 #include "ar_output.h"
-#include "fingerprint.h"
 #include "journal_lines.h"
 
 enum { SYNC_EVERY_S = 5 };

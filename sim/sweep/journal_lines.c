@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "fingerprint.h"
+#include "ar_hash.h"
 
 #define TITLE "allreckon sweep journal 1: "
 
@@ -18,15 +18,15 @@ static uint32_t hash_columns(void)
         AR_COLUMN_LIST(X)
 #undef X
         ;
-    uint64_t hash = fingerprint_start();
-    fingerprint_add(&hash, columns, sizeof columns);
+    uint64_t hash = ar_hash_begin();
+    ar_hash_bytes(&hash, columns, sizeof columns);
     return (uint32_t)(hash ^ hash >> 32);
 }
 
 static uint32_t checksum(const char *text, size_t length)
 {
-    uint64_t hash = fingerprint_start();
-    fingerprint_add(&hash, text, length);
+    uint64_t hash = ar_hash_begin();
+    ar_hash_bytes(&hash, text, length);
     return (uint32_t)(hash ^ hash >> 32);
 }
 

@@ -3,26 +3,15 @@
 #include <stdio.h>
 
 #include "ar_clock.h"
+#include "ar_units.h"
 
 /* Costs are good to a factor of two; what was seen is believed when this much of them is done. */
 static const double believed_frac = 0.02;
 
-const char *progress_time(double time_s, char text[PROGRESS_TEXT])
-{
-    if (time_s < 100) {
-        snprintf(text, PROGRESS_TEXT, "%.0f s", time_s);
-    } else if (time_s < 6000) {
-        snprintf(text, PROGRESS_TEXT, "%.0f min", time_s / 60);
-    } else {
-        snprintf(text, PROGRESS_TEXT, "%.3g h", time_s / 3600);
-    }
-    return text;
-}
-
 static void draw(struct progress *progress)
 {
     static const double every_s = 0.2;
-    char left[PROGRESS_TEXT];
+    char left[AR_UNIT_TEXT];
     double now_s = ar_clock_s();
     if (!progress->is_shown || now_s - progress->drawn_s < every_s) {
         return;
@@ -35,7 +24,7 @@ static void draw(struct progress *progress)
                   : 1.0 / progress->processes;
     progress->drawn_s = now_s;
     fprintf(stderr, "\r%zu of %zu points, %.3g per second, about %s left    ", progress->finished,
-            progress->count, rate, progress_time(left_s, left));
+            progress->count, rate, ar_format_duration(left_s, left));
 }
 
 void progress_begin(struct progress *progress)

@@ -1,15 +1,36 @@
 /** \file space.h
  * The design space of a sweep: its points.
  *
- * Points are small and many: neither their rows nor the plans of their variants are held.
+ * Points are small and many: neither their rows nor the scenarios of their variants are held.
  */
 #ifndef AR_SPACE_H
 #define AR_SPACE_H
 
 #include "variants.h"
 
+/** What a sweep is of; lists are texts of lists.h. */
+struct space_request {
+    struct axes_request axes;
+    struct ar_scenario base; /**< all other keys but those below */
+    struct ar_inputs *inputs;
+    const char *gpus;
+    const char *algorithms;
+    const char *shapes;
+    const char *payloads; /**< of bare all-reduces beside the steps; NULL: none */
+    FILE *notes;          /**< where points that are left out are said (ar_note.h) */
+};
+
+/** One row to compute. */
+struct point {
+    const struct ar_algorithm *algorithm;
+    struct ar_shape shape;
+    uint64_t payload_bytes; /**< bare all-reduce; 0: a training step */
+    uint32_t variant;
+    float cost_s; /**< estimated */
+};
+
 struct space {
-    const struct options *options;
+    const struct space_request *request;
     struct variants variants;
     struct point *points; /**< training steps first, then bare all-reduces, variant by variant */
     size_t points_count;
@@ -23,8 +44,12 @@ struct space {
 
 /** Reads the axes, checks every variant and every point. Freed with space_destroy(), also after a
  * failure. */
-enum ar_status space_create(const struct options *options, struct space *space,
+enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err);
 void space_destroy(struct space *space);
+
+/** The scenario of a point; valid until that of another variant is asked for. */
+enum ar_status space_scenario(struct space *space, const struct point *point,
+                              struct ar_scenario *scenario, struct ar_error *err);
 
 #endif

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_note.h"
+#include "ar_run.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "ranks.h"
 #include "sweep_files.h"
 
@@ -18,11 +21,10 @@ static uint32_t compute(void *context, uint32_t number, char *line)
     const struct sweep *sweep = context;
     struct ar_row row;
     struct ar_error err = {.status = AR_OK};
-    const struct point *point = &sweep->space->points[number];
-    const struct plan *plan;
+    struct ar_scenario scenario;
     ar_row_clear(&row);
-    if (variants_plan(&sweep->space->variants, point->variant, &plan, &err) == AR_OK) {
-        (void)plan_run(plan, point, &row, &err); /* the row says how it went */
+    if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &err) == AR_OK) {
+        (void)ar_run(&scenario, &row, &err); /* the row says how it went */
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
     }
@@ -34,11 +36,10 @@ static uint32_t format_lost(struct sweep *sweep, uint32_t number, const char *re
 {
     struct ar_row row;
     struct ar_error ignored;
-    const struct point *point = &sweep->space->points[number];
-    const struct plan *plan;
+    struct ar_scenario scenario;
     ar_row_clear(&row);
-    if (variants_plan(&sweep->space->variants, point->variant, &plan, &ignored) == AR_OK) {
-        plan_row(plan, point, &row);
+    if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &ignored) == AR_OK) {
+        ar_run_describe(&scenario, &row);
     }
     ar_copy_text(row.status, sizeof row.status, reason);
     return journal_format(number, &row, line);
@@ -70,22 +71,21 @@ static double point_cost_s(const void *context, uint32_t number)
 /* Says how long it will take, and what is there already. */
 static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_bytes)
 {
-    const struct options *options = sweep->request->options;
-    char text[PROGRESS_TEXT];
+    FILE *notes = sweep->request->notes;
+    char text[AR_UNIT_TEXT];
     double time_s = sweep->progress.cost_s / processes;
     if (cut_bytes > 0) {
-        plan_note(options,
-                  "%s: the last line was cut short, %zu bytes; its point is computed again",
-                  sweep->journal.path, cut_bytes);
+        ar_note(notes, "%s: the last line was cut short, %zu bytes; its point is computed again",
+                sweep->journal.path, cut_bytes);
     }
     if (sweep->request->resumes) {
-        plan_note(options, "%zu of %zu rows are there, %zu to compute",
-                  sweep->space->points_count - sweep->queue.count, sweep->space->points_count,
-                  sweep->queue.count);
+        ar_note(notes, "%zu of %zu rows are there, %zu to compute",
+                sweep->space->points_count - sweep->queue.count, sweep->space->points_count,
+                sweep->queue.count);
     }
     if (time_s > LONG_S) {
-        plan_note(options, "about %s on %" PRIu32 " process%s, estimated from messages per point",
-                  progress_time(time_s, text), processes, processes == 1 ? "" : "es");
+        ar_note(notes, "about %s on %" PRIu32 " process%s, estimated from messages per point",
+                ar_format_duration(time_s, text), processes, processes == 1 ? "" : "es");
     }
 }
 
@@ -115,7 +115,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                         &cut_bytes, err));
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes, cut_bytes);
-    sweep->progress.is_shown = !request->is_quiet && isatty(STDERR_FILENO);
+    sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
     sweep->progress.count = sweep->queue.count;
     sweep->progress.processes = processes;
     progress_begin(&sweep->progress);
@@ -153,16 +153,16 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
         AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
         if (space->points_count == space->steps_count &&
             sweep_files_has_payload(request->directory)) {
-            plan_note(request->options,
-                      "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
-                      request->directory);
+            ar_note(request->notes,
+                    "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
+                    request->directory);
         }
     }
     if (request->is_best) {
         return sweep_print_best(space, &sweep->journal, request->format, err);
     }
     AR_TRY(sweep_print(space, &sweep->journal, request->format, &estimates, err));
-    plan_note_estimates_count(request->options, estimates, space->points_count);
+    ar_note_estimates(request->notes, estimates, space->points_count);
     return AR_OK;
 }
 

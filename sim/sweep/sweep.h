@@ -9,14 +9,14 @@
 #include "journal.h"
 #include "launcher.h"
 #include "progress.h"
+#include "space.h"
 
 /** What is asked for besides the points. */
 struct sweep_request {
-    const struct options *options; /**< for notes */
-    const char *directory;         /**< of the files; NULL: none are written */
-    bool resumes;                  /**< what an earlier sweep left there */
-    bool is_best;                  /**< stdout gets the best rows only */
-    bool is_quiet;
+    FILE *notes;           /**< ar_note.h */
+    const char *directory; /**< of the files; NULL: none are written */
+    bool resumes;          /**< what an earlier sweep left there */
+    bool is_best;          /**< stdout gets the best rows only */
     enum ar_format format;
     uint32_t jobs; /**< worker processes of this process */
     struct launcher launcher;

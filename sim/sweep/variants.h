@@ -1,52 +1,43 @@
 /** \file variants.h
- * The plan of each variant of a sweep, made when it is asked for.
+ * The scenario of each variant of a sweep, made when it is asked for.
  *
- * Clusters and traces that were read last stay in memory, some of each, and are shared by the plans
- * made from them. What is read again must be what was read first.
+ * Those that were asked for last stay in memory, and share their clusters; files are read once.
  */
 #ifndef AR_VARIANTS_H
 #define AR_VARIANTS_H
 
 #include "axes.h"
-#include "plan.h"
 
-enum { VARIANTS_LOADED_MAX = 1024 };
+enum { VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT = 512 };
 
-/** A cluster that is in memory: a plan without a trace. */
-struct loaded_cluster {
-    struct plan plan; /**< its cluster is NULL: nothing yet */
+/** A scenario that is in memory. */
+struct variant_slot {
+    struct ar_arena arena;
+    struct ar_scenario scenario; /**< its cluster is NULL: nothing yet */
     uint32_t number;
-    uint64_t hash;
-};
-
-struct loaded_trace {
-    struct ar_trace *trace; /**< NULL: nothing yet */
-    uint32_t number;
-    uint64_t cost_hash; /**< of the name of the device cost table */
-    uint64_t hash;
+    uint64_t made; /**< of a cluster: when, counted; of a variant: when its cluster was */
 };
 
 struct variants {
-    const struct options *options;
+    struct ar_scenario base; /**< keys that are no axes */
+    struct ar_inputs *inputs;
     struct axes axes;
-    struct loaded_cluster clusters[VARIANTS_LOADED_MAX]; /**< at number % VARIANTS_LOADED_MAX */
-    struct loaded_trace traces[VARIANTS_LOADED_MAX];
-    uint64_t *hashes; /**< of what was read for a variant, by variant / per_files; 0: not yet */
-    struct plan plan; /**< the last one asked for */
-    uint32_t variant; /**< that it is of */
-    bool has_plan;
+    struct ar_arena arena;                               /**< of the axes */
+    struct variant_slot clusters[VARIANT_CLUSTERS_KEPT]; /**< at number % VARIANT_CLUSTERS_KEPT */
+    struct variant_slot slots[VARIANTS_KEPT];
+    uint64_t clusters_made;
 };
 
-/** Reads the axes. Freed with variants_destroy(), also after a failure. */
-enum ar_status variants_create(const struct options *options, struct variants *variants,
+/** Reads the axes. Freed with variants_destroy(), also after a failure. `base` has no key of the
+ * request; it and `inputs` are borrowed. */
+enum ar_status variants_create(const struct axes_request *request, const struct ar_scenario *base,
+                               struct ar_inputs *inputs, struct variants *variants,
                                struct ar_error *err);
 void variants_destroy(struct variants *variants);
 
-/** The plan of a variant; stays valid until the next one is asked for. */
-enum ar_status variants_plan(struct variants *variants, uint32_t variant, const struct plan **plan,
-                             struct ar_error *err);
-
-/** A hash of what was read for a variant whose plan was made. */
-uint64_t variants_files_hash(const struct variants *variants, uint32_t variant);
+/** The scenario of a variant, loaded, without GPUs and algorithm; stays valid until the next one is
+ * asked for. */
+enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
+                                 const struct ar_scenario **scenario, struct ar_error *err);
 
 #endif

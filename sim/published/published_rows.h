@@ -1,20 +1,17 @@
-/** \file reproduce_rows.h
+/** \file published_rows.h
  * Published runs: what was measured, the parameters of the run, and what of it is not known.
  *
  * A file is a CSV with one row per published number; validate/data/published/README.md has its
- * columns.
+ * columns: those below and the keys of a scenario that published runs have.
  */
-#ifndef AR_REPRODUCE_ROWS_H
-#define AR_REPRODUCE_ROWS_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#ifndef AR_PUBLISHED_ROWS_H
+#define AR_PUBLISHED_ROWS_H
 
 #include "ar_csv.h"
-#include "options.h"
-#include "reproduce_range.h"
+#include "ar_scenario.h"
+#include "published_range.h"
 
-/** Columns of a file of published runs, in the order in which they are listed. */
+/** Columns that are no keys: what was measured, and where it is from. */
 #define PUBLISHED_COLUMN_LIST(X)                                                                   \
     X(row)                                                                                         \
     X(title)                                                                                       \
@@ -23,23 +20,6 @@
     X(measured_error)                                                                              \
     X(source)                                                                                      \
     X(how_read)                                                                                    \
-    X(cluster)                                                                                     \
-    X(gpus)                                                                                        \
-    X(algorithm)                                                                                   \
-    X(shape)                                                                                       \
-    X(trace)                                                                                       \
-    X(batch)                                                                                       \
-    X(precision)                                                                                   \
-    X(framework)                                                                                   \
-    X(images_per_s_at)                                                                             \
-    X(bucket)                                                                                      \
-    X(channels)                                                                                    \
-    X(window)                                                                                      \
-    X(engine)                                                                                      \
-    X(jitter)                                                                                      \
-    X(baseline)                                                                                    \
-    X(set)                                                                                         \
-    X(term)                                                                                        \
     X(run)                                                                                         \
     X(assume)
 
@@ -49,9 +29,6 @@ enum published_column {
 #undef X
         PUBLISHED_COLUMNS_COUNT
 };
-
-/** The column of a name; PUBLISHED_COLUMNS_COUNT if there is none. */
-enum published_column published_column_find(const char *name);
 
 /** Quantities: name in files, unit, unit of the table for people and its factor. */
 #define QUANTITY_LIST(X)                                                                           \
@@ -72,25 +49,33 @@ const char *quantity_unit(enum quantity quantity);
 const char *quantity_shown_unit(enum quantity quantity);
 double quantity_shown_factor(enum quantity quantity);
 
-enum { RANGES_MAX = 32, TABLES_MAX = ARGUMENTS_MAX };
+enum { RANGES_MAX = 32 };
 
 struct published {
     const char *path;
     uint64_t line;
     const char *cells[PUBLISHED_COLUMNS_COUNT]; /**< "" for none */
+    const char *keys[AR_KEYS_COUNT];            /**< the same */
     enum quantity quantity;
-    double measured;                 /**< NAN: none, a row for context only */
-    double measured_error;           /**< half width, 0 if none is given */
-    struct range ranges[RANGES_MAX]; /**< what is not known of it: first its own */
+    double measured;       /**< NAN: none, a row for context only */
+    double measured_error; /**< half width, 0 if none is given */
+    struct range *ranges;  /**< what is not known of it: first its own; room for RANGES_MAX */
     size_t ranges_count;
 };
 
 /** Rows of all files, in order. */
 struct published_rows {
+    struct ar_arena arena;
     struct published *rows;
     size_t count;
-    struct ar_csv *tables[TABLES_MAX]; /**< own the texts */
-    size_t tables_count;
+};
+
+/** What the command line asks for, and what it says is known. */
+struct published_request {
+    const char *const *files; /**< names or paths; none: all that are shipped */
+    size_t files_count;
+    const char *pattern;      /**< of names of rows; NULL: all */
+    struct ar_scenario given; /**< its settings, terms and engine hold for all rows */
 };
 
 static inline const char *published_cell(const struct published *row, enum published_column column)
@@ -101,18 +86,17 @@ static inline const char *published_cell(const struct published *row, enum publi
 /** Whether a row is listed but not predicted: there is no model of its cluster. */
 static inline bool published_is_context(const struct published *row)
 {
-    return row->cells[PUBLISHED_cluster][0] == '\0';
+    return row->keys[AR_KEY_CLUSTER][0] == '\0';
 }
 
 /** `path:line: row "name"` for error lines; returns `where`. */
 enum { PUBLISHED_WHERE = 200 };
 const char *published_where(const struct published *row, char where[PUBLISHED_WHERE]);
 
-/** Reads the files of the command line, all shipped ones if there are none; takes the rows that
- * `--rows` asks for and adds the ranges of ranges.csv that concern them. A range of a parameter
- * that `--set`, `--term` or `--engine` fixes is dropped. Freed with published_free(), on failure
- * too. */
-enum ar_status published_read(const struct options *options, struct published_rows *rows,
+/** Reads the files of a request; takes the rows that it asks for and adds the ranges of ranges.csv
+ * that concern them. A range of a parameter that the request fixes is dropped. Freed with
+ * published_free(), on failure too. */
+enum ar_status published_read(const struct published_request *request, struct published_rows *rows,
                               struct ar_error *err);
 void published_free(struct published_rows *rows);
 
@@ -124,7 +108,7 @@ enum ar_status published_read_file(const char *path, struct published_rows *rows
  * source and, if it likes, given: a column of the row without which the range does not count. The
  * range of a named cluster, or with a given column, takes the place of a more general one; those of
  * the row itself stay. */
-enum ar_status published_add_ranges(const char *path, const struct options *options,
+enum ar_status published_add_ranges(const char *path, const struct published_request *request,
                                     struct published_rows *rows, struct ar_error *err);
 
 #endif

@@ -1,0 +1,36 @@
+/** \file cmd_run.h
+ * What the commands about one scenario share: from the command line to a loaded scenario, and rows
+ * that are checked.
+ */
+#ifndef AR_CMD_RUN_H
+#define AR_CMD_RUN_H
+
+#include "ar_run.h"
+#include "options.h"
+
+/** Inputs that end with the command. */
+enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
+                              struct ar_error *err);
+
+/** Refuses a missing key. */
+enum ar_status option_require_key(const struct options *options, enum ar_key key,
+                                  struct ar_error *err);
+
+/** Refuses an engine without messages, for commands that are about them. */
+enum ar_status option_check_messages(const struct options *options,
+                                     const struct ar_scenario *scenario, struct ar_error *err);
+
+/** The scenario of a command line that has at least a cluster, GPUs and an algorithm, loaded; keys
+ * of the bits `without` do not count. */
+enum ar_status options_load(const struct options *options, uint32_t without,
+                            struct ar_scenario *scenario, struct ar_inputs **inputs,
+                            struct ar_error *err);
+
+enum { CHECKED_ROWS = 2 };
+
+/** Computes the row of a scenario and, with --check, that of the other engine. They go to `rows`
+ * from `*rows_count` on, which counts up. */
+enum ar_status run_checked(const struct options *options, const struct ar_scenario *scenario,
+                           struct ar_row *rows, size_t *rows_count, struct ar_error *err);
+
+#endif

@@ -1,0 +1,122 @@
+#include "option_rows.h"
+
+#define AT(field) offsetof(struct options, field)
+
+#define OWN(...)                                                                                   \
+    {                                                                                              \
+        __VA_ARGS__, .is_key = false, .key = AR_KEYS_COUNT                                         \
+    }
+
+static const struct option_row own_rows[] = {
+    OWN("gpus", "LIST", COMMAND_SWEEP | COMMAND_TRAIN, AT(gpus_list), NULL,
+        "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"),
+    OWN("gpus", "LIST", COMMAND_VERIFY, AT(gpus_list), "1:17:+1,24,34,48,64",
+        "rank counts, as in sweep; all shapes of each"),
+    OWN("algorithm", "A", COMMAND_COMPARE, AT(algorithm), NULL,
+        "what is predicted; default: auto with --engine library or nccl, else ring"),
+    OWN("algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithms), "all",
+        "algorithms, separated by commas, or all"),
+    OWN("shapes", "LIST", COMMAND_SWEEP, AT(shapes), "all",
+        "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
+    OWN("payload", "SIZE", COMMAND_ALLREDUCE, AT(payloads), NULL,
+        "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
+    OWN("payload", "LIST", COMMAND_SWEEP, AT(payloads), NULL,
+        "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"),
+    OWN("engine", "E", COMMAND_COMPARE, AT(engine), "library",
+        "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or "
+        "any "
+        "other engine"),
+    OWN("engine", "E", COMMAND_REPRODUCE, AT(engine), NULL,
+        "what predicts all rows; default: what a row says, else recurrence"),
+    OWN("rows", "PATTERN", COMMAND_REPRODUCE, AT(rows), NULL,
+        "only rows whose names match, such as 'sony*'"),
+    OWN("samples", "K", COMMAND_REPRODUCE, AT(samples), "100",
+        "draws of what is not known, for the band of each row"),
+    OWN("sensitivity", NULL, COMMAND_REPRODUCE, AT(sensitivity), NULL,
+        "also print the prediction at each end of each range, all else as in the row"),
+    OWN("format", "F",
+        COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS | COMMAND_CALIBRATE |
+            COMMAND_COMPARE | COMMAND_TRAIN | COMMAND_REPRODUCE,
+        AT(format), "table", "of stdout: table, csv or json"),
+    OWN("format", "F", COMMAND_EXPORT, AT(format), NULL, "simgrid-xml or chrome-trace"),
+    OWN("out", "DIR", COMMAND_SWEEP, AT(out), NULL,
+        "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"),
+    OWN("out", "DIR", COMMAND_TRAIN, AT(out), NULL, "also write DIR/train.csv"),
+    OWN("out", "NAME.topo", COMMAND_CALIBRATE, AT(out), NULL,
+        "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
+        "it"),
+    OWN("out", "DIR", COMMAND_COMPARE, AT(out), NULL,
+        "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them"),
+    OWN("out", "DIR", COMMAND_REPRODUCE, AT(out), NULL,
+        "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them"),
+    OWN("out", "FILE", COMMAND_EXPORT, AT(out), NULL, "write to a file instead of stdout"),
+    OWN("out", "DIR", COMMAND_PLOT, AT(out), NULL,
+        "where the pictures go; default: beside the data"),
+    OWN("hold-out", "COUNTS", COMMAND_CALIBRATE, AT(hold_out), NULL,
+        "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if "
+        "rows "
+        "of our own algorithms are of one node count"),
+    OWN("folds", NULL, COMMAND_CALIBRATE, AT(folds), NULL,
+        "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
+    OWN("pair", "LINK", COMMAND_CALIBRATE, AT(pair), NULL,
+        "what joins the two processes of osu_latency and osu_bw, which their logs do not say: "
+        "nvlink, "
+        "pcie or network"),
+    OWN("time", "T", COMMAND_CALIBRATE | COMMAND_COMPARE, AT(time), "out-of-place",
+        "which of the measured times: out-of-place, in-place or mean"),
+    OWN("ranks", "LIST", COMMAND_EXPORT, AT(ranks), NULL,
+        "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
+    OWN("jobs", "J", COMMAND_SWEEP, AT(jobs), NULL,
+        "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
+        "machine"),
+    OWN("jobs", "J", COMMAND_REPRODUCE, AT(jobs), NULL, "worker processes; default: processors"),
+    OWN("ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
+        "also print text pictures; default on a terminal"),
+    OWN("seed", "S", COMMAND_REPRODUCE, AT(draws_seed), "1",
+        "of the draws; the same seed gives the same output"),
+    OWN("check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
+        "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
+    OWN("check", NULL, COMMAND_LINKS, AT(check), NULL,
+        "also run the other engine, simgrid beside recurrence or closed, and print both fractions"),
+    OWN("top", "K", COMMAND_LINKS, AT(top), "20", "links in the table; csv and json have all"),
+    OWN("best", NULL, COMMAND_SWEEP, AT(best), NULL,
+        "print only the fastest row of each GPU count, per cluster setting, batch, precision and "
+        "gradient scale"),
+    OWN("resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
+        "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
+    OWN("quiet", NULL, ~(unsigned)COMMAND_LIST, AT(quiet), NULL,
+        "no notes and no progress on stderr"),
+    OWN("help", NULL, ~0u, AT(help), NULL, "this text"),
+};
+
+uint32_t key_bits(unsigned uses)
+{
+    uint32_t bits = 0;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        bits |= (ar_keys[i].uses & uses) != 0 ? KEY_BIT(i) : 0;
+    }
+    return bits;
+}
+
+size_t option_rows_of(const struct command *command, struct option_row rows[OPTIONS_MAX])
+{
+    size_t count = 0;
+    uint32_t keys = (key_bits(command->key_uses) | command->keys_more) & ~command->keys_less;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if ((keys & KEY_BIT(i)) != 0) {
+            const struct ar_key_row *key = &ar_keys[i];
+            rows[count++] = (struct option_row){.name = ar_key_name((enum ar_key)i),
+                                                .placeholder = key->placeholder,
+                                                .standard = key->standard,
+                                                .help = key->help,
+                                                .is_key = true,
+                                                .key = (enum ar_key)i};
+        }
+    }
+    for (size_t i = 0; i < sizeof own_rows / sizeof own_rows[0]; i++) {
+        if ((own_rows[i].commands & command->bit) != 0) {
+            rows[count++] = own_rows[i];
+        }
+    }
+    return count;
+}

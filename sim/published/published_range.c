@@ -1,0 +1,180 @@
+#include "published_range.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_text.h"
+
+static const char run_parameter[] = "run";
+
+/* The only key of which any number between two is a value. */
+static bool takes_numbers(const struct range *range)
+{
+    return range->setting != NULL || range->key == AR_KEY_JITTER;
+}
+
+/* Reports a parameter that is none, with the nearest one. */
+static enum ar_status report_parameter(const char *where, const char *parameter,
+                                       struct ar_error *err)
+{
+    const char *names[AR_KEYS_COUNT + 1];
+    size_t count = 0;
+    names[count++] = run_parameter;
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IN_PUBLISHED)) {
+            names[count++] = ar_key_name((enum ar_key)i);
+        }
+    }
+    const char *nearest = ar_nearest_name(parameter, names, count);
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s: found \"%.40s\"; expected a parameter, %s%s%s or set.KEY or term.KEY",
+                        where, parameter, nearest != NULL ? "perhaps \"" : "such as \"batch",
+                        nearest != NULL ? nearest : "", "\",");
+}
+
+/* `set.KEY`, `term.KEY`, a key, or `run`. */
+static enum ar_status find_parameter(const char *where, struct range *range, struct ar_error *err)
+{
+    const char *name = range->parameter;
+    bool is_set = strncmp(name, "set.", 4) == 0 && name[4] != '\0';
+    bool is_term = strncmp(name, "term.", 5) == 0 && name[5] != '\0';
+    if (is_set || is_term) {
+        range->key = is_set ? AR_KEY_SET : AR_KEY_TERM;
+        range->setting = strchr(name, '.') + 1;
+        return AR_OK;
+    }
+    range->key = ar_key_find(name);
+    if (range->key == AR_KEYS_COUNT ? strcmp(name, run_parameter) == 0
+                                    : ar_key_is(range->key, AR_KEY_IN_PUBLISHED) &&
+                                          !ar_key_is(range->key, AR_KEY_REPEATS)) {
+        return AR_OK;
+    }
+    return report_parameter(where, name, err);
+}
+
+/* Parses an end: a number and what is behind it. */
+static bool parse_end(const char *text, double *number, const char **unit)
+{
+    char *end;
+    errno = 0;
+    *number = strtod(text, &end);
+    *unit = end + strspn(end, " ");
+    return end != text && errno == 0 && isfinite(*number);
+}
+
+/* `low..high`, cut at the dots; a unit behind the first end may be left out. */
+static enum ar_status parse_ends(const char *where, char *dots, const char *low,
+                                 struct range *range, struct ar_error *err)
+{
+    const char *low_unit;
+    *dots = '\0';
+    if (!takes_numbers(range)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found a number between two ends for %s; expected choices, such as "
+                            "%s=A|B",
+                            where, range->parameter, range->parameter);
+    }
+    if (!parse_end(low, &range->low, &low_unit) ||
+        !parse_end(dots + 2, &range->high, &range->unit) ||
+        (low_unit[0] != '\0' && strcmp(low_unit, range->unit) != 0)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%.80s\"; expected KEY=low..high, two numbers of one unit, "
+                            "such as set.net.latency=2.4us..9.6us",
+                            where, range->text);
+    }
+    if (range->low > range->high) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.80s\"; expected the lower end first",
+                            where, range->text);
+    }
+    return AR_OK;
+}
+
+static enum ar_status parse_choices(struct ar_arena *arena, const char *where, char *at,
+                                    struct range *range, struct ar_error *err)
+{
+    const char **choices = ar_arena_alloc(arena, RANGE_CHOICES_MAX, sizeof *choices);
+    bool is_wrong = false;
+    if (choices == NULL) {
+        return ar_error_no_memory(err, "a range");
+    }
+    for (char *choice; !is_wrong && (choice = strsep(&at, "|")) != NULL;) {
+        is_wrong = choice[0] == '\0' || range->choices_count + 1 == RANGE_CHOICES_MAX;
+        choices[range->choices_count++] = choice;
+    }
+    if (is_wrong || range->choices_count < 2) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%.80s\"; expected KEY=a|b with 2 to %d choices, or "
+                            "KEY=low..high",
+                            where, range->text, RANGE_CHOICES_MAX - 1);
+    }
+    range->choices = choices;
+    return AR_OK;
+}
+
+enum ar_status range_parse(struct ar_arena *arena, const char *where, const char *text,
+                           const char *source, struct range *range, struct ar_error *err)
+{
+    char *pieces = ar_arena_text(arena, text);
+    *range = (struct range){.text = ar_arena_text(arena, text),
+                            .source = ar_arena_text(arena, source),
+                            .parameter = pieces};
+    if (pieces == NULL || range->text == NULL || range->source == NULL) {
+        return ar_error_no_memory(err, "a range");
+    }
+    char *values = strchr(pieces, '=');
+    if (strlen(text) >= RANGE_VALUE || values == NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found \"%.80s\"; expected KEY=a|b or KEY=low..high, of less than "
+                            "%d characters",
+                            where, text, RANGE_VALUE);
+    }
+    *values++ = '\0';
+    AR_TRY(find_parameter(where, range, err));
+    char *dots = strstr(values, "..");
+    return dots != NULL && strchr(values, '|') == NULL
+               ? parse_ends(where, dots, values, range, err)
+               : parse_choices(arena, where, values, range, err);
+}
+
+bool range_is_same(const struct range *range, const struct range *other)
+{
+    bool has_settings = range->setting != NULL && other->setting != NULL;
+    return range->key == other->key &&
+           (has_settings ? strcmp(range->setting, other->setting) == 0
+                         : range->setting == NULL && other->setting == NULL);
+}
+
+bool range_is_of(const struct range *range, enum ar_key key)
+{
+    return range->key == key && range->setting == NULL;
+}
+
+pick range_draw(const struct range *range, struct ar_draw *draw)
+{
+    return range->choices != NULL ? ar_draw_choice(draw, (uint32_t)range->choices_count)
+                                  : ar_draw_uniform(draw, range->low, range->high);
+}
+
+uint32_t range_ends_count(const struct range *range)
+{
+    return range->choices != NULL ? (uint32_t)range->choices_count : 2;
+}
+
+pick range_end(const struct range *range, uint32_t index)
+{
+    if (range->choices != NULL) {
+        return index;
+    }
+    return index == 0 ? range->low : range->high;
+}
+
+void range_value(const struct range *range, pick value, char text[RANGE_VALUE])
+{
+    if (range->choices != NULL) {
+        ar_copy_text(text, RANGE_VALUE, range->choices[(size_t)value]);
+    } else {
+        snprintf(text, RANGE_VALUE, "%.9g%.60s", value, range->unit);
+    }
+}

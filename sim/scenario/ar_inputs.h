@@ -1,0 +1,38 @@
+/** \file ar_inputs.h
+ * The files that scenarios are made of, each read once.
+ *
+ * What is returned is borrowed: it stays, unchanged, as long as the inputs do. Errors of names that
+ * are not found begin with `where`.
+ */
+#ifndef AR_INPUTS_H
+#define AR_INPUTS_H
+
+#include "ar_cluster.h"
+#include "ar_device_cost.h"
+#include "ar_framework.h"
+#include "ar_library_table.h"
+#include "ar_topo.h"
+#include "ar_trace_file.h"
+#include "resource.h"
+
+/** Has read nothing yet; NULL if there is no memory. Freed with ar_inputs_destroy(). */
+struct ar_inputs *ar_inputs_create(void);
+void ar_inputs_destroy(struct ar_inputs *inputs);
+
+/** The file of a shipped name or a path. */
+enum ar_status ar_inputs_topo(struct ar_inputs *inputs, const char *where, const char *name,
+                              const struct ar_topo **topo, struct ar_error *err);
+enum ar_status ar_inputs_trace(struct ar_inputs *inputs, const char *where, const char *name,
+                               const struct ar_trace_file **trace, struct ar_error *err);
+enum ar_status ar_inputs_cost(struct ar_inputs *inputs, const char *where, const char *name,
+                              const struct ar_device_cost **cost, struct ar_error *err);
+enum ar_status ar_inputs_framework(struct ar_inputs *inputs, const char *where, const char *name,
+                                   const struct ar_framework **framework, struct ar_error *err);
+
+/** The fitted table that a cluster names: it lies beside the cluster's file, or is a shipped one.
+ */
+enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,
+                                 const char *name, const struct ar_library_table **table,
+                                 struct ar_error *err);
+
+#endif

@@ -1,0 +1,105 @@
+/** \file ar_key.h
+ * The keys of a scenario: one table of what a prediction can be asked with.
+ *
+ * A key has a name, says how its text is parsed and its value printed, and where it may stand. The
+ * command line (`--batch 32`), run files (`# batch = 32`), columns and ranges of published runs,
+ * the axes of a sweep, the column `settings` of a row and the fingerprint of a journal read this
+ * table; a new parameter is a row here, a field of the scenario, and what reacts to it. Names have
+ * dashes; in files underscores stand for them.
+ */
+#ifndef AR_KEY_H
+#define AR_KEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "ar_error.h"
+
+struct ar_scenario;
+struct ar_origin;
+
+/** In the order in which they are listed, settings of a row among them. */
+enum ar_key {
+    AR_KEY_CLUSTER,
+    AR_KEY_SET,
+    AR_KEY_SLOW_LINK,
+    AR_KEY_DOWN_LINK,
+    AR_KEY_GPUS,
+    AR_KEY_ALGORITHM,
+    AR_KEY_SHAPE,
+    AR_KEY_PAYLOAD,
+    AR_KEY_TRACE,
+    AR_KEY_BATCH,
+    AR_KEY_PRECISION,
+    AR_KEY_BUCKET,
+    AR_KEY_STRAGGLER,
+    AR_KEY_FRAMEWORK,
+    AR_KEY_TERM,
+    AR_KEY_IMAGES_PER_S_AT,
+    AR_KEY_GRADIENT_SCALE,
+    AR_KEY_ENGINE,
+    AR_KEY_BASELINE,
+    AR_KEY_CHANNELS,
+    AR_KEY_WINDOW,
+    AR_KEY_TUNING,
+    AR_KEY_JITTER,
+    AR_KEY_ITERATIONS,
+    AR_KEY_SEED,
+    AR_KEYS_COUNT
+};
+
+/** Where a key may stand, and what it is. */
+enum ar_key_use {
+    AR_KEY_OF_CLUSTER = 1,    /**< it changes the machine, not what runs on it */
+    AR_KEY_OF_COLLECTIVE = 2, /**< bare collectives and training steps react to it */
+    AR_KEY_OF_STEP = 4,       /**< training steps only */
+    AR_KEY_IN_RUN = 8,        /**< a line of a run file */
+    AR_KEY_IN_PUBLISHED = 16, /**< a column of published runs, and a range of what is unknown */
+    AR_KEY_IS_AXIS = 32,      /**< an axis of a sweep */
+    AR_KEY_IS_CHOICE = 64,   /**< of an axis: a way to tune, of which --best takes the best value */
+    AR_KEY_REPEATS = 128,    /**< every text counts; else a scenario has one value */
+    AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */
+    AR_KEY_IS_PATH = 512,    /**< names a file; a relative path in a file starts at that file */
+    AR_KEY_IS_WHOLE = 1024,  /**< a range of it has no fractions */
+};
+
+/** How the values of an axis may be written in short. */
+enum ar_key_list { AR_LIST_OF_TEXTS, AR_LIST_OF_COUNTS, AR_LIST_OF_SIZES };
+
+struct ar_key_row {
+    const char *option;      /**< `--images-per-s-at`; ar_key_name() is without the dashes */
+    const char *placeholder; /**< `B=V` */
+    const char *standard;    /**< default for people; NULL: none, or said in the help */
+    const char *help;
+    unsigned uses;
+    enum ar_key_list list;
+
+    /** Sets the value of a scenario. An error begins with origin->where; its status is
+     * ar_scenario_set()'s matter. */
+    enum ar_status (*parse)(struct ar_scenario *scenario, const struct ar_origin *origin,
+                            const char *text, struct ar_error *err);
+    /** Writes the value; of keys that are settings, or that a fingerprint needs. */
+    void (*print)(const struct ar_scenario *scenario, FILE *file);
+};
+
+extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];
+
+/** The key of a name, with dashes or underscores; AR_KEYS_COUNT if there is none. */
+enum ar_key ar_key_find(const char *name);
+
+/** The name as files write it, with underscores; returns `text`. */
+enum { AR_KEY_TEXT = 32 };
+const char *ar_key_directive(enum ar_key key, char text[AR_KEY_TEXT]);
+
+static inline const char *ar_key_name(enum ar_key key)
+{
+    return ar_keys[key].option + 2;
+}
+
+static inline bool ar_key_is(enum ar_key key, enum ar_key_use use)
+{
+    return (ar_keys[key].uses & (unsigned)use) != 0;
+}
+
+#endif

@@ -1,0 +1,50 @@
+/** \file ar_run.h
+ * Scenarios run: from a loaded scenario to a row.
+ */
+#ifndef AR_RUN_H
+#define AR_RUN_H
+
+#include <stdio.h>
+
+#include "ar_row.h"
+#include "ar_scenario.h"
+
+/** The parameters of a row; there are no results yet. */
+void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row);
+
+/** Computes a row. On failure the row has the parameters and the error as its status. */
+enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err);
+
+/** Runs a step, which is ar_scenario_step() with or without a timeline, and fills the row. On
+ * success the step is freed with ar_step_destroy(). */
+enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
+                           struct ar_row *row, struct ar_error *err);
+
+/** The same scenario by the engine that this one is checked with: the simulation, or if it is one
+ * the recurrence. */
+struct ar_scenario ar_run_checker(const struct ar_scenario *scenario);
+
+/** Estimated seconds on one core, the baseline included, by the rates of the engine (ar_trial.h);
+ * good to a factor of two or so. */
+double ar_run_cost_s(const struct ar_scenario *scenario);
+
+/* What a reader should know, written to `notes` (ar_note.h). */
+
+/** What all rows of steps have in common, the baseline of efficiency among it. */
+void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);
+
+/** Before scenarios that differ in payload and shape only are run one after the other: terms and
+ * values without effect, what is beyond measurements, whether it takes long. */
+void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);
+
+/** Terms of the framework that change nothing; the scenario has a trace. */
+void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
+
+/** Hosts and assumptions of a platform file, if the cluster is one. */
+void ar_note_platform(FILE *notes, const struct ar_scenario *scenario);
+
+/** How many of so many rows are not exact, if any. */
+void ar_note_estimates(FILE *notes, size_t estimates, size_t count);
+size_t ar_rows_estimates(const struct ar_row *rows, size_t count);
+
+#endif

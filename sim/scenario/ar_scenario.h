@@ -1,0 +1,179 @@
+/** \file ar_scenario.h
+ * A scenario: everything that one prediction depends on, typed.
+ *
+ * Its keys are set one by one (ar_scenario_set()), its inputs are loaded (ar_scenario_load()), and
+ * then it is run (ar_run.h). A key that was not set takes what follows from the inputs: the
+ * precision of the trace, the channels of the HCAs of a node, the jitter of the framework.
+ *
+ * A scenario is a small value: a copy may be changed and loaded again, with another arena too. What
+ * it points to lies in the arena of the time or is borrowed from the inputs, and never changes.
+ */
+#ifndef AR_SCENARIO_H
+#define AR_SCENARIO_H
+
+#include "ar_arena.h"
+#include "ar_inputs.h"
+#include "ar_key.h"
+#include "ar_library_table.h"
+#include "ar_setting.h"
+#include "ar_step.h"
+#include "compute_rate.h"
+
+/** Where the value of a key stood. */
+struct ar_origin {
+    const char *where; /**< begins error lines: `--batch`, `a.run.csv:12: batch`; NULL: not set */
+    enum ar_status status; /**< of errors of the value: AR_USAGE, or AR_BAD_DATA in a file */
+};
+
+struct ar_scenario {
+    struct ar_arena *arena;
+    struct ar_origin origins[AR_KEYS_COUNT];
+
+    /* As the keys say, or what follows where they say nothing. */
+    const char *cluster_name;
+    struct ar_settings settings;
+    struct ar_settings slow_links;
+    struct ar_settings down_links;
+    uint32_t gpus;                        /**< 0: not set */
+    const struct ar_algorithm *algorithm; /**< NULL: the choice is the library's, `auto` */
+    struct ar_shape shape;                /**< 0 x 0: not set, ar_scenario_load() does */
+    uint64_t payload_bytes;               /**< of a bare collective; 0: a training step */
+    const char *trace_name;
+    uint32_t batch; /**< images per GPU; 0: the trace's, or 32 */
+    enum ar_precision precision;
+    struct ar_fusion fusion;
+    const char *framework_name;
+    struct ar_settings terms;
+    const struct compute_rates *rates; /**< measured ones; NULL: none */
+    const char *rates_text;
+    double gradient_scale;
+    const struct ar_engine *engine;
+    enum ar_baseline baseline;
+    uint32_t channels;
+    uint32_t window;
+    const char *release; /**< of the library whose own cost model is meant; NULL: the cluster's */
+    double jitter_frac;
+    uint32_t iterations_count;
+    uint32_t iterations_with_jitter; /**< where that key is not set */
+    uint64_t seed;
+    const struct ar_straggler *stragglers;
+    uint32_t stragglers_count;
+    struct ar_settings straggler_texts;
+
+    /* Loaded. */
+    const struct ar_cluster *cluster;
+    const struct ar_library_table *table; /**< fitted; NULL: the cluster has none */
+    const struct ar_library
+        *constants; /**< NCCL's own; NULL: the cluster has no library.node_bus */
+    const struct ar_framework *framework; /**< `none` if none was named */
+    const struct ar_trace *trace;         /**< NULL: bare collectives only */
+    double compute_factor;                /**< of measured rates, in the trace already */
+    enum ar_precision wire;               /**< of gradients */
+    uint32_t buckets_count;               /**< without cycles, see ar_scenario_buckets() */
+    const char *settings_text;            /**< the column `settings` */
+};
+
+/** A scenario in which nothing is set; what is set later lies in `arena`. */
+struct ar_scenario ar_scenario_begin(struct ar_arena *arena);
+
+static inline bool ar_scenario_has(const struct ar_scenario *scenario, enum ar_key key)
+{
+    return scenario->origins[key].where != NULL;
+}
+
+/** Sets a key, or adds to one that repeats. `origin->where` and, where the value keeps it, `text`
+ * are borrowed. An error of the value has the origin's status. */
+enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
+                               const struct ar_origin *origin, const char *text,
+                               struct ar_error *err);
+
+/** Puts a `KEY=VALUE` among those of AR_KEY_SET or AR_KEY_TERM, in place of one of the same KEY. */
+enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key,
+                                   const struct ar_origin *origin, const char *text,
+                                   struct ar_error *err);
+
+/** Whether two texts `KEY=VALUE` are of the same KEY. */
+bool ar_setting_is_same(const char *text, const char *other);
+
+/** Unsets a key: what follows from the inputs counts again. */
+void ar_scenario_unset(struct ar_scenario *scenario, enum ar_key key);
+
+/** Refuses a value that does not fit the others: `where: ` and the text, with the origin's status.
+ * A key that was not set is named as on the command line. */
+enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_key key,
+                                  struct ar_error *err, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/** Refuses a scenario without a key that is needed. */
+enum ar_status ar_scenario_require(const struct ar_scenario *scenario, enum ar_key key,
+                                   struct ar_error *err);
+
+/** Where the value of a key stood; `--name` if nowhere. */
+const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key);
+
+/** Loads the cluster and its library, unless the scenario has them, the framework, if AR_KEY_TRACE
+ * is set the trace, and works out what no key says. If `gpus` and `algorithm` are set, also the
+ * shape, and what cannot run is refused. Objects lie in the scenario's arena or in `inputs`. */
+enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_error *err);
+
+/** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
+enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
+                                        struct ar_inputs *inputs, struct ar_cluster **made,
+                                        struct ar_error *err);
+
+/** The cluster alone. */
+enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                        struct ar_error *err);
+
+/** Loads what the cluster names of its library: the fitted table and NCCL's own constants. */
+enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                        struct ar_error *err);
+
+/** Refuses more GPUs than the cluster has. */
+enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err);
+
+/** Refuses a payload that is not of whole elements. */
+enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err);
+
+/** Refuses an algorithm, a shape and stragglers that the cluster cannot run; not by engine. */
+enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err);
+
+/** Checks `gpus`, and fills in the shape if it is not set; refuses what the engine cannot run. */
+enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err);
+
+/** The fitted library, and that of the engine, fitted or NCCL's own; NULL if there is none. */
+static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenario *scenario)
+{
+    return scenario->table != NULL ? &scenario->table->library : NULL;
+}
+
+static inline const struct ar_library *ar_scenario_library(const struct ar_scenario *scenario)
+{
+    bool is_fitted =
+        scenario->engine == NULL || scenario->engine->is_fitted || !scenario->engine->needs_library;
+    return is_fitted ? ar_scenario_fitted(scenario) : scenario->constants;
+}
+
+static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
+{
+    return scenario->trace == NULL || scenario->payload_bytes > 0;
+}
+
+/** The collective, the step, and the buckets of the step without the slowdown of contention. The
+ * workload is owned by the caller, freed with ar_workload_destroy(). */
+struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
+struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
+enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
+                                    struct ar_workload **workload, struct ar_error *err);
+
+/** Buckets of a step, 1 for a bare collective; messages of all of them. */
+uint32_t ar_scenario_buckets(const struct ar_scenario *scenario);
+uint64_t ar_scenario_messages(const struct ar_scenario *scenario);
+
+/** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was
+ * loaded; not the algorithm, the shape, the payload and the engine. */
+enum ar_status ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *hash,
+                                struct ar_error *err);
+
+#endif

@@ -1,0 +1,509 @@
+#include "ar_key.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_scenario.h"
+#include "ar_text.h"
+#include "ar_units.h"
+#include "lists.h"
+
+enum { BATCH_MAX = 1000000, ITERATIONS_MAX = 100000 };
+
+#define GRADIENT_SCALE_MAX 1000.0
+#define FACTOR_MAX         1e6
+
+/* --- parsing -------------------------------------------------------------------------------- */
+
+#define PARSE(key)                                                                                 \
+    static enum ar_status parse_##key(struct ar_scenario *scenario,                                \
+                                      const struct ar_origin *origin, const char *text,            \
+                                      struct ar_error *err)
+
+static enum ar_status parse_u32(const struct ar_origin *origin, const char *text, uint32_t min,
+                                uint32_t max, uint32_t *value, struct ar_error *err)
+{
+    uint64_t count = 0;
+    AR_TRY(ar_parse_count(origin->where, text, min, max, &count, err));
+    *value = (uint32_t)count;
+    return AR_OK;
+}
+
+static enum ar_status append(struct ar_scenario *scenario, const struct ar_origin *origin,
+                             const char *text, struct ar_settings *settings, struct ar_error *err)
+{
+    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    if (settings->count > 0) {
+        memcpy(list, settings->list, settings->count * sizeof *list);
+    }
+    list[settings->count] =
+        (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
+    *settings = (struct ar_settings){.list = list, .count = settings->count + 1};
+    return AR_OK;
+}
+
+PARSE(cluster)
+{
+    (void)origin, (void)err;
+    scenario->cluster_name = text;
+    return AR_OK;
+}
+
+PARSE(set)
+{
+    return append(scenario, origin, text, &scenario->settings, err);
+}
+
+PARSE(slow_link)
+{
+    return append(scenario, origin, text, &scenario->slow_links, err);
+}
+
+PARSE(down_link)
+{
+    return append(scenario, origin, text, &scenario->down_links, err);
+}
+
+/* Whether the cluster has them is seen when it is loaded. */
+PARSE(gpus)
+{
+    if (parse_u32(origin, text, 1, UINT32_MAX, &scenario->gpus, err) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.60s\"; expected a whole number of GPUs, at least 1",
+                            origin->where, text);
+    }
+    return AR_OK;
+}
+
+PARSE(algorithm)
+{
+    return ar_algorithm_find_or_auto(origin->where, text, &scenario->algorithm, err);
+}
+
+PARSE(shape)
+{
+    return ar_shape_parse(origin->where, text, &scenario->shape, err);
+}
+
+PARSE(payload)
+{
+    uint64_t *sizes = NULL;
+    size_t count = 0;
+    AR_TRY(list_sizes(origin->where, text, &sizes, &count, err));
+    scenario->payload_bytes = sizes[0];
+    free(sizes);
+    if (count > 1) {
+        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected one size", origin->where,
+                            text);
+    }
+    return AR_OK;
+}
+
+PARSE(trace)
+{
+    (void)origin, (void)err;
+    scenario->trace_name = text;
+    return AR_OK;
+}
+
+PARSE(batch)
+{
+    return parse_u32(origin, text, 1, BATCH_MAX, &scenario->batch, err);
+}
+
+PARSE(precision)
+{
+    return ar_precision_parse(origin->where, text, &scenario->precision, err);
+}
+
+PARSE(bucket)
+{
+    return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
+}
+
+PARSE(framework)
+{
+    (void)origin, (void)err;
+    scenario->framework_name = text;
+    return AR_OK;
+}
+
+/* A term is set once: the last one would win in silence. */
+PARSE(term)
+{
+    for (size_t i = 0; i < scenario->terms.count; i++) {
+        if (ar_setting_is_same(scenario->terms.list[i].text, text)) {
+            return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\" and \"%.60s\"; expected one",
+                                origin->where, scenario->terms.list[i].text, text);
+        }
+    }
+    return append(scenario, origin, text, &scenario->terms, err);
+}
+
+PARSE(images_per_s_at)
+{
+    struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
+    if (rates == NULL) {
+        return ar_error_no_memory(err, "the rates of a GPU");
+    }
+    AR_TRY(compute_rates_parse(origin->where, text, rates, err));
+    scenario->rates = rates;
+    scenario->rates_text = text;
+    return AR_OK;
+}
+
+PARSE(gradient_scale)
+{
+    double scale = 0;
+    struct ar_error ignored; /* the range leaves 0 out */
+    if (ar_parse_number("", text, 0, GRADIENT_SCALE_MAX, &scale, &ignored) != AR_OK || scale <= 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.60s\"; expected a number above 0, at most %g",
+                            origin->where, text, GRADIENT_SCALE_MAX);
+    }
+    scenario->gradient_scale = scale;
+    return AR_OK;
+}
+
+PARSE(engine)
+{
+    return ar_engine_find(origin->where, text, &scenario->engine, err);
+}
+
+PARSE(baseline)
+{
+    bool is_gpu = strcmp(text, "gpu") == 0;
+    if (!is_gpu && strcmp(text, "node") != 0) {
+        return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected gpu or node", origin->where,
+                            text);
+    }
+    scenario->baseline = is_gpu ? AR_BASELINE_GPU : AR_BASELINE_NODE;
+    return AR_OK;
+}
+
+PARSE(channels)
+{
+    return parse_u32(origin, text, 1, AR_CHANNELS_MAX, &scenario->channels, err);
+}
+
+PARSE(window)
+{
+    return parse_u32(origin, text, 1, AR_WINDOW_MAX, &scenario->window, err);
+}
+
+PARSE(tuning)
+{
+    (void)origin, (void)err;
+    scenario->release = text;
+    return AR_OK;
+}
+
+PARSE(jitter)
+{
+    return ar_parse_number(origin->where, text, 0, 1, &scenario->jitter_frac, err);
+}
+
+PARSE(iterations)
+{
+    return parse_u32(origin, text, 1, ITERATIONS_MAX, &scenario->iterations_count, err);
+}
+
+PARSE(seed)
+{
+    return ar_parse_count(origin->where, text, 0, UINT32_MAX, &scenario->seed, err);
+}
+
+/* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
+static enum ar_status parse_rank_factor(const struct ar_origin *origin, const char *text,
+                                        struct ar_straggler *straggler, struct ar_error *err)
+{
+    char rank_text[24];
+    uint64_t rank = 0;
+    double factor = 0;
+    struct ar_error ignored;
+    size_t length = strcspn(text, ":");
+    ar_copy_text(rank_text, length < sizeof rank_text ? length + 1 : sizeof rank_text, text);
+    if (text[length] == '\0' || length >= sizeof rank_text ||
+        ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
+        ar_parse_number("", text + length + 1, 1, FACTOR_MAX, &factor, &ignored) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute "
+                            "time from 1 to 1e6, such as 17:1.5",
+                            origin->where, text);
+    }
+    *straggler = (struct ar_straggler){.rank = (uint32_t)rank, .factor = factor};
+    return AR_OK;
+}
+
+PARSE(straggler)
+{
+    uint32_t count = scenario->stragglers_count;
+    struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the stragglers");
+    }
+    AR_TRY(parse_rank_factor(origin, text, &list[count], err));
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = scenario->stragglers[i];
+        if (list[i].rank == list[count].rank) {
+            return ar_error_set(err, AR_USAGE, "%s: found rank %" PRIu32 " twice; expected it once",
+                                origin->where, list[i].rank);
+        }
+    }
+    AR_TRY(append(scenario, origin, text, &scenario->straggler_texts, err));
+    scenario->stragglers = list;
+    scenario->stragglers_count = count + 1;
+    return AR_OK;
+}
+
+/* --- printing -------------------------------------------------------------------------------- */
+
+#define PRINT(key) static void print_##key(const struct ar_scenario *scenario, FILE *file)
+
+/* The texts with a space before each but the first of the file. */
+static void print_texts(const char *prefix, const struct ar_settings *settings, FILE *file)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        fprintf(file, "%s%s%s", ftell(file) > 0 ? " " : "", prefix, settings->list[i].text);
+    }
+}
+
+PRINT(set)
+{
+    print_texts("", &scenario->settings, file);
+}
+
+PRINT(slow_link)
+{
+    print_texts("slow-link=", &scenario->slow_links, file);
+}
+
+PRINT(down_link)
+{
+    print_texts("down-link=", &scenario->down_links, file);
+}
+
+PRINT(straggler)
+{
+    print_texts("straggler=", &scenario->straggler_texts, file);
+}
+
+PRINT(term)
+{
+    print_texts("term=", &scenario->terms, file);
+}
+
+PRINT(images_per_s_at)
+{
+    if (scenario->rates != NULL) {
+        fprintf(file, "%simages-per-s-at=%s", ftell(file) > 0 ? " " : "", scenario->rates_text);
+    }
+}
+
+PRINT(trace)
+{
+    fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
+}
+
+PRINT(batch)
+{
+    fprintf(file, "%" PRIu32, scenario->batch);
+}
+
+PRINT(precision)
+{
+    fprintf(file, "%s, %s on the wire", ar_precision_name(scenario->precision),
+            ar_precision_name(scenario->wire));
+}
+
+PRINT(bucket)
+{
+    fputs(scenario->fusion.text, file);
+}
+
+PRINT(framework)
+{
+    fputs(scenario->framework->name, file);
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
+    }
+}
+
+PRINT(gradient_scale)
+{
+    fprintf(file, "%.17g", scenario->gradient_scale);
+}
+
+PRINT(baseline)
+{
+    fputs(ar_baseline_name(scenario->baseline), file);
+}
+
+PRINT(channels)
+{
+    fprintf(file, "%" PRIu32, scenario->channels);
+}
+
+PRINT(window)
+{
+    fprintf(file, "%" PRIu32, scenario->window);
+}
+
+PRINT(jitter)
+{
+    fprintf(file, "%.17g", scenario->jitter_frac);
+}
+
+PRINT(iterations)
+{
+    fprintf(file, "%" PRIu32, scenario->iterations_count);
+}
+
+PRINT(seed)
+{
+    fprintf(file, "%" PRIu64, scenario->seed);
+}
+
+/* --- the table -------------------------------------------------------------------------------- */
+
+#define COLLECTIVE AR_KEY_OF_COLLECTIVE
+#define STEP       AR_KEY_OF_STEP
+#define CLUSTER    (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
+#define FILES      (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
+#define AXIS       AR_KEY_IS_AXIS
+#define CHOICE     (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
+#define SETTING    AR_KEY_IS_SETTING
+#define REPEATS    AR_KEY_REPEATS
+#define PATH       AR_KEY_IS_PATH
+#define WHOLE      AR_KEY_IS_WHOLE
+
+const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
+    [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
+                        "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid "
+                        "platform (.xml)",
+                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, parse_cluster, NULL},
+    [AR_KEY_SET] = {"--set", "KEY=VALUE", NULL,
+                    "change a value of the cluster, such as net.latency=2.4us; may be repeated",
+                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_set, print_set},
+    [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
+                          "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
+                          "node-3.hca-0.out:4; repeatable",
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_slow_link,
+                          print_slow_link},
+    [AR_KEY_DOWN_LINK] = {"--down-link", "LINK", NULL,
+                          "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one "
+                          "direction); repeatable",
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_down_link,
+                          print_down_link},
+    [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each",
+                     COLLECTIVE | FILES | WHOLE, AR_LIST_OF_COUNTS, parse_gpus, NULL},
+    [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
+                          "all-reduce algorithm, see 'allreckon list algorithms'; auto with "
+                          "--engine library or nccl",
+                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_algorithm, NULL},
+    [AR_KEY_SHAPE] = {"--shape", "XxY", NULL,
+                      "logical grid with X*Y = N; default: squarest grid, groups of one node",
+                      COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_shape, NULL},
+    [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
+                        "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4", 0,
+                        AR_LIST_OF_SIZES, parse_payload, NULL},
+    [AR_KEY_TRACE] = {"--trace", "T", NULL,
+                      "a shipped trace (see 'allreckon list'), or the path of a CSV file",
+                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_trace, print_trace},
+    [AR_KEY_BATCH] = {"--batch", "B", NULL,
+                      "images per GPU and step; default: the trace's own, or 32",
+                      STEP | AR_KEY_IN_PUBLISHED | AXIS | WHOLE, AR_LIST_OF_COUNTS, parse_batch,
+                      print_batch},
+    [AR_KEY_PRECISION] = {"--precision", "P", NULL,
+                          "fp16 or fp32, of compute and gradients (on the wire: see "
+                          "wire.precision of --framework); default: the trace's own, or fp16",
+                          COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, parse_precision,
+                          print_precision},
+    [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,
+                       "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, groups:K, or "
+                       "a size such as 16MiB; default: the framework's, or ddp",
+                       STEP | FILES | CHOICE, AR_LIST_OF_SIZES, parse_bucket, print_bucket},
+    [AR_KEY_FRAMEWORK] = {"--framework", "F", NULL,
+                          "what happens between the layers: a shipped framework (see 'allreckon "
+                          "list frameworks'), or a CSV file of terms; default: none",
+                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_framework, print_framework},
+    [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
+                     "change a term of the framework, such as cycle.time=1ms; may be repeated",
+                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_term, print_term},
+    [AR_KEY_IMAGES_PER_S_AT] = {"--images-per-s-at", "B=V", NULL,
+                                "scale compute to the rate V that one GPU was measured to have at "
+                                "batch B; also a list 32=950,64=1100",
+                                STEP | FILES | SETTING, AR_LIST_OF_TEXTS, parse_images_per_s_at,
+                                print_images_per_s_at},
+    [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
+                               "gradients F times as large, compute unchanged (what if the model "
+                               "were larger?); default: 1",
+                               STEP | AXIS, AR_LIST_OF_TEXTS, parse_gradient_scale,
+                               print_gradient_scale},
+    [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
+                       "recurrence (the messages as array arithmetic), simgrid (simulates each), "
+                       "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
+                       "model)",
+                       COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, parse_engine, NULL},
+    [AR_KEY_BASELINE] = {"--baseline", "B", "node",
+                         "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
+                         "node, flat ring)",
+                         STEP | FILES, AR_LIST_OF_TEXTS, parse_baseline, print_baseline},
+    [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
+                         "rings, or pairs of trees, the payload is split over; default: HCAs of a "
+                         "node",
+                         COLLECTIVE | FILES | CHOICE | WHOLE, AR_LIST_OF_COUNTS, parse_channels,
+                         print_channels},
+    [AR_KEY_WINDOW] = {"--window", "W", "8",
+                       "messages in flight per connection; 1: each must arrive before the next",
+                       COLLECTIVE | FILES | CHOICE | WHOLE, AR_LIST_OF_COUNTS, parse_window,
+                       print_window},
+    [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
+                       "NCCL whose cost model chooses, gives the priors and is the reference: "
+                       "2.3.7, 2.5.6, 2.8.4 or 2.18.3; default: library.release of the cluster, "
+                       "else 2.8.4",
+                       0, AR_LIST_OF_TEXTS, parse_tuning, NULL},
+    [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
+                       "compute times vary by this coefficient of variation per rank and step, "
+                       "such as 0.05; default: the framework's, or 0",
+                       STEP | FILES | AXIS, AR_LIST_OF_TEXTS, parse_jitter, print_jitter},
+    [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
+                           "steps run back to back and averaged over; default: 1, with jitter 20",
+                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_iterations,
+                           print_iterations},
+    [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
+                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, parse_seed, print_seed},
+    [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
+                          "a GPU that takes F times as long to compute, such as 17:1.5; "
+                          "repeatable",
+                          STEP | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_straggler,
+                          print_straggler},
+};
+
+enum ar_key ar_key_find(const char *name)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        const char *at = ar_key_name((enum ar_key)i);
+        size_t j = 0;
+        while (at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
+            j++;
+        }
+        if (at[j] == '\0' && name[j] == '\0') {
+            return (enum ar_key)i;
+        }
+    }
+    return AR_KEYS_COUNT;
+}
+
+const char *ar_key_directive(enum ar_key key, char text[AR_KEY_TEXT])
+{
+    ar_copy_text(text, AR_KEY_TEXT, ar_key_name(key));
+    for (char *at = text; (at = strchr(at, '-')) != NULL;) {
+        *at = '_';
+    }
+    return text;
+}

@@ -1,0 +1,182 @@
+#include "ar_scenario.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "step_jobs.h"
+
+enum { ITERATIONS_STANDARD = 20, WINDOW_STANDARD = 8 };
+
+struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
+{
+    struct ar_error ignored; /* there is an engine of that name */
+    struct ar_scenario scenario = {.arena = arena,
+                                   .precision = AR_FP16,
+                                   .gradient_scale = 1,
+                                   .compute_factor = 1,
+                                   .baseline = AR_BASELINE_NODE,
+                                   .window = WINDOW_STANDARD,
+                                   .seed = 1,
+                                   .iterations_count = 1,
+                                   .iterations_with_jitter = ITERATIONS_STANDARD};
+    (void)ar_engine_find("", ar_keys[AR_KEY_ENGINE].standard, &scenario.engine, &ignored);
+    return scenario;
+}
+
+/* --- keys ----------------------------------------------------------------------------------- */
+
+/* What is wrong with a value is wrong usage or wrong data, by where it stood. */
+static enum ar_status blame(enum ar_status origin, enum ar_status status, struct ar_error *err)
+{
+    return status == AR_USAGE || status == AR_BAD_DATA ? err->status = origin : status;
+}
+
+enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
+                               const struct ar_origin *origin, const char *text,
+                               struct ar_error *err)
+{
+    enum ar_status status = ar_keys[key].parse(scenario, origin, text, err);
+    if (status != AR_OK) {
+        return blame(origin->status, status, err);
+    }
+    scenario->origins[key] = *origin;
+    return AR_OK;
+}
+
+void ar_scenario_unset(struct ar_scenario *scenario, enum ar_key key)
+{
+    scenario->origins[key] = (struct ar_origin){.where = NULL};
+}
+
+const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key key)
+{
+    return ar_scenario_has(scenario, key) ? scenario->origins[key].where : ar_keys[key].option;
+}
+
+enum ar_status ar_scenario_refuse(const struct ar_scenario *scenario, enum ar_key key,
+                                  struct ar_error *err, const char *format, ...)
+{
+    char text[sizeof err->text];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return ar_error_set(err,
+                        ar_scenario_has(scenario, key) ? scenario->origins[key].status : AR_USAGE,
+                        "%s: %s", ar_scenario_where(scenario, key), text);
+}
+
+enum ar_status ar_scenario_require(const struct ar_scenario *scenario, enum ar_key key,
+                                   struct ar_error *err)
+{
+    if (ar_scenario_has(scenario, key)) {
+        return AR_OK;
+    }
+    const struct ar_key_row *row = &ar_keys[key];
+    return ar_error_set(err, AR_USAGE, "option %s is missing; expected %s %s, %s", row->option,
+                        row->option, row->placeholder, row->help);
+}
+
+/* Length of KEY in `KEY = VALUE`, and where it begins. */
+static size_t take_key(const char **text)
+{
+    *text += strspn(*text, " \t");
+    return strcspn(*text, "= \t");
+}
+
+bool ar_setting_is_same(const char *text, const char *other)
+{
+    size_t length = take_key(&text);
+    return take_key(&other) == length && strncmp(text, other, length) == 0;
+}
+
+enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key,
+                                   const struct ar_origin *origin, const char *text,
+                                   struct ar_error *err)
+{
+    struct ar_settings *settings = key == AR_KEY_TERM ? &scenario->terms : &scenario->settings;
+    size_t place = 0;
+    while (place < settings->count && !ar_setting_is_same(settings->list[place].text, text)) {
+        place++;
+    }
+    if (place == settings->count) {
+        return ar_scenario_set(scenario, key, origin, text, err);
+    }
+    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    memcpy(list, settings->list, settings->count * sizeof *list);
+    list[place] =
+        (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
+    settings->list = list;
+    return AR_OK;
+}
+
+/* --- what is to be run ------------------------------------------------------------------------ */
+
+struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
+{
+    bool is_bare = ar_scenario_is_bare(scenario);
+    enum ar_precision precision = is_bare ? scenario->precision : scenario->wire;
+    uint32_t channels = scenario->channels * ar_algorithm_channels(scenario->algorithm);
+    return (struct ar_collective){.cluster = scenario->cluster,
+                                  .operation = &ar_operation_all_reduce,
+                                  .algorithm = scenario->algorithm,
+                                  .shape = scenario->shape,
+                                  .channels = channels,
+                                  .window = scenario->window,
+                                  .element_bytes = ar_precision_bytes(precision)};
+}
+
+struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
+{
+    return (struct ar_step){
+        .collective = ar_scenario_collective(scenario),
+        .trace = scenario->trace,
+        .framework = scenario->framework,
+        .fusion = scenario->fusion,
+        .engine = scenario->engine,
+        .library = scenario->engine->needs_library ? ar_scenario_library(scenario) : NULL,
+        .baseline = scenario->baseline,
+        .jitter_frac = scenario->jitter_frac,
+        .seed = scenario->seed,
+        .iterations_count = scenario->iterations_count,
+        .stragglers = scenario->stragglers,
+        .stragglers_count = scenario->stragglers_count};
+}
+
+enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
+                                    struct ar_workload **workload, struct ar_error *err)
+{
+    struct ar_step step = ar_scenario_step(scenario);
+    struct ar_workload_request request = step_workload(&step, ar_shape_ranks(&scenario->shape));
+    return ar_workload_make(&request, workload, err);
+}
+
+uint32_t ar_scenario_buckets(const struct ar_scenario *scenario)
+{
+    struct ar_workload *workload;
+    struct ar_error ignored;
+    if (ar_scenario_is_bare(scenario)) {
+        return 1;
+    }
+    /* Cycles depend on the number of ranks; other rules do not. */
+    if (!ar_framework_is_on(scenario->framework, AR_TERM_CYCLE_TIME) ||
+        ar_scenario_workload(scenario, &workload, &ignored) != AR_OK) {
+        return scenario->buckets_count;
+    }
+    uint32_t count = workload->buckets_count;
+    ar_workload_destroy(workload);
+    return count;
+}
+
+uint64_t ar_scenario_messages(const struct ar_scenario *scenario)
+{
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    uint64_t steps = ar_scenario_is_bare(scenario) ? 1 : scenario->iterations_count;
+    uint64_t jobs = ar_scenario_buckets(scenario) * steps;
+    return jobs * ar_collective_messages(&collective);
+}

@@ -1,0 +1,350 @@
+/* The inputs of a scenario, and what follows from them where no key says. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ar_row.h"
+#include "ar_scenario.h"
+#include "ar_platform_file.h"
+
+enum { BATCH_STANDARD = 32 };
+
+static const char fusion_standard[] = "ddp";
+
+/* --- the cluster ------------------------------------------------------------------------------ */
+
+static void end_cluster(void *cluster)
+{
+    ar_cluster_destroy(cluster);
+}
+
+static enum ar_status make_cluster(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                   struct ar_cluster **cluster, struct ar_error *err)
+{
+    const struct ar_topo *topo;
+    if (ar_platform_file_is_named(scenario->cluster_name)) {
+        return ar_platform_file_load(scenario->cluster_name, scenario->settings, cluster, err);
+    }
+    AR_TRY(ar_inputs_topo(inputs, ar_scenario_where(scenario, AR_KEY_CLUSTER),
+                          scenario->cluster_name, &topo, err));
+    return ar_cluster_create(topo, scenario->settings, NULL, cluster, err);
+}
+
+enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
+                                        struct ar_inputs *inputs, struct ar_cluster **made,
+                                        struct ar_error *err)
+{
+    struct ar_cluster *cluster;
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
+    AR_TRY(make_cluster(scenario, inputs, &cluster, err));
+    if (ar_arena_own(scenario->arena, cluster, end_cluster) == NULL) {
+        return ar_error_no_memory(err, "a cluster");
+    }
+    const struct ar_link_settings links = {.slow = scenario->slow_links,
+                                           .down = scenario->down_links};
+    AR_TRY(ar_cluster_change_links(cluster, &links, err));
+    *made = cluster;
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                        struct ar_error *err)
+{
+    struct ar_cluster *cluster = NULL;
+    AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
+    scenario->cluster = cluster;
+    return AR_OK;
+}
+
+/* --- the framework ---------------------------------------------------------------------------- */
+
+static void end_framework(void *framework)
+{
+    ar_framework_destroy(framework);
+}
+
+static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                     struct ar_error *err)
+{
+    const char *name = scenario->framework_name;
+    const struct ar_framework *base = NULL;
+    struct ar_framework *framework;
+    if (name != NULL && strcmp(name, "none") != 0) {
+        AR_TRY(ar_inputs_framework(inputs, ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name,
+                                   &base, err));
+    }
+    if (base != NULL && scenario->terms.count == 0) {
+        scenario->framework = base;
+        return AR_OK;
+    }
+    AR_TRY(ar_framework_create(base, scenario->terms, &framework, err));
+    scenario->framework = ar_arena_own(scenario->arena, framework, end_framework);
+    return scenario->framework != NULL ? AR_OK : ar_error_no_memory(err, "a framework");
+}
+
+/* --- the trace -------------------------------------------------------------------------------- */
+
+/* What a trace is made of; the batch and the precision of a timed one are its own. */
+struct trace_source {
+    const struct ar_trace_file *file;
+    const struct ar_device_cost *cost; /* NULL: the cluster has none */
+    struct ar_trace_request request;
+};
+
+static void end_trace(void *trace)
+{
+    ar_trace_destroy(trace);
+}
+
+static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct trace_source *source, struct ar_error *err)
+{
+    const char *cost = ar_cluster_facts(scenario->cluster)->device_cost;
+    AR_TRY(ar_inputs_trace(inputs, ar_scenario_where(scenario, AR_KEY_TRACE), scenario->trace_name,
+                           &source->file, err));
+    if (cost[0] != '\0') {
+        AR_TRY(ar_inputs_cost(inputs, "gpu.cost_table", cost, &source->cost, err));
+    }
+    const struct ar_trace *offered = &source->file->trace;
+    bool has_batch = ar_scenario_has(scenario, AR_KEY_BATCH);
+    bool has_precision = ar_scenario_has(scenario, AR_KEY_PRECISION);
+    if (offered->is_timed && has_batch && scenario->batch != offered->batch) {
+        return ar_scenario_refuse(scenario, AR_KEY_BATCH, err,
+                                  "found %" PRIu32 "; expected %" PRIu32
+                                  ", at which trace %s was measured",
+                                  scenario->batch, offered->batch, offered->name);
+    }
+    if (offered->is_timed && has_precision && scenario->precision != offered->precision) {
+        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                  "found %s; expected %s, in which trace %s was measured",
+                                  ar_precision_name(scenario->precision),
+                                  ar_precision_name(offered->precision), offered->name);
+    }
+    source->request = (struct ar_trace_request){
+        .batch = has_batch ? scenario->batch : BATCH_STANDARD,
+        .precision = has_precision ? scenario->precision : AR_FP16,
+        .precision_is_given = true,
+        .has_kernel_floor = ar_framework_is_on(scenario->framework, AR_TERM_KERNEL_FLOOR),
+        .kernel_floor_s = ar_framework_number(scenario->framework, AR_TERM_KERNEL_FLOOR)};
+    if (offered->is_timed) {
+        source->request.batch = offered->batch;
+        source->request.precision = offered->precision;
+    }
+    return AR_OK;
+}
+
+/* A trace with what the framework does to compute, in the arena. */
+static enum ar_status make_trace(const struct ar_scenario *scenario,
+                                 const struct trace_source *source, struct ar_trace **trace,
+                                 struct ar_error *err)
+{
+    struct ar_trace *made;
+    AR_TRY(ar_trace_create(source->file, source->cost, &source->request, &made, err));
+    if (ar_arena_own(scenario->arena, made, end_trace) == NULL) {
+        return ar_error_no_memory(err, "a trace");
+    }
+    AR_TRY(ar_framework_apply(scenario->framework, made, err));
+    *trace = made;
+    return AR_OK;
+}
+
+/* Scales the trace to the rates that were measured. compute.scale goes on top of them: here it
+ * would cancel out. */
+static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_source source,
+                                  struct ar_trace *trace, struct ar_error *err)
+{
+    struct ar_trace *measured = NULL;
+    double scale = ar_framework_number(scenario->framework, AR_TERM_COMPUTE_SCALE);
+    struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
+    if (rates == NULL) {
+        return ar_error_no_memory(err, "the rates of a GPU");
+    }
+    *rates = *scenario->rates;
+    for (size_t i = 0; i < rates->count; i++) {
+        source.request.batch = rates->list[i].batch;
+        if (trace->is_timed && source.request.batch != trace->batch) {
+            return ar_scenario_refuse(scenario, AR_KEY_IMAGES_PER_S_AT, err,
+                                      "found batch %" PRIu32 "; expected %" PRIu32
+                                      ", at which trace %s was measured",
+                                      source.request.batch, trace->batch, trace->name);
+        }
+        AR_TRY(make_trace(scenario, &source, &measured, err));
+        compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
+    }
+    scenario->compute_factor = compute_rates_factor(rates, trace->batch);
+    ar_trace_scale(trace, scenario->compute_factor);
+    return AR_OK;
+}
+
+static enum ar_status load_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                 struct ar_error *err)
+{
+    struct trace_source source = {.cost = NULL};
+    struct ar_trace *trace = NULL;
+    AR_TRY(find_trace(scenario, inputs, &source, err));
+    AR_TRY(make_trace(scenario, &source, &trace, err));
+    scenario->compute_factor = 1;
+    if (scenario->rates != NULL) {
+        AR_TRY(scale_trace(scenario, source, trace, err));
+    }
+    AR_TRY(ar_trace_scale_gradients(trace, scenario->gradient_scale, err));
+    scenario->trace = trace;
+    scenario->batch = trace->batch;
+    scenario->precision = trace->precision;
+    return AR_OK;
+}
+
+/* --- what follows ------------------------------------------------------------------------------
+ */
+
+/* The rule of the key, else the framework's. */
+static enum ar_status fill_fusion(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_term_value *rule = &scenario->framework->terms[AR_TERM_FUSION_RULE];
+    if (ar_scenario_has(scenario, AR_KEY_BUCKET)) {
+        return AR_OK;
+    }
+    if (rule->text[0] == '\0') {
+        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, fusion_standard, &scenario->fusion,
+                               err);
+    }
+    enum ar_status status = ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err);
+    return status == AR_USAGE || status == AR_BAD_DATA ? err->status = rule->status : status;
+}
+
+static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_workload *workload;
+    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+    AR_TRY(fill_fusion(scenario, err));
+    if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
+        scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
+    }
+    if (!ar_scenario_has(scenario, AR_KEY_ITERATIONS)) {
+        scenario->iterations_count =
+            scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
+    }
+    AR_TRY(ar_workload_create(scenario->trace, &scenario->fusion,
+                              ar_precision_bytes(scenario->wire), &workload, err));
+    scenario->buckets_count = workload->buckets_count;
+    ar_workload_destroy(workload);
+    return AR_OK;
+}
+
+/* The column `settings`. A text cut short would make rows that say what they are not. */
+static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_error *err)
+{
+    char *text = ar_arena_alloc(scenario->arena, 2 * AR_ROW_TEXT, 1);
+    FILE *file = text != NULL ? fmemopen(text, 2 * AR_ROW_TEXT, "w") : NULL;
+    if (file == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
+            ar_keys[i].print(scenario, file);
+        }
+    }
+    fclose(file);
+    if (strlen(text) >= AR_ROW_TEXT) {
+        return ar_error_set(err, AR_USAGE,
+                            "--set: found settings of more than %d characters in all, "
+                            "--slow-link, --down-link, --straggler and --term among them; expected "
+                            "fewer, and the rest in a cluster file",
+                            AR_ROW_TEXT - 1);
+    }
+    scenario->settings_text = text;
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_error *err)
+{
+    if (scenario->cluster == NULL) {
+        AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
+        AR_TRY(ar_scenario_load_library(scenario, inputs, err));
+    }
+    if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
+        uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;
+        scenario->channels = hcas > 0 ? hcas : 1;
+    }
+    AR_TRY(load_framework(scenario, inputs, err));
+    AR_TRY(join_settings(scenario, err));
+    if (ar_scenario_has(scenario, AR_KEY_TRACE)) {
+        AR_TRY(load_trace(scenario, inputs, err));
+        AR_TRY(fill_step(scenario, err));
+    }
+    bool is_whole =
+        ar_scenario_has(scenario, AR_KEY_GPUS) && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    return is_whole ? ar_scenario_check(scenario, err) : AR_OK;
+}
+
+/* --- checks ------------------------------------------------------------------------------------
+ */
+
+enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    uint64_t max = ar_cluster_gpus_count(scenario->cluster);
+    if (scenario->gpus > max) {
+        return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
+                                  "found \"%" PRIu32 "\"; expected a whole number from 1 to "
+                                  "%" PRIu64 ", the GPUs of cluster %s",
+                                  scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
+    }
+    return AR_OK;
+}
+
+/* The shape that is asked for, or the algorithm's own. */
+static enum ar_status fill_shape(struct ar_scenario *scenario, struct ar_error *err)
+{
+    char text[AR_SHAPE_TEXT];
+    if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
+        scenario->shape =
+            ar_algorithm_default_shape(scenario->algorithm, scenario->gpus,
+                                       ar_cluster_facts(scenario->cluster)->gpus_per_node);
+        return AR_OK;
+    }
+    if (ar_shape_ranks(&scenario->shape) != scenario->gpus) {
+        return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
+                                  "%s has %" PRIu32 " places; expected X*Y = %" PRIu32
+                                  ", the number of --gpus",
+                                  ar_shape_format(&scenario->shape, text),
+                                  ar_shape_ranks(&scenario->shape), scenario->gpus);
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    uint32_t ranks = ar_shape_ranks(&scenario->shape);
+    AR_TRY(ar_collective_check(&collective, err));
+    for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
+        if (scenario->stragglers[i].rank >= ranks) {
+            return ar_scenario_refuse(scenario, AR_KEY_STRAGGLER, err,
+                                      "found rank %" PRIu32 " of %" PRIu32
+                                      " GPUs; expected 0 to %" PRIu32,
+                                      scenario->stragglers[i].rank, ranks, ranks - 1);
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err)
+{
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    AR_TRY(fill_shape(scenario, err));
+    AR_TRY(ar_scenario_check_runs(scenario, err));
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    return ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err);
+}
+
+enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    uint32_t element_bytes = ar_precision_bytes(scenario->precision);
+    if (scenario->payload_bytes % element_bytes != 0) {
+        return ar_scenario_refuse(
+            scenario, AR_KEY_PAYLOAD, err,
+            "found %" PRIu64 " bytes; expected a multiple of %" PRIu32 ", the size of a %s element",
+            scenario->payload_bytes, element_bytes, ar_precision_name(scenario->precision));
+    }
+    return AR_OK;
+}
