@@ -35,8 +35,7 @@ static const char *plain(const struct axis *axis, const char *value)
 
 static bool is_in_front(const struct printer *printer, const struct axis *axis)
 {
-    return printer->format == AR_FORMAT_TABLE && axis->count > 1 &&
-           axis->key != AR_KEY_ENGINE;
+    return printer->format == AR_FORMAT_TABLE && axis->count > 1 && axis->key != AR_KEY_ENGINE;
 }
 
 static void begin(struct printer *printer, bool is_bare)
@@ -80,7 +79,8 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     for (size_t i = 0; i < axes->count; i++) {
         const struct axis *axis = &axes->list[i];
         const char *value = axes_value(axes, i, printer->space->points[point].variant);
-        shown->axes[i] = is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP) ? NULL : plain(axis, value);
+        shown->axes[i] =
+            is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP) ? NULL : plain(axis, value);
     }
     ar_records_add(&printer->records, shown);
     return AR_OK;
