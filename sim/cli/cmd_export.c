@@ -6,13 +6,13 @@
 
 #include "ar_cluster.h"
 #include "ar_output.h"
+#include "ar_platform_file.h"
 #include "ar_signals.h"
 #include "ar_simgrid_xml.h"
 #include "chrome_trace.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
-#include "ar_platform_file.h"
 
 /* Where the export goes: a file that appears whole or not at all, or stdout. */
 struct destination {

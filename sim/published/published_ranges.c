@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_text.h"
 #include "ar_library_engine.h"
+#include "ar_text.h"
 #include "published_rows.h"
 #include "resource.h"
 

@@ -2,11 +2,11 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_library_engine.h"
 #include "ar_note.h"
 #include "ar_platform.h"
 #include "ar_run.h"
 #include "ar_units.h"
-#include "ar_library_engine.h"
 
 /* Longer runs are announced. */
 #define LONG_S 5.0

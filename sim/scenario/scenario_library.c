@@ -1,9 +1,9 @@
 /* The library of a cluster: the table that was fitted to it, and NCCL's own constants. */
 #include <string.h>
 
+#include "ar_library_engine.h"
 #include "ar_scenario.h"
 #include "ar_units.h"
-#include "ar_library_engine.h"
 
 /* A rate of the cluster that nothing reacts to is a mistake. */
 static enum ar_status check_rate(const char *key, double found_Bps, double table_Bps,
@@ -52,8 +52,8 @@ static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_err
 {
     struct ar_tuning tuning;
     scenario->constants = NULL;
-    AR_TRY(
-        ar_library_engine_tuning(scenario->cluster, scenario->release, scenario->table, &tuning, err));
+    AR_TRY(ar_library_engine_tuning(scenario->cluster, scenario->release, scenario->table, &tuning,
+                                    err));
     if (!(tuning.node_bus_Bps > 0)) {
         return AR_OK;
     }

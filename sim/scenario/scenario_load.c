@@ -2,9 +2,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_platform_file.h"
 #include "ar_row.h"
 #include "ar_scenario.h"
-#include "ar_platform_file.h"
 
 enum { BATCH_STANDARD = 32 };
 
