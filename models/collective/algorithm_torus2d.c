@@ -59,6 +59,7 @@ const struct ar_algorithm ar_algorithm_torus2d = {
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GRIDS,
     .calls = AR_CALLS_TORUS,
+    .is_ring_in_line = true,
     .phases = phases,
     .move = move,
 };

@@ -104,6 +104,9 @@ struct ar_algorithm {
      * channels since each follows an order of steps of its own. */
     bool has_mirror;
 
+    /** In one row or one column every position does in every step what it does in the ring of N. */
+    bool is_ring_in_line;
+
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 

@@ -274,10 +274,16 @@ static void expect_same_moves(const char *name, struct ar_shape shape, uint64_t 
 
 Test(algorithm, a_torus_of_one_row_or_one_column_is_the_ring_move_by_move)
 {
+    cr_assert(support_algorithm("torus2d")->is_ring_in_line);
     for (uint32_t ranks = 1; ranks <= 20; ranks++) {
         for (uint64_t elements = 0; elements < 50; elements += 7) {
-            expect_same_moves("torus2d", (struct ar_shape){.x = ranks, .y = 1}, elements);
-            expect_same_moves("torus2d", (struct ar_shape){.x = 1, .y = ranks}, elements);
+            for (size_t i = 0; i < ar_algorithms_count; i++) {
+                const char *name = ar_algorithms[i]->name;
+                if (ar_algorithms[i]->is_ring_in_line) {
+                    expect_same_moves(name, (struct ar_shape){.x = ranks, .y = 1}, elements);
+                    expect_same_moves(name, (struct ar_shape){.x = 1, .y = ranks}, elements);
+                }
+            }
             expect_same_moves("hierarchical", (struct ar_shape){.x = 1, .y = ranks}, elements);
         }
     }

@@ -27,6 +27,31 @@ Test(cli_sweep, rows_equal_those_of_predict)
     }
 }
 
+/* The ring may come before or after it, or not at all. */
+Test(cli_sweep, a_torus_of_one_column_has_the_row_of_its_own)
+{
+    static const char *const algorithms[] = {"ring,torus2d", "torus2d,ring", "torus2d"};
+    struct cli_table *one =
+        cli_table(cli_good("$AR predict " STEP " --format csv --gpus 8 --algorithm torus2d "
+                           "--shape 1x8 --jitter 0.05 --iterations 3")
+                      .out);
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_table *sweep =
+            cli_table(cli_good("$AR sweep " STEP " --format csv --gpus 8 --algorithms %s "
+                               "--jitter 0.05 --iterations 3",
+                               algorithms[i])
+                          .out);
+        size_t found = 0;
+        for (size_t j = 1; j < sweep->rows_count; j++) {
+            if (strcmp(cli_cell(sweep, j, "shape"), "1x8") == 0) {
+                cli_expect_same_row(sweep, j, one, 1);
+                found++;
+            }
+        }
+        cr_expect_eq(found, 1);
+    }
+}
+
 Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
 {
     struct cli_table *best =

@@ -11,6 +11,7 @@
 #include "ar_units.h"
 #include "ranks.h"
 #include "sweep_files.h"
+#include "twins.h"
 
 enum { LONG_S = 30 };
 
@@ -80,8 +81,8 @@ static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_b
     }
     if (sweep->request->resumes) {
         ar_note(notes, "%zu of %zu rows are there, %zu to compute",
-                sweep->space->points_count - sweep->queue.count, sweep->space->points_count,
-                sweep->queue.count);
+                sweep->space->points_count - sweep->missing_count, sweep->space->points_count,
+                sweep->missing_count);
     }
     if (time_s > LONG_S) {
         ar_note(notes, "about %s on %" PRIu32 " process%s, estimated from messages per point",
@@ -89,17 +90,19 @@ static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_b
     }
 }
 
-/* Queues the points without a row, and those that failed. */
+/* Queues the points without a row, and those that failed, but for twins of others. */
 static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
 {
-    const struct space *space = sweep->space;
+    struct space *space = sweep->space;
     uint32_t *missing = ar_arena_alloc(&sweep->arena, space->points_count, sizeof *missing);
     size_t count = 0;
     if (missing == NULL) {
         return ar_error_no_memory(err, "the points of a sweep");
     }
     for (uint32_t i = 0; i < space->points_count; i++) {
-        if (!journal_has_row(&sweep->journal, i)) {
+        bool is_missing = !journal_has_row(&sweep->journal, i);
+        sweep->missing_count += is_missing;
+        if (is_missing && twin_find(space, i) == i) {
             sweep->progress.cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
@@ -186,8 +189,25 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
                         row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }
 
+/* Keeps the rows of points that are like another one. */
+static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
+{
+    char line[JOURNAL_LINE_MAX];
+    struct ar_row row;
+    for (uint32_t i = 0; i < sweep->space->points_count; i++) {
+        uint32_t twin = journal_has_row(&sweep->journal, i) ? i : twin_find(sweep->space, i);
+        if (twin != i) {
+            AR_TRY(journal_read_row(&sweep->journal, twin, &row, err));
+            twin_rename(sweep->space, i, &row);
+            AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
 {
+    AR_TRY(add_twins(sweep, err));
     AR_TRY(write_rows(sweep, err));
     return report_failures(sweep, err);
 }

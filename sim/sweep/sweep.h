@@ -28,6 +28,7 @@ struct sweep {
     struct space *space;
     struct ar_pool_work work; /**< the points; an answer is a line of the journal */
     struct ar_pool_queue queue;
+    size_t missing_count; /**< points without a row when it began */
     struct journal journal;
     struct progress progress;
     struct ar_arena arena;
