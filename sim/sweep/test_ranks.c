@@ -72,11 +72,11 @@ Test(ranks, a_sweep_that_one_process_began_goes_on)
     cli_expect_same_table(cli_table(rest.out), cli_table(one.out));
 }
 
-/* The large point would take minutes, and its worker is ended after 4 s of them. */
+/* The large point would take minutes, and its worker is ended after 2 s of them. */
 Test(ranks, a_worker_that_dies_costs_a_row_and_not_the_job)
 {
     struct cli_run run =
-        cli_run("(ulimit -t 4; $RUN -n 2 $AR sweep " STEP " --gpus 4:16:x2,4096 --algorithms ring "
+        cli_run("(ulimit -t 2; $RUN -n 2 $AR sweep " STEP " --gpus 4:16:x2,4096 --algorithms ring "
                 "--engine recurrence --jitter 0.03 --iterations 4000 --baseline gpu --out o)");
     struct cli_table *table = cli_table(cli_read("o/sweep.csv"));
     cr_expect_eq(run.code, 70, "%s", run.err);
@@ -113,7 +113,7 @@ Test(ranks, what_is_wrong_is_said_once)
         {"predict " STEP " --gpus 4", 64, "option --algorithm is missing"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct cli_run run = cli_run("$RUN -n 3 $AR %s", rows[i].line);
+        struct cli_run run = cli_run("$RUN -n 2 $AR %s", rows[i].line);
         cr_expect_eq(run.code, rows[i].code, "%s: %d, %s", rows[i].line, run.code, run.err);
         cr_expect_eq(cli_lines_with(run.err, rows[i].fragment), 1, "%s: %s", rows[i].line, run.err);
         cr_expect_str_empty(run.out);
