@@ -1,73 +1,59 @@
 /* Reading the table of a fitted library. */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <csv.h>
-
+#include "ar_csv.h"
+#include "ar_file.h"
 #include "ar_library_table.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "table_check.h"
 #include "table_columns.h"
 
-enum { LINE_MAX = 8192, WHERE_SIZE = 320 };
+enum { FILE_BYTES_MAX = 1 << 20, WHERE_SIZE = 320, COLUMN_NAME_SIZE = 64 };
 
-/* What a table must say of itself. */
-#define KEY_LIST(X)                                                                                \
-    X(KEY_FORMAT, "format")                                                                        \
-    X(KEY_TUNING, "tuning")                                                                        \
-    X(KEY_NODE_BUS, "node_bus_Bps")                                                                \
-    X(KEY_NET_BUS, "net_bus_Bps")                                                                  \
-    X(KEY_CHANNELS, "channels")                                                                    \
-    X(KEY_NODE_LINKS, "node_links")                                                                \
-    X(KEY_RESIDUAL, "residual_frac")                                                               \
-    X(KEY_ROWS, "rows")                                                                            \
-    X(KEY_FITTED, "fitted_nodes")                                                                  \
-    X(KEY_HELD_OUT, "held_out_nodes")
+enum kind { KIND_FORMAT, KIND_RELEASE, KIND_LINKS, KIND_NUMBER, KIND_COUNT, KIND_NODES };
 
-enum key {
-#define X(symbol, name) symbol,
-    KEY_LIST(X)
-#undef X
-        KEYS_COUNT
+/* What a table says of itself. Older files do not have the optional ones. */
+static const struct key {
+    const char *name;
+    enum kind kind;
+    bool is_optional;
+    size_t offset; /* in ar_library_table */
+    double min, max;
+} keys[] = {
+#define ROW(text, what, field)                                                                     \
+    .name = text, .kind = what, .offset = offsetof(struct ar_library_table, field)
+    {.name = "format", .kind = KIND_FORMAT},
+    {ROW("tuning", KIND_RELEASE, library.tuning), .is_optional = true},
+    {ROW("node_bus_Bps", KIND_NUMBER, library.tuning.node_bus_Bps), .min = 1e-300, .max = HUGE_VAL},
+    {ROW("net_bus_Bps", KIND_NUMBER, library.tuning.net_bus_Bps), .max = HUGE_VAL},
+    {ROW("channels", KIND_COUNT, library.tuning.channels), .is_optional = true, .min = 1},
+    {ROW("node_links", KIND_LINKS, library.tuning.is_pcie), .is_optional = true},
+    {ROW("residual_frac", KIND_NUMBER, library.residual_frac), .max = 10},
+    {ROW("rows", KIND_COUNT, library.rows_count)},
+    {ROW("fitted_nodes", KIND_NODES, fitted)},
+    {ROW("held_out_nodes", KIND_NODES, held_out)},
+#undef ROW
 };
 
-static const char *const key_names[] = {
-#define X(symbol, name) name,
-    KEY_LIST(X)
-#undef X
-};
+enum { KEYS_COUNT = sizeof keys / sizeof keys[0] };
 
-struct reader {
-    const char *path;
-    char where[WHERE_SIZE]; /* `path:line` */
-    struct csv_parser parser;
-    char text[LINE_MAX];
-    size_t used;
-    const char *cells[COLUMNS_COUNT];
-    size_t cells_count; /* may exceed what is stored */
-    bool has_header;
-    bool has_key[KEYS_COUNT];
-    bool has_row[AR_LIBRARY_PARAMETERS_COUNT];
-    struct ar_library_table found;
-    struct ar_error *err;
-};
-
-#define REFUSE(reader, ...) ar_error_set((reader)->err, AR_BAD_DATA, __VA_ARGS__)
-
-static bool read_number(const char *text, double min, double *value)
+static bool read_number(const char *text, double min, double max, double *value)
 {
     char *end;
     *value = strtod(text, &end);
-    return end != text && *end == '\0' && isfinite(*value) && *value >= min;
+    return end != text && *end == '\0' && isfinite(*value) && *value >= min && *value <= max;
 }
 
 /* --- comment lines ------------------------------------------------------------------------ */
 
-static enum ar_status read_nodes(struct reader *reader, const char *value,
-                                 struct ar_library_nodes *nodes)
+static enum ar_status read_nodes(const char *where, const char *value,
+                                 struct ar_library_nodes *nodes, struct ar_error *err)
 {
     const char *at = value;
     while (*at != '\0') {
@@ -75,98 +61,90 @@ static enum ar_status read_nodes(struct reader *reader, const char *value,
         unsigned long count = strtoul(at, &end, 10);
         if (end == at || *at == '-' || count == 0 || count > UINT32_MAX ||
             (*end != ' ' && *end != '\0')) {
-            return REFUSE(reader, "%s: found \"%.60s\"; expected node counts", reader->where, at);
+            return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected node counts",
+                                where, at);
         }
-        enum ar_status status = ar_library_nodes_add(nodes, (uint32_t)count, reader->err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(ar_library_nodes_add(nodes, (uint32_t)count, err));
         at = end + strspn(end, " ");
     }
     return AR_OK;
 }
 
-static bool read_count(double number, bool is_number, uint32_t *count)
+static bool read_count(const char *value, double min, uint32_t *count)
 {
-    bool is_right = is_number && number <= UINT32_MAX && number == floor(number);
+    uint64_t number;
+    struct ar_error ignored;
+    bool is_right =
+        ar_parse_count("", value, (uint64_t)min, UINT32_MAX, &number, &ignored) == AR_OK;
     *count = is_right ? (uint32_t)number : 0;
     return is_right;
 }
 
-static enum ar_status read_format(struct reader *reader, const char *value)
-{
-    return strcmp(value, "1") == 0
-               ? AR_OK
-               : REFUSE(reader, "%s: found format \"%.20s\"; expected %d, that of this version",
-                        reader->where, value, TABLE_FORMAT);
-}
-
-static bool read_node_links(const char *value, bool *is_pcie)
+static bool read_links(const char *value, bool *is_pcie)
 {
     *is_pcie = strcmp(value, TABLE_PCIE) == 0;
     return *is_pcie || strcmp(value, TABLE_NVLINK) == 0;
 }
 
-static enum ar_status read_value(struct reader *reader, enum key key, const char *value)
+static enum ar_status read_value(const struct key *key, const char *where, const char *value,
+                                 struct ar_library_table *table, struct ar_error *err)
 {
-    struct ar_library *library = &reader->found.library;
-    double number = 0;
-    bool is_number = read_number(value, 0, &number);
-    bool is_right = is_number;
-    switch (key) {
-    case KEY_FORMAT:
-        return read_format(reader, value);
-    case KEY_TUNING:
-        return ar_library_read_release(reader->where, value, &library->tuning, reader->err);
-    case KEY_NODE_BUS:
-        library->tuning.node_bus_Bps = number;
-        is_right = is_number && number > 0;
+    void *target = (char *)table + key->offset;
+    const char *expected = "a number not below zero";
+    bool is_right = false;
+    switch (key->kind) {
+    case KIND_FORMAT:
+        if (strcmp(value, "1") != 0) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found format \"%.20s\"; expected %d, that of this version",
+                                where, value, TABLE_FORMAT);
+        }
+        return AR_OK;
+    case KIND_RELEASE:
+        return ar_library_read_release(where, value, target, err);
+    case KIND_NODES:
+        return read_nodes(where, value, target, err);
+    case KIND_LINKS:
+        is_right = read_links(value, target);
+        expected = TABLE_NVLINK " or " TABLE_PCIE;
         break;
-    case KEY_NET_BUS:
-        library->tuning.net_bus_Bps = number;
+    case KIND_COUNT:
+        is_right = read_count(value, key->min, target);
         break;
-    case KEY_CHANNELS:
-        is_right = read_count(number, is_number, &library->tuning.channels) && number > 0;
+    case KIND_NUMBER:
+        is_right = read_number(value, key->min, key->max, target);
         break;
-    case KEY_NODE_LINKS:
-        is_right = read_node_links(value, &library->tuning.is_pcie);
-        break;
-    case KEY_RESIDUAL:
-        library->residual_frac = number;
-        is_right = is_number && number < 10;
-        break;
-    case KEY_ROWS:
-        is_right = read_count(number, is_number, &library->rows_count);
-        break;
-    default:
-        return read_nodes(reader, value,
-                          key == KEY_FITTED ? &reader->found.fitted : &reader->found.held_out);
     }
-    if (!is_right) {
-        return REFUSE(
-            reader, "%s: %s: found \"%.60s\"; expected %s", reader->where, key_names[key], value,
-            key == KEY_NODE_LINKS ? TABLE_NVLINK " or " TABLE_PCIE : "a number not below zero");
-    }
-    return AR_OK;
+    return is_right ? AR_OK
+                    : ar_error_set(err, AR_BAD_DATA, "%s: %s: found \"%.60s\"; expected %s", where,
+                                   key->name, value, expected);
 }
 
 /* `# key: value`; lines with other keys are for people. */
-static enum ar_status read_comment(struct reader *reader, char *line)
+static enum ar_status read_facts(const struct ar_csv *csv, struct ar_library_table *table,
+                                 struct ar_error *err)
 {
-    char *key = line + 1 + strspn(line + 1, " ");
-    char *colon = strchr(key, ':');
-    if (colon == NULL) {
-        return AR_OK;
-    }
-    *colon = '\0';
-    for (int i = 0; i < KEYS_COUNT; i++) {
-        if (strcmp(key, key_names[i]) == 0) {
-            if (reader->has_key[i]) {
-                return REFUSE(reader, "%s: found %s a second time; expected it once", reader->where,
-                              key);
+    for (size_t i = 0; i < KEYS_COUNT; i++) {
+        bool is_there = false;
+        for (size_t j = 0; j < csv->directives_count; j++) {
+            const struct ar_csv_directive *fact = &csv->directives[j];
+            char where[WHERE_SIZE];
+            if (strcmp(fact->key, keys[i].name) != 0) {
+                continue;
             }
-            reader->has_key[i] = true;
-            return read_value(reader, (enum key)i, colon + 1 + strspn(colon + 1, " "));
+            snprintf(where, sizeof where, "%.250s:%" PRIu64, csv->path, fact->line);
+            if (is_there) {
+                return ar_error_set(err, AR_BAD_DATA,
+                                    "%s: found %s a second time; expected it once", where,
+                                    fact->key);
+            }
+            is_there = true;
+            AR_TRY(read_value(&keys[i], where, fact->value, table, err));
+        }
+        if (!is_there && !keys[i].is_optional) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: found no line \"# %s: ...\"; expected one", csv->path,
+                                keys[i].name);
         }
     }
     return AR_OK;
@@ -174,214 +152,122 @@ static enum ar_status read_comment(struct reader *reader, char *line)
 
 /* --- rows --------------------------------------------------------------------------------- */
 
-static void take_cell(void *bytes, size_t count, void *data)
-{
-    struct reader *reader = data;
-    if (reader->cells_count < COLUMNS_COUNT) { /* cells of a line are never longer than it */
-        char *cell = reader->text + reader->used;
-        if (count > 0) {
-            memcpy(cell, bytes, count);
-        }
-        cell[count] = '\0';
-        reader->used += count + 1;
-        reader->cells[reader->cells_count] = cell;
-    }
-    reader->cells_count++;
-}
-
-static enum ar_status split_line(struct reader *reader, const char *line)
-{
-    size_t length = strlen(line);
-    reader->used = 0;
-    reader->cells_count = 0;
-    if (csv_parse(&reader->parser, line, length, take_cell, NULL, reader) != length ||
-        csv_fini(&reader->parser, take_cell, NULL, reader) != 0) {
-        return REFUSE(reader, "%s: found quotes that do not match; expected a line of CSV",
-                      reader->where);
-    }
-    return AR_OK;
-}
-
-/* Name of a column. */
-static const char *column_name(size_t column, char capacity[64])
+static enum ar_status find_columns(const struct ar_csv *csv, size_t places[COLUMNS_COUNT],
+                                   struct ar_error *err)
 {
     static const char *const lead[] = TABLE_LEAD_COLUMNS;
-    if (column < COLUMN_COVARIANCE) {
-        return lead[column];
+    char covariances[AR_LIBRARY_PARAMETERS_COUNT][COLUMN_NAME_SIZE];
+    const char *names[COLUMNS_COUNT];
+    memcpy(names, lead, sizeof lead);
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        snprintf(covariances[i], COLUMN_NAME_SIZE, TABLE_COVARIANCE "%s",
+                 ar_library_parameter_name((enum ar_library_parameter)i));
+        names[COLUMN_COVARIANCE + i] = covariances[i];
     }
-    snprintf(capacity, 64, TABLE_COVARIANCE "%s",
-             ar_library_parameter_name((enum ar_library_parameter)(column - COLUMN_COVARIANCE)));
-    return capacity;
+    return ar_csv_find_columns(csv, names, COLUMNS_COUNT, places, err);
 }
 
-static enum ar_status check_header(struct reader *reader)
-{
-    char capacity[64];
-    for (size_t i = 0; i < COLUMNS_COUNT; i++) {
-        const char *found = i < reader->cells_count ? reader->cells[i] : "the end of the line";
-        if (strcmp(found, column_name(i, capacity)) != 0) {
-            return REFUSE(reader,
-                          "%s: column %zu: found \"%.60s\"; expected \"%s\", as in tables of this "
-                          "version",
-                          reader->where, i + 1, found, column_name(i, capacity));
-        }
-    }
-    if (reader->cells_count != COLUMNS_COUNT) {
-        return REFUSE(reader, "%s: found %zu columns; expected %d, as in tables of this version",
-                      reader->where, reader->cells_count, COLUMNS_COUNT);
-    }
-    reader->has_header = true;
-    return AR_OK;
-}
-
-static enum ar_status find_parameter(struct reader *reader, enum ar_library_parameter *parameter)
+static enum ar_status find_parameter(const struct ar_csv *csv, size_t row, const char *name,
+                                     enum ar_library_parameter *parameter, struct ar_error *err)
 {
     const char *names[AR_LIBRARY_PARAMETERS_COUNT];
+    char where[AR_CSV_WHERE];
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         names[i] = ar_library_parameter_name((enum ar_library_parameter)i);
-        if (strcmp(reader->cells[COLUMN_PARAMETER], names[i]) == 0) {
+        if (strcmp(name, names[i]) == 0) {
             *parameter = (enum ar_library_parameter)i;
             return AR_OK;
         }
     }
-    return ar_error_unknown(reader->err, AR_BAD_DATA, reader->where, "parameter",
-                            reader->cells[COLUMN_PARAMETER], names, AR_LIBRARY_PARAMETERS_COUNT);
+    return ar_error_unknown(err, AR_BAD_DATA, ar_csv_where(csv, row, where), "parameter", name,
+                            names, AR_LIBRARY_PARAMETERS_COUNT);
 }
 
-static enum ar_status refuse_cell(struct reader *reader, size_t column, const char *expected)
-{
-    char capacity[64];
-    return REFUSE(reader, "%s: column \"%s\": found \"%.40s\"; expected %s", reader->where,
-                  column_name(column, capacity), reader->cells[column], expected);
-}
-
-static enum ar_status read_row(struct reader *reader)
+static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
+                               struct ar_library *library, struct ar_error *err)
 {
     enum ar_library_parameter parameter = AR_LL_BASE;
-    struct ar_library *library = &reader->found.library;
-    if (reader->cells_count != COLUMNS_COUNT) {
-        return REFUSE(reader, "%s: found %zu cells; expected %d as in the header", reader->where,
-                      reader->cells_count, COLUMNS_COUNT);
-    }
-    enum ar_status status = find_parameter(reader, &parameter);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(
+        find_parameter(csv, row, ar_csv_cell(csv, row, places[COLUMN_PARAMETER]), &parameter, err));
     const char *unit = ar_library_parameter_unit(parameter);
-    const char *identified = reader->cells[COLUMN_IDENTIFIED];
-    if (reader->has_row[parameter]) {
-        return refuse_cell(reader, COLUMN_PARAMETER, "every parameter once");
+    const char *identified = ar_csv_cell(csv, row, places[COLUMN_IDENTIFIED]);
+    if (library->values[parameter] > 0) {
+        return ar_csv_cell_error(csv, row, places[COLUMN_PARAMETER], "every parameter once", err);
     }
-    if (strcmp(reader->cells[COLUMN_UNIT], unit) != 0) {
-        return refuse_cell(reader, COLUMN_UNIT, unit);
-    }
-    if (!read_number(reader->cells[COLUMN_VALUE], 1e-300, &library->values[parameter])) {
-        return refuse_cell(reader, COLUMN_VALUE, "a number above zero");
+    if (strcmp(ar_csv_cell(csv, row, places[COLUMN_UNIT]), unit) != 0) {
+        return ar_csv_cell_error(csv, row, places[COLUMN_UNIT], unit, err);
     }
     if (strcmp(identified, "yes") != 0 && strcmp(identified, "no") != 0) {
-        return refuse_cell(reader, COLUMN_IDENTIFIED, "yes or no");
+        return ar_csv_cell_error(csv, row, places[COLUMN_IDENTIFIED], "yes or no", err);
     }
+    AR_TRY(ar_csv_number(csv, row, places[COLUMN_VALUE], 1e-300, HUGE_VAL, "a number above zero",
+                         &library->values[parameter], err));
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        double min = i == parameter ? 0 : -HUGE_VAL;
-        if (!read_number(reader->cells[COLUMN_COVARIANCE + i], min,
-                         &library->covariance[parameter][i])) {
-            return refuse_cell(reader, COLUMN_COVARIANCE + i,
-                               i == parameter ? "a variance, not below zero" : "a number");
-        }
+        bool is_own = i == parameter;
+        AR_TRY(ar_csv_number(csv, row, places[COLUMN_COVARIANCE + i], is_own ? 0 : -HUGE_VAL,
+                             HUGE_VAL, is_own ? "a variance, not below zero" : "a number",
+                             &library->covariance[parameter][i], err));
     }
     library->is_identified[parameter] = identified[0] == 'y';
-    reader->has_row[parameter] = true;
     return AR_OK;
-}
-
-static enum ar_status read_line(struct reader *reader, char *line)
-{
-    line[strcspn(line, "\r\n")] = '\0';
-    if (line[0] == '#' || line[0] == '\0') {
-        return line[0] == '#' ? read_comment(reader, line) : AR_OK;
-    }
-    enum ar_status status = split_line(reader, line);
-    if (status != AR_OK) {
-        return status;
-    }
-    return reader->has_header ? read_row(reader) : check_header(reader);
 }
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
-/* Older files do not have them. */
-static bool is_optional(enum key key)
+static enum ar_status read_csv(const struct ar_csv *csv, struct ar_library_table *table,
+                               struct ar_error *err)
 {
-    return key == KEY_TUNING || key == KEY_CHANNELS || key == KEY_NODE_LINKS;
-}
-
-static enum ar_status check_whole(struct reader *reader)
-{
-    for (int i = 0; i < KEYS_COUNT; i++) {
-        if (!reader->has_key[i] && !is_optional((enum key)i)) {
-            return REFUSE(reader, "%.200s: found no line \"# %s: ...\"; expected one", reader->path,
-                          key_names[i]);
-        }
-    }
-    if (!reader->has_header) {
-        return REFUSE(reader, "%.200s: found no table; expected a header line and %d parameters",
-                      reader->path, AR_LIBRARY_PARAMETERS_COUNT);
+    size_t places[COLUMNS_COUNT];
+    table->library.tuning = ar_tuning_nccl_2_8_4(0, 0);
+    AR_TRY(read_facts(csv, table, err));
+    AR_TRY(find_columns(csv, places, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        AR_TRY(read_row(csv, row, places, &table->library, err));
     }
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        if (!reader->has_row[i]) {
-            return REFUSE(reader, "%.200s: found no parameter \"%s\"; expected all of %d",
-                          reader->path, ar_library_parameter_name((enum ar_library_parameter)i),
-                          AR_LIBRARY_PARAMETERS_COUNT);
+        if (!(table->library.values[i] > 0)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
+                                ar_library_parameter_name((enum ar_library_parameter)i),
+                                AR_LIBRARY_PARAMETERS_COUNT);
         }
     }
-    return ar_library_check_covariance(reader->path, &reader->found.library, reader->err);
+    return ar_library_check_covariance(csv->path, &table->library, err);
 }
 
-static enum ar_status read_lines(struct reader *reader, FILE *file)
+static enum ar_status read_text(const char *path, const char *text, size_t bytes,
+                                struct ar_library_table *table, struct ar_error *err)
 {
-    char *line = malloc(LINE_MAX);
-    enum ar_status status = line == NULL ? ar_error_no_memory(reader->err, reader->path) : AR_OK;
-    for (uint64_t number = 1; status == AR_OK && fgets(line, LINE_MAX, file) != NULL; number++) {
-        snprintf(reader->where, sizeof reader->where, "%.250s:%" PRIu64, reader->path, number);
-        if (strchr(line, '\n') == NULL) {
-            status = REFUSE(reader,
-                            "%s: found no end of the line within %d characters; expected a "
-                            "table of a fitted library (is it cut off?)",
-                            reader->where, LINE_MAX - 2);
-        } else {
-            status = read_line(reader, line);
-        }
+    struct ar_csv *csv;
+    if (bytes == 0 || text[bytes - 1] != '\n') {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: found no end of the last line; expected a table of a fitted "
+                            "library (is it cut off?)",
+                            path);
     }
-    free(line);
-    if (status == AR_OK && ferror(file) != 0) {
-        return ar_error_set(reader->err, AR_NO_INPUT, "%.400s: cannot read: %s", reader->path,
-                            strerror(errno));
+    struct ar_library_table *found = calloc(1, sizeof *found);
+    if (found == NULL) {
+        return ar_error_no_memory(err, "the table of a library");
     }
-    return status == AR_OK ? check_whole(reader) : status;
+    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &csv, err);
+    if (status == AR_OK) {
+        status = read_csv(csv, found, err);
+        ar_csv_destroy(csv);
+    }
+    if (status == AR_OK) {
+        *table = *found;
+    }
+    free(found);
+    return status;
 }
 
 enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
                                      struct ar_error *err)
 {
-    FILE *file = fopen(path, "re");
-    if (file == NULL) {
-        return ar_error_set(err, AR_NO_INPUT, "%.400s: cannot read: %s", path, strerror(errno));
-    }
-    struct reader *reader = calloc(1, sizeof *reader);
-    if (reader == NULL || csv_init(&reader->parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
-        free(reader);
-        fclose(file);
-        return ar_error_no_memory(err, "the table of a library");
-    }
-    reader->path = path;
-    reader->err = err;
-    reader->found.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
-    enum ar_status status = read_lines(reader, file);
-    if (status == AR_OK) {
-        *table = reader->found;
-    }
-    csv_free(&reader->parser);
-    free(reader);
-    fclose(file);
+    char *text;
+    size_t bytes;
+    AR_TRY(ar_file_read(path, FILE_BYTES_MAX, "the table of a library", &text, &bytes, err));
+    enum ar_status status = read_text(path, text, bytes, table, err);
+    free(text);
     return status;
 }
