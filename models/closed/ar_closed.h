@@ -72,27 +72,27 @@ struct ar_closed_time {
 struct ar_closed;
 struct ar_pattern;
 
-/** Checks the collective and resolves its flows; O(ranks * channels) time and memory. The plan does
+/** Checks the collective and resolves its flows; O(ranks * channels) time and memory. It does
  * not outlive the cluster. Freed with ar_closed_destroy(). */
-enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
+enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **closed,
                                 struct ar_error *err);
 
-/** Frees a plan; NULL is allowed. */
-void ar_closed_destroy(struct ar_closed *plan);
+/** Frees one; NULL is allowed. */
+void ar_closed_destroy(struct ar_closed *closed);
 
-/** The phases of the collective and the flows of each; both are the plan's. Returns how many. */
-uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **phases,
+/** The phases of the collective and the flows of each; both are its own. Returns how many. */
+uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase **phases,
                           const struct ar_pattern **patterns);
 
 /** The rate in bytes per second that each part of `bytes` bytes has on each hop of a phase that is
  * a tree with steps: [hop of its pattern][part]; valid until seven other sizes were asked for. */
-const double *ar_closed_part_rates(const struct ar_closed *plan, uint32_t phase, double bytes);
+const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes);
 
 /** Bytes of the largest message of a phase. */
-uint64_t ar_closed_message_bytes(const struct ar_closed *plan, uint32_t phase, uint64_t elements);
+uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements);
 
 /** Time of one all-reduce of `elements` elements; O(ranks * channels). */
-void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,
+void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time);
 
 #endif

@@ -27,20 +27,20 @@ static bool is_tree(const struct ar_phase *phase)
 }
 
 /* What trees need, once their flows are resolved. */
-static enum ar_status prepare_trees(struct ar_closed *plan, struct ar_error *err)
+static enum ar_status prepare_trees(struct ar_closed *closed, struct ar_error *err)
 {
     enum ar_status status =
-        closed_scratch_create(ar_shape_ranks(&plan->collective.shape), &plan->capacity, err);
-    for (uint32_t i = 0; status == AR_OK && i < plan->phases_count; i++) {
-        if (is_tree(&plan->phases[i])) {
-            status = tree_rates_create(&plan->collective, &plan->phases[i], &plan->patterns[i],
-                                       &plan->rates[i], err);
+        closed_scratch_create(ar_shape_ranks(&closed->collective.shape), &closed->capacity, err);
+    for (uint32_t i = 0; status == AR_OK && i < closed->phases_count; i++) {
+        if (is_tree(&closed->phases[i])) {
+            status = tree_rates_create(&closed->collective, &closed->phases[i],
+                                       &closed->patterns[i], &closed->rates[i], err);
         }
     }
     return status;
 }
 
-enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **plan,
+enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **closed,
                                 struct ar_error *err)
 {
     enum ar_status status = ar_collective_check(collective, err);
@@ -63,42 +63,42 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
         ar_closed_destroy(created);
         return status;
     }
-    *plan = created;
+    *closed = created;
     return AR_OK;
 }
 
-void ar_closed_destroy(struct ar_closed *plan)
+void ar_closed_destroy(struct ar_closed *closed)
 {
-    if (plan == NULL) {
+    if (closed == NULL) {
         return;
     }
-    for (uint32_t i = 0; i < plan->phases_count; i++) {
-        ar_pattern_destroy(&plan->patterns[i]);
-        tree_rates_destroy(plan->rates[i]);
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        ar_pattern_destroy(&closed->patterns[i]);
+        tree_rates_destroy(closed->rates[i]);
     }
-    closed_scratch_destroy(plan->capacity);
-    free(plan);
+    closed_scratch_destroy(closed->capacity);
+    free(closed);
 }
 
-uint32_t ar_closed_phases(const struct ar_closed *plan, const struct ar_phase **phases,
+uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase **phases,
                           const struct ar_pattern **patterns)
 {
-    *phases = plan->phases;
-    *patterns = plan->patterns;
-    return plan->phases_count;
+    *phases = closed->phases;
+    *patterns = closed->patterns;
+    return closed->phases_count;
 }
 
-const double *ar_closed_part_rates(const struct ar_closed *plan, uint32_t phase, double bytes)
+const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes)
 {
-    return tree_rates_find(plan->rates[phase], bytes)->rates_Bps;
+    return tree_rates_find(closed->rates[phase], bytes)->rates_Bps;
 }
 
-uint64_t ar_closed_message_bytes(const struct ar_closed *plan, uint32_t phase, uint64_t elements)
+uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements)
 {
-    uint32_t channels = plan->collective.channels;
-    uint32_t parts = plan->phases[phase].parts;
+    uint32_t channels = closed->collective.channels;
+    uint32_t parts = closed->phases[phase].parts;
     uint64_t channel_elements = (elements + channels - 1) / channels;
-    return (channel_elements + parts - 1) / parts * plan->collective.element_bytes;
+    return (channel_elements + parts - 1) / parts * closed->collective.element_bytes;
 }
 
 static double hop_time(const struct ar_hop *hop, double bytes)
@@ -224,23 +224,24 @@ static void find_bound(const struct ar_pattern *pattern, uint32_t steps, uint32_
     }
 }
 
-static void evaluate_phase(const struct ar_closed *plan, uint32_t index, uint64_t elements,
+static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint64_t elements,
                            struct ar_phase_time *time)
 {
-    const struct ar_phase *phase = &plan->phases[index];
+    const struct ar_phase *phase = &closed->phases[index];
     *time = (struct ar_phase_time){.name = phase->name, .steps = phase->steps};
     if (phase->steps == 0) {
         return;
     }
-    time->message_bytes = ar_closed_message_bytes(plan, index, elements);
-    double gamma = ar_cluster_facts(plan->collective.cluster)->reduce_s_per_byte;
+    time->message_bytes = ar_closed_message_bytes(closed, index, elements);
+    double gamma = ar_cluster_facts(closed->collective.cluster)->reduce_s_per_byte;
     double bytes = (double)time->message_bytes;
     if (phase->period > 0) {
-        closed_tree_time(&plan->collective, phase, &plan->patterns[index],
-                         tree_rates_find(plan->rates[index], bytes), bytes, plan->capacity, time);
+        closed_tree_time(&closed->collective, phase, &closed->patterns[index],
+                         tree_rates_find(closed->rates[index], bytes), bytes, closed->capacity,
+                         time);
         return;
     }
-    find_bound(&plan->patterns[index], phase->steps, plan->collective.window, bytes,
+    find_bound(&closed->patterns[index], phase->steps, closed->collective.window, bytes,
                phase->copies_from * gamma * bytes, time);
 }
 
@@ -254,55 +255,55 @@ static bool has_chain(const struct ar_pattern *pattern)
     return false;
 }
 
-static bool has_chains(const struct ar_closed *plan)
+static bool has_chains(const struct ar_closed *closed)
 {
-    for (uint32_t i = 0; i < plan->phases_count; i++) {
-        if (has_chain(&plan->patterns[i])) {
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        if (has_chain(&closed->patterns[i])) {
             return true;
         }
     }
     return false;
 }
 
-static const char *why_not_exact(const struct ar_closed *plan, uint64_t elements)
+static const char *why_not_exact(const struct ar_closed *closed, uint64_t elements)
 {
-    const struct ar_shape *shape = &plan->collective.shape;
-    uint64_t whole = (uint64_t)plan->collective.channels * ar_shape_ranks(shape);
+    const struct ar_shape *shape = &closed->collective.shape;
+    uint64_t whole = (uint64_t)closed->collective.channels * ar_shape_ranks(shape);
     bool is_shared = false;
-    for (uint32_t i = 0; i < plan->phases_count; i++) {
-        if (plan->phases[i].steps == 0) {
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        if (closed->phases[i].steps == 0) {
             continue;
         }
-        if (plan->phases[i].period > 0) {
+        if (closed->phases[i].period > 0) {
             return "parts that go up a tree meet parts that come down";
         }
-        if (!plan->patterns[i].is_uniform) {
+        if (!closed->patterns[i].is_uniform) {
             return "the hops of a phase differ";
         }
-        if (plan->patterns[i].is_shared && elements % whole != 0) {
+        if (closed->patterns[i].is_shared && elements % whole != 0) {
             return "messages of different sizes share a link";
         }
-        is_shared = is_shared || plan->patterns[i].is_shared;
+        is_shared = is_shared || closed->patterns[i].is_shared;
     }
     /* The head of a chain sends without waiting for a receive, so it runs ahead. */
-    if (is_shared && has_chains(plan)) {
+    if (is_shared && has_chains(closed)) {
         return "messages of different steps share a link";
     }
     return "";
 }
 
-void ar_closed_evaluate(const struct ar_closed *plan, uint64_t elements,
+void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time)
 {
-    *time = (struct ar_closed_time){.phases_count = plan->phases_count};
-    time->setup_s = ar_cluster_facts(plan->collective.cluster)->collective_setup_s;
+    *time = (struct ar_closed_time){.phases_count = closed->phases_count};
+    time->setup_s = ar_cluster_facts(closed->collective.cluster)->collective_setup_s;
     time->time_s = time->setup_s;
-    for (uint32_t i = 0; i < plan->phases_count; i++) {
-        evaluate_phase(plan, i, elements, &time->phases[i]);
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        evaluate_phase(closed, i, elements, &time->phases[i]);
         time->time_s += time->phases[i].time_s;
     }
-    time->why = why_not_exact(plan, elements);
+    time->why = why_not_exact(closed, elements);
     time->exact = time->why[0] == '\0';
     /* The ranks of a chain finish at different times, and begin the next all-reduce so. */
-    time->exact_in_queue = time->exact && !has_chains(plan);
+    time->exact_in_queue = time->exact && !has_chains(closed);
 }

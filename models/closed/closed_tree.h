@@ -8,7 +8,7 @@
 #include "ar_pattern.h"
 #include "tree_rates.h"
 
-/** What a plan needs to walk through a tree: a few numbers for each position. */
+/** What a closed form needs to walk through a tree: a few numbers for each position. */
 struct closed_scratch;
 
 enum ar_status closed_scratch_create(uint32_t ranks, struct closed_scratch **capacity,

@@ -74,9 +74,9 @@ struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, s
     return error;
 }
 
-enum ar_status ar_library_judge(const struct ar_library *library, const struct ar_tuning *tuning,
-                                const struct ar_library_row *rows, size_t count,
-                                struct ar_library_error *error, struct ar_error *err)
+enum ar_status ar_library_errors(const struct ar_library *library, const struct ar_tuning *tuning,
+                                 const struct ar_library_row *rows, size_t count,
+                                 struct ar_library_error *error, struct ar_error *err)
 {
     double *errors = calloc(count + 1, sizeof *errors);
     size_t covered = 0;

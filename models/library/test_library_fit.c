@@ -76,7 +76,7 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
     measure(truth, 0, generator, rows, count);
     measure(truth, 0, generator, unseen, unseen_count);
     fit(rows, count, &library);
-    cr_assert_eq(ar_library_judge(&library, &tuning, unseen, unseen_count, &error, &err), AR_OK);
+    cr_assert_eq(ar_library_errors(&library, &tuning, unseen, unseen_count, &error, &err), AR_OK);
     cr_expect_lt(error.worst_frac, 0.02, "worst %g", error.worst_frac);
     cr_expect_lt(library.residual_frac, 1e-3);
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
@@ -110,7 +110,7 @@ Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
         measure(truth, 0.05, generator, rows, count);
         measure(truth, 0.05, generator, unseen, unseen_count);
         fit(rows, count, &library);
-        cr_assert_eq(ar_library_judge(&library, &tuning, unseen, unseen_count, &error, &err),
+        cr_assert_eq(ar_library_errors(&library, &tuning, unseen, unseen_count, &error, &err),
                      AR_OK);
         covered += error.covered_frac * (double)unseen_count;
         all += unseen_count;

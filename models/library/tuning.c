@@ -6,7 +6,7 @@
 
 #include "ar_text.h"
 
-enum { RELEASES_MAX = 16, CHANNELS = 4, SIZES_2_8_4 = 22 };
+enum { RELEASES_MAX = 16, CHANNELS = 4 };
 
 static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
                              double net_bus_Bps)
@@ -109,16 +109,6 @@ static double corrected(const double *correction, double bytes)
 {
     int size = bytes < 128 ? 0 : (int)floor(log2(bytes / 64));
     return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
-}
-
-double ar_tuning_tree_efficiency(double bytes)
-{
-    const double *correction = ar_release_default->tree_simple_correction;
-    double place = fmin(fmax(log2(bytes / 64), 0), SIZES_2_8_4 - 1);
-    int below = (int)place;
-    int above = below + 1 < SIZES_2_8_4 ? below + 1 : below;
-    double share = place - below;
-    return correction[below] * (1 - share) + correction[above] * share;
 }
 
 double ar_tuning_hop_ratio(const struct ar_tuning *tuning, enum ar_choice choice,
