@@ -14,7 +14,8 @@
 #include "rings.h"
 
 /* Up to 8 parts are in flight with the standard window, so more of them cost small buffers latency;
- * with fewer, large ones wait longer for the first part to come through (models/README.md). */
+ * with fewer, large ones wait longer for the first part to come through
+ * (models/collective/README.md). */
 enum { PARTS = 8 };
 
 /* The steps of a period, by the child that sends or is sent to. */
