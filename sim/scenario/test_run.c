@@ -1,0 +1,100 @@
+/* Rows of scenarios, by hand on a textbook cluster: 10 us per hop, 10 GB/s per GPU. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "ar_run.h"
+#include "test_scenarios.h"
+
+TestSuite(run, .init = scenarios_enter, .fini = scenarios_leave);
+
+static void expect_near(double found, double expected, const char *what)
+{
+    cr_expect(fabs(found - expected) <= 1e-12 * fabs(expected), "%s: found %.17g, expected %.17g",
+              what, found, expected);
+}
+
+static struct ar_row row_of(const char *text)
+{
+    struct ar_scenario scenario = scenarios_loaded(text);
+    struct ar_row row;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK, "%s", err.text);
+    return row;
+}
+
+/* The ring takes 2 (N-1) hops of n/N bytes; every one of the first N-1 reduces what came in. */
+#define RING                                                                                       \
+    "cluster=flat;gpus=5;algorithm=ring;precision=fp32;window=8;channels=1;payload=40MB;"          \
+    "set=gpu.reduce_cost=4ps/B;set=collective.setup=7us;engine="
+
+Test(run, the_parts_of_a_ring_are_those_by_hand_and_add_up)
+{
+    static const char *const engines[] = {"closed", "recurrence"};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_row row = row_of(ar_arena_format(&scenarios_arena, RING "%s", engines[i]));
+        cr_expect_eq(row.exact, 1, "%s", engines[i]);
+        expect_near(row.setup_s, 7e-6, "setup");
+        expect_near(row.latency_s, 8 * 10e-6, "latency");
+        expect_near(row.bandwidth_s, 8 * 8e6 / 10e9, "bandwidth");
+        expect_near(row.reduction_s, 4 * 8e6 * 4e-12, "reduction");
+        expect_near(row.setup_s + row.latency_s + row.bandwidth_s + row.reduction_s,
+                    row.allreduce_s, engines[i]);
+    }
+}
+
+Test(run, bus_bandwidth_is_what_every_link_of_the_ring_carries)
+{
+    struct ar_row row = row_of(RING "closed");
+    expect_near(row.algbw_Bps, 40e6 / row.allreduce_s, "payload over time");
+    expect_near(row.busbw_Bps, 8 * 8e6 / row.allreduce_s, "bytes of a link over time");
+    struct ar_row alone = row_of("cluster=flat;gpus=1;algorithm=ring;payload=1MB;engine=closed");
+    cr_expect(!(alone.busbw_Bps > 0));
+}
+
+/* A step: 4 MB of gradients in one bucket. */
+Test(run, the_parts_of_a_step_are_those_of_its_buckets)
+{
+    struct ar_row row = row_of(
+        ar_arena_format(&scenarios_arena,
+                        "cluster=flat;gpus=2;algorithm=ring;engine=closed;baseline=gpu;bucket=one;"
+                        "set=gpu.reduce_cost=4ps/B;trace=%s",
+                        scenarios_trace));
+    expect_near(row.latency_s, 2 * 10e-6, "latency");
+    expect_near(row.bandwidth_s, 2 * 2e6 / 10e9, "bandwidth");
+    expect_near(row.reduction_s, 2e6 * 4e-12, "reduction");
+    expect_near(row.iteration_s, 3.5e-3 + row.allreduce_s, "iteration");
+    expect_near(row.efficiency_frac, 3.5e-3 / row.iteration_s, "efficiency");
+}
+
+/* --- estimates of cost ------------------------------------------------------------------------ */
+
+static double cost_of(const char *text)
+{
+    struct ar_scenario scenario = scenarios_loaded(text);
+    return ar_run_cost_s(&scenario);
+}
+
+/* The rates are those of the engines' rows (ar_engine.h says how they were measured): a constant
+ * part, a part per message, a part per rank. A ring of 64 has 64 x 126 messages. */
+Test(run, what_a_scenario_costs_to_compute_is_that_by_hand)
+{
+#define COST "cluster=flat;gpus=64;algorithm=ring;payload=1MB;"
+    expect_near(cost_of(COST "engine=simgrid"), 25e-3 + 8064 * 5e-6 + 64 * 30e-6, "simgrid");
+    expect_near(cost_of(COST "engine=recurrence"), 50e-6 + 8064 * 1.1e-9 + 64 * 400e-9,
+                "recurrence");
+    expect_near(cost_of(COST "engine=closed"), 30e-6 + 64 * 100e-9, "closed");
+    expect_near(cost_of(COST "engine=closed;channels=4"), 30e-6 + 4 * 64 * 100e-9, "4 channels");
+}
+
+Test(run, steps_and_the_baseline_of_a_node_cost_too)
+{
+#define STEPS                                                                                      \
+    "cluster=abci-v100;gpus=64;algorithm=ring;trace=resnet50-v1.5;bucket=groups:3;channels=1;"     \
+    "engine=recurrence;"
+    double one_s = cost_of(STEPS "baseline=gpu");
+    double many_s = cost_of(STEPS "baseline=gpu;iterations=10");
+    double node_s = cost_of(STEPS "baseline=node");
+    expect_near(one_s, 50e-6 + 3 * (8064 * 1.1e-9 + 64 * 400e-9), "a step of three buckets");
+    expect_near(many_s, 50e-6 + 30 * (8064 * 1.1e-9 + 64 * 400e-9), "ten steps");
+    expect_near(node_s - one_s, 50e-6 + 3 * (4 * 6 * 1.1e-9 + 4 * 400e-9), "four GPUs of a node");
+}

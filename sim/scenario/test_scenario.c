@@ -1,0 +1,283 @@
+/* A scenario is what its keys say, and what follows from its inputs where they say nothing. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_hash.h"
+#include "ar_run.h"
+#include "test_scenarios.h"
+
+TestSuite(scenario, .init = scenarios_enter, .fini = scenarios_leave);
+
+#define STEP "cluster=abci-v100;gpus=8;algorithm=ring;trace=resnet50-v1.5"
+
+/* A step of the small trace; `more` begins with a semicolon or is empty. */
+static const char *small(const char *more)
+{
+    return ar_arena_format(&scenarios_arena,
+                           "cluster=flat;gpus=2;algorithm=ring;engine=closed;trace=%s%s",
+                           scenarios_trace, more);
+}
+
+/* --- names ------------------------------------------------------------------------------------ */
+
+Test(scenario, a_key_is_found_by_its_own_name_with_dashes_or_underscores)
+{
+    char directive[AR_KEY_TEXT];
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        const char *name = ar_key_name(key);
+        cr_expect_eq(ar_key_find(name), key, "%s", name);
+        cr_expect_eq(ar_key_find(ar_key_directive(key, directive)), key, "%s", directive);
+        cr_expect_null(strchr(directive, '-'), "%s", directive);
+    }
+}
+
+Test(scenario, no_other_name_finds_a_key)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        const char *name = ar_key_name((enum ar_key)i);
+        const char *longer = ar_arena_format(&scenarios_arena, "%ss", name);
+        char *shorter = ar_arena_text(&scenarios_arena, name);
+        char *other = ar_arena_text(&scenarios_arena, name);
+        shorter[strlen(name) - 1] = '\0';
+        other[0] = (char)(other[0] - 'a' + 'A');
+        cr_expect_eq(ar_key_find(longer), AR_KEYS_COUNT, "%s", longer);
+        cr_expect_eq(ar_key_find(shorter), AR_KEYS_COUNT, "%s", shorter);
+        cr_expect_eq(ar_key_find(other), AR_KEYS_COUNT, "%s", other);
+        cr_expect_eq(ar_key_find(ar_keys[i].option), AR_KEYS_COUNT, "%s", ar_keys[i].option);
+    }
+    cr_expect_eq(ar_key_find(""), AR_KEYS_COUNT);
+}
+
+/* --- errors ----------------------------------------------------------------------------------- */
+
+/* A text that each key refuses, when it is set or when the scenario is loaded. */
+static const char *const wrong[AR_KEYS_COUNT] = {
+    [AR_KEY_CLUSTER] = "no-such-cluster",
+    [AR_KEY_SET] = "no.such.key=1",
+    [AR_KEY_SLOW_LINK] = "no-such-link:2",
+    [AR_KEY_DOWN_LINK] = "no-such-link",
+    [AR_KEY_GPUS] = "0",
+    [AR_KEY_ALGORITHM] = "rnig",
+    [AR_KEY_SHAPE] = "2by2",
+    [AR_KEY_PAYLOAD] = "1",
+    [AR_KEY_TRACE] = "no-such-trace",
+    [AR_KEY_BATCH] = "1.5",
+    [AR_KEY_PRECISION] = "fp8",
+    [AR_KEY_BUCKET] = "groups:0",
+    [AR_KEY_STRAGGLER] = "1",
+    [AR_KEY_FRAMEWORK] = "no-such-framework",
+    [AR_KEY_TERM] = "no.such.term=1",
+    [AR_KEY_IMAGES_PER_S_AT] = "32",
+    [AR_KEY_GRADIENT_SCALE] = "0",
+    [AR_KEY_ENGINE] = "sun",
+    [AR_KEY_BASELINE] = "rack",
+    [AR_KEY_CHANNELS] = "0",
+    [AR_KEY_WINDOW] = "0",
+    [AR_KEY_TUNING] = "1.0",
+    [AR_KEY_JITTER] = "1.5",
+    [AR_KEY_ITERATIONS] = "0",
+    [AR_KEY_SEED] = "-1",
+};
+
+/* Whether it names something that is not there, which is so wherever the name stood. */
+static bool is_name(enum ar_key key)
+{
+    return key == AR_KEY_CLUSTER || key == AR_KEY_TRACE || key == AR_KEY_FRAMEWORK;
+}
+
+static void expect_refused(enum ar_key key, const struct ar_origin *origin)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_scenario scenario = scenarios_of(STEP);
+    enum ar_status status = ar_scenario_set(&scenario, key, origin, wrong[key], &err);
+    if (status == AR_OK) {
+        status = ar_scenario_load(&scenario, scenarios_inputs, &err);
+    }
+    enum ar_status expected = is_name(key) ? AR_NO_INPUT : origin->status;
+    cr_expect_eq(status, expected, "%s: %d, %s", ar_key_name(key), (int)status, err.text);
+    cr_expect_eq(err.status, status, "%s", ar_key_name(key));
+    cr_expect_eq(strncmp(err.text, origin->where, strlen(origin->where)), 0, "%s", err.text);
+    cr_expect_eq(err.text[strlen(origin->where)], ':', "%s", err.text);
+}
+
+Test(scenario, an_error_begins_with_where_the_value_stood_and_has_its_status)
+{
+    static const struct ar_origin line = {.where = "a.run.csv:12: line", .status = AR_BAD_DATA};
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        struct ar_origin option = {.where = ar_keys[i].option, .status = AR_USAGE};
+        expect_refused((enum ar_key)i, &option);
+        if (i != AR_KEY_TUNING) { /* an option only */
+            expect_refused((enum ar_key)i, &line);
+        }
+    }
+}
+
+/* --- copies and replacements ------------------------------------------------------------------ */
+
+static uint64_t hash_of(const struct ar_scenario *scenario)
+{
+    uint64_t hash = ar_hash_begin();
+    struct ar_error err;
+    cr_assert_eq(ar_scenario_hash(scenario, &hash, &err), AR_OK);
+    return hash;
+}
+
+Test(scenario, a_copy_that_is_changed_leaves_the_original_as_it_was)
+{
+    struct ar_scenario original =
+        scenarios_loaded(STEP ";engine=closed;set=net.latency=3us;term=step.floor=1ms;"
+                              "straggler=1:1.5;slow-link=node-0.hca-0:2");
+    struct ar_scenario before = original;
+    struct ar_row row, again;
+    struct ar_error err;
+    uint64_t hash = hash_of(&original);
+    cr_assert_eq(ar_run(&original, &row, &err), AR_OK);
+    struct ar_scenario copy = original;
+    static const struct ar_origin origin = {.where = "--set", .status = AR_USAGE};
+    cr_assert_eq(ar_scenario_replace(&copy, AR_KEY_SET, &origin, "net.latency=9us", &err), AR_OK);
+    scenarios_set(&copy, "set=hca.bandwidth=5GB/s;term=compute.scale=2;straggler=2:3;batch=16;"
+                         "slow-link=node-1.hca-0:4;window=1");
+    copy.cluster = NULL;
+    scenarios_load(&copy);
+    cr_expect_neq(hash_of(&copy), hash);
+    cr_expect_eq(memcmp(&original, &before, sizeof before), 0);
+    cr_expect_eq(hash_of(&original), hash);
+    cr_expect_str_eq(original.settings.list[0].text, "net.latency=3us");
+    cr_assert_eq(ar_run(&original, &again, &err), AR_OK);
+    cr_expect_eq(again.iteration_s, row.iteration_s);
+    cr_expect_str_eq(again.settings, row.settings);
+}
+
+Test(scenario, a_replacement_takes_the_place_of_the_setting_of_the_same_key)
+{
+    static const struct ar_origin origin = {.where = "a.csv:7: set", .status = AR_BAD_DATA};
+    struct ar_scenario scenario =
+        scenarios_of("set=net.latency=3us;set=hca.bandwidth=5GB/s;term=step.floor=1ms");
+    struct ar_error err;
+    ar_scenario_replace(&scenario, AR_KEY_SET, &origin, "net.latency=9us", &err);
+    cr_assert_eq(scenario.settings.count, 2);
+    cr_expect_str_eq(scenario.settings.list[0].text, "net.latency=9us");
+    cr_expect_str_eq(scenario.settings.list[0].where, origin.where);
+    cr_expect_eq(scenario.settings.list[0].status, AR_BAD_DATA);
+    cr_expect_str_eq(scenario.settings.list[1].text, "hca.bandwidth=5GB/s");
+    ar_scenario_replace(&scenario, AR_KEY_SET, &origin, "net.latency.more=1us", &err);
+    cr_assert_eq(scenario.settings.count, 3);
+    ar_scenario_replace(&scenario, AR_KEY_TERM, &origin, " step.floor = 2ms", &err);
+    cr_assert_eq(scenario.terms.count, 1);
+    cr_expect_str_eq(scenario.terms.list[0].text, " step.floor = 2ms");
+    cr_expect_eq(scenario.settings.count, 3);
+}
+
+/* --- what follows ----------------------------------------------------------------------------- */
+
+Test(scenario, batch_and_precision_follow_the_trace)
+{
+    struct ar_scenario timed = scenarios_loaded(small(""));
+    cr_expect_eq(timed.precision, AR_FP32);
+    cr_expect_eq(timed.batch, 10);
+    struct ar_scenario counted = scenarios_loaded(STEP);
+    cr_expect_eq(counted.precision, AR_FP16);
+    cr_expect_eq(counted.batch, 32);
+    scenarios_set(&counted, "batch=16;precision=fp32");
+    scenarios_load(&counted);
+    cr_expect_eq(counted.precision, AR_FP32);
+    cr_expect_eq(counted.batch, 16);
+    ar_scenario_unset(&counted, AR_KEY_BATCH);
+    scenarios_load(&counted);
+    cr_expect_eq(counted.batch, 32);
+}
+
+Test(scenario, channels_follow_the_hcas_of_a_node_unless_they_are_set)
+{
+    cr_expect_eq(scenarios_loaded("cluster=flat").channels, 1);
+    cr_expect_eq(scenarios_loaded("cluster=abci-v100").channels, 2);
+    cr_expect_eq(scenarios_loaded("cluster=abci-v100;channels=3").channels, 3);
+}
+
+Test(scenario, jitter_buckets_and_steps_follow_the_framework_unless_they_are_set)
+{
+#define TERMS ";term=jitter=0.07;term=fusion.rule=one"
+    struct ar_scenario plain = scenarios_loaded(STEP);
+    struct ar_scenario terms = scenarios_loaded(STEP TERMS);
+    struct ar_scenario given =
+        scenarios_loaded(STEP TERMS ";jitter=0.01;bucket=groups:3;iterations=4");
+    struct ar_scenario shipped = scenarios_loaded(STEP ";framework=horovod");
+    cr_expect_eq(plain.jitter_frac, 0);
+    cr_expect_str_eq(plain.fusion.text, "ddp");
+    cr_expect_eq(plain.iterations_count, 1);
+    cr_expect_eq(terms.jitter_frac, 0.07);
+    cr_expect_str_eq(terms.fusion.text, "one");
+    cr_expect_eq(terms.buckets_count, 1);
+    cr_expect_eq(terms.iterations_count, 20);
+    cr_expect_eq(given.jitter_frac, 0.01);
+    cr_expect_str_eq(given.fusion.text, "groups:3");
+    cr_expect_eq(given.buckets_count, 3);
+    cr_expect_eq(given.iterations_count, 4);
+    cr_expect_eq(shipped.jitter_frac, ar_framework_number(shipped.framework, AR_TERM_JITTER));
+    cr_expect_gt(shipped.jitter_frac, 0);
+    cr_expect_str_eq(shipped.fusion.text, shipped.framework->terms[AR_TERM_FUSION_RULE].text);
+}
+
+/* --- hashes ----------------------------------------------------------------------------------- */
+
+/* What a journal is of; which points it holds is not: GPUs, algorithm, shape, payload, engine. */
+Test(scenario, any_change_of_a_key_is_another_hash_and_the_same_keys_are_the_same)
+{
+    static const char *const changes[] = {"jitter=0.01",
+                                          "cluster=flat",
+                                          "set=net.latency=3us",
+                                          "slow-link=node-0.hca-0:2",
+                                          "down-link=node-0.nvlink-0-1",
+                                          "batch=16",
+                                          "precision=fp32",
+                                          "bucket=one",
+                                          "straggler=1:2",
+                                          "framework=horovod",
+                                          "term=step.floor=1ms",
+                                          "images-per-s-at=32=800",
+                                          "gradient-scale=2",
+                                          "baseline=gpu",
+                                          "channels=1",
+                                          "window=2",
+                                          "jitter=0.05",
+                                          "iterations=7",
+                                          "seed=9",
+                                          NULL};
+    enum { CHANGES = sizeof changes / sizeof changes[0] };
+    uint64_t hashes[CHANGES];
+    for (size_t i = 0; i < CHANGES; i++) {
+        const char *change = changes[i] != NULL
+                                 ? changes[i]
+                                 : ar_arena_format(&scenarios_arena, "trace=%s", scenarios_trace);
+        const char *text = ar_arena_format(&scenarios_arena, STEP ";jitter=0.01;%s", change);
+        struct ar_scenario scenario = scenarios_loaded(text);
+        struct ar_scenario again = scenarios_loaded(text);
+        hashes[i] = hash_of(&scenario);
+        cr_expect_eq(hash_of(&again), hashes[i], "%s", change);
+        for (size_t j = 0; j < i; j++) {
+            cr_expect_neq(hashes[i], hashes[j], "%s and %s", change, changes[j]);
+        }
+    }
+    struct ar_scenario point = scenarios_loaded(
+        STEP ";jitter=0.01;gpus=16;algorithm=torus2d;shape=4x4;engine=closed;payload=1MB");
+    cr_expect_eq(hash_of(&point), hashes[0]);
+}
+
+/* --- files ------------------------------------------------------------------------------------ */
+
+Test(scenario, a_file_is_read_once)
+{
+    struct ar_scenario first = scenarios_loaded(small(""));
+    scenarios_write(scenarios_trace, "# batch = 20\n# precision = fp16\n"
+                                     "layer,forward_s,backward_s,gradient_elements\n"
+                                     "a,0.1,0.2,5\n");
+    struct ar_scenario second = scenarios_loaded(small(""));
+    cr_expect_eq(second.batch, 10);
+    cr_expect_eq(ar_trace_compute_s(second.trace), ar_trace_compute_s(first.trace));
+    cr_expect_eq(hash_of(&second), hash_of(&first));
+    ar_inputs_destroy(scenarios_inputs);
+    scenarios_inputs = ar_inputs_create();
+    cr_expect_eq(scenarios_loaded(small("")).batch, 20, "other inputs read it again");
+}

@@ -1,0 +1,71 @@
+#include "test_scenarios.h"
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_text.h"
+
+struct ar_arena scenarios_arena;
+struct ar_inputs *scenarios_inputs;
+char scenarios_trace[SCENARIOS_PATH];
+
+void scenarios_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    cr_assert_not_null(file);
+    cr_assert(fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Tests run in processes of their own, hence the process number. */
+void scenarios_enter(void)
+{
+    snprintf(scenarios_trace, sizeof scenarios_trace, "%s/%d-small.csv", AR_TEST_BINARY_DIR,
+             (int)getpid());
+    scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
+                                     "layer,forward_s,backward_s,gradient_elements\n"
+                                     "a,0.001,0.002,1000000\n");
+    scenarios_inputs = ar_inputs_create();
+    cr_assert_not_null(scenarios_inputs);
+}
+
+void scenarios_leave(void)
+{
+    remove(scenarios_trace);
+    ar_inputs_destroy(scenarios_inputs);
+    ar_arena_end(&scenarios_arena);
+}
+
+void scenarios_set(struct ar_scenario *scenario, const char *text)
+{
+    static const struct ar_origin origin = {.where = "--given", .status = AR_USAGE};
+    struct ar_error err = {.text = ""};
+    char *rest = ar_arena_text(&scenarios_arena, text);
+    for (char *part; (part = ar_next_part(&rest, ';')) != NULL && part[0] != '\0';) {
+        char *value = strchr(part, '=');
+        *value++ = '\0';
+        enum ar_status status = ar_scenario_set(scenario, ar_key_find(part), &origin, value, &err);
+        cr_assert_eq(status, AR_OK, "%s", err.text);
+    }
+}
+
+struct ar_scenario scenarios_of(const char *text)
+{
+    struct ar_scenario scenario = ar_scenario_begin(&scenarios_arena);
+    scenarios_set(&scenario, text);
+    return scenario;
+}
+
+void scenarios_load(struct ar_scenario *scenario)
+{
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_scenario_load(scenario, scenarios_inputs, &err), AR_OK, "%s", err.text);
+}
+
+struct ar_scenario scenarios_loaded(const char *text)
+{
+    struct ar_scenario scenario = scenarios_of(text);
+    scenarios_load(&scenario);
+    return scenario;
+}
