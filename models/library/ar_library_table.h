@@ -39,10 +39,10 @@ struct ar_library_table {
     struct ar_library_nodes held_out;
 };
 
-/** Writes a table; `remarks` become comment lines below those that are read back. Write errors are
+/** Writes a table; `comments` become comment lines below those that are read back. Write errors are
  * left in `file` for ferror(). */
-void ar_library_table_write(const struct ar_library_table *table, const char *const *remarks,
-                            size_t remarks_count, FILE *file);
+void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
+                            size_t comments_count, FILE *file);
 
 /** Reads a table. AR_NO_INPUT for a file that cannot be read, AR_BAD_DATA for its content: a key,
  * parameter or column that is missing or not known, a unit that is not the parameter's, values that

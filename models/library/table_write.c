@@ -58,12 +58,12 @@ static void write_row(const struct ar_library *library, enum ar_library_paramete
     fputc('\n', file);
 }
 
-void ar_library_table_write(const struct ar_library_table *table, const char *const *remarks,
-                            size_t remarks_count, FILE *file)
+void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
+                            size_t comments_count, FILE *file)
 {
     write_head(table, file);
-    for (size_t i = 0; i < remarks_count; i++) {
-        fprintf(file, "# %s\n", remarks[i]);
+    for (size_t i = 0; i < comments_count; i++) {
+        fprintf(file, "# %s\n", comments[i]);
     }
     write_header(file);
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {

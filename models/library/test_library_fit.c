@@ -15,7 +15,7 @@ static struct ar_tuning tuning_of_abci(void)
     return ar_tuning_nccl_2_8_4(132e9, 24e9);
 }
 
-/* The sizes and node counts of a usual campaign: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4. */
+/* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4. */
 static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *rows)
 {
     size_t count = 0;
@@ -89,10 +89,10 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
     gsl_rng_free(generator);
 }
 
-/* 40 campaigns of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted. */
+/* 40 measurements of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted. */
 Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 {
-    enum { CAMPAIGNS = 40 };
+    enum { MEASUREMENTS = 40 };
     static struct ar_library_row rows[ROWS_MAX];
     static struct ar_library_row unseen[ROWS_MAX];
     static struct ar_library library;
@@ -100,7 +100,7 @@ Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_mt19937);
     double covered = 0;
     size_t all = 0;
-    for (int campaign = 0; campaign < CAMPAIGNS; campaign++) {
+    for (int measurement = 0; measurement < MEASUREMENTS; measurement++) {
         double truth[AR_LIBRARY_PARAMETERS_COUNT];
         struct ar_library_error error;
         struct ar_error err;
@@ -115,7 +115,7 @@ Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
         covered += error.covered_frac * (double)unseen_count;
         all += unseen_count;
     }
-    /* Rows of a campaign are not independent: 2 % is some two standard errors. */
+    /* Rows of a measurement are not independent: 2 % is some two standard errors. */
     cr_expect_float_eq(covered / (double)all, 0.95, 0.03, "%.3f of %zu", covered / (double)all,
                        all);
     gsl_rng_free(generator);

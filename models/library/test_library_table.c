@@ -49,10 +49,10 @@ static struct ar_library_table make_table(void)
 
 static void write_table(const struct ar_library_table *table)
 {
-    const char *remarks[] = {"log: x.log, with a comma", "program: test"};
+    const char *comments[] = {"log: x.log, with a comma", "program: test"};
     FILE *file = fopen(path, "w");
     cr_assert_not_null(file);
-    ar_library_table_write(table, remarks, 2, file);
+    ar_library_table_write(table, comments, 2, file);
     cr_assert_eq(fclose(file), 0);
 }
 

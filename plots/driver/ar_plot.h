@@ -62,7 +62,7 @@ struct ar_plot_picture {
     const char *name;            /**< base name of its files; static storage */
     bool is_drawn;               /**< false: left out for the reason below */
     uint64_t rows_count;         /**< rows drawn */
-    char reason[AR_PLOT_REASON]; /**< one line; empty when drawn without a remark */
+    char reason[AR_PLOT_REASON]; /**< one line; empty when drawn without a note */
 };
 
 /** The result of a successful call. */
@@ -71,7 +71,7 @@ struct ar_plot_report {
     uint64_t rows_used;        /**< rows with status ok, of all files */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
-    char remark[512];          /**< which combination was chosen; empty when there is one */
+    char note[512];          /**< which combination was chosen; empty when there is one */
     size_t pictures_count;     /**< of the set, in the order of its table above */
     struct ar_plot_picture pictures[AR_PLOT_KINDS];
 };

@@ -106,7 +106,7 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
     struct ar_plot_rows rows;
     if (steps->csv != NULL) {
         AR_TRY(ar_plot_rows_all(steps, job->arena, &rows, err));
-        ar_plot_condition_say(steps, rows, job->report.remark, sizeof job->report.remark);
+        ar_plot_condition_say(steps, rows, job->report.note, sizeof job->report.note);
     }
     return AR_OK;
 }

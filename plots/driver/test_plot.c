@@ -301,7 +301,7 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_
     cr_expect_not_null(strstr(text, ">200 B (x2)<"));
     cr_expect_not_null(strstr(text, "never"));
     cr_expect_not_null(strstr(text, "5 %: 16"));
-    cr_expect_str_eq(report.remark,
+    cr_expect_str_eq(report.note,
                      "all pictures but crossover are of batch_per_gpu 16, gradient_scale 1, "
                      "one of 4 combinations");
     cr_expect_eq(report.pictures[0].rows_count, 3 + 2 + 1);
@@ -333,7 +333,7 @@ Test(plot, rows_of_other_settings_are_not_drawn_as_one)
     }
     fclose(file);
     struct ar_plot_report report = draw();
-    cr_expect_str_eq(report.remark, "all pictures but crossover are of settings a=1, one of 2 "
+    cr_expect_str_eq(report.note, "all pictures but crossover are of settings a=1, one of 2 "
                                     "combinations");
     read_file("efficiency.csv");
     cr_expect_null(strstr(text, ",0.075\n"));

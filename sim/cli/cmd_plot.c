@@ -20,8 +20,8 @@ static void report_pictures(FILE *notes, const struct ar_plot_report *report)
         ar_note(notes, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
                 report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
     }
-    if (report->remark[0] != '\0') {
-        ar_note(notes, "%s", report->remark);
+    if (report->note[0] != '\0') {
+        ar_note(notes, "%s", report->note);
     }
     for (size_t i = 0; i < report->pictures_count; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
