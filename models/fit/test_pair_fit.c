@@ -59,6 +59,15 @@ Test(pair_fit, many_messages_in_flight_say_nothing_of_the_latency)
     ar_cluster_destroy(cluster);
 }
 
+Test(pair_fit, only_the_network_is_between_nodes)
+{
+    struct ar_cluster *cluster = support_cluster("abci-v100", NULL);
+    cr_expect_eq(find(cluster, "nvlink")->nodes, 1);
+    cr_expect_eq(find(cluster, "pcie")->nodes, 1);
+    cr_expect_eq(find(cluster, "network")->nodes, 2);
+    ar_cluster_destroy(cluster);
+}
+
 Test(pair_fit, a_link_must_be_named_and_there)
 {
     struct ar_cluster *cluster =

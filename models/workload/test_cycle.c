@@ -121,6 +121,22 @@ Test(cycle, a_group_waits_for_the_tick_after_its_last_tensor_and_stays_alone)
     EXPECT_SENT("groups:2", ((struct ar_cycle){.time_s = 20}), {12, 20, 2}, {18, 20, 3});
 }
 
+/* The second tensor is ready at 12 s; where k cycles are 12 s, too, whatever 12 over a cycle is. */
+Test(cycle, a_tensor_that_is_ready_on_a_tick_makes_it)
+{
+    for (int k = 1; k <= 2000; k++) {
+        double time_s = 12.0 / k;
+        if (k * time_s < 12) {
+            continue;
+        }
+        struct ar_workload *workload = make("tensor", (struct ar_cycle){.time_s = time_s},
+                                            (struct ar_slowdown){.speed_frac = 1});
+        cr_expect_float_eq(workload->buckets[1].wait_s, 0, 1e-9, "%d cycles: %g s", k,
+                           workload->buckets[1].wait_s);
+        ar_workload_destroy(workload);
+    }
+}
+
 Test(cycle, ticks_that_do_not_divide_well_keep_their_order)
 {
     for (int i = 1; i <= 400; i++) {

@@ -105,3 +105,23 @@ Test(jitter, the_confidence_interval_is_students)
     cr_expect_float_eq(ar_confidence95(2, 3), 4.302653 / sqrt(3), 1e-6);
     cr_expect_eq(ar_confidence95(0, 1), 0);
 }
+
+/* 400,000 factors: four standard errors of the mean are half a per cent. */
+Test(jitter, factors_have_the_mean_1_and_the_coefficient_of_variation_that_is_asked_for)
+{
+    enum { RANKS = 4000, STEPS = 100 };
+    static double factors[RANKS];
+    struct ar_jitter *jitter = make(0.8, 1);
+    double sum = 0, squares = 0, count = (double)RANKS * STEPS;
+    for (int step = 0; step < STEPS; step++) {
+        ar_jitter_factors(jitter, RANKS, factors);
+        for (int rank = 0; rank < RANKS; rank++) {
+            sum += factors[rank];
+            squares += factors[rank] * factors[rank];
+        }
+    }
+    double mean = sum / count;
+    cr_expect_float_eq(mean, 1, 0.006, "%g", mean);
+    cr_expect_float_eq(sqrt(squares / count - mean * mean), 0.8, 0.02);
+    ar_jitter_destroy(jitter);
+}

@@ -225,6 +225,19 @@ Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
 
 /* --- rules ----------------------------------------------------------------------------------- */
 
+/* bucket_cap_mb = 25 of PyTorch, whose first bucket is of 1 MiB; 64 MiB of Horovod. */
+Test(workload, thresholds_are_those_of_the_frameworks)
+{
+    struct ar_fusion ddp = rule("ddp");
+    struct ar_fusion horovod = rule("horovod");
+    cr_expect_eq(ddp.first_bytes, MIB);
+    cr_expect_eq(ddp.bytes, 25 * MIB);
+    cr_expect(ddp.closes_when_reached);
+    cr_expect_eq(horovod.first_bytes, 64 * MIB);
+    cr_expect_eq(horovod.bytes, 64 * MIB);
+    cr_expect(!horovod.closes_when_reached);
+}
+
 Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
 {
     static const char *const bad[] = {"",      "DDP",    "ddp ", "horovd", "all",

@@ -170,6 +170,15 @@ Test(scenario, a_replacement_takes_the_place_of_the_setting_of_the_same_key)
     cr_expect_eq(scenario.settings.count, 3);
 }
 
+Test(scenario, settings_are_the_same_if_their_keys_are)
+{
+    cr_expect(ar_setting_is_same("a.b=1", "a.b=2"));
+    cr_expect(ar_setting_is_same(" a.b = 1", "a.b=1"));
+    cr_expect(!ar_setting_is_same("a.b=1", "a.c=1"));
+    cr_expect(!ar_setting_is_same("a.b=1", "a.bc=1"));
+    cr_expect(!ar_setting_is_same("a.bc=1", "a.b=1"));
+}
+
 /* --- what follows ----------------------------------------------------------------------------- */
 
 Test(scenario, batch_and_precision_follow_the_trace)
@@ -263,6 +272,44 @@ Test(scenario, any_change_of_a_key_is_another_hash_and_the_same_keys_are_the_sam
     struct ar_scenario point = scenarios_loaded(
         STEP ";jitter=0.01;gpus=16;algorithm=torus2d;shape=4x4;engine=closed;payload=1MB");
     cr_expect_eq(hash_of(&point), hashes[0]);
+}
+
+/* A trace of the same name with another number in it. */
+Test(scenario, any_number_of_a_trace_changes_the_hash)
+{
+    static const char *const numbers[][4] = {
+        {"0.001", "0.002", "1000000", "0.0005"}, {"0.003", "0.002", "1000000", "0.0005"},
+        {"0.001", "0.003", "1000000", "0.0005"}, {"0.001", "0.002", "1000002", "0.0005"},
+        {"0.001", "0.002", "1000000", "0.0007"},
+    };
+    enum { TRACES = sizeof numbers / sizeof numbers[0] };
+    uint64_t hashes[TRACES];
+    for (size_t i = 0; i < TRACES; i++) {
+        scenarios_write(scenarios_trace,
+                        ar_arena_format(&scenarios_arena,
+                                        "# batch = 10\n# precision = fp32\n# optimizer_s = %s\n"
+                                        "layer,forward_s,backward_s,gradient_elements\n"
+                                        "a,%s,%s,%s\n",
+                                        numbers[i][3], numbers[i][0], numbers[i][1],
+                                        numbers[i][2]));
+        ar_inputs_destroy(scenarios_inputs);
+        scenarios_inputs = ar_inputs_create();
+        struct ar_scenario scenario = scenarios_loaded(small(""));
+        hashes[i] = hash_of(&scenario);
+        for (size_t j = 0; j < i; j++) {
+            cr_expect_neq(hashes[i], hashes[j], "traces %zu and %zu", i, j);
+        }
+    }
+}
+
+Test(scenario, texts_are_hashed_with_their_ends)
+{
+    uint64_t one = ar_hash_begin(), other = ar_hash_begin();
+    ar_hash_text(&one, "ab");
+    ar_hash_text(&one, "c");
+    ar_hash_text(&other, "a");
+    ar_hash_text(&other, "bc");
+    cr_expect_neq(one, other);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
