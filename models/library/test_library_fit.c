@@ -15,7 +15,8 @@ static struct ar_tuning tuning_of_abci(void)
     return ar_tuning_nccl_2_8_4(132e9, 24e9);
 }
 
-/* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4. */
+/* The sizes and node counts of a usual measurement: 4 B to 32 MiB on 1 to `nodes_max` nodes of 4.
+ */
 static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_library_row *rows)
 {
     size_t count = 0;
@@ -89,7 +90,8 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
     gsl_rng_free(generator);
 }
 
-/* 40 measurements of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted. */
+/* 40 measurements of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted.
+ */
 Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 {
     enum { MEASUREMENTS = 40 };

@@ -71,7 +71,7 @@ struct ar_plot_report {
     uint64_t rows_used;        /**< rows with status ok, of all files */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
-    char note[512];          /**< which combination was chosen; empty when there is one */
+    char note[512];            /**< which combination was chosen; empty when there is one */
     size_t pictures_count;     /**< of the set, in the order of its table above */
     struct ar_plot_picture pictures[AR_PLOT_KINDS];
 };

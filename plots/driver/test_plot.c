@@ -334,7 +334,7 @@ Test(plot, rows_of_other_settings_are_not_drawn_as_one)
     fclose(file);
     struct ar_plot_report report = draw();
     cr_expect_str_eq(report.note, "all pictures but crossover are of settings a=1, one of 2 "
-                                    "combinations");
+                                  "combinations");
     read_file("efficiency.csv");
     cr_expect_null(strstr(text, ",0.075\n"));
     read_file("efficiency.svg");
