@@ -96,8 +96,7 @@ static enum ar_status run(const struct options *options, enum ar_format format,
         AR_TRY(reproduce_write_files(options->out, reproduction, err));
         AR_TRY(draw(options, err));
     }
-    reproduce_write(stdout, format, reproduction);
-    return AR_OK;
+    return reproduce_write(stdout, format, reproduction, err);
 }
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)

@@ -118,7 +118,8 @@ struct reproduce_summary {
 struct reproduce_summary reproduce_summarize(const struct reproduction *reproduction);
 
 /** Writes stdout's forms; write errors are left for ferror(). */
-void reproduce_write(FILE *file, enum ar_format format, const struct reproduction *reproduction);
+enum ar_status reproduce_write(FILE *file, enum ar_format format,
+                               const struct reproduction *reproduction, struct ar_error *err);
 
 /** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory, which is made. */
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
