@@ -37,7 +37,8 @@ TestSuite(band, .init = enter, .fini = leave);
 
 /* One row, drawn as often as told: a ring of two on one switch, so that the step takes 2 latencies
  * and something else. */
-static struct reproduced reproduce(const char *assume, uint32_t samples_count, uint64_t seed)
+static struct reproduced reproduce(const char *measured, const char *assume, uint32_t samples_count,
+                                   uint64_t seed)
 {
     struct ar_arena arena = {0};
     struct ar_inputs *inputs = ar_inputs_create();
@@ -50,10 +51,11 @@ static struct reproduced reproduce(const char *assume, uint32_t samples_count, u
                                         .jobs = 1,
                                         .seed = seed};
     snprintf(text, sizeof text,
-             "row,quantity,measured,source,cluster,gpus,algorithm,engine,bucket,baseline,trace,"
+             "row,quantity,measured,measured_error,source,cluster,gpus,algorithm,engine,bucket,"
+             "baseline,trace,"
              "assume\n"
-             "a,iteration_s,0.5,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
-             trace_path, assume);
+             "a,iteration_s,%s,by hand,flat,2,ring,closed,one,gpu,%s,%s\n",
+             measured, trace_path, assume);
     write_text(rows_path, text);
     cr_assert_eq(published_read_file(rows_path, &reproduction.rows, &err), AR_OK, "%s", err.text);
     cr_assert_eq(reproduce_run(&reproduction, false, &err), AR_OK, "%s", err.text);
@@ -70,7 +72,7 @@ Test(band, its_ends_are_the_percentiles_of_the_draws)
 {
     double low_s = 3e-3 + 2 * 2e6 / 10e9; /* without latency; 1 s of it at the other end */
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct reproduced result = reproduce("set.net.latency=0s..1s", 4000, seed);
+        struct reproduced result = reproduce("0.5,0", "set.net.latency=0s..1s", 4000, seed);
         double low_frac = (result.low - low_s) / 2;
         double high_frac = (result.high - low_s) / 2;
         cr_expect(fabs(low_frac - 0.025) < 0.01, "low end at %.4f", low_frac);
@@ -82,8 +84,35 @@ Test(band, its_ends_are_the_percentiles_of_the_draws)
 
 Test(band, choices_are_drawn_alike)
 {
-    struct reproduced result = reproduce("set.net.latency=0s|1s", 400, 1);
+    struct reproduced result = reproduce("0.5,0", "set.net.latency=0s|1s", 400, 1);
     double low_s = 3e-3 + 2 * 2e6 / 10e9;
     cr_expect_float_eq(result.low, low_s, 1e-9);
     cr_expect_float_eq(result.high, low_s + 2, 1e-9);
+}
+
+/* What is predicted for sure is 3 ms and 2 (10 us + 0.2 ms). */
+Test(band, a_measured_value_is_inside_if_its_error_bar_reaches_the_band)
+{
+    cr_expect(reproduce("0.00340,0.00005", "", 2, 1).is_inside);
+    cr_expect(reproduce("0.00344,0.00005", "", 2, 1).is_inside);
+    cr_expect(!reproduce("0.00340,0.00001", "", 2, 1).is_inside);
+    cr_expect(!reproduce("0.00344,0.00001", "", 2, 1).is_inside);
+}
+
+Test(band, a_summary_counts_rows_and_has_their_median_and_largest_error)
+{
+    struct reproduced results[] = {
+        {.predicted = 1, .low = 0.9, .high = 1.1, .error_frac = -0.3},
+        {.predicted = NAN, .low = NAN, .high = NAN, .error_frac = NAN},
+        {.predicted = 2, .low = 1, .high = 2, .error_frac = 0.04, .is_inside = true},
+        {.predicted = 4, .low = 3, .high = 4, .error_frac = 0.1, .is_inside = true},
+    };
+    const struct reproduction reproduction = {.rows = {.count = 4}, .results = results};
+    struct reproduce_summary summary = reproduce_summarize(&reproduction);
+    cr_expect_eq(summary.judged, 3);
+    cr_expect_eq(summary.inside, 2);
+    cr_expect_eq(summary.close, 1);
+    cr_expect_eq(summary.median_error_frac, 0.1);
+    cr_expect_eq(summary.largest_error_frac, 0.3);
+    cr_expect_eq(summary.median_width_frac, 0.25);
 }
