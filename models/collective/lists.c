@@ -73,23 +73,19 @@ static enum ar_status parse_range(const struct numbers *numbers, const char *whe
     *by_text++ = '\0';
     range->multiplies = *by_text++ == 'x';
     last.max = UINT32_MAX;
-    enum ar_status status = parse_number(numbers, where, item, &range->first, err);
-    if (status == AR_OK) {
-        status = parse_number(&last, where, last_text, &range->last, err);
-    }
+    AR_TRY(parse_number(numbers, where, item, &range->first, err));
+    AR_TRY(parse_number(&last, where, last_text, &range->last, err));
     last.min = 1; /* a step of 0 would not end */
-    if (status == AR_OK) {
-        status = range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
-                                   : parse_number(&last, where, by_text, &range->by, err);
-    }
-    if (status == AR_OK && range->first > range->last) {
+    AR_TRY(range->multiplies ? ar_parse_count(where, by_text, 2, 1u << 20, &range->by, err)
+                             : parse_number(&last, where, by_text, &range->by, err));
+    if (range->first > range->last) {
         return ar_error_set(err, AR_USAGE, "%s ends before it begins; expected it to ascend",
                             where);
     }
-    if (status == AR_OK && range->multiplies && range->first == 0) {
+    if (range->multiplies && range->first == 0) {
         return ar_error_set(err, AR_USAGE, "%s multiplies 0; expected it to begin above 0", where);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status append_range(struct numbers *numbers, char *item, struct ar_error *err)
@@ -97,21 +93,20 @@ static enum ar_status append_range(struct numbers *numbers, char *item, struct a
     char where[WHERE_SIZE];
     struct range range = {.first = 0};
     snprintf(where, sizeof where, "%s: range \"%s\"", numbers->where, item);
-    enum ar_status status = parse_range(numbers, where, item, &range, err);
+    AR_TRY(parse_range(numbers, where, item, &range, err));
     uint64_t value = range.first;
-    while (status == AR_OK) {
+    for (;;) {
         if (value > numbers->max) {
             return ar_error_set(err, AR_USAGE, "%s: found %" PRIu64 "; expected at most %" PRIu64,
                                 where, value, numbers->max);
         }
-        status = append(numbers, value, err);
+        AR_TRY(append(numbers, value, err));
         /* Asked before the step, which could overflow. */
         if (range.multiplies ? value > range.last / range.by : range.by > range.last - value) {
-            break;
+            return AR_OK;
         }
         value = range.multiplies ? value * range.by : value + range.by;
     }
-    return status;
 }
 
 static enum ar_status append_item(struct numbers *numbers, char *item, struct ar_error *err)
@@ -120,8 +115,8 @@ static enum ar_status append_item(struct numbers *numbers, char *item, struct ar
         return append_range(numbers, item, err);
     }
     uint64_t value;
-    enum ar_status status = parse_number(numbers, numbers->where, item, &value, err);
-    return status == AR_OK ? append(numbers, value, err) : status;
+    AR_TRY(parse_number(numbers, numbers->where, item, &value, err));
+    return append(numbers, value, err);
 }
 
 /* Copies the next item of a comma list and moves `text` on; an item that does not fit is an error,

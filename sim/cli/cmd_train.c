@@ -119,15 +119,9 @@ static enum ar_status predict_list(const struct training_file *file, struct outp
 static enum ar_status predict_file(const char *name, struct output *output, struct ar_error *err)
 {
     struct training_file *file = NULL;
-    enum ar_status status = training_file_load(name, &file, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    if (output->options->gpus_list != NULL) {
-        status = predict_list(file, output, err);
-    } else {
-        status = predict_on(file, 0, output, err);
-    }
+    AR_TRY(training_file_load(name, &file, err));
+    enum ar_status status = output->options->gpus_list != NULL ? predict_list(file, output, err)
+                                                               : predict_on(file, 0, output, err);
     training_file_destroy(file);
     return status;
 }
@@ -135,23 +129,16 @@ static enum ar_status predict_file(const char *name, struct output *output, stru
 static enum ar_status predict_all(struct output *output, struct ar_error *err)
 {
     const struct options *options = output->options;
-    enum ar_status status = open_text(&output->shown, err);
-    if (status == AR_OK) {
-        status = open_text(&output->kept, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(open_text(&output->shown, err));
+    AR_TRY(open_text(&output->kept, err));
     training_write_begin(output->shown.file, output->format);
     training_write_begin(output->kept.file, AR_FORMAT_CSV);
-    for (size_t i = 0; status == AR_OK && i < options->arguments_count; i++) {
-        status = predict_file(options->arguments[i], output, err);
+    for (size_t i = 0; i < options->arguments_count; i++) {
+        AR_TRY(predict_file(options->arguments[i], output, err));
     }
-    if (status == AR_OK) {
-        training_write_end(output->shown.file, output->format, output->runs_count == 0);
-        status = finish_text(&output->shown, err);
-    }
-    return status == AR_OK ? finish_text(&output->kept, err) : status;
+    training_write_end(output->shown.file, output->format, output->runs_count == 0);
+    AR_TRY(finish_text(&output->shown, err));
+    return finish_text(&output->kept, err);
 }
 
 /* Writes DIR/train.csv, whole or not at all. */
@@ -160,16 +147,11 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     struct ar_output file;
     char path[sizeof file.path];
     const char *directory = output->options->out;
-    enum ar_status status = ar_make_directory(directory, err);
-    if (status == AR_OK) {
-        snprintf(path, sizeof path, "%s/train.csv", directory);
-        status = ar_output_open(path, &file, err);
-    }
-    if (status == AR_OK) {
-        fwrite(output->kept.bytes, 1, output->kept.size, file.file);
-        status = ar_output_commit(&file, err);
-    }
-    return status;
+    AR_TRY(ar_make_directory(directory, err));
+    snprintf(path, sizeof path, "%s/train.csv", directory);
+    AR_TRY(ar_output_open(path, &file, err));
+    fwrite(output->kept.bytes, 1, output->kept.size, file.file);
+    return ar_output_commit(&file, err);
 }
 
 static enum ar_status check_options(struct output *output, struct ar_error *err)

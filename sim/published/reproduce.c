@@ -107,27 +107,20 @@ static void take_single(struct reproduction *reproduction, const struct evaluati
     ar_copy_text(result->algorithm, sizeof result->algorithm, outcome->algorithm);
 }
 
-static enum ar_status run_singles(struct reproduction *reproduction, struct ar_error *err)
+static enum ar_status run_singles(struct reproduction *reproduction, struct evaluation_list *list,
+                                  struct ar_error *err)
 {
-    struct evaluation_list list = {.count = 0};
-    enum ar_status status = list_singles(reproduction, &list, err);
-    if (status == AR_OK) {
-        status = evaluation_list_run(reproduction, &list, err);
+    AR_TRY(list_singles(reproduction, list, err));
+    AR_TRY(evaluation_list_run(reproduction, list, err));
+    AR_TRY(check(list, err));
+    reproduction->sensitivities = calloc(list->count + 1, sizeof *reproduction->sensitivities);
+    if (reproduction->sensitivities == NULL) {
+        return ar_error_no_memory(err, "the sensitivities");
     }
-    if (status == AR_OK) {
-        status = check(&list, err);
+    for (uint32_t i = 0; i < list->count; i++) {
+        take_single(reproduction, &list->items[i], &list->outcomes[i]);
     }
-    if (status == AR_OK) {
-        reproduction->sensitivities = calloc(list.count + 1, sizeof *reproduction->sensitivities);
-        if (reproduction->sensitivities == NULL) {
-            status = ar_error_no_memory(err, "the sensitivities");
-        }
-    }
-    for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
-        take_single(reproduction, &list.items[i], &list.outcomes[i]);
-    }
-    evaluation_list_free(&list);
-    return status;
+    return AR_OK;
 }
 
 /* --- band --------------------------------------------------------------------------------- */
@@ -139,25 +132,21 @@ static enum ar_status list_samples(const struct reproduction *reproduction, uint
 {
     const struct published *published = &reproduction->rows.rows[row];
     struct ar_draw *draw;
-    enum ar_status status =
-        ar_draw_create(reproduction->seed, published_cell(published, PUBLISHED_row), &draw, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    for (uint32_t k = 0; status == AR_OK && k < reproduction->samples_count; k++) {
+    uint32_t made = 0;
+    AR_TRY(
+        ar_draw_create(reproduction->seed, published_cell(published, PUBLISHED_row), &draw, err));
+    for (; made < reproduction->samples_count; made++) {
         struct evaluation *item = append_short(list, row);
         if (item == NULL) {
-            status = ar_error_no_memory(err, "the draws");
+            break;
         }
-        for (size_t i = 0; item != NULL && i < published->ranges_count; i++) {
+        for (size_t i = 0; i < published->ranges_count; i++) {
             item->picks[i] = range_draw(&published->ranges[i], draw);
         }
-        if (item != NULL) {
-            item->error_deviations = ar_draw_normal(draw);
-        }
+        item->error_deviations = ar_draw_normal(draw);
     }
     ar_draw_destroy(draw);
-    return status;
+    return made == reproduction->samples_count ? AR_OK : ar_error_no_memory(err, "the draws");
 }
 
 /* The samples of a row follow each other in the list. */
@@ -193,28 +182,19 @@ static bool is_fitted(const struct reproduction *reproduction, const struct publ
            engine->is_fitted;
 }
 
-static enum ar_status run_samples(struct reproduction *reproduction, struct ar_error *err)
+static enum ar_status run_samples(struct reproduction *reproduction, struct evaluation_list *list,
+                                  struct ar_error *err)
 {
-    struct evaluation_list list = {.count = 0};
-    enum ar_status status = AR_OK;
-    for (uint32_t row = 0; status == AR_OK && row < reproduction->rows.count; row++) {
+    for (uint32_t row = 0; row < reproduction->rows.count; row++) {
         const struct published *published = &reproduction->rows.rows[row];
         if (!published_is_context(published) &&
             (published->ranges_count > 0 || is_fitted(reproduction, published))) {
-            status = list_samples(reproduction, row, &list, err);
+            AR_TRY(list_samples(reproduction, row, list, err));
         }
     }
-    if (status == AR_OK) {
-        status = evaluation_list_run(reproduction, &list, err);
-    }
-    if (status == AR_OK) {
-        status = check(&list, err);
-    }
-    if (status == AR_OK) {
-        status = take_samples(reproduction, &list, err);
-    }
-    evaluation_list_free(&list);
-    return status;
+    AR_TRY(evaluation_list_run(reproduction, list, err));
+    AR_TRY(check(list, err));
+    return take_samples(reproduction, list, err);
 }
 
 static void judge(struct reproduction *reproduction)
@@ -238,14 +218,16 @@ enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
         struct reproduced *result = &reproduction->results[i];
         result->predicted = result->low = result->high = result->error_frac = NAN;
     }
-    enum ar_status status = run_singles(reproduction, err);
-    if (status == AR_OK) {
-        status = run_samples(reproduction, err);
-    }
-    if (status == AR_OK) {
-        judge(reproduction);
-    }
-    return status == AR_OK && has_curves ? reproduce_run_curves(reproduction, err) : status;
+    struct evaluation_list singles = {.count = 0};
+    struct evaluation_list samples = {.count = 0};
+    enum ar_status status = run_singles(reproduction, &singles, err);
+    evaluation_list_free(&singles);
+    AR_TRY(status);
+    status = run_samples(reproduction, &samples, err);
+    evaluation_list_free(&samples);
+    AR_TRY(status);
+    judge(reproduction);
+    return has_curves ? reproduce_run_curves(reproduction, err) : AR_OK;
 }
 
 void reproduce_free(struct reproduction *reproduction)
