@@ -71,7 +71,6 @@ static enum ar_status list_curves(const struct reproduction *reproduction,
 {
     uint32_t gpus[CURVE_GPUS_MAX];
     const char *algorithms[CURVE_ALGORITHMS];
-    enum ar_status status = AR_OK;
     for (uint32_t row = 0; row < reproduction->rows.count; row++) {
         const struct reproduced *result = &reproduction->results[row];
         if (!has_curve(reproduction, row)) {
@@ -79,34 +78,39 @@ static enum ar_status list_curves(const struct reproduction *reproduction,
         }
         uint32_t count = list_gpus(result->gpus, gpus);
         uint32_t algorithms_count = list_algorithms(result->algorithm, algorithms);
-        for (uint32_t i = 0; status == AR_OK && i < count * algorithms_count; i++) {
-            status =
-                append_point(reproduction, row, algorithms[i / count], gpus[i % count], list, err);
+        for (uint32_t i = 0; i < count * algorithms_count; i++) {
+            AR_TRY(
+                append_point(reproduction, row, algorithms[i / count], gpus[i % count], list, err));
         }
     }
-    return status;
+    return AR_OK;
+}
+
+static enum ar_status run_curves(struct reproduction *reproduction, struct evaluation_list *list,
+                                 struct ar_error *err)
+{
+    AR_TRY(list_curves(reproduction, list, err));
+    AR_TRY(evaluation_list_run(reproduction, list, err));
+    reproduction->curves = calloc(list->count + 1, sizeof *reproduction->curves);
+    if (reproduction->curves == NULL) {
+        return ar_error_no_memory(err, "the curves");
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct outcome *outcome = &list->outcomes[i];
+        if (outcome->err.status == AR_OK) {
+            struct curve_point *point = &reproduction->curves[reproduction->curves_count++];
+            *point = (struct curve_point){
+                .row = list->items[i].row, .gpus = outcome->gpus, .value = outcome->value};
+            ar_copy_text(point->algorithm, sizeof point->algorithm, outcome->algorithm);
+        }
+    }
+    return AR_OK;
 }
 
 enum ar_status reproduce_run_curves(struct reproduction *reproduction, struct ar_error *err)
 {
     struct evaluation_list list = {.count = 0};
-    enum ar_status status = list_curves(reproduction, &list, err);
-    if (status == AR_OK) {
-        status = evaluation_list_run(reproduction, &list, err);
-    }
-    if (status == AR_OK) {
-        reproduction->curves = calloc(list.count + 1, sizeof *reproduction->curves);
-        status = reproduction->curves == NULL ? ar_error_no_memory(err, "the curves") : AR_OK;
-    }
-    for (uint32_t i = 0; status == AR_OK && i < list.count; i++) {
-        const struct outcome *outcome = &list.outcomes[i];
-        if (outcome->err.status == AR_OK) {
-            struct curve_point *point = &reproduction->curves[reproduction->curves_count++];
-            *point = (struct curve_point){
-                .row = list.items[i].row, .gpus = outcome->gpus, .value = outcome->value};
-            ar_copy_text(point->algorithm, sizeof point->algorithm, outcome->algorithm);
-        }
-    }
+    enum ar_status status = run_curves(reproduction, &list, err);
     evaluation_list_free(&list);
     return status;
 }

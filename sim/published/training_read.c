@@ -175,42 +175,32 @@ static enum ar_status read_phase(const struct ar_csv *csv, const size_t *places,
                                  struct training_file *file, struct ar_error *err)
 {
     struct training_file_phase *phase = &file->phases[row];
-    enum ar_status status = ar_csv_number(csv, row, places[FIRST], 0, EPOCHS_MAX,
-                                          "a number of epochs", &phase->first_epoch, err);
-    if (status == AR_OK) {
-        status = ar_csv_number(csv, row, places[LAST], 0, EPOCHS_MAX, "a number of epochs",
-                               &phase->last_epoch, err);
+    AR_TRY(ar_csv_number(csv, row, places[FIRST], 0, EPOCHS_MAX, "a number of epochs",
+                         &phase->first_epoch, err));
+    AR_TRY(ar_csv_number(csv, row, places[LAST], 0, EPOCHS_MAX, "a number of epochs",
+                         &phase->last_epoch, err));
+    AR_TRY(check_start(csv, file, row, places[FIRST], err));
+    if (phase->last_epoch <= phase->first_epoch) {
+        return ar_csv_cell_error(csv, row, places[LAST], "a number above first_epoch", err);
     }
-    if (status == AR_OK) {
-        status = check_start(csv, file, row, places[FIRST], err);
-    }
-    if (status == AR_OK && phase->last_epoch <= phase->first_epoch) {
-        status = ar_csv_cell_error(csv, row, places[LAST], "a number above first_epoch", err);
-    }
-    if (status == AR_OK) {
-        status = ar_csv_count(csv, row, places[BATCH], 1, images_max,
-                              "a whole number of images, at least 1", &phase->batch, err);
-    }
-    return status;
+    return ar_csv_count(csv, row, places[BATCH], 1, images_max,
+                        "a whole number of images, at least 1", &phase->batch, err);
 }
 
 static enum ar_status read_phases(const struct ar_csv *csv, struct training_file *file,
                                   struct ar_error *err)
 {
     size_t places[COLUMNS_COUNT] = {0};
-    enum ar_status status = find_columns(csv, places, file, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(find_columns(csv, places, file, err));
     if (csv->rows_count == 0 || csv->rows_count > TRAINING_PHASES_MAX) {
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": found %zu phases; expected 1 to %d",
                             csv->path, csv->header_line, csv->rows_count, TRAINING_PHASES_MAX);
     }
-    for (size_t row = 0; status == AR_OK && row < csv->rows_count; row++) {
-        status = read_phase(csv, places, row, file, err);
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        AR_TRY(read_phase(csv, places, row, file, err));
     }
     file->phases_count = csv->rows_count;
-    return status;
+    return AR_OK;
 }
 
 /* The name that the file gives itself, or its own without folder and ending. */
@@ -230,32 +220,22 @@ static void name_file(const struct ar_csv *csv, struct training_file *file)
 
 static enum ar_status read_file(const char *path, struct training_file *file, struct ar_error *err)
 {
-    enum ar_status status = ar_csv_load(path, &file->csv, err);
-    if (status == AR_OK) {
-        status = check_version(file->csv, err);
-    }
-    if (status == AR_OK) {
-        status = read_directives(file->csv, file, err);
-    }
-    if (status == AR_OK) {
-        status = read_phases(file->csv, file, err);
-    }
-    if (status == AR_OK) {
-        name_file(file->csv, file);
-    }
-    return status;
+    AR_TRY(ar_csv_load(path, &file->csv, err));
+    AR_TRY(check_version(file->csv, err));
+    AR_TRY(read_directives(file->csv, file, err));
+    AR_TRY(read_phases(file->csv, file, err));
+    name_file(file->csv, file);
+    return AR_OK;
 }
 
 enum ar_status training_file_load(const char *name, struct training_file **file,
                                   struct ar_error *err)
 {
     char path[RESOURCE_PATH];
-    enum ar_status status = resource_find(RESOURCE_RUN, "train", name, path, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(resource_find(RESOURCE_RUN, "train", name, path, err));
     struct training_file *made = calloc(1, sizeof *made);
-    status = made == NULL ? ar_error_no_memory(err, path) : read_file(path, made, err);
+    enum ar_status status =
+        made == NULL ? ar_error_no_memory(err, path) : read_file(path, made, err);
     if (status != AR_OK) {
         training_file_destroy(made);
         return status;
