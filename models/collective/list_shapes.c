@@ -91,21 +91,20 @@ enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
 enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,
                                  size_t counts_count, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
     text = is_rule(text) ? NULL : text;
-    while (status == AR_OK && text != NULL) {
+    while (text != NULL) {
         struct ar_shape shape;
         bool is_met = false;
-        status = take_grid(where, &text, &shape, err);
-        for (size_t i = 0; status == AR_OK && i < counts_count; i++) {
+        AR_TRY(take_grid(where, &text, &shape, err));
+        for (size_t i = 0; i < counts_count; i++) {
             is_met = is_met || counts[i] == ar_shape_ranks(&shape);
         }
-        if (status == AR_OK && !is_met) {
+        if (!is_met) {
             return ar_error_set(err, AR_USAGE,
                                 "%s: %" PRIu32 "x%" PRIu32 " has %" PRIu32
                                 " places; expected X*Y to be one of the GPU counts",
                                 where, shape.x, shape.y, ar_shape_ranks(&shape));
         }
     }
-    return status;
+    return AR_OK;
 }

@@ -25,12 +25,12 @@ static enum ar_status parse_number(const struct numbers *numbers, const char *wh
     if (!numbers->are_sizes) {
         return ar_parse_count(where, text, numbers->min, numbers->max, value, err);
     }
-    enum ar_status status = ar_parse_bytes(where, text, value, err);
-    if (status == AR_OK && *value == 0) {
+    AR_TRY(ar_parse_bytes(where, text, value, err));
+    if (*value == 0) {
         return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected a size above zero", where,
                             text);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status append(struct numbers *numbers, uint64_t value, struct ar_error *err)
@@ -136,6 +136,16 @@ static enum ar_status take_item(const char *where, const char **text, char item[
     return AR_OK;
 }
 
+static enum ar_status append_items(struct numbers *numbers, const char *text, struct ar_error *err)
+{
+    char item[ITEM_SIZE];
+    while (text != NULL) {
+        AR_TRY(take_item(numbers->where, &text, item, err));
+        AR_TRY(append_item(numbers, item, err));
+    }
+    return AR_OK;
+}
+
 static enum ar_status list_numbers(struct numbers *numbers, const char *text, uint64_t **values,
                                    size_t *values_count, struct ar_error *err)
 {
@@ -143,14 +153,7 @@ static enum ar_status list_numbers(struct numbers *numbers, const char *text, ui
     if (numbers->values == NULL) {
         return ar_error_no_memory(err, "a list");
     }
-    char item[ITEM_SIZE];
-    enum ar_status status = AR_OK;
-    while (status == AR_OK && text != NULL) {
-        status = take_item(numbers->where, &text, item, err);
-        if (status == AR_OK) {
-            status = append_item(numbers, item, err);
-        }
-    }
+    enum ar_status status = append_items(numbers, text, err);
     if (status != AR_OK) {
         free(numbers->values);
         return ar_error_as_usage(status, err);

@@ -115,22 +115,11 @@ static enum ar_status read_collective(char **arguments, const struct command *co
                                       uint64_t *elements, struct ar_error *err)
 {
     uint64_t ranks, channels;
-    enum ar_status status = ar_parse_count("RANKS", arguments[2], 2, UINT32_MAX, &ranks, err);
-    if (status == AR_OK) {
-        status = ar_parse_count("CHANNELS", arguments[3], 1, UINT32_MAX, &channels, err);
-    }
-    if (status == AR_OK) {
-        status = ar_parse_count("ELEMENTS", arguments[4], 0, UINT32_MAX, elements, err);
-    }
-    if (status == AR_OK) {
-        status = ar_cluster_load(arguments[0], command->settings, cluster, err);
-    }
-    if (status == AR_OK) {
-        status = ar_algorithm_find("ALGORITHM", arguments[1], &collective->algorithm, err);
-    }
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_parse_count("RANKS", arguments[2], 2, UINT32_MAX, &ranks, err));
+    AR_TRY(ar_parse_count("CHANNELS", arguments[3], 1, UINT32_MAX, &channels, err));
+    AR_TRY(ar_parse_count("ELEMENTS", arguments[4], 0, UINT32_MAX, elements, err));
+    AR_TRY(ar_cluster_load(arguments[0], command->settings, cluster, err));
+    AR_TRY(ar_algorithm_find("ALGORITHM", arguments[1], &collective->algorithm, err));
     collective->cluster = *cluster;
     collective->shape = ar_algorithm_default_shape(collective->algorithm, (uint32_t)ranks,
                                                    ar_cluster_facts(*cluster)->gpus_per_node);

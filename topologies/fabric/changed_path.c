@@ -83,8 +83,8 @@ static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t sour
 static enum ar_status check_both(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                  struct ar_error *err)
 {
-    enum ar_status status = check_pair(cluster, a, b, err);
-    return status == AR_OK ? check_pair(cluster, b, a, err) : status;
+    AR_TRY(check_pair(cluster, a, b, err));
+    return check_pair(cluster, b, a, err);
 }
 
 /* The GPUs of a node with each other and with one of another node, which stands for all: their way
@@ -95,16 +95,15 @@ static enum ar_status check_node(const struct ar_cluster *cluster, uint32_t node
     uint32_t gpus = cluster->facts.gpus_per_node;
     uint32_t end = ranks < (node + 1) * gpus ? ranks : (node + 1) * gpus;
     uint32_t outside = node == 0 ? gpus : 0;
-    enum ar_status status = AR_OK;
-    for (uint32_t a = node * gpus; a < end && status == AR_OK; a++) {
-        for (uint32_t b = a + 1; b < end && status == AR_OK; b++) {
-            status = check_both(cluster, a, b, err);
+    for (uint32_t a = node * gpus; a < end; a++) {
+        for (uint32_t b = a + 1; b < end; b++) {
+            AR_TRY(check_both(cluster, a, b, err));
         }
-        if (status == AR_OK && outside < ranks) {
-            status = check_both(cluster, a, outside, err);
+        if (outside < ranks) {
+            AR_TRY(check_both(cluster, a, outside, err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 /* The first GPU of a rack with one of another rack, which stands for all. */
@@ -123,15 +122,13 @@ static enum ar_status check_rack(const struct ar_cluster *cluster, uint32_t rack
 enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
                                       struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; i < cluster->changes_count && status == AR_OK; i++) {
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
         uint32_t link = cluster->changes[i].link;
-        if (!cluster->changes[i].is_down) {
-            continue;
+        if (cluster->changes[i].is_down) {
+            AR_TRY(link >= cluster->first_rack_link
+                       ? check_rack(cluster, (link - cluster->first_rack_link) / 2, ranks, err)
+                       : check_node(cluster, link / cluster->node.count, ranks, err));
         }
-        status = link >= cluster->first_rack_link
-                     ? check_rack(cluster, (link - cluster->first_rack_link) / 2, ranks, err)
-                     : check_node(cluster, link / cluster->node.count, ranks, err);
     }
-    return status;
+    return AR_OK;
 }

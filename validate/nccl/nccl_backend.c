@@ -98,26 +98,19 @@ static enum ar_status repeat(struct nccl_ranks *ranks, const struct nccl_place *
                              unsigned char *capacity, double *time_s, struct mismatch *mismatch,
                              struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
+    for (uint32_t i = 0; i < place->count; i++) {
         unsigned char *pattern;
-        status = payload_pattern(payload, place->first + i, &pattern, err);
-        if (status == AR_OK) {
-            payload_fill(payload, pattern, capacity);
-            free(pattern);
-            status = nccl_ranks_write(ranks, i, capacity, err);
-        }
+        AR_TRY(payload_pattern(payload, place->first + i, &pattern, err));
+        payload_fill(payload, pattern, capacity);
+        free(pattern);
+        AR_TRY(nccl_ranks_write(ranks, i, capacity, err));
     }
-    if (status == AR_OK) {
-        status = nccl_ranks_run(ranks, timeout_s, time_s, err);
+    AR_TRY(nccl_ranks_run(ranks, timeout_s, time_s, err));
+    for (uint32_t i = 0; i < place->count; i++) {
+        AR_TRY(nccl_ranks_read(ranks, i, capacity, err));
+        payload_check(payload, place->first + i, capacity, mismatch);
     }
-    for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
-        status = nccl_ranks_read(ranks, i, capacity, err);
-        if (status == AR_OK) {
-            payload_check(payload, place->first + i, capacity, mismatch);
-        }
-    }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status run_here(const struct run_config *config, const struct nccl_place *place,
