@@ -75,9 +75,4 @@ struct ar_library_error {
  * measurements lie inside their bands. */
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered);
 
-/** Errors of a library on rows; those of NCCL's own constants if `library` is NULL. */
-enum ar_status ar_library_errors(const struct ar_library *library, const struct ar_tuning *tuning,
-                                 const struct ar_library_row *rows, size_t count,
-                                 struct ar_library_error *error, struct ar_error *err);
-
 #endif

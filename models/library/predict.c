@@ -1,6 +1,5 @@
 /* What a fitted library predicts, and how far that is from measurements. */
 #include <math.h>
-#include <stdlib.h>
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -72,30 +71,4 @@ struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, s
         error.covered_frac = (double)covered / (double)count;
     }
     return error;
-}
-
-enum ar_status ar_library_errors(const struct ar_library *library, const struct ar_tuning *tuning,
-                                 const struct ar_library_row *rows, size_t count,
-                                 struct ar_library_error *error, struct ar_error *err)
-{
-    double *errors = calloc(count + 1, sizeof *errors);
-    size_t covered = 0;
-    if (errors == NULL) {
-        return ar_error_no_memory(err, "the errors of predictions");
-    }
-    for (size_t i = 0; i < count; i++) {
-        double time_s;
-        if (library != NULL) {
-            struct ar_library_prediction predicted =
-                ar_library_predict(library, AR_CALLS_ANY, &rows[i].run);
-            time_s = predicted.time_s;
-            covered += rows[i].time_s >= predicted.low_s && rows[i].time_s <= predicted.high_s;
-        } else {
-            time_s = ar_tuning_predict(tuning, AR_CALLS_ANY, &rows[i].run).time_s;
-        }
-        errors[i] = fabs(time_s / rows[i].time_s - 1);
-    }
-    *error = ar_library_error_of(errors, count, covered);
-    free(errors);
-    return AR_OK;
 }

@@ -40,6 +40,7 @@ enum ar_status ar_library_calibration_print(const struct ar_library_calibration 
 enum ar_status ar_library_calibration_save(const struct ar_library_calibration *calibration,
                                            const struct ar_measured *measured,
                                            const struct ar_calibrate_request *request,
-                                           const struct ar_cluster *cluster, struct ar_error *err);
+                                           const struct ar_cluster *cluster, struct ar_arena *arena,
+                                           struct ar_error *err);
 
 #endif

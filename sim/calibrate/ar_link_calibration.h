@@ -41,7 +41,8 @@ enum ar_status ar_link_calibration_print(const struct ar_link_calibration *calib
 enum ar_status ar_link_calibration_save(const struct ar_link_calibration *calibration,
                                         const struct ar_measured *measured,
                                         const struct ar_calibrate_request *request,
-                                        const struct ar_cluster *cluster, struct ar_error *err);
+                                        const struct ar_cluster *cluster, struct ar_arena *arena,
+                                        struct ar_error *err);
 
 /** What was fitted, for the key `links.fitted` (`gpus 2 3`). */
 enum { LINKS_FITTED_TEXT = 200 };

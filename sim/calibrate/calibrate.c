@@ -13,7 +13,7 @@ static enum ar_status report_library(const struct ar_calibrate_request *request,
     struct ar_library_calibration *calibration;
     AR_TRY(ar_library_calibration_run(request, cluster, measured, arena, &calibration, err));
     if (request->out != NULL) {
-        AR_TRY(ar_library_calibration_save(calibration, measured, request, cluster, err));
+        AR_TRY(ar_library_calibration_save(calibration, measured, request, cluster, arena, err));
     }
     ar_measured_note(measured, ar_tuning_release(&calibration->table.library.tuning),
                      request->notes);
@@ -27,7 +27,7 @@ report_links(const struct ar_calibrate_request *request, const struct ar_cluster
              enum ar_format format, struct ar_arena *arena, struct ar_error *err)
 {
     if (request->out != NULL) {
-        AR_TRY(ar_link_calibration_save(calibration, measured, request, cluster, err));
+        AR_TRY(ar_link_calibration_save(calibration, measured, request, cluster, arena, err));
     }
     ar_measured_note(measured, NULL, request->notes);
     ar_link_calibration_note(calibration, request->notes);

@@ -77,11 +77,11 @@ static enum ar_status commit_both(struct ar_output *table, struct ar_output *clu
     return status;
 }
 
-static enum ar_status save(const struct ar_library_calibration *calibration,
-                           const struct ar_measured *measured,
-                           const struct ar_calibrate_request *request,
-                           const struct ar_cluster *cluster, struct ar_arena *arena,
-                           struct ar_error *err)
+enum ar_status ar_library_calibration_save(const struct ar_library_calibration *calibration,
+                                           const struct ar_measured *measured,
+                                           const struct ar_calibrate_request *request,
+                                           const struct ar_cluster *cluster, struct ar_arena *arena,
+                                           struct ar_error *err)
 {
     char table_path[COPY_PATH_SIZE + 64];
     struct comments comments = {.arena = arena};
@@ -101,15 +101,4 @@ static enum ar_status save(const struct ar_library_calibration *calibration,
     ar_library_table_write(&calibration->table, comments.lines, comments.count, table.file);
     ar_topo_write(topo, copy.file);
     return commit_both(&table, &copy, err);
-}
-
-enum ar_status ar_library_calibration_save(const struct ar_library_calibration *calibration,
-                                           const struct ar_measured *measured,
-                                           const struct ar_calibrate_request *request,
-                                           const struct ar_cluster *cluster, struct ar_error *err)
-{
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = save(calibration, measured, request, cluster, &arena, err);
-    ar_arena_end(&arena);
-    return status;
 }

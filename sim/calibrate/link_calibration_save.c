@@ -63,11 +63,11 @@ static enum ar_status set_numbers(const struct ar_link_fit *fit, struct ar_topo 
     return AR_OK;
 }
 
-static enum ar_status save(const struct ar_link_calibration *calibration,
-                           const struct ar_measured *measured,
-                           const struct ar_calibrate_request *request,
-                           const struct ar_cluster *cluster, struct ar_arena *arena,
-                           struct ar_error *err)
+enum ar_status ar_link_calibration_save(const struct ar_link_calibration *calibration,
+                                        const struct ar_measured *measured,
+                                        const struct ar_calibrate_request *request,
+                                        const struct ar_cluster *cluster, struct ar_arena *arena,
+                                        struct ar_error *err)
 {
     char fitted[LINKS_FITTED_TEXT];
     char name[COPY_NAME_SIZE];
@@ -89,15 +89,4 @@ static enum ar_status save(const struct ar_link_calibration *calibration,
     AR_TRY(ar_output_open(request->out, &output, err));
     ar_topo_write(topo, output.file);
     return ar_output_commit(&output, err);
-}
-
-enum ar_status ar_link_calibration_save(const struct ar_link_calibration *calibration,
-                                        const struct ar_measured *measured,
-                                        const struct ar_calibrate_request *request,
-                                        const struct ar_cluster *cluster, struct ar_error *err)
-{
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = save(calibration, measured, request, cluster, &arena, err);
-    ar_arena_end(&arena);
-    return status;
 }

@@ -41,17 +41,14 @@ static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
 static enum ar_status fill(struct cuda_schedule *schedule, const struct payload *payload,
                            unsigned char *capacity, struct ar_error *err)
 {
-    enum ar_status status = AR_OK;
-    for (uint32_t rank = 0; status == AR_OK && rank < payload->ranks; rank++) {
+    for (uint32_t rank = 0; rank < payload->ranks; rank++) {
         unsigned char *pattern;
-        status = payload_pattern(payload, rank, &pattern, err);
-        if (status == AR_OK) {
-            payload_fill(payload, pattern, capacity);
-            free(pattern);
-            status = cuda_schedule_write(schedule, rank, capacity, err);
-        }
+        AR_TRY(payload_pattern(payload, rank, &pattern, err));
+        payload_fill(payload, pattern, capacity);
+        free(pattern);
+        AR_TRY(cuda_schedule_write(schedule, rank, capacity, err));
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status check(struct cuda_schedule *schedule, const struct payload *payload,
@@ -66,52 +63,49 @@ static enum ar_status check(struct cuda_schedule *schedule, const struct payload
 }
 
 static enum ar_status repeat_all(const struct run_config *config, struct cuda_schedule *schedule,
-                                 const struct payload *payload, struct measurement *measurement,
-                                 struct ar_error *err)
+                                 const struct payload *payload, unsigned char *capacity,
+                                 struct measurement *measurement, struct ar_error *err)
 {
-    unsigned char *capacity;
     uint32_t warmup = measurement->is_check ? 0 : config->warmup;
-    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &capacity, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
+    for (uint32_t i = 0; i < warmup + measurement->repetitions; i++) {
         double time_s = 0;
-        status = fill(schedule, payload, capacity, err);
-        if (status == AR_OK) {
-            status = cuda_schedule_run(schedule, &time_s, err);
-        }
-        if (status == AR_OK) {
-            status = check(schedule, payload, capacity, &measurement->mismatch, err);
-        }
+        AR_TRY(fill(schedule, payload, capacity, err));
+        AR_TRY(cuda_schedule_run(schedule, &time_s, err));
+        AR_TRY(check(schedule, payload, capacity, &measurement->mismatch, err));
         if (i >= warmup) {
             measurement->times_s[i - warmup] = time_s;
         }
     }
-    memory_host.release(capacity);
-    return status;
+    return AR_OK;
+}
+
+/* After a failure the program ends. */
+static enum ar_status run_schedule(const struct run_config *config, const struct payload *payload,
+                                   unsigned char *capacity, struct measurement *measurement,
+                                   struct ar_error *err)
+{
+    struct cuda_schedule *schedule;
+    AR_TRY(cuda_schedule_create(measurement, config, gpus, &schedule, err));
+    AR_TRY(repeat_all(config, schedule, payload, capacity, measurement, err));
+    cuda_schedule_destroy(schedule); /* not after a failure: a GPU that hangs would be waited for */
+    return AR_OK;
 }
 
 static enum ar_status run(const struct run_config *config, struct measurement *measurement,
                           struct ar_error *err)
 {
     struct payload payload;
-    struct cuda_schedule *schedule;
+    unsigned char *capacity;
     measurement->nodes = 1;
     if (measurement->probe != PROBE_NONE) {
         return cuda_probe_run(config, gpus, measurement, err);
     }
-    enum ar_status status =
-        payload_create(measurement->type, measurement->ranks, measurement->elements, &payload, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = cuda_schedule_create(measurement, config, gpus, &schedule, err);
+    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements, &payload,
+                          err));
+    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &capacity, err);
     if (status == AR_OK) {
-        status = repeat_all(config, schedule, &payload, measurement, err);
-    }
-    if (status == AR_OK) { /* else the program ends, and a GPU that hangs would be waited for */
-        cuda_schedule_destroy(schedule);
+        status = run_schedule(config, &payload, capacity, measurement, err);
+        memory_host.release(capacity);
     }
     payload_destroy(&payload);
     return status;

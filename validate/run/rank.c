@@ -12,23 +12,20 @@ struct work {
     unsigned char *seen;    /* what the host can read; the buffer itself if it is in host memory */
 };
 
+/* To be destroyed after a failure too. */
 static enum ar_status work_create(const struct execution *execution, const struct payload *payload,
                                   struct work *work, struct ar_error *err)
 {
     const struct memory *memory = execution->config->memory;
     size_t bytes = measurement_bytes(execution->measurement);
     *work = (struct work){.execution = *execution, .payload = payload};
-    enum ar_status status =
-        payload_pattern(payload, execution->transport->rank, &work->pattern, err);
-    if (status == AR_OK) {
-        status = memory->allocate(bytes, &work->execution.buffer, err);
+    AR_TRY(payload_pattern(payload, execution->transport->rank, &work->pattern, err));
+    AR_TRY(memory->allocate(bytes, &work->execution.buffer, err));
+    if (!memory->is_host) {
+        return memory_host.allocate(bytes, &work->seen, err);
     }
-    if (status == AR_OK && memory->is_host) {
-        work->seen = work->execution.buffer;
-    } else if (status == AR_OK) {
-        status = memory_host.allocate(bytes, &work->seen, err);
-    }
-    return status;
+    work->seen = work->execution.buffer;
+    return AR_OK;
 }
 
 static void work_destroy(struct work *work)
