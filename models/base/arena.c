@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What the arena allocated lies behind its item. */
 struct ar_arena_item {

@@ -1,7 +1,5 @@
 #include "condition.h"
 
-#include <string.h>
-
 /* The first ones are those that a table of payloads and batches shows. */
 static ar_plot_keys conditions = {"batch_per_gpu", "precision", "gradient_scale",
                                   "wire",          "framework", "settings",

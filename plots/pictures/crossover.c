@@ -1,6 +1,5 @@
 #include "ar_plot_crossover.h"
 
-#include <float.h>
 #include <string.h>
 
 #include "ar_plot_kind.h"

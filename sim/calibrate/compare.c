@@ -1,7 +1,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_comparison.h"
 #include "ar_link_calibration.h"

@@ -1,6 +1,5 @@
 /* Predictions beside measured rows, as table, CSV and JSON. */
 #include <stdio.h>
-#include <string.h>
 
 #include "ar_comparison.h"
 #include "ar_output.h"

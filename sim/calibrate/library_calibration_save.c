@@ -1,5 +1,4 @@
 /* The files of a cluster with a calibrated library: a copy of the cluster file, the cost table. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,7 +1,5 @@
 #include "ar_run.h"
 
-#include <string.h>
-
 #include "ar_text.h"
 
 static void describe_step(const struct ar_scenario *scenario, struct ar_row *row)

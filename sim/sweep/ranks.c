@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <poll.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ar_signals.h"

@@ -1,7 +1,6 @@
 #include "ar_framework.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"

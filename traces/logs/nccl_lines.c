@@ -1,7 +1,6 @@
 #include "nccl_lines.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* `[1,0]<stdout>:` of Open MPI, with or without a time stamp before it. */
 static size_t tag_bytes(struct ar_span line)

@@ -1,7 +1,6 @@
 /* NCCL: its own all-reduce as the reference, and the 2D torus made of its collectives. One process
  * drives all GPUs of the machine; under mpirun each process drives one. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "backend.h"
 #include "cuda_device.h"

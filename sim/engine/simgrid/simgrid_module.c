@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <libgen.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* There if the objects of the module are part of this program. */
