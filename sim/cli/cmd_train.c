@@ -13,6 +13,7 @@
 
 /* Output is kept until all runs are there: a run that fails leaves nothing behind. */
 struct text {
+    struct ar_records records;
     FILE *file;
     char *bytes;
     size_t size;
@@ -31,16 +32,20 @@ struct output {
     size_t estimates_count;
 };
 
-static enum ar_status open_text(struct text *text, struct ar_error *err)
+static enum ar_status open_text(struct text *text, enum ar_format format, struct ar_error *err)
 {
     text->file = open_memstream(&text->bytes, &text->size);
-    return text->file == NULL ? ar_error_no_memory(err, "the output") : AR_OK;
+    if (text->file == NULL) {
+        return ar_error_no_memory(err, "the output");
+    }
+    ar_records_begin(&text->records, text->file, format, training_columns(format));
+    return AR_OK;
 }
 
 /* Ends a text; it is whole only if this succeeds. */
 static enum ar_status finish_text(struct text *text, struct ar_error *err)
 {
-    bool is_whole = ferror(text->file) == 0;
+    bool is_whole = ar_records_end(&text->records, err) == AR_OK && ferror(text->file) == 0;
     is_whole = fclose(text->file) == 0 && is_whole;
     text->file = NULL;
     return is_whole ? AR_OK : ar_error_no_memory(err, "the output");
@@ -48,7 +53,9 @@ static enum ar_status finish_text(struct text *text, struct ar_error *err)
 
 static void drop_text(struct text *text)
 {
+    struct ar_error ignored; /* the error of the run is reported */
     if (text->file != NULL) {
+        ar_records_end(&text->records, &ignored);
         fclose(text->file);
     }
     free(text->bytes);
@@ -57,8 +64,8 @@ static void drop_text(struct text *text)
 static void add_training(struct output *output)
 {
     const struct training *training = &output->training;
-    training_write(output->shown.file, output->format, training, output->runs_count == 0);
-    training_write(output->kept.file, AR_FORMAT_CSV, training, output->runs_count == 0);
+    training_write(&output->shown.records, training);
+    training_write(&output->kept.records, training);
     output->runs_count++;
     output->rows_count += training->phases_count;
     for (size_t i = 0; i < training->phases_count; i++) {
@@ -129,14 +136,11 @@ static enum ar_status predict_file(const char *name, struct output *output, stru
 static enum ar_status predict_all(struct output *output, struct ar_error *err)
 {
     const struct options *options = output->options;
-    AR_TRY(open_text(&output->shown, err));
-    AR_TRY(open_text(&output->kept, err));
-    training_write_begin(output->shown.file, output->format);
-    training_write_begin(output->kept.file, AR_FORMAT_CSV);
+    AR_TRY(open_text(&output->shown, output->format, err));
+    AR_TRY(open_text(&output->kept, AR_FORMAT_CSV, err));
     for (size_t i = 0; i < options->arguments_count; i++) {
         AR_TRY(predict_file(options->arguments[i], output, err));
     }
-    training_write_end(output->shown.file, output->format, output->runs_count == 0);
     AR_TRY(finish_text(&output->shown, err));
     return finish_text(&output->kept, err);
 }

@@ -102,11 +102,8 @@ enum ar_status training_predict_file(const struct training_file *file,
     X(text,   version,         "")
 /* clang-format on */
 
-/** Writes a run: its phases and their total. Begin and end are those of a file of runs; `is_first`
- * that of the first. Write errors are left for ferror(). */
-void training_write_begin(FILE *file, enum ar_format format);
-void training_write(FILE *file, enum ar_format format, const struct training *training,
-                    bool is_first);
-void training_write_end(FILE *file, enum ar_format format, bool is_empty);
+/** What a format shows of a run; adds its phases and their total to records of those columns. */
+struct ar_columns training_columns(enum ar_format format);
+void training_write(struct ar_records *records, const struct training *training);
 
 #endif

@@ -1,5 +1,4 @@
 /* Runs as table, CSV and JSON. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +10,9 @@ struct line {
 #define X(kind, name, help) ar_cell_##kind name;
     TRAINING_COLUMN_LIST(X)
 #undef X
+    char epochs[48]; /* what follows is for tables */
+    char clock[48];
+    double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
 
 static const struct ar_column line_list[] = {
@@ -19,7 +21,28 @@ static const struct ar_column line_list[] = {
 #undef X
 };
 
-static const struct ar_columns line_columns = {line_list, sizeof line_list / sizeof line_list[0]};
+/* clang-format off */
+#define SHOWN(kind, field, ...) AR_COLUMN(kind, struct line, field, #field, "", __VA_ARGS__)
+#define SHARE(field, heading_) SHOWN(number, field, .heading = heading_, .factor = 100, .decimals = 1)
+static const struct ar_column table_list[] = {
+    SHOWN(text,   run,             .heading = "run"),
+    SHOWN(count,  gpus,            .heading = "gpus"),
+    SHOWN(text,   phase,           .heading = "phase"),
+    SHOWN(text,   epochs,          .heading = "epochs"),
+    SHOWN(count,  batch_per_gpu,   .heading = "batch/GPU"),
+    SHOWN(count,  batch_total,     .heading = "batch"),
+    SHOWN(number, steps_count,     .heading = "steps", .decimals = AR_DECIMALS_NEEDED),
+    SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
+    SHOWN(number, images_per_s,    .heading = "images/s"),
+    SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
+    SHOWN(number, time_s,          .heading = "time (s)", .decimals = 3),
+    SHOWN(text,   clock,           .heading = "(min:s)"),
+    SHARE(compute_frac, "compute\n(%)"),
+    SHARE(exposed_frac, "exposed\n(%)"),
+    SHARE(other_frac, "other\n(%)"),
+    SHARE(evaluation_frac, "evaluation\n(%)"),
+};
+/* clang-format on */
 
 #define COPY(field) ar_copy_text(line.field, sizeof line.field, row->field)
 
@@ -61,67 +84,30 @@ static struct line make_line(const struct training *training, size_t index)
     return line;
 }
 
-static const char *show_count(uint64_t count, char text[24])
+struct ar_columns training_columns(enum ar_format format)
 {
-    snprintf(text, 24, count == AR_ROW_NO_COUNT ? "-" : "%" PRIu64, count);
-    return text;
+    return format == AR_FORMAT_TABLE ? AR_COLUMNS(table_list) : AR_COLUMNS(line_list);
 }
 
-static void write_table(FILE *file, const struct line *line)
+/* What only a table has. */
+static void show_line(struct line *line)
 {
-    char epochs[48];
-    char batch[24];
-    char total[24];
-    char clock[48];
     double tenths = round(line->time_s * 10); /* 59.97 s are 1:00.0 */
     double minutes = floor(tenths / 600);
-    double percent = 100 / line->time_s;
-    snprintf(epochs, sizeof epochs, "%g-%g", line->first_epoch, line->last_epoch);
-    snprintf(clock, sizeof clock, "%.0f:%04.1f", minutes, (tenths - 600 * minutes) / 10);
-    fprintf(file, "%-20s %6" PRIu64 " %-5s %11s %9s %12s %10.10g %14.3f %12.0f %14.2f", line->run,
-            line->gpus, line->phase, epochs, show_count(line->batch_per_gpu, batch),
-            show_count(line->batch_total, total), line->steps_count, line->iteration_s * 1e3,
-            line->images_per_s, line->efficiency_frac * 100);
-    fprintf(file, " %12.3f %10s %11.1f %11.1f %9.1f %14.1f\n", line->time_s, clock,
-            line->compute_s * percent, line->exposed_s * percent, line->other_s * percent,
-            line->evaluation_s * percent);
+    snprintf(line->epochs, sizeof line->epochs, "%g-%g", line->first_epoch, line->last_epoch);
+    snprintf(line->clock, sizeof line->clock, "%.0f:%04.1f", minutes,
+             (tenths - 600 * minutes) / 10);
+    line->compute_frac = line->compute_s / line->time_s;
+    line->exposed_frac = line->exposed_s / line->time_s;
+    line->other_frac = line->other_s / line->time_s;
+    line->evaluation_frac = line->evaluation_s / line->time_s;
 }
 
-void training_write_begin(FILE *file, enum ar_format format)
-{
-    if (format == AR_FORMAT_CSV) {
-        struct ar_records records; /* the header alone: runs follow one by one */
-        ar_records_begin(&records, file, format, line_columns);
-    } else if (format == AR_FORMAT_JSON) {
-        fputc('[', file);
-    } else {
-        fprintf(file,
-                "%-20s %6s %-5s %11s %9s %12s %10s %14s %12s %14s %12s %10s %11s %11s %9s %14s\n",
-                "run", "gpus", "phase", "epochs", "batch/GPU", "batch", "steps", "iteration (ms)",
-                "images/s", "efficiency (%)", "time (s)", "(min:s)", "compute (%)", "exposed (%)",
-                "other (%)", "evaluation (%)");
-    }
-}
-
-void training_write(FILE *file, enum ar_format format, const struct training *training,
-                    bool is_first)
+void training_write(struct ar_records *records, const struct training *training)
 {
     for (size_t i = 0; i <= training->phases_count; i++) {
-        const struct line line = make_line(training, i);
-        if (format == AR_FORMAT_CSV) {
-            ar_record_write_line(file, line_columns, &line);
-        } else if (format == AR_FORMAT_JSON) {
-            fputs(is_first && i == 0 ? "\n  " : ",\n  ", file);
-            ar_json_object(file, line_columns, &line);
-        } else {
-            write_table(file, &line);
-        }
-    }
-}
-
-void training_write_end(FILE *file, enum ar_format format, bool is_empty)
-{
-    if (format == AR_FORMAT_JSON) {
-        fputs(is_empty ? "]\n" : "\n]\n", file);
+        struct line line = make_line(training, i);
+        show_line(&line);
+        ar_records_add(records, &line);
     }
 }
