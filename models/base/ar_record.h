@@ -33,24 +33,26 @@
 
 #include "ar_error.h"
 
-enum { AR_CELL_TEXT = 320 };
+enum { AR_CELL_TEXT = 320, AR_CELL_WORD = 64 };
 
 /** "Does not apply": also an empty text, a NULL string, a number that is not finite. */
 #define AR_NO_COUNT UINT64_MAX
 #define AR_NO_FLAG  (-1)
 
 typedef char ar_cell_text[AR_CELL_TEXT];
+typedef char ar_cell_word[AR_CELL_WORD];
 typedef const char *ar_cell_string;
 typedef uint64_t ar_cell_count;
 typedef double ar_cell_number;
 typedef int8_t ar_cell_flag;
 
 enum ar_column_kind {
-    AR_COLUMN_text,   /**< char[size] */
-    AR_COLUMN_string, /**< const char *; cannot be read back */
-    AR_COLUMN_count,  /**< uint64_t, or uint32_t, which always applies */
-    AR_COLUMN_number, /**< double */
-    AR_COLUMN_flag    /**< int8_t: yes or no */
+    AR_COLUMN_text,                  /**< char[size] */
+    AR_COLUMN_word = AR_COLUMN_text, /**< the same, of a name */
+    AR_COLUMN_string,                /**< const char *; cannot be read back */
+    AR_COLUMN_count,                 /**< uint64_t, or uint32_t, which always applies */
+    AR_COLUMN_number,                /**< double */
+    AR_COLUMN_flag                   /**< int8_t: yes or no */
 };
 
 struct ar_column {

@@ -13,18 +13,18 @@
 
 #include "ar_record.h"
 /* clang-format off */
-/** Columns in order: kind (text, count, number or flag), name, meaning. */
+/** Columns in order: kind (text, word, count, number or flag), name, meaning. */
 #define AR_COLUMN_LIST(X)                                                                          \
     X(text,   cluster,         "cluster name")                                                     \
-    X(text,   trace,           "trace name; empty for a bare all-reduce")                          \
+    X(word,   trace,           "trace name; empty for a bare all-reduce")                          \
     X(count,  batch_per_gpu,   "images per GPU and step")                                          \
-    X(text,   precision,       "of compute, and of gradients unless wire differs: fp16 or fp32")   \
+    X(word,   precision,       "of compute, and of gradients unless wire differs: fp16 or fp32")   \
     X(count,  gpus,            "ranks N")                                                          \
     X(count,  nodes,           "nodes that hold them")                                             \
-    X(text,   algorithm,       "all-reduce algorithm")                                             \
-    X(text,   shape,           "XxY, what X and Y mean is the algorithm's matter; empty for the ring") \
+    X(word,   algorithm,       "all-reduce algorithm")                                             \
+    X(word,   shape,           "XxY, what X and Y mean is the algorithm's matter; empty for the ring") \
     X(count,  channels,        "rings, or pairs of trees, over which the payload is split")                            \
-    X(text,   engine,          "engine that produced the row")                                     \
+    X(word,   engine,          "engine that produced the row")                                     \
     X(count,  payload_bytes,   "bytes reduced per rank and step, all buckets")                     \
     X(number, iteration_s,     "time of one training step: compute_s + exposed_s + input_wait_s")   \
     X(number, compute_s,       "overhead, forward, backward and optimizer of one GPU")             \
@@ -32,12 +32,12 @@
     X(number, exposed_s,       "what a step takes beyond compute_s and input_wait_s")               \
     X(number, images_per_s,    "images per second of all GPUs")                                    \
     X(number, efficiency_frac, "images per second and GPU, over that of the baseline")             \
-    X(text,   baseline,        "what is 100 %: gpu (one, compute only) or node (one, flat ring)")  \
+    X(word,   baseline,        "what is 100 %: gpu (one, compute only) or node (one, flat ring)")  \
     X(count,  messages_count,  "messages of the step, all ranks, channels and buckets")            \
     X(number, wall_s,          "real time the engine took")                                        \
-    X(text,   version,         "version of Allreckon")                                             \
+    X(word,   version,         "version of Allreckon")                                             \
     X(count,  window,          "messages a rank may have in flight per channel")                   \
-    X(text,   bucket,          "fusion rule")                                                      \
+    X(word,   bucket,          "fusion rule")                                                      \
     X(count,  buckets_count,   "all-reduces per step")                                             \
     X(number, forward_s,       "forward pass")                                                     \
     X(number, backward_s,      "backward pass")                                                    \
@@ -58,8 +58,8 @@
     X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
     X(number, high_s,          "its upper end")                                                    \
     X(number, gradient_scale,  "what gradient elements were multiplied by; empty for a bare all-reduce") \
-    X(text,   framework,       "what happens between the layers: name of its terms, or none")      \
-    X(text,   wire,            "precision of gradients on the wire")                               \
+    X(word,   framework,       "what happens between the layers: name of its terms, or none")      \
+    X(word,   wire,            "precision of gradients on the wire")                               \
     X(number, copy_s,          "part of allreduce_s: packing and unpacking of buckets")            \
     X(number, contention_s,    "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s,    "the step waits for its input")                                     \
@@ -75,6 +75,8 @@ struct ar_row {
     AR_COLUMN_LIST(X)
 #undef X
 };
+
+_Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stack");
 
 /** All columns: those of CSV and JSON. */
 extern const struct ar_columns ar_row_columns;
