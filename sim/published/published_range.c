@@ -9,10 +9,11 @@
 
 static const char run_parameter[] = "run";
 
-/* The only key of which any number between two is a value. */
+/* Whether any number between two ends is a value. */
 static bool takes_numbers(const struct range *range)
 {
-    return range->setting != NULL || range->key == AR_KEY_JITTER;
+    return range->setting != NULL ||
+           (range->key != AR_KEYS_COUNT && ar_key_is(range->key, AR_KEY_IS_NUMBER));
 }
 
 /* Reports a parameter that is none, with the nearest one. */

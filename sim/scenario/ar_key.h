@@ -61,7 +61,7 @@ enum ar_key_use {
     AR_KEY_REPEATS = 128,    /**< every text counts; else a scenario has one value */
     AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */
     AR_KEY_IS_PATH = 512,    /**< names a file; a relative path in a file starts at that file */
-    AR_KEY_IS_WHOLE = 1024,  /**< a range of it has no fractions */
+    AR_KEY_IS_NUMBER = 1024, /**< any number between two values is one: ranges have ends */
 };
 
 /** How the values of an axis may be written in short. */

@@ -379,7 +379,7 @@ PRINT(seed)
 #define SETTING    AR_KEY_IS_SETTING
 #define REPEATS    AR_KEY_REPEATS
 #define PATH       AR_KEY_IS_PATH
-#define WHOLE      AR_KEY_IS_WHOLE
+#define NUMBER     AR_KEY_IS_NUMBER
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
@@ -399,8 +399,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "direction); repeatable",
                           CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_down_link,
                           print_down_link},
-    [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each",
-                     COLLECTIVE | FILES | WHOLE, AR_LIST_OF_COUNTS, parse_gpus, NULL},
+    [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
+                     AR_LIST_OF_COUNTS, parse_gpus, NULL},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
                           "all-reduce algorithm, see 'allreckon list algorithms'; auto with "
                           "--engine library or nccl",
@@ -416,7 +416,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_trace, print_trace},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "images per GPU and step; default: the trace's own, or 32",
-                      STEP | AR_KEY_IN_PUBLISHED | AXIS | WHOLE, AR_LIST_OF_COUNTS, parse_batch,
+                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_batch,
                       print_batch},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16 or fp32, of compute and gradients (on the wire: see "
@@ -456,12 +456,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
                          "node",
-                         COLLECTIVE | FILES | CHOICE | WHOLE, AR_LIST_OF_COUNTS, parse_channels,
+                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_channels,
                          print_channels},
     [AR_KEY_WINDOW] = {"--window", "W", "8",
                        "messages in flight per connection; 1: each must arrive before the next",
-                       COLLECTIVE | FILES | CHOICE | WHOLE, AR_LIST_OF_COUNTS, parse_window,
-                       print_window},
+                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_window, print_window},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
                        "2.3.7, 2.5.6, 2.8.4 or 2.18.3; default: library.release of the cluster, "
@@ -470,7 +469,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | FILES | AXIS, AR_LIST_OF_TEXTS, parse_jitter, print_jitter},
+                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, parse_jitter, print_jitter},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
                            STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_iterations,
