@@ -100,8 +100,7 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
 {
     uint64_t *sizes;
     const char *text = arguments->payload != NULL ? arguments->payload : standard;
-    AR_TRY(list_sizes("--payload", text, &sizes, count, err));
-    AR_TRY(cases_keep(arena, sizes, err));
+    AR_TRY(list_sizes(arena, "--payload", text, &sizes, count, err));
     for (size_t i = 0; i < *count; i++) {
         if (sizes[i] % type->bytes != 0) {
             return ar_error_set(err, AR_USAGE,
@@ -114,13 +113,6 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
     }
     *elements = sizes;
     return AR_OK;
-}
-
-enum ar_status cases_keep(struct ar_arena *arena, void *memory, struct ar_error *err)
-{
-    return memory == NULL || ar_arena_own(arena, memory, free) != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, "the list of cases");
 }
 
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err)
@@ -185,9 +177,8 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     size_t shapes_count;
     bool has_run = false;
     struct ar_error ignored;
-    AR_TRY(list_shapes("--shapes", arguments->shapes, row.ranks, row.ranks_per_node, &shapes,
-                       &shapes_count, err));
-    AR_TRY(cases_keep(&cases->arena, shapes, err));
+    AR_TRY(list_shapes(&cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
+                       &shapes, &shapes_count, err));
     for (size_t i = 0; i < shapes_count; i++) {
         if (ar_algorithm_check_shape(row.algorithm, &shapes[i], &ignored) == AR_OK) {
             has_run = true;
@@ -232,15 +223,12 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     const char *payload = arguments->payload != NULL ? arguments->payload : "";
     bool wants_remainders =
         strcmp(payload, "remainders") == 0 || (arguments->check_only && arguments->payload == NULL);
-    AR_TRY(list_algorithms("--algorithms", arguments->algorithms, &lists->algorithms,
+    AR_TRY(list_algorithms(arena, "--algorithms", arguments->algorithms, &lists->algorithms,
                            &lists->algorithms_count, err));
-    AR_TRY(cases_keep(arena, lists->algorithms, err));
-    AR_TRY(list_counts("--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
+    AR_TRY(list_counts(arena, "--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
                        machine->ranks_max, &lists->ranks, &lists->ranks_count, err));
-    AR_TRY(cases_keep(arena, lists->ranks, err));
-    AR_TRY(list_counts("--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
+    AR_TRY(list_counts(arena, "--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
                        &lists->channels_count, err));
-    AR_TRY(cases_keep(arena, lists->channels, err));
     if (!wants_remainders && !arguments->probes) {
         AR_TRY(cases_elements(arguments, type, "1MiB", arena, &lists->elements,
                               &lists->elements_count, err));

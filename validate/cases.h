@@ -28,9 +28,6 @@ void cases_destroy(struct cases *cases);
 /** Appends a row; its times are allocated. */
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err);
 
-/** Hands what malloc() gave to an arena. */
-enum ar_status cases_keep(struct ar_arena *arena, void *memory, struct ar_error *err);
-
 /** Sizes as elements: `--payload` as it was given, or `standard`; the arena's. */
 enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
                               const char *standard, struct ar_arena *arena, uint64_t **elements,

@@ -1,6 +1,5 @@
 /* The grids of --shapes. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lists.h"
@@ -58,13 +57,12 @@ static void shapes_by_rule(const char *text, uint32_t ranks, uint32_t gpus_per_n
     }
 }
 
-enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
-                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
-                           struct ar_error *err)
+enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
+                           uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
+                           size_t *count, struct ar_error *err)
 {
-    struct ar_shape *found = malloc(LIST_MAX * sizeof *found);
+    struct ar_shape *found = ar_arena_alloc(arena, LIST_MAX, sizeof *found);
     size_t found_count = 0;
-    enum ar_status status = AR_OK;
     if (found == NULL) {
         return ar_error_no_memory(err, "a list");
     }
@@ -72,16 +70,12 @@ enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
         shapes_by_rule(text, ranks, gpus_per_node, found, &found_count);
         text = NULL;
     }
-    while (status == AR_OK && text != NULL) {
+    while (text != NULL) {
         struct ar_shape shape;
-        status = take_grid(where, &text, &shape, err);
-        if (status == AR_OK && ar_shape_ranks(&shape) == ranks) {
+        AR_TRY(take_grid(where, &text, &shape, err));
+        if (ar_shape_ranks(&shape) == ranks) {
             add_shape(found, &found_count, shape);
         }
-    }
-    if (status != AR_OK) {
-        free(found);
-        return status;
     }
     *shapes = found;
     *count = found_count;

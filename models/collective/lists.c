@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_units.h"
@@ -146,42 +145,41 @@ static enum ar_status append_items(struct numbers *numbers, const char *text, st
     return AR_OK;
 }
 
-static enum ar_status list_numbers(struct numbers *numbers, const char *text, uint64_t **values,
-                                   size_t *values_count, struct ar_error *err)
+static enum ar_status list_numbers(struct ar_arena *arena, struct numbers *numbers,
+                                   const char *text, uint64_t **values, size_t *values_count,
+                                   struct ar_error *err)
 {
-    numbers->values = malloc(LIST_MAX * sizeof *numbers->values);
+    numbers->values = ar_arena_alloc(arena, LIST_MAX, sizeof *numbers->values);
     if (numbers->values == NULL) {
         return ar_error_no_memory(err, "a list");
     }
-    enum ar_status status = append_items(numbers, text, err);
-    if (status != AR_OK) {
-        free(numbers->values);
-        return ar_error_as_usage(status, err);
-    }
+    AR_TRY(ar_error_as_usage(append_items(numbers, text, err), err));
     *values = numbers->values;
     *values_count = numbers->count;
     return AR_OK;
 }
 
-enum ar_status list_counts(const char *where, const char *text, uint64_t max, uint64_t **values,
-                           size_t *values_count, struct ar_error *err)
+enum ar_status list_counts(struct ar_arena *arena, const char *where, const char *text,
+                           uint64_t max, uint64_t **values, size_t *values_count,
+                           struct ar_error *err)
 {
     struct numbers numbers = {.where = where, .min = 1, .max = max};
-    return list_numbers(&numbers, text, values, values_count, err);
+    return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, uint64_t **values,
-                          size_t *values_count, struct ar_error *err)
+enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char *text,
+                          uint32_t ranks, uint64_t **values, size_t *values_count,
+                          struct ar_error *err)
 {
     struct numbers numbers = {.where = where, .min = 0, .max = ranks - 1};
-    return list_numbers(&numbers, text, values, values_count, err);
+    return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
-                          size_t *values_count, struct ar_error *err)
+enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
+                          uint64_t **values, size_t *values_count, struct ar_error *err)
 {
     struct numbers numbers = {.where = where, .are_sizes = true, .max = UINT64_MAX};
-    return list_numbers(&numbers, text, values, values_count, err);
+    return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
 /* Algorithms that a list has so far. */
@@ -228,35 +226,32 @@ static enum ar_status append_algorithms(const char *where, const char *text,
     return AR_OK;
 }
 
-static enum ar_status make_algorithms(const char *where, const char *text, bool may_be_auto,
-                                      const struct ar_algorithm ***algorithms, size_t *count,
-                                      struct ar_error *err)
+static enum ar_status make_algorithms(struct ar_arena *arena, const char *where, const char *text,
+                                      bool may_be_auto, const struct ar_algorithm ***algorithms,
+                                      size_t *count, struct ar_error *err)
 {
-    struct algorithms list = {.rows = calloc(ar_algorithms_count + 1, sizeof *list.rows),
+    struct algorithms list = {.rows =
+                                  ar_arena_alloc(arena, ar_algorithms_count + 1, sizeof *list.rows),
                               .may_be_auto = may_be_auto};
     if (list.rows == NULL) {
         return ar_error_no_memory(err, "a list");
     }
-    enum ar_status status = append_algorithms(where, text, &list, err);
-    if (status != AR_OK) {
-        free(list.rows);
-        return status;
-    }
+    AR_TRY(append_algorithms(where, text, &list, err));
     *algorithms = list.rows;
     *count = list.count;
     return AR_OK;
 }
 
-enum ar_status list_algorithms(const char *where, const char *text,
+enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err)
 {
-    return make_algorithms(where, text, false, algorithms, count, err);
+    return make_algorithms(arena, where, text, false, algorithms, count, err);
 }
 
-enum ar_status list_algorithms_or_auto(const char *where, const char *text,
+enum ar_status list_algorithms_or_auto(struct ar_arena *arena, const char *where, const char *text,
                                        const struct ar_algorithm ***algorithms, size_t *count,
                                        struct ar_error *err)
 {
-    return make_algorithms(where, text, true, algorithms, count, err);
+    return make_algorithms(arena, where, text, true, algorithms, count, err);
 }

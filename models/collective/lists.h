@@ -3,43 +3,46 @@
  *
  * A list is made of items separated by commas; an item of numbers may be a range FIRST:LAST:xF
  * (multiplied by F) or FIRST:LAST:+D (increased by D), both ends included where they are met. What
- * is there twice counts once. Errors are AR_USAGE and name the item.
+ * is there twice counts once. Errors are AR_USAGE and name the item. Lists lie in the arena.
  */
 #ifndef AR_LISTS_H
 #define AR_LISTS_H
 
 #include "ar_algorithm.h"
+#include "ar_arena.h"
 
 enum { LIST_MAX = 4096 };
 
-/** Parses counts from 1 to `max`; owned by the caller (free). */
-enum ar_status list_counts(const char *where, const char *text, uint64_t max, uint64_t **values,
-                           size_t *values_count, struct ar_error *err);
+/** Parses counts from 1 to `max`. */
+enum ar_status list_counts(struct ar_arena *arena, const char *where, const char *text,
+                           uint64_t max, uint64_t **values, size_t *values_count,
+                           struct ar_error *err);
 
-/** Parses ranks, from 0 to `ranks` - 1; owned by the caller (free). */
-enum ar_status list_ranks(const char *where, const char *text, uint32_t ranks, uint64_t **values,
-                          size_t *values_count, struct ar_error *err);
+/** Parses ranks, from 0 to `ranks` - 1. */
+enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char *text,
+                          uint32_t ranks, uint64_t **values, size_t *values_count,
+                          struct ar_error *err);
 
-/** Parses sizes in bytes, above zero; owned by the caller (free). */
-enum ar_status list_sizes(const char *where, const char *text, uint64_t **values,
-                          size_t *values_count, struct ar_error *err);
+/** Parses sizes in bytes, above zero. */
+enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
+                          uint64_t **values, size_t *values_count, struct ar_error *err);
 
-/** Parses algorithm names, `all` among them; owned by the caller (free). */
-enum ar_status list_algorithms(const char *where, const char *text,
+/** Parses algorithm names, `all` among them. */
+enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const char *text,
                                const struct ar_algorithm ***algorithms, size_t *count,
                                struct ar_error *err);
 
 /** The same with `auto`, which is NULL and comes last. */
-enum ar_status list_algorithms_or_auto(const char *where, const char *text,
+enum ar_status list_algorithms_or_auto(struct ar_arena *arena, const char *where, const char *text,
                                        const struct ar_algorithm ***algorithms, size_t *count,
                                        struct ar_error *err);
 
-/** The shapes of `ranks` ranks that `--shapes` text asks for; owned by the caller (free). May be
+/** The shapes of `ranks` ranks that `--shapes` text asks for. May be
  * none. `all` means every X * Y = ranks, `square` the squarest of them, `node` that with X =
  * gpus_per_node if there is one; of a list of grids those with X * Y = ranks are taken. */
-enum ar_status list_shapes(const char *where, const char *text, uint32_t ranks,
-                           uint32_t gpus_per_node, struct ar_shape **shapes, size_t *count,
-                           struct ar_error *err);
+enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
+                           uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
+                           size_t *count, struct ar_error *err);
 
 /** Refuses a grid in a list of grids that has as many places as none of the counts. */
 enum ar_status list_shapes_check(const char *where, const char *text, const uint64_t *counts,

@@ -1,11 +1,19 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lists.h"
 
 enum { MAX = 4352 };
+
+static struct ar_arena arena;
+
+static void end(void)
+{
+    ar_arena_end(&arena);
+}
+
+TestSuite(lists, .fini = end);
 
 struct expectation {
     const char *text;
@@ -31,13 +39,13 @@ Test(lists, counts_are_items_and_ranges_without_repetition)
         struct ar_error err;
         uint64_t *values = NULL;
         size_t count = 0;
-        enum ar_status status = list_counts("--gpus", rows[i].text, MAX, &values, &count, &err);
+        enum ar_status status =
+            list_counts(&arena, "--gpus", rows[i].text, MAX, &values, &count, &err);
         cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
         cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
         for (size_t j = 0; j < count; j++) {
             cr_expect_eq(values[j], rows[i].values[j], "%s", rows[i].text);
         }
-        free(values);
     }
 }
 
@@ -52,13 +60,13 @@ Test(lists, ranks_begin_at_0)
         struct ar_error err;
         uint64_t *values = NULL;
         size_t count = 0;
-        enum ar_status status = list_ranks("--ranks", rows[i].text, 16, &values, &count, &err);
+        enum ar_status status =
+            list_ranks(&arena, "--ranks", rows[i].text, 16, &values, &count, &err);
         cr_expect_eq(status, rows[i].count > 0 ? AR_OK : AR_USAGE, "%s", rows[i].text);
         cr_assert_eq(count, rows[i].count, "%s: %zu", rows[i].text, count);
         for (size_t j = 0; j < count; j++) {
             cr_expect_eq(values[j], rows[i].values[j], "%s", rows[i].text);
         }
-        free(values);
     }
 }
 
@@ -67,10 +75,10 @@ Test(lists, a_range_whose_step_would_overflow_ends_there)
     struct ar_error err;
     uint64_t *values;
     size_t count;
-    cr_assert_eq(list_sizes("--payload", "512TiB:1000TiB:x1048576", &values, &count, &err), AR_OK);
+    cr_assert_eq(list_sizes(&arena, "--payload", "512TiB:1000TiB:x1048576", &values, &count, &err),
+                 AR_OK);
     cr_expect_eq(count, 1);
     cr_expect_eq(values[0], 512ull << 40);
-    free(values);
 }
 
 Test(lists, sizes_take_units_in_ranges_too)
@@ -78,12 +86,12 @@ Test(lists, sizes_take_units_in_ranges_too)
     struct ar_error err;
     uint64_t *values;
     size_t count;
-    cr_assert_eq(list_sizes("--payload", "1KiB:4KiB:x2,1MB:2MB:+500kB,2B", &values, &count, &err),
-                 AR_OK);
+    cr_assert_eq(
+        list_sizes(&arena, "--payload", "1KiB:4KiB:x2,1MB:2MB:+500kB,2B", &values, &count, &err),
+        AR_OK);
     static const uint64_t expected[] = {1024, 2048, 4096, 1000000, 1500000, 2000000, 2};
     cr_assert_eq(count, 7);
     cr_expect_arr_eq(values, expected, sizeof expected);
-    free(values);
 }
 
 Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
@@ -115,8 +123,8 @@ Test(lists, what_is_wrong_is_usage_and_leaves_the_outputs)
         struct ar_error err = {.status = AR_OK};
         uint64_t *values = NULL;
         size_t count = 7;
-        cr_expect_eq(list_counts("--gpus", texts[i], MAX, &values, &count, &err), AR_USAGE, "%s",
-                     texts[i]);
+        cr_expect_eq(list_counts(&arena, "--gpus", texts[i], MAX, &values, &count, &err), AR_USAGE,
+                     "%s", texts[i]);
         cr_expect_eq(err.status, AR_USAGE);
         cr_expect_eq(strncmp(err.text, "--gpus: ", 8), 0, "%s", err.text);
         cr_expect(values == NULL && count == 7, "%s", texts[i]);
@@ -128,25 +136,25 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     struct ar_error err;
     const struct ar_algorithm **algorithms;
     size_t count;
-    cr_assert_eq(list_algorithms("--algorithms", "torus2d,ring,torus2d", &algorithms, &count, &err),
-                 AR_OK);
+    cr_assert_eq(
+        list_algorithms(&arena, "--algorithms", "torus2d,ring,torus2d", &algorithms, &count, &err),
+        AR_OK);
     cr_assert_eq(count, 2);
     cr_expect_str_eq(algorithms[0]->name, "torus2d");
     cr_expect_str_eq(algorithms[1]->name, "ring");
-    free(algorithms);
-    cr_assert_eq(list_algorithms("--algorithms", "all", &algorithms, &count, &err), AR_OK);
+    cr_assert_eq(list_algorithms(&arena, "--algorithms", "all", &algorithms, &count, &err), AR_OK);
     cr_expect_eq(count, ar_algorithms_count);
-    free(algorithms);
-    cr_expect_eq(list_algorithms("--algorithms", "ring,,", &algorithms, &count, &err), AR_USAGE);
-    cr_expect_eq(list_algorithms("--algorithms", "auto", &algorithms, &count, &err), AR_USAGE);
-    cr_assert_eq(
-        list_algorithms_or_auto("--algorithms", "tree,auto,all,auto", &algorithms, &count, &err),
-        AR_OK);
+    cr_expect_eq(list_algorithms(&arena, "--algorithms", "ring,,", &algorithms, &count, &err),
+                 AR_USAGE);
+    cr_expect_eq(list_algorithms(&arena, "--algorithms", "auto", &algorithms, &count, &err),
+                 AR_USAGE);
+    cr_assert_eq(list_algorithms_or_auto(&arena, "--algorithms", "tree,auto,all,auto", &algorithms,
+                                         &count, &err),
+                 AR_OK);
     cr_assert_eq(count, ar_algorithms_count + 1);
     cr_expect_str_eq(algorithms[0]->name, "tree");
     cr_expect_str_eq(algorithms[1]->name, "ring");
     cr_expect_null(algorithms[count - 1]);
-    free(algorithms);
 }
 
 static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_node,
@@ -156,7 +164,8 @@ static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_no
     struct ar_shape *shapes;
     size_t count;
     char found[256] = "";
-    cr_assert_eq(list_shapes("--shapes", text, ranks, gpus_per_node, &shapes, &count, &err), AR_OK);
+    cr_assert_eq(list_shapes(&arena, "--shapes", text, ranks, gpus_per_node, &shapes, &count, &err),
+                 AR_OK);
     for (size_t i = 0; i < count; i++) {
         char shape[AR_SHAPE_TEXT];
         size_t used = strlen(found);
@@ -164,7 +173,6 @@ static void expect_shapes(const char *text, uint32_t ranks, uint32_t gpus_per_no
                  ar_shape_format(&shapes[i], shape));
     }
     cr_expect_str_eq(found, expected, "%s of %u", text, ranks);
-    free(shapes);
 }
 
 Test(lists, shapes_are_those_that_multiply_to_the_ranks)

@@ -1,5 +1,4 @@
 /* calibrate: fits a cluster to measured rows. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_calibrate.h"
@@ -27,7 +26,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     struct ar_scenario scenario;
     struct ar_calibrate_request request;
     char source[RESOURCE_PATH];
-    uint64_t *held_out = NULL;
+    uint64_t *held_out;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
@@ -41,11 +40,9 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
         request.hold_out = AR_HOLD_OUT_NONE;
     } else if (options->hold_out != NULL) {
         request.hold_out = AR_HOLD_OUT_COUNTS;
-        AR_TRY(list_counts("--hold-out", options->hold_out, UINT32_MAX, &held_out,
+        AR_TRY(list_counts(options->arena, "--hold-out", options->hold_out, UINT32_MAX, &held_out,
                            &request.held_out_count, err));
         request.held_out = held_out;
     }
-    enum ar_status status = run(options, &scenario, &request, format, err);
-    free(held_out);
-    return status;
+    return run(options, &scenario, &request, format, err);
 }

@@ -14,49 +14,41 @@
 #include "commands.h"
 #include "lists.h"
 
-/* Where the export goes: a file that appears whole or not at all, or stdout. */
-struct destination {
-    FILE *file;
-    struct ar_output output;
-    struct ar_signals before;
+/* What is exported: the platform of some nodes, or the timeline of a step. */
+struct export
+{
+    const struct ar_cluster *cluster; /* NULL: of a step */
+    uint32_t nodes;
+    const struct ar_step *step;
+    const struct ar_row *row;
 };
 
-static enum ar_status open_destination(const char *out, struct destination *destination,
-                                       struct ar_error *err)
+static void write_to(FILE *file, const struct export *export)
 {
-    destination->file = stdout;
-    if (out == NULL) {
-        return AR_OK;
+    if (export->cluster != NULL) {
+        ar_cluster_write_simgrid(export->cluster, export->nodes, file);
+    } else {
+        chrome_trace_write(file, export->step, export->row);
     }
-    ar_signals_hold(&destination->before);
-    enum ar_status status = ar_output_open(out, &destination->output, err);
-    if (status != AR_OK) {
-        ar_signals_restore(&destination->before);
-    }
-    destination->file = destination->output.file;
-    return status;
 }
 
-static enum ar_status close_destination(const char *out, struct destination *destination,
-                                        struct ar_error *err)
+/* Writes to a file that appears whole or not at all, or to stdout. */
+static enum ar_status write_export(const char *out, const struct export *export,
+                                   struct ar_error *err)
 {
+    struct ar_output output;
+    struct ar_signals before;
     if (out == NULL) {
+        write_to(stdout, export);
         return AR_OK;
     }
-    enum ar_status status = ar_output_commit(&destination->output, err);
-    ar_signals_restore(&destination->before);
-    return status;
-}
-
-static enum ar_status write_platform(const struct ar_cluster *cluster, uint32_t nodes,
-                                     const char *out, struct ar_error *err)
-{
-    struct destination destination;
-    enum ar_status status = open_destination(out, &destination, err);
+    ar_signals_hold(&before);
+    enum ar_status status = ar_output_open(out, &output, err);
     if (status == AR_OK) {
-        ar_cluster_write_simgrid(cluster, nodes, destination.file);
-        status = close_destination(out, &destination, err);
+        write_to(output.file, export);
+        status = ar_output_commit(&output, err);
     }
+    ar_signals_restore(&before);
     return status;
 }
 
@@ -86,7 +78,8 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    return write_platform(scenario.cluster, nodes, options->out, err);
+    const struct export export = {.cluster = scenario.cluster, .nodes = nodes};
+    return write_export(options->out, &export, err);
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -102,17 +95,17 @@ static enum ar_status read_ranks(const struct options *options, const struct ar_
 {
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     uint32_t ranks_count = ar_shape_ranks(&scenario->shape);
-    uint64_t *listed = NULL;
+    uint64_t *listed;
     size_t listed_count = 0;
     if (options->ranks != NULL) {
-        AR_TRY(list_ranks("--ranks", options->ranks, ranks_count, &listed, &listed_count, err));
+        AR_TRY(list_ranks(options->arena, "--ranks", options->ranks, ranks_count, &listed,
+                          &listed_count, err));
     }
     size_t capacity = listed_count > CHROME_TRACE_RANKS ? listed_count : CHROME_TRACE_RANKS;
     uint32_t *made = ar_arena_alloc(options->arena, capacity, sizeof *made);
     for (size_t i = 0; made != NULL && i < listed_count; i++) {
         made[i] = (uint32_t)listed[i];
     }
-    free(listed);
     if (made == NULL) {
         return ar_error_no_memory(err, "the ranks");
     }
@@ -121,18 +114,6 @@ static enum ar_status read_ranks(const struct options *options, const struct ar_
     qsort(made, *count, sizeof *made, compare_ranks);
     *ranks = made;
     return AR_OK;
-}
-
-static enum ar_status write_trace(const struct ar_step *step, const struct ar_row *row,
-                                  const char *out, struct ar_error *err)
-{
-    struct destination destination;
-    enum ar_status status = open_destination(out, &destination, err);
-    if (status == AR_OK) {
-        chrome_trace_write(destination.file, step, row);
-        status = close_destination(out, &destination, err);
-    }
-    return status;
 }
 
 /* Runs one step with a timeline of the ranks and writes it. */
@@ -155,7 +136,8 @@ static enum ar_status run_trace(const struct options *options, const struct ar_s
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
-    enum ar_status status = write_trace(&step, &row, options->out, err);
+    const struct export export = {.step = &step, .row = &row};
+    enum ar_status status = write_export(options->out, &export, err);
     ar_step_destroy(&step);
     return status;
 }

@@ -1,8 +1,6 @@
 /* allreduce and predict: rows on stdout. */
 #include "cmd_run.h"
 
-#include <stdlib.h>
-
 #include "commands.h"
 #include "lists.h"
 
@@ -103,17 +101,16 @@ enum ar_status command_allreduce(const struct options *options, struct ar_error 
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
-    uint64_t *sizes = NULL;
-    size_t count = 0;
+    uint64_t *sizes;
+    size_t count;
     AR_TRY(option_required(options, "payload", options->payloads, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
-    AR_TRY(list_sizes("--payload", options->payloads, &sizes, &count, err));
+    AR_TRY(list_sizes(options->arena, "--payload", options->payloads, &sizes, &count, err));
     struct ar_scenario *scenarios = ar_arena_alloc(options->arena, count, sizeof *scenarios);
     for (size_t i = 0; scenarios != NULL && i < count; i++) {
         scenarios[i] = scenario;
         scenarios[i].payload_bytes = sizes[i];
     }
-    free(sizes);
     if (scenarios == NULL) {
         return ar_error_no_memory(err, "the payloads");
     }

@@ -1,7 +1,6 @@
 /* train: time to train of run files, on their own and on other numbers of GPUs. */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "ar_note.h"
 #include "ar_output.h"
@@ -11,12 +10,10 @@
 #include "sweep_files.h"
 #include "training_file.h"
 
-/* Output is kept until all runs are there: a run that fails leaves nothing behind. */
-struct text {
-    struct ar_records records;
-    FILE *file;
-    char *bytes;
-    size_t size;
+/* Output waits until all runs are there: a run that fails leaves nothing behind. */
+struct prediction {
+    struct training training;
+    struct prediction *next;
 };
 
 struct output {
@@ -24,55 +21,14 @@ struct output {
     struct ar_scenario given;
     struct ar_inputs *inputs;
     enum ar_format format;
-    struct text shown; /* for stdout */
-    struct text kept;  /* for DIR/train.csv */
-    struct training training;
-    size_t runs_count;
-    size_t rows_count;
-    size_t estimates_count;
+    struct prediction *first;
+    struct prediction **end; /* where the next one goes */
 };
 
-static enum ar_status open_text(struct text *text, enum ar_format format, struct ar_error *err)
+static void note_shape(FILE *notes, const struct training *training)
 {
-    text->file = open_memstream(&text->bytes, &text->size);
-    if (text->file == NULL) {
-        return ar_error_no_memory(err, "the output");
-    }
-    ar_records_begin(&text->records, text->file, format, training_columns(format));
-    return AR_OK;
-}
-
-/* Ends a text; it is whole only if this succeeds. */
-static enum ar_status finish_text(struct text *text, struct ar_error *err)
-{
-    bool is_whole = ar_records_end(&text->records, err) == AR_OK && ferror(text->file) == 0;
-    is_whole = fclose(text->file) == 0 && is_whole;
-    text->file = NULL;
-    return is_whole ? AR_OK : ar_error_no_memory(err, "the output");
-}
-
-static void drop_text(struct text *text)
-{
-    struct ar_error ignored; /* the error of the run is reported */
-    if (text->file != NULL) {
-        ar_records_end(&text->records, &ignored);
-        fclose(text->file);
-    }
-    free(text->bytes);
-}
-
-static void add_training(struct output *output)
-{
-    const struct training *training = &output->training;
-    training_write(&output->shown.records, training);
-    training_write(&output->kept.records, training);
-    output->runs_count++;
-    output->rows_count += training->phases_count;
-    for (size_t i = 0; i < training->phases_count; i++) {
-        output->estimates_count += ar_rows_estimates(&training->rows[i], 1);
-    }
     if (training->is_shape_dropped) {
-        ar_note(option_notes(output->options),
+        ar_note(notes,
                 "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
                 training->name, training->gpus,
                 training->rows[0].shape[0] != '\0' ? training->rows[0].shape : "of the ring");
@@ -89,8 +45,14 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
         given.origins[AR_KEY_GPUS] =
             (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
-    AR_TRY(training_predict_file(file, &given, output->inputs, &output->training, err));
-    add_training(output);
+    struct prediction *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the output");
+    }
+    AR_TRY(training_predict_file(file, &given, output->inputs, &made->training, err));
+    note_shape(option_notes(output->options), &made->training);
+    *output->end = made;
+    output->end = &made->next;
     return AR_OK;
 }
 
@@ -98,29 +60,28 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
 static enum ar_status predict_list(const struct training_file *file, struct output *output,
                                    struct ar_error *err)
 {
-    uint64_t *gpus = NULL;
-    size_t count = 0;
-    size_t before = output->runs_count;
-    enum ar_status status =
-        list_counts("--gpus", output->options->gpus_list, UINT32_MAX, &gpus, &count, err);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        if (count > 1 && !training_file_fits(file, (uint32_t)gpus[i])) {
+    uint64_t *gpus;
+    size_t count;
+    struct prediction *const *before = output->end;
+    AR_TRY(list_counts(output->options->arena, "--gpus", output->options->gpus_list, UINT32_MAX,
+                       &gpus, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (count == 1 || training_file_fits(file, (uint32_t)gpus[i])) {
+            AR_TRY(predict_on(file, gpus[i], output, err));
+        } else {
             ar_note(option_notes(output->options),
                     "%s on %" PRIu64 " GPUs is left out: a total batch of more than the %" PRIu64
                     " images of an epoch",
                     file->name, gpus[i], file->images);
-        } else {
-            status = predict_on(file, gpus[i], output, err);
         }
     }
-    free(gpus);
-    if (status == AR_OK && output->runs_count == before) {
+    if (output->end == before) {
         return ar_error_set(err, AR_USAGE,
                             "--gpus: found \"%.60s\", too many for %s; expected a total batch of "
                             "at most the %" PRIu64 " images of an epoch",
                             output->options->gpus_list, file->csv->path, file->images);
     }
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status predict_file(const char *name, struct output *output, struct ar_error *err)
@@ -133,16 +94,15 @@ static enum ar_status predict_file(const char *name, struct output *output, stru
     return status;
 }
 
-static enum ar_status predict_all(struct output *output, struct ar_error *err)
+static enum ar_status write_all(const struct output *output, FILE *file, enum ar_format format,
+                                struct ar_error *err)
 {
-    const struct options *options = output->options;
-    AR_TRY(open_text(&output->shown, output->format, err));
-    AR_TRY(open_text(&output->kept, AR_FORMAT_CSV, err));
-    for (size_t i = 0; i < options->arguments_count; i++) {
-        AR_TRY(predict_file(options->arguments[i], output, err));
+    struct ar_records records;
+    ar_records_begin(&records, file, format, training_columns(format));
+    for (const struct prediction *at = output->first; at != NULL; at = at->next) {
+        training_write(&records, &at->training);
     }
-    AR_TRY(finish_text(&output->shown, err));
-    return finish_text(&output->kept, err);
+    return ar_records_end(&records, err);
 }
 
 /* Writes DIR/train.csv, whole or not at all. */
@@ -154,7 +114,7 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     AR_TRY(ar_make_directory(directory, err));
     snprintf(path, sizeof path, "%s/train.csv", directory);
     AR_TRY(ar_output_open(path, &file, err));
-    fwrite(output->kept.bytes, 1, output->kept.size, file.file);
+    (void)write_all(output, file.file, AR_FORMAT_CSV, err); /* a CSV needs no memory */
     return ar_output_commit(&file, err);
 }
 
@@ -175,18 +135,20 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
 enum ar_status command_train(const struct options *options, struct ar_error *err)
 {
     struct output output = {.options = options};
-    enum ar_status status = check_options(&output, err);
-    if (status == AR_OK) {
-        status = predict_all(&output, err);
+    size_t estimates = 0;
+    size_t rows = 0;
+    output.end = &output.first;
+    AR_TRY(check_options(&output, err));
+    for (size_t i = 0; i < options->arguments_count; i++) {
+        AR_TRY(predict_file(options->arguments[i], &output, err));
     }
-    if (status == AR_OK && options->out != NULL) {
-        status = write_file(&output, err);
+    if (options->out != NULL) {
+        AR_TRY(write_file(&output, err));
     }
-    if (status == AR_OK) {
-        ar_note_estimates(option_notes(options), output.estimates_count, output.rows_count);
-        fwrite(output.shown.bytes, 1, output.shown.size, stdout);
+    for (const struct prediction *at = output.first; at != NULL; at = at->next) {
+        estimates += ar_rows_estimates(at->training.rows, at->training.phases_count);
+        rows += at->training.phases_count;
     }
-    drop_text(&output.shown);
-    drop_text(&output.kept);
-    return status;
+    ar_note_estimates(option_notes(options), estimates, rows);
+    return write_all(&output, stdout, output.format, err);
 }

@@ -93,9 +93,8 @@ PARSE(payload)
 {
     uint64_t *sizes = NULL;
     size_t count = 0;
-    AR_TRY(list_sizes(origin->where, text, &sizes, &count, err));
+    AR_TRY(list_sizes(scenario->arena, origin->where, text, &sizes, &count, err));
     scenario->payload_bytes = sizes[0];
-    free(sizes);
     if (count > 1) {
         return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected one size", origin->where,
                             text);

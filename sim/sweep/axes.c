@@ -53,18 +53,17 @@ static enum ar_status add_range(struct ar_arena *arena, struct axis *axis, const
 {
     const char *where = ar_keys[axis->key].option;
     bool is_count = ar_keys[axis->key].list == AR_LIST_OF_COUNTS;
-    uint64_t *numbers = NULL;
-    size_t count = 0;
-    enum ar_status status = is_count ? list_counts(where, item, UINT32_MAX, &numbers, &count, err)
-                                     : list_sizes(where, item, &numbers, &count, err);
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        status = add_value(axis,
-                           is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
-                                    : write_size(arena, numbers[i]),
-                           err);
+    uint64_t *numbers;
+    size_t count;
+    AR_TRY(is_count ? list_counts(arena, where, item, UINT32_MAX, &numbers, &count, err)
+                    : list_sizes(arena, where, item, &numbers, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(add_value(axis,
+                         is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
+                                  : write_size(arena, numbers[i]),
+                         err));
     }
-    free(numbers);
-    return status;
+    return AR_OK;
 }
 
 /* Adds the items of a comma list, each after the prefix (`KEY=` of a setting). */

@@ -11,21 +11,6 @@
 
 enum { POINTS_MAX = 1 << 26 };
 
-/* A growing array of points. */
-struct points {
-    struct point *list;
-    size_t count;
-};
-
-/* The points of a variant, the same for all variants on clusters of the same size. */
-struct grid {
-    const struct ar_algorithm **algorithms;
-    size_t algorithms_count;
-    uint32_t gpus_per_node; /* that the grid is made for; 0: none yet */
-    uint64_t gpus_max;
-    struct points points;
-};
-
 static enum ar_status add_point(struct points *points, struct point point, struct ar_error *err)
 {
     if ((points->count & (points->count - 1)) == 0) { /* capacity doubles at every power of two */
@@ -68,10 +53,12 @@ static enum ar_status add_checked(struct grid *grid, const struct ar_scenario *v
 }
 
 /* Grids are an axis of some algorithms; others have one shape for a number of ranks. */
-static enum ar_status add_shapes(struct grid *grid, const struct space_request *request,
-                                 const struct ar_scenario *variant, uint32_t ranks,
-                                 const struct ar_algorithm *algorithm, struct ar_error *err)
+static enum ar_status add_shapes(struct space *space, const struct ar_scenario *variant,
+                                 uint32_t ranks, const struct ar_algorithm *algorithm,
+                                 struct ar_error *err)
 {
+    const struct space_request *request = space->request;
+    struct grid *grid = &space->grid;
     struct point point = {.algorithm = algorithm};
     if (ar_algorithm_shapes(algorithm) != AR_SHAPES_GRIDS) {
         point.shape = ar_algorithm_default_shape(algorithm, ranks, grid->gpus_per_node);
@@ -79,27 +66,26 @@ static enum ar_status add_shapes(struct grid *grid, const struct space_request *
     }
     struct ar_shape *shapes;
     size_t count;
-    AR_TRY(
-        list_shapes("--shapes", request->shapes, ranks, grid->gpus_per_node, &shapes, &count, err));
+    ar_arena_end(&grid->shapes);
+    AR_TRY(list_shapes(&grid->shapes, "--shapes", request->shapes, ranks, grid->gpus_per_node,
+                       &shapes, &count, err));
     if (count == 0) {
         ar_note(request->notes,
                 "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
                 ar_algorithm_name(algorithm), ranks, request->shapes);
     }
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         point.shape = shapes[i];
-        status = add_checked(grid, variant, point, err);
+        AR_TRY(add_checked(grid, variant, point, err));
     }
-    free(shapes);
-    return status;
+    return AR_OK;
 }
 
 /* A choice of grids that nothing reacts to is a mistake. */
-static enum ar_status check_shapes(const struct space *space, const struct grid *grid,
-                                   struct ar_error *err)
+static enum ar_status check_shapes(const struct space *space, struct ar_error *err)
 {
     const struct space_request *request = space->request;
+    const struct grid *grid = &space->grid;
     bool is_used = strcmp(request->shapes, "all") == 0;
     for (size_t i = 0; i < grid->algorithms_count; i++) {
         is_used = is_used || ar_algorithm_shapes(grid->algorithms[i]) == AR_SHAPES_GRIDS;
@@ -111,17 +97,17 @@ static enum ar_status check_shapes(const struct space *space, const struct grid 
             "expected torus2d among them",
             request->shapes, request->algorithms);
     }
-    return list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err);
+    return list_shapes_check("--shapes", request->shapes, grid->gpus, grid->gpus_count, err);
 }
 
-static enum ar_status fill_grid(const struct space *space, struct grid *grid,
-                                const struct ar_scenario *variant, struct ar_error *err)
+static enum ar_status fill_grid(struct space *space, const struct ar_scenario *variant,
+                                struct ar_error *err)
 {
-    AR_TRY(check_shapes(space, grid, err));
-    for (size_t i = 0; i < space->gpus_count; i++) {
+    const struct grid *grid = &space->grid;
+    AR_TRY(check_shapes(space, err));
+    for (size_t i = 0; i < grid->gpus_count; i++) {
         for (size_t j = 0; j < grid->algorithms_count; j++) {
-            AR_TRY(add_shapes(grid, space->request, variant, (uint32_t)space->gpus[i],
-                              grid->algorithms[j], err));
+            AR_TRY(add_shapes(space, variant, (uint32_t)grid->gpus[i], grid->algorithms[j], err));
         }
     }
     if (grid->points.count == 0) {
@@ -134,21 +120,21 @@ static enum ar_status fill_grid(const struct space *space, struct grid *grid,
 }
 
 /* Makes the grid, if the cluster is not like the one before. */
-static enum ar_status prepare_grid(struct space *space, struct grid *grid,
-                                   const struct ar_scenario *variant, struct ar_error *err)
+static enum ar_status prepare_grid(struct space *space, const struct ar_scenario *variant,
+                                   struct ar_error *err)
 {
+    struct grid *grid = &space->grid;
     uint32_t gpus_per_node = ar_cluster_facts(variant->cluster)->gpus_per_node;
     uint64_t max = ar_cluster_gpus_count(variant->cluster);
     if (grid->gpus_per_node == gpus_per_node && grid->gpus_max == max) {
         return AR_OK;
     }
-    free(space->gpus);
-    space->gpus = NULL;
     grid->points.count = 0;
     grid->gpus_per_node = gpus_per_node;
     grid->gpus_max = max;
-    AR_TRY(list_counts("--gpus", space->request->gpus, max, &space->gpus, &space->gpus_count, err));
-    return fill_grid(space, grid, variant, err);
+    AR_TRY(list_counts(&space->variants.arena, "--gpus", space->request->gpus, max, &grid->gpus,
+                       &grid->gpus_count, err));
+    return fill_grid(space, variant, err);
 }
 
 /* Some algorithms are of some engines only. */
@@ -175,15 +161,15 @@ static void count_point(struct space *space, const struct ar_scenario *variant, 
 
 /* The bare all-reduces of one size: every algorithm in its standard shape at the largest GPU
  * count. */
-static enum ar_status add_payload(struct space *space, const struct grid *grid,
-                                  const struct ar_scenario *variant, struct point point,
-                                  struct points *bare, struct ar_error *err)
+static enum ar_status add_payload(struct space *space, const struct ar_scenario *variant,
+                                  struct point point, struct ar_error *err)
 {
+    const struct grid *grid = &space->grid;
     uint64_t max = 0;
     struct ar_scenario scenario = scenario_of(variant, &point);
     AR_TRY(ar_scenario_check_payload(&scenario, err));
-    for (size_t i = 0; i < space->gpus_count; i++) {
-        max = space->gpus[i] > max ? space->gpus[i] : max;
+    for (size_t i = 0; i < grid->gpus_count; i++) {
+        max = grid->gpus[i] > max ? grid->gpus[i] : max;
     }
     for (size_t i = 0; i < grid->algorithms_count; i++) {
         point.algorithm = grid->algorithms[i];
@@ -191,40 +177,34 @@ static enum ar_status add_payload(struct space *space, const struct grid *grid,
             ar_algorithm_default_shape(point.algorithm, (uint32_t)max, grid->gpus_per_node);
         if (has_engine(variant, &point, err)) {
             count_point(space, variant, &point);
-            AR_TRY(add_point(bare, point, err));
+            AR_TRY(add_point(&space->bare, point, err));
         }
     }
     return AR_OK;
 }
 
-static enum ar_status add_payloads(struct space *space, const struct grid *grid,
-                                   const struct ar_scenario *variant, uint32_t number,
-                                   struct points *bare, struct ar_error *err)
+static enum ar_status add_payloads(struct space *space, const struct ar_scenario *variant,
+                                   uint32_t number, struct ar_error *err)
 {
-    uint64_t *sizes = NULL;
-    size_t count = 0;
-    AR_TRY(list_sizes("--payload", space->request->payloads, &sizes, &count, err));
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < count; i++) {
-        struct point point = {.payload_bytes = sizes[i], .variant = number};
-        status = add_payload(space, grid, variant, point, bare, err);
+    for (size_t i = 0; i < space->sizes_count; i++) {
+        struct point point = {.payload_bytes = space->sizes[i], .variant = number};
+        AR_TRY(add_payload(space, variant, point, err));
     }
-    free(sizes);
-    return status;
+    return AR_OK;
 }
 
-static enum ar_status add_steps(struct space *space, const struct grid *grid,
-                                const struct ar_scenario *variant, uint32_t number,
-                                struct points *steps, struct ar_error *err)
+static enum ar_status add_steps(struct space *space, const struct ar_scenario *variant,
+                                uint32_t number, struct ar_error *err)
 {
+    struct points *steps = &space->steps;
     size_t before = steps->count;
-    size_t count = grid->points.count;
+    size_t count = space->grid.points.count;
     if (before + count > POINTS_MAX) {
         return ar_error_set(err, AR_USAGE, "sweep: found more than %d points; expected fewer",
                             POINTS_MAX);
     }
     for (size_t i = 0; i < count; i++) {
-        struct point point = grid->points.list[i];
+        struct point point = space->grid.points.list[i];
         point.variant = number;
         if (has_engine(variant, &point, err)) {
             count_point(space, variant, &point);
@@ -242,8 +222,7 @@ static enum ar_status add_steps(struct space *space, const struct grid *grid,
     return AR_OK;
 }
 
-static enum ar_status add_variant(struct space *space, struct grid *grid, uint32_t number,
-                                  struct points *steps, struct points *bare, struct ar_error *err)
+static enum ar_status add_variant(struct space *space, uint32_t number, struct ar_error *err)
 {
     const struct ar_scenario *variant;
     const struct axes *axes = &space->variants.axes;
@@ -252,52 +231,43 @@ static enum ar_status add_variant(struct space *space, struct grid *grid, uint32
     }
     AR_TRY(variants_scenario(&space->variants, number, &variant, err));
     AR_TRY(ar_scenario_hash(variant, &space->fingerprint, err));
-    AR_TRY(prepare_grid(space, grid, variant, err));
-    AR_TRY(add_steps(space, grid, variant, number, steps, err));
-    bool has_payloads = space->request->payloads != NULL && !axes_repeats(axes, number, true);
-    return has_payloads ? add_payloads(space, grid, variant, number, bare, err) : AR_OK;
-}
-
-static enum ar_status add_variants(struct space *space, struct grid *grid, struct points *steps,
-                                   struct points *bare, struct ar_error *err)
-{
-    AR_TRY(list_algorithms_or_auto("--algorithms", space->request->algorithms, &grid->algorithms,
-                                   &grid->algorithms_count, err));
-    for (uint32_t i = 0; i < space->variants.axes.variants_count; i++) {
-        AR_TRY(add_variant(space, grid, i, steps, bare, err));
-    }
-    space->steps_count = steps->count;
-    for (size_t i = 0; i < bare->count; i++) { /* behind the steps */
-        AR_TRY(add_point(steps, bare->list[i], err));
-    }
-    return AR_OK;
+    AR_TRY(prepare_grid(space, variant, err));
+    AR_TRY(add_steps(space, variant, number, err));
+    return axes_repeats(axes, number, true) ? AR_OK : add_payloads(space, variant, number, err);
 }
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err)
 {
-    struct grid grid = {.gpus_per_node = 0};
-    struct points steps = {.count = 0};
-    struct points bare = {.count = 0};
+    struct ar_arena *arena = &space->variants.arena;
     memset(space, 0, sizeof *space);
     space->request = request;
     space->fingerprint = ar_hash_begin();
     ar_hash_text(&space->fingerprint, AR_VERSION);
     AR_TRY(variants_create(&request->axes, &request->base, request->inputs, &space->variants, err));
-    enum ar_status status = add_variants(space, &grid, &steps, &bare, err);
-    space->points = steps.list;
-    space->points_count = steps.count;
-    free(bare.list);
-    free(grid.algorithms);
-    free(grid.points.list);
-    return status;
+    AR_TRY(list_algorithms_or_auto(arena, "--algorithms", request->algorithms,
+                                   &space->grid.algorithms, &space->grid.algorithms_count, err));
+    if (request->payloads != NULL) {
+        AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
+                          err));
+    }
+    for (uint32_t i = 0; i < space->variants.axes.variants_count; i++) {
+        AR_TRY(add_variant(space, i, err));
+    }
+    space->steps_count = space->steps.count;
+    for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
+        AR_TRY(add_point(&space->steps, space->bare.list[i], err));
+    }
+    space->points = space->steps.list;
+    space->points_count = space->steps.count;
+    return AR_OK;
 }
 
 void space_destroy(struct space *space)
 {
     variants_destroy(&space->variants);
-    free(space->points);
-    free(space->gpus);
-    space->points = NULL;
-    space->gpus = NULL;
+    ar_arena_end(&space->grid.shapes);
+    free(space->grid.points.list);
+    free(space->steps.list);
+    free(space->bare.list);
 }

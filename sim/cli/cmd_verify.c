@@ -1,0 +1,31 @@
+/* verify: a proof by execution that the algorithms are right. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ar_verify.h"
+#include "commands.h"
+#include "lists.h"
+
+enum { RANKS_MAX = 256 }; /* cost grows with the cube of the ranks */
+
+enum ar_status command_verify(const struct options *options, struct ar_error *err)
+{
+    const struct ar_algorithm **algorithms;
+    uint64_t *ranks;
+    size_t algorithms_count;
+    size_t ranks_count;
+    AR_TRY(list_algorithms(options->arena, "--algorithms", options->algorithms, &algorithms,
+                           &algorithms_count, err));
+    AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, RANKS_MAX, &ranks,
+                       &ranks_count, err));
+    for (size_t i = 0; i < algorithms_count; i++) {
+        uint64_t cases = 0;
+        for (size_t j = 0; j < ranks_count; j++) {
+            AR_TRY(ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err));
+        }
+        printf("%-14s %" PRIu64 " cases of shape and element count: every contribution reduced "
+               "exactly once\n",
+               algorithms[i]->name, cases);
+    }
+    return AR_OK;
+}
