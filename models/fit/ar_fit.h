@@ -20,7 +20,7 @@
 
 #include "ar_error.h"
 
-enum { AR_FIT_PARAMETERS_MAX = 32, AR_FIT_ROWS_MIN = 8 };
+enum { AR_FIT_PARAMETERS_MAX = 22, AR_FIT_ROWS_MIN = 8 };
 
 struct ar_fit_problem {
     size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MAX */
@@ -32,8 +32,9 @@ struct ar_fit_problem {
      * of them, where no step leads down, has converged. */
     bool has_kinks;
     size_t rows_count;
-    const double *times_s; /**< measured, above zero */
-    const double *bytes;   /**< sizes of the rows, for the check that there are several */
+    const double *times_s; /**< measured, above zero, of the first row */
+    const double *bytes;   /**< its size, for the check that there are several */
+    size_t stride;         /**< of both, from row to row, in doubles */
     /** Writes the times of all rows with these values of the parameters; false: they cannot be had,
      * and the attempt fails. */
     bool (*predict)(const double *values, double *times_s, void *data);
@@ -41,11 +42,11 @@ struct ar_fit_problem {
     const char *expected; /**< ends the error line of a fit that does not converge */
 };
 
+/** What a fit finds, in arrays of the caller. */
 struct ar_fit {
-    double values[AR_FIT_PARAMETERS_MAX];
-    /** Of the logarithms of the values. */
-    double covariance[AR_FIT_PARAMETERS_MAX][AR_FIT_PARAMETERS_MAX];
-    bool is_identified[AR_FIT_PARAMETERS_MAX]; /**< the data say more than the prior */
+    double *values;
+    double *covariance;   /**< of the logarithms of the values, row by row */
+    bool *is_identified;  /**< the data say more than the prior */
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
 };
 

@@ -15,6 +15,7 @@
 #define AR_LINK_FIT_H
 
 #include "ar_collective.h"
+#include "ar_fit.h"
 
 /** What fits of links have in common (ar_fit.h): priors within a factor of three, ln 3; other
  * attempts start half a logarithm around them; identified below 25 %. Choices, not measurements. */
@@ -26,6 +27,7 @@
 struct ar_link_row {
     struct ar_collective collective; /**< of any cluster: it is that of the fit that counts */
     uint64_t elements;
+    double bytes; /**< of the elements */
     double time_s;
 };
 
@@ -50,6 +52,13 @@ struct ar_link_fit {
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     size_t rows_count;
 };
+
+/** The numbers of a cluster that nothing is fitted to yet. */
+void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit);
+
+/** Takes what was found of a number, parameter `index` of `count` of a problem. */
+void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
+                      struct ar_link_number *number);
 
 /** Fits to `count` rows and leaves the cluster with the fitted numbers. AR_BAD_DATA, with the
  * cluster and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on

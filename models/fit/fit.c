@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <gsl/gsl_math.h>
 #include <gsl/gsl_multifit_nlinear.h>
@@ -30,11 +31,10 @@ struct attempt {
     double residual; /* standard deviation of a row */
     gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
-    gsl_vector *point;      /* logarithms of the values */
-    gsl_vector *weights;    /* of rows, then 1 for each prior */
-    gsl_matrix *covariance; /* of the logarithms */
-    double *predicted_s;    /* of rows */
-    double *errors;         /* of rows; room for sorting */
+    gsl_vector *point;   /* logarithms of the values */
+    gsl_vector *weights; /* of rows, then 1 for each prior */
+    double *predicted_s; /* of rows */
+    double *errors;      /* of rows; room for sorting */
 };
 
 static void attempt_free(struct attempt *attempt)
@@ -43,7 +43,6 @@ static void attempt_free(struct attempt *attempt)
     gsl_multifit_nlinear_free(attempt->work);
     gsl_vector_free(attempt->point);
     gsl_vector_free(attempt->weights);
-    gsl_matrix_free(attempt->covariance);
     free(attempt->predicted_s);
     free(attempt->errors);
 }
@@ -62,12 +61,10 @@ static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct 
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
     attempt->point = gsl_vector_alloc(count);
     attempt->weights = gsl_vector_alloc(rows + count);
-    attempt->covariance = gsl_matrix_alloc(count, count);
     attempt->predicted_s = calloc(rows, sizeof(double));
     attempt->errors = calloc(rows, sizeof(double));
     bool is_made = attempt->work != NULL && attempt->point != NULL && attempt->weights != NULL &&
-                   attempt->covariance != NULL && attempt->predicted_s != NULL &&
-                   attempt->errors != NULL;
+                   attempt->predicted_s != NULL && attempt->errors != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
 }
 
@@ -88,7 +85,8 @@ static bool predict(const struct attempt *attempt, const gsl_vector *point)
 /* Relative error of a row, by the last prediction. */
 static double error_of(const struct attempt *attempt, size_t row)
 {
-    return log(attempt->predicted_s[row] / attempt->problem->times_s[row]);
+    const struct ar_fit_problem *problem = attempt->problem;
+    return log(attempt->predicted_s[row] / problem->times_s[row * problem->stride]);
 }
 
 /* Residuals in standard deviations: rows, then priors. */
@@ -185,20 +183,21 @@ static bool run_attempt(struct attempt *attempt)
 }
 
 /* Keeps the present point, if its covariance can be had. */
-static bool keep(struct attempt *attempt, struct ar_fit *fit)
+static bool keep(const struct attempt *attempt, struct ar_fit *fit)
 {
     size_t count = attempt->problem->parameters_count;
-    if (gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(attempt->work), 0,
-                                   attempt->covariance) != GSL_SUCCESS) {
+    double covariance[AR_FIT_PARAMETERS_MAX * AR_FIT_PARAMETERS_MAX];
+    gsl_matrix_view view = gsl_matrix_view_array(covariance, count, count);
+    if (gsl_multifit_nlinear_covar(gsl_multifit_nlinear_jac(attempt->work), 0, &view.matrix) !=
+        GSL_SUCCESS) {
         return false;
     }
     take_values(attempt->point, fit->values);
+    memcpy(fit->covariance, covariance, count * count * sizeof *covariance);
     fit->residual_frac = attempt->residual;
     for (size_t i = 0; i < count; i++) {
-        for (size_t j = 0; j < count; j++) {
-            fit->covariance[i][j] = gsl_matrix_get(attempt->covariance, i, j);
-        }
-        fit->is_identified[i] = sqrt(fit->covariance[i][i]) < attempt->problem->identified_max;
+        fit->is_identified[i] =
+            sqrt(covariance[i * (count + 1)]) < attempt->problem->identified_max;
     }
     return true;
 }
@@ -228,7 +227,7 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
 {
     bool is_one_size = true;
     for (size_t i = 1; i < problem->rows_count; i++) {
-        is_one_size = is_one_size && problem->bytes[i] == problem->bytes[0];
+        is_one_size = is_one_size && problem->bytes[i * problem->stride] == problem->bytes[0];
     }
     if (problem->rows_count < AR_FIT_ROWS_MIN) {
         return ar_error_set(err, AR_BAD_DATA, "fit: found %zu rows; expected at least %d",
@@ -245,15 +244,12 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
 static enum ar_status fit_rows(const struct ar_fit_problem *problem, struct attempt *attempt,
                                struct ar_fit *fit, struct ar_error *err)
 {
-    struct ar_fit found = {.residual_frac = 0};
     AR_TRY(attempt_make(problem, attempt, err));
-    if (!run_starts(attempt, &found)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "fit: no start of %d converged on %zu rows; expected %s", STARTS,
-                            problem->rows_count, problem->expected);
-    }
-    *fit = found;
-    return AR_OK;
+    return run_starts(attempt, fit)
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "fit: no start of %d converged on %zu rows; expected %s", STARTS,
+                              problem->rows_count, problem->expected);
 }
 
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,

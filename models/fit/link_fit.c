@@ -1,10 +1,9 @@
 #include "ar_link_fit.h"
 
 #include <math.h>
+#include <stdlib.h>
 
-#include "ar_arena.h"
 #include "ar_closed.h"
-#include "link_number.h"
 
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
@@ -36,23 +35,27 @@ enum ar_status ar_link_predict(const struct ar_cluster *cluster, const struct ar
     return AR_OK;
 }
 
-struct ar_link_number ar_link_number_start(const struct ar_cluster *cluster, enum ar_link_cost cost)
+void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit)
 {
-    double value = ar_cluster_link_cost(cluster, cost);
-    bool is_there = ar_cluster_has_link_cost(cluster, cost);
-    return (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
-                                            : value > 0 ? AR_LINK_UNUSED
-                                                        : AR_LINK_ZERO,
-                                   .prior = value,
-                                   .value = value,
-                                   .error_frac = NAN};
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        double value = ar_cluster_link_cost(cluster, cost);
+        bool is_there = ar_cluster_has_link_cost(cluster, cost);
+        fit->numbers[i] = (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
+                                                           : value > 0 ? AR_LINK_UNUSED
+                                                                       : AR_LINK_ZERO,
+                                                  .prior = value,
+                                                  .value = value,
+                                                  .error_frac = NAN};
+    }
 }
 
-void ar_link_number_take(const struct ar_fit *fit, size_t parameter, struct ar_link_number *number)
+void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
+                      struct ar_link_number *number)
 {
-    number->value = fit->values[parameter];
-    number->error_frac = sqrt(fit->covariance[parameter][parameter]);
-    number->state = fit->is_identified[parameter] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
+    number->value = found->values[index];
+    number->error_frac = sqrt(found->covariance[index * (count + 1)]);
+    number->state = found->is_identified[index] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
 }
 
 /* --- the problem -------------------------------------------------------------------------- */
@@ -62,32 +65,27 @@ struct data {
     struct ar_cluster *cluster;
     const struct ar_link_row *rows;
     size_t count;
-    double *times_s;
-    double *bytes;
     double *scratch_s; /* times of rows, two of each */
     enum ar_link_cost costs[AR_LINK_COSTS_COUNT];
     double priors[AR_LINK_COSTS_COUNT];
     size_t costs_count;
 };
 
-static bool predict(const double *values, double *times_s, void *context)
+/* Gives the cluster these values of the numbers. */
+static enum ar_status set_costs(const struct data *data, const double *values, struct ar_error *err)
 {
-    struct data *data = context;
-    struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
     for (size_t i = 0; i < data->costs_count; i++) {
-        if (ar_cluster_set_link_cost(data->cluster, data->costs[i], values[i], &ignored) != AR_OK) {
-            return false;
-        }
+        AR_TRY(ar_cluster_set_link_cost(data->cluster, data->costs[i], values[i], err));
     }
-    return ar_link_predict(data->cluster, data->rows, data->count, times_s, &ignored) == AR_OK;
+    return AR_OK;
 }
 
-static void restore(struct data *data)
+static bool predict(const double *values, double *times_s, void *context)
 {
-    struct ar_error ignored; /* these are numbers of the file */
-    for (size_t i = 0; i < data->costs_count; i++) {
-        ar_cluster_set_link_cost(data->cluster, data->costs[i], data->priors[i], &ignored);
-    }
+    const struct data *data = context;
+    struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
+    return set_costs(data, values, &ignored) == AR_OK &&
+           ar_link_predict(data->cluster, data->rows, data->count, times_s, &ignored) == AR_OK;
 }
 
 /* Does the time of a row hang on the number, within the reach of its prior? */
@@ -112,15 +110,14 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
 /* Sorts out what can be fitted. */
 static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
 {
+    ar_link_fit_begin(data->cluster, fit);
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        enum ar_link_cost cost = (enum ar_link_cost)i;
         bool is_used = false;
-        fit->numbers[i] = ar_link_number_start(data->cluster, cost);
         if (fit->numbers[i].state == AR_LINK_UNUSED) {
-            AR_TRY(find_use(data, cost, &is_used, err));
+            AR_TRY(find_use(data, (enum ar_link_cost)i, &is_used, err));
         }
         if (is_used) {
-            data->costs[data->costs_count] = cost;
+            data->costs[data->costs_count] = (enum ar_link_cost)i;
             data->priors[data->costs_count++] = fit->numbers[i].prior;
         }
     }
@@ -129,17 +126,6 @@ static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, str
                : ar_error_set(err, AR_BAD_DATA,
                               "fit: found no number of the cluster, above zero, that a row depends "
                               "on; expected at least one latency or bandwidth");
-}
-
-static enum ar_status keep(const struct ar_fit *found, struct data *data, struct ar_link_fit *fit,
-                           struct ar_error *err)
-{
-    for (size_t i = 0; i < data->costs_count; i++) {
-        ar_link_number_take(found, i, &fit->numbers[data->costs[i]]);
-        AR_TRY(ar_cluster_set_link_cost(data->cluster, data->costs[i], found->values[i], err));
-    }
-    fit->residual_frac = found->residual_frac;
-    return AR_OK;
 }
 
 /* Fits; the cluster has some numbers of an attempt then. */
@@ -152,8 +138,9 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
                                      .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .has_kinks = true,
                                      .rows_count = data->count,
-                                     .times_s = data->times_s,
-                                     .bytes = data->bytes,
+                                     .times_s = &data->rows->time_s,
+                                     .bytes = &data->rows->bytes,
+                                     .stride = sizeof *data->rows / sizeof(double),
                                      .predict = predict,
                                      .data = data,
                                      .expected = "all-reduces that resemble the closed form"};
@@ -168,29 +155,25 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
     return AR_OK;
 }
 
-static enum ar_status fit_rows(struct ar_arena *arena, struct data *data, struct ar_link_fit *fit,
-                               struct ar_error *err)
+static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
 {
-    struct ar_fit *found = ar_arena_alloc(arena, 1, sizeof *found);
+    double values[AR_LINK_COSTS_COUNT];
+    double covariance[AR_LINK_COSTS_COUNT * AR_LINK_COSTS_COUNT];
+    bool is_identified[AR_LINK_COSTS_COUNT];
+    struct ar_fit found = {values, covariance, is_identified, 0};
     struct ar_link_fit made = {.rows_count = data->count};
-    data->times_s = ar_arena_alloc(arena, data->count, sizeof *data->times_s);
-    data->bytes = ar_arena_alloc(arena, data->count, sizeof *data->bytes);
-    data->scratch_s = ar_arena_alloc(arena, 2 * data->count, sizeof *data->scratch_s);
-    if (found == NULL || data->times_s == NULL || data->bytes == NULL || data->scratch_s == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
-    for (size_t i = 0; i < data->count; i++) {
-        data->times_s[i] = data->rows[i].time_s;
-        data->bytes[i] =
-            (double)data->rows[i].elements * (double)data->rows[i].collective.element_bytes;
-    }
     AR_TRY(list_costs(data, &made, err));
-    enum ar_status status = solve(data, found, err);
+    enum ar_status status = solve(data, &found, err);
+    status = status == AR_OK ? set_costs(data, values, err) : status;
     if (status != AR_OK) {
-        restore(data);
+        struct ar_error ignored; /* these are numbers of the file */
+        (void)set_costs(data, data->priors, &ignored);
         return status;
     }
-    AR_TRY(keep(found, data, &made, err));
+    for (size_t i = 0; i < data->costs_count; i++) {
+        ar_link_fit_take(&found, i, data->costs_count, &made.numbers[data->costs[i]]);
+    }
+    made.residual_frac = found.residual_frac;
     *fit = made;
     return AR_OK;
 }
@@ -198,9 +181,12 @@ static enum ar_status fit_rows(struct ar_arena *arena, struct data *data, struct
 enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
                            struct ar_link_fit *fit, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
-    struct data data = {.cluster = cluster, .rows = rows, .count = count};
-    enum ar_status status = fit_rows(&arena, &data, fit, err);
-    ar_arena_end(&arena);
+    struct data data = {.cluster = cluster,
+                        .rows = rows,
+                        .count = count,
+                        .scratch_s = calloc(2 * count + 1, sizeof(double))};
+    enum ar_status status = data.scratch_s != NULL ? fit_rows(&data, fit, err)
+                                                   : ar_error_no_memory(err, "the rows of a fit");
+    free(data.scratch_s);
     return status;
 }

@@ -2,9 +2,6 @@
 
 #include <string.h>
 
-#include "ar_arena.h"
-#include "link_number.h"
-
 /* The parameters of the fit. */
 enum { LATENCY, BANDWIDTH, IN_FLIGHT, PARAMETERS_COUNT };
 
@@ -59,58 +56,41 @@ static bool predict(const double *values, double *times_s, void *context)
     return true;
 }
 
-static enum ar_status fit_rows(struct ar_arena *arena, const struct ar_cluster *cluster,
-                               const struct ar_pair_link *link, struct data *data,
-                               struct ar_link_fit *fit, struct ar_error *err)
+enum ar_status ar_pair_fit(const struct ar_pair_link *link, const struct ar_cluster *cluster,
+                           const struct ar_pair_row *rows, size_t count, struct ar_link_fit *fit,
+                           struct ar_error *err)
 {
-    struct ar_fit *found = ar_arena_alloc(arena, 1, sizeof *found);
-    double *times_s = ar_arena_alloc(arena, data->count, sizeof *times_s);
-    double *bytes = ar_arena_alloc(arena, data->count, sizeof *bytes);
-    bool has_alone = false;
-    if (found == NULL || times_s == NULL || bytes == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
-    for (size_t i = 0; i < data->count; i++) {
-        times_s[i] = data->rows[i].time_s;
-        bytes[i] = data->rows[i].bytes;
-        has_alone |= data->rows[i].is_alone;
-    }
     double latency_s = ar_cluster_link_cost(cluster, link->latency);
     const double priors[PARAMETERS_COUNT] = {[LATENCY] = latency_s,
                                              [BANDWIDTH] =
                                                  ar_cluster_link_cost(cluster, link->bandwidth),
                                              [IN_FLIGHT] = latency_s};
+    double values[PARAMETERS_COUNT];
+    double covariance[PARAMETERS_COUNT * PARAMETERS_COUNT];
+    bool is_identified[PARAMETERS_COUNT];
+    struct data data = {.rows = rows, .count = count};
+    struct ar_fit found = {values, covariance, is_identified, 0};
     struct ar_fit_problem problem = {.parameters_count = PARAMETERS_COUNT,
                                      .priors = priors,
                                      .prior_spread = AR_LINK_PRIOR_SPREAD,
                                      .start_spread = AR_LINK_START_SPREAD,
                                      .identified_max = AR_LINK_IDENTIFIED_MAX,
-                                     .rows_count = data->count,
-                                     .times_s = times_s,
-                                     .bytes = bytes,
+                                     .rows_count = count,
+                                     .times_s = &rows->time_s,
+                                     .bytes = &rows->bytes,
+                                     .stride = sizeof *rows / sizeof(double),
                                      .predict = predict,
-                                     .data = data,
+                                     .data = &data,
                                      .expected = "messages between two processes"};
-    AR_TRY(ar_fit_solve(&problem, found, err));
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
-        fit->numbers[i] = ar_link_number_start(cluster, (enum ar_link_cost)i);
+    AR_TRY(ar_fit_solve(&problem, &found, err));
+    ar_link_fit_begin(cluster, fit);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].is_alone) {
+            ar_link_fit_take(&found, LATENCY, PARAMETERS_COUNT, &fit->numbers[link->latency]);
+        }
     }
-    if (has_alone) {
-        ar_link_number_take(found, LATENCY, &fit->numbers[link->latency]);
-    }
-    ar_link_number_take(found, BANDWIDTH, &fit->numbers[link->bandwidth]);
-    fit->residual_frac = found->residual_frac;
-    fit->rows_count = data->count;
+    ar_link_fit_take(&found, BANDWIDTH, PARAMETERS_COUNT, &fit->numbers[link->bandwidth]);
+    fit->residual_frac = found.residual_frac;
+    fit->rows_count = count;
     return AR_OK;
-}
-
-enum ar_status ar_pair_fit(const struct ar_pair_link *link, const struct ar_cluster *cluster,
-                           const struct ar_pair_row *rows, size_t count, struct ar_link_fit *fit,
-                           struct ar_error *err)
-{
-    struct ar_arena arena = {NULL};
-    struct data data = {.rows = rows, .count = count};
-    enum ar_status status = fit_rows(&arena, cluster, link, &data, fit, err);
-    ar_arena_end(&arena);
-    return status;
 }

@@ -24,7 +24,9 @@ static void add_sizes(struct data *data, struct ar_collective collective)
     for (uint64_t elements = 256; elements <= 16777216; elements *= 4) {
         cr_assert_lt(data->count, ROWS_MAX);
         data->rows[data->count++] =
-            (struct ar_link_row){.collective = collective, .elements = elements};
+            (struct ar_link_row){.collective = collective,
+                                 .elements = elements,
+                                 .bytes = (double)elements * collective.element_bytes};
     }
 }
 
@@ -166,6 +168,7 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     data.count = all;
     for (size_t i = 0; i < all; i++) {
         data.rows[i].elements = 1024;
+        data.rows[i].bytes = 4096;
     }
     expect_refused(cluster, &data, "found one size, 4096 bytes");
     data.count = 0;

@@ -30,7 +30,7 @@
  * / 2.
  *
  * Which choice the library makes is its own business: NCCL takes the one of least time by its own
- * constants (ar_tuning), not by what is measured.
+ * constants (ar_tuning.h), not by what is measured.
  *
  * The same rings carry the halves of an all-reduce, and with them all-reduces on grids are made of
  * several calls (ar_library_calls()): each pays its base, its own hops, and its bytes by the
@@ -41,65 +41,69 @@
 
 #include "ar_algorithm.h"
 
-/** The choices: symbol, by trees and not rings, protocol. */
-#define AR_CHOICE_LIST(X)                                                                          \
-    X(AR_RING_LL, false, "ll")                                                                     \
-    X(AR_RING_LL128, false, "ll128")                                                               \
-    X(AR_RING_SIMPLE, false, "simple")                                                             \
-    X(AR_TREE_LL, true, "ll")                                                                      \
-    X(AR_TREE_LL128, true, "ll128")                                                                \
-    X(AR_TREE_SIMPLE, true, "simple")
-
 enum ar_choice {
-#define X(symbol, is_tree, protocol) symbol,
-    AR_CHOICE_LIST(X)
-#undef X
-        AR_CHOICES_COUNT
+    AR_RING_LL,
+    AR_RING_LL128,
+    AR_RING_SIMPLE,
+    AR_TREE_LL,
+    AR_TREE_LL128,
+    AR_TREE_SIMPLE,
+    AR_CHOICES_COUNT
 };
 
-bool ar_choice_is_tree(enum ar_choice choice);
-/** `ring` or `tree` */
-const char *ar_choice_algorithm(enum ar_choice choice);
-const char *ar_choice_protocol(enum ar_choice choice);
+/** What is said of each choice. */
+extern const struct ar_choice_facts {
+    bool is_tree;
+    const char *algorithm; /**< `ring` or `tree` */
+    const char *protocol;  /**< `ll`, `ll128`, `simple` */
+} ar_choices[AR_CHOICES_COUNT];
+
+/** What a parameter is the latency of: a call, or a hop in a node or across the network. */
+enum ar_latency { AR_LATENCY_NONE, AR_LATENCY_BASE, AR_LATENCY_NODE, AR_LATENCY_NET };
 
 /* clang-format off */
 /** The parameters: symbol, name, unit (s, B or B/s), a value to start from (for V100 and EDR
- * InfiniBand) and where that comes from. */
-#define AR_LIBRARY_PARAMETER_LIST(X)                                                               \
-    X(AR_LL_BASE,           "ll.base",                  "s",   4.0e-6,  "NCCL 2.8.4: ring 3.6 us, tree 4.4 us")    \
-    X(AR_LL_NODE_LATENCY,   "ring.ll.node.latency",     "s",   0.85e-6, "NCCL 2.8.4: 0.47 us times 1.8")           \
-    X(AR_LL_NET_LATENCY,    "ring.ll.net.latency",      "s",   2.7e-6,  "NCCL 2.8.4")                              \
-    X(AR_LL_RAMP,           "ll.ramp",                  "s",   2.0e-6,  "an order of magnitude: a hop's latency")  \
-    X(AR_LL_HALF,           "ll.half",                  "B",   2048,    "512 threads of 8 bytes, half of them")    \
-    X(AR_LL_KNEE,           "ll.knee",                  "B",   16384,   "half the data of a slot: 32 KiB")         \
-    X(AR_LL_NODE_BANDWIDTH, "ll.node.bandwidth",        "B/s", 33e9,    "NCCL 2.8.4: a quarter of the bus, 132 GB/s") \
-    X(AR_LL_NET_BANDWIDTH,  "ll.net.bandwidth",         "B/s", 6e9,     "NCCL 2.8.4: a quarter of the bus, 24 GB/s")  \
-    X(AR_LL128_BASE,        "ring.ll128.base",          "s",   10e-6,   "NCCL 2.8.4")                              \
-    X(AR_LL128_LATENCY,     "ring.ll128.node.latency",  "s",   1.9e-6,  "NCCL 2.8.4")                              \
-    X(AR_LL128_BANDWIDTH,   "ring.ll128.node.bandwidth","B/s", 121e9,   "NCCL 2.8.4: 0.92 of the bus")             \
-    X(AR_SIMPLE_BASE,       "ring.simple.base",         "s",   8.4e-6,  "NCCL 2.8.4")                              \
-    X(AR_SIMPLE_NODE_LATENCY, "ring.simple.node.latency", "s", 3.4e-6,  "NCCL 2.8.4")                              \
-    X(AR_SIMPLE_NET_LATENCY, "ring.simple.net.latency", "s",   18.2e-6, "NCCL 2.8.4: 9.6 us times 1.9, its plateau") \
-    X(AR_SIMPLE_NODE_BANDWIDTH, "ring.simple.node.bandwidth", "B/s", 132e9, "NCCL 2.8.4: bus of 6 NVLinks of 22 GB/s") \
-    X(AR_SIMPLE_NET_BANDWIDTH, "ring.simple.net.bandwidth", "B/s", 24e9, "NCCL 2.8.4: bus of 2 EDR HCAs of 12 GB/s") \
-    X(AR_TREE_LL_NODE_LATENCY, "tree.ll.node.latency",  "s",   0.94e-6, "NCCL 2.8.4: 0.52 us times 1.8")           \
-    X(AR_TREE_LL_NET_LATENCY, "tree.ll.net.latency",    "s",   5.0e-6,  "NCCL 2.8.4")                              \
-    X(AR_TREE_SIMPLE_NODE_LATENCY, "tree.simple.node.latency", "s", 28e-6, "NCCL 2.8.4")                           \
-    X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", 28e-6, "NCCL 2.8.4")                             \
-    X(AR_TREE_SIMPLE_BANDWIDTH, "tree.simple.bandwidth", "B/s", 11e9,   "NCCL 2.8.4: 0.46 of the bus, 24 GB/s")
+ * InfiniBand), the choice and the part of it that it is the latency of, where it comes from. */
+#define AR_LIBRARY_PARAMETER_LIST(X)                                                                                                  \
+    X(AR_LL_BASE, "ll.base", "s", 4.0e-6, RING_LL, BASE, "NCCL 2.8.4: ring 3.6 us, tree 4.4 us")                                      \
+    X(AR_LL_NODE_LATENCY, "ring.ll.node.latency", "s", 0.85e-6, RING_LL, NODE, "NCCL 2.8.4: 0.47 us times 1.8")                       \
+    X(AR_LL_NET_LATENCY, "ring.ll.net.latency", "s", 2.7e-6, RING_LL, NET, "NCCL 2.8.4")                                              \
+    X(AR_LL_RAMP, "ll.ramp", "s", 2.0e-6, RING_LL, NONE, "an order of magnitude: a hop's latency")                                    \
+    X(AR_LL_HALF, "ll.half", "B", 2048, RING_LL, NONE, "512 threads of 8 bytes, half of them")                                        \
+    X(AR_LL_KNEE, "ll.knee", "B", 16384, RING_LL, NONE, "half the data of a slot: 32 KiB")                                            \
+    X(AR_LL_NODE_BANDWIDTH, "ll.node.bandwidth", "B/s", 33e9, RING_LL, NONE, "NCCL 2.8.4: a quarter of the bus, 132 GB/s")            \
+    X(AR_LL_NET_BANDWIDTH, "ll.net.bandwidth", "B/s", 6e9, RING_LL, NONE, "NCCL 2.8.4: a quarter of the bus, 24 GB/s")                \
+    X(AR_LL128_BASE, "ring.ll128.base", "s", 10e-6, RING_LL128, BASE, "NCCL 2.8.4")                                                   \
+    X(AR_LL128_LATENCY, "ring.ll128.node.latency", "s", 1.9e-6, RING_LL128, NODE, "NCCL 2.8.4")                                       \
+    X(AR_LL128_BANDWIDTH, "ring.ll128.node.bandwidth", "B/s", 121e9, RING_LL, NONE, "NCCL 2.8.4: 0.92 of the bus")                    \
+    X(AR_SIMPLE_BASE, "ring.simple.base", "s", 8.4e-6, RING_SIMPLE, BASE, "NCCL 2.8.4")                                               \
+    X(AR_SIMPLE_NODE_LATENCY, "ring.simple.node.latency", "s", 3.4e-6, RING_SIMPLE, NODE, "NCCL 2.8.4")                               \
+    X(AR_SIMPLE_NET_LATENCY, "ring.simple.net.latency", "s", 18.2e-6, RING_SIMPLE, NET, "NCCL 2.8.4: 9.6 us times 1.9, its plateau")  \
+    X(AR_SIMPLE_NODE_BANDWIDTH, "ring.simple.node.bandwidth", "B/s", 132e9, RING_LL, NONE, "NCCL 2.8.4: bus of 6 NVLinks of 22 GB/s") \
+    X(AR_SIMPLE_NET_BANDWIDTH, "ring.simple.net.bandwidth", "B/s", 24e9, RING_LL, NONE, "NCCL 2.8.4: bus of 2 EDR HCAs of 12 GB/s")   \
+    X(AR_TREE_LL_NODE_LATENCY, "tree.ll.node.latency", "s", 0.94e-6, TREE_LL, NODE, "NCCL 2.8.4: 0.52 us times 1.8")                  \
+    X(AR_TREE_LL_NET_LATENCY, "tree.ll.net.latency", "s", 5.0e-6, TREE_LL, NET, "NCCL 2.8.4")                                         \
+    X(AR_TREE_SIMPLE_NODE_LATENCY, "tree.simple.node.latency", "s", 28e-6, TREE_SIMPLE, NODE, "NCCL 2.8.4")                           \
+    X(AR_TREE_SIMPLE_NET_LATENCY, "tree.simple.net.latency", "s", 28e-6, TREE_SIMPLE, NET, "NCCL 2.8.4")                              \
+    X(AR_TREE_SIMPLE_BANDWIDTH, "tree.simple.bandwidth", "B/s", 11e9, RING_LL, NONE, "NCCL 2.8.4: 0.46 of the bus, 24 GB/s")
 /* clang-format on */
 
 enum ar_library_parameter {
-#define X(symbol, name, unit, start, source) symbol,
+#define X(symbol, ...) symbol,
     AR_LIBRARY_PARAMETER_LIST(X)
 #undef X
         AR_LIBRARY_PARAMETERS_COUNT
 };
 
-const char *ar_library_parameter_name(enum ar_library_parameter parameter);
-const char *ar_library_parameter_unit(enum ar_library_parameter parameter);
-const char *ar_library_parameter_source(enum ar_library_parameter parameter);
-double ar_library_parameter_start(enum ar_library_parameter parameter);
+/** The list as a table. */
+extern const struct ar_library_parameter_facts {
+    const char *name;
+    const char *unit;
+    double start;
+    enum ar_choice choice;
+    enum ar_latency latency;
+    const char *source;
+} ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT];
 
 /** The calls of the library; all but the first are rings only. */
 enum ar_library_call {
@@ -162,73 +166,5 @@ enum { AR_LIBRARY_CALLS_MAX = 3 };
  * to disturb nobody. */
 size_t ar_library_calls(enum ar_calls calls, const struct ar_shape *shape, uint32_t gpus_per_node,
                         double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
-
-/* --- NCCL's own cost model ---------------------------------------------------------------- */
-
-struct ar_release;
-
-/** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
- * search finds in a node and across the network. */
-struct ar_tuning {
-    const char *name;   /**< `nccl-2.8.4` */
-    const char *source; /**< where the constants are published */
-    const struct ar_release *release;
-    double node_bus_Bps;
-    double net_bus_Bps;
-    uint32_t channels;  /**< its rings; 4 if nobody says otherwise */
-    bool is_pcie;       /**< no NVLink in a node */
-    bool has_net_ll128; /**< ll128 on several nodes, too: HCAs hang on the PCIe switches of their
-                             GPUs. A fit has no parameters for it */
-};
-
-/** The table of a release (`2.3.7`, `2.5.6`, `2.8.4`, `2.18.3`) with the rates of a cluster.
- * AR_BAD_DATA, a line that begins with `where`, for others. */
-enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
-                              double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err);
-
-/** That of release 2.8.4, the default. */
-struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
-
-/** `2.8.4` */
-const char *ar_tuning_release(const struct ar_tuning *tuning);
-
-/** The releases, the oldest first; NULL behind the last one. */
-const char *ar_tuning_release_at(size_t index);
-
-/** NCCL 2.3 and older have rings only. */
-bool ar_tuning_has_trees(const struct ar_tuning *tuning);
-
-/** What part of its bandwidth a simple tree of NCCL 2.8.4 reaches at a size, by its own constants:
- * between the powers of two of its table the line between them. */
-double ar_tuning_tree_efficiency(double bytes);
-
-enum ar_tuning_hop { AR_TUNING_BASE, AR_TUNING_NODE, AR_TUNING_NET };
-
-/** Latency of a choice, per call or per hop, relative to that of release 2.8.4 over NVLink. */
-double ar_tuning_hop_ratio(const struct ar_tuning *tuning, enum ar_choice choice,
-                           enum ar_tuning_hop hop);
-
-/** Where a parameter starts from, and its prior: that of the list above, latencies in the
- * proportion of the release's constants. */
-double ar_library_parameter_prior(const struct ar_tuning *tuning,
-                                  enum ar_library_parameter parameter);
-const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
-                                              enum ar_library_parameter parameter);
-
-/** Time of a choice by NCCL's own constants, in seconds.
- *
- *     ring   base + hops in the node x node + hops across x net + s x parts/p / bus
- *     tree   base + 2 ((p/n - 1) node + floor(log2 n) net) + 2 s / (bus x correction(s))
- *
- * The bus of a protocol, the latency of hops and their number differ by release
- * (tuning_releases.c). NCCL counts a reduce-scatter in one node by ll a third faster, and a reduce
- * or broadcast with one hop or with p of a tree; here all calls are of the same hops. */
-double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                      const struct ar_library_run *run);
-
-/** The open choice of least time by NCCL's own constants (2.3.7: by size); of AR_CALLS_RING and
- * AR_CALLS_TREE among rings or trees (a tree on one node is a ring for lack of an open choice). */
-enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
-                                const struct ar_library_run *run);
 
 #endif

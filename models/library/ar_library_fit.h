@@ -14,7 +14,7 @@
 
 #include <stddef.h>
 
-#include "ar_library.h"
+#include "ar_tuning.h"
 
 /** A measured all-reduce. */
 struct ar_library_row {

@@ -1,7 +1,6 @@
 #include "ar_library_fit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_fit.h"
 
@@ -17,8 +16,6 @@ struct data {
     const struct ar_library_row *rows;
     size_t count;
     enum ar_choice *choices;
-    double *times_s;
-    double *bytes;
 };
 
 static bool predict(const double *values, double *times_s, void *context)
@@ -30,63 +27,44 @@ static bool predict(const double *values, double *times_s, void *context)
     return true;
 }
 
-static void keep(const struct ar_fit *fit, size_t rows_count, struct ar_library *library)
-{
-    library->residual_frac = fit->residual_frac;
-    library->rows_count = (uint32_t)rows_count;
-    for (size_t i = 0; i < COUNT; i++) {
-        library->values[i] = fit->values[i];
-        library->is_identified[i] = fit->is_identified[i];
-        memcpy(library->covariance[i], fit->covariance[i], sizeof library->covariance[i]);
-    }
-}
-
 static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
                           struct ar_library *library, struct ar_error *err)
 {
     double priors[COUNT];
-    struct ar_fit found;
-    for (size_t i = 0; i < COUNT; i++) {
-        priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
-    }
-    for (size_t i = 0; i < data->count; i++) {
-        data->choices[i] = ar_tuning_choose(tuning, AR_CALLS_ANY, &data->rows[i].run);
-        data->times_s[i] = data->rows[i].time_s;
-        data->bytes[i] = data->rows[i].run.bytes;
-    }
+    struct ar_fit found = {library->values, &library->covariance[0][0], library->is_identified, 0};
     struct ar_fit_problem problem = {.parameters_count = COUNT,
                                      .priors = priors,
                                      .prior_spread = PRIOR_SPREAD,
                                      .start_spread = START_SPREAD,
                                      .identified_max = PRIOR_SPREAD / 2,
                                      .rows_count = data->count,
-                                     .times_s = data->times_s,
-                                     .bytes = data->bytes,
+                                     .times_s = &data->rows->time_s,
+                                     .bytes = &data->rows->run.bytes,
+                                     .stride = sizeof *data->rows / sizeof(double),
                                      .predict = predict,
                                      .data = data,
                                      .expected = "all-reduces that resemble NCCL's"};
-    enum ar_status status = ar_fit_solve(&problem, &found, err);
-    if (status == AR_OK) {
-        *library = (struct ar_library){.tuning = *tuning};
-        keep(&found, data->count, library);
+    for (size_t i = 0; i < COUNT; i++) {
+        priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
-    return status;
+    for (size_t i = 0; i < data->count; i++) {
+        data->choices[i] = ar_tuning_choose(tuning, AR_CALLS_ANY, &data->rows[i].run);
+    }
+    AR_TRY(ar_fit_solve(&problem, &found, err));
+    library->tuning = *tuning;
+    library->residual_frac = found.residual_frac;
+    library->rows_count = (uint32_t)data->count;
+    return AR_OK;
 }
 
 enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
                               size_t count, struct ar_library *library, struct ar_error *err)
 {
-    struct data data = {.rows = rows,
-                        .count = count,
-                        .choices = calloc(count + 1, sizeof *data.choices),
-                        .times_s = calloc(count + 1, sizeof(double)),
-                        .bytes = calloc(count + 1, sizeof(double))};
-    enum ar_status status = data.choices == NULL || data.times_s == NULL || data.bytes == NULL
-                                ? ar_error_no_memory(err, "the rows of a fit")
-                                : fit(tuning, &data, library, err);
+    struct data data = {
+        .rows = rows, .count = count, .choices = calloc(count + 1, sizeof *data.choices)};
+    enum ar_status status = data.choices != NULL ? fit(tuning, &data, library, err)
+                                                 : ar_error_no_memory(err, "the rows of a fit");
     free(data.choices);
-    free(data.times_s);
-    free(data.bytes);
     return status;
 }
 

@@ -1,64 +1,21 @@
-#include "ar_library.h"
+#include "ar_tuning.h"
 
 #include <math.h>
 
-static const struct {
-    bool is_tree;
-    const char *protocol;
-} choices[] = {
-#define X(symbol, is_tree, protocol) {is_tree, protocol},
-    AR_CHOICE_LIST(X)
-#undef X
-};
+const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {
+    [AR_RING_LL] = {false, "ring", "ll"},         [AR_RING_LL128] = {false, "ring", "ll128"},
+    [AR_RING_SIMPLE] = {false, "ring", "simple"}, [AR_TREE_LL] = {true, "tree", "ll"},
+    [AR_TREE_LL128] = {true, "tree", "ll128"},    [AR_TREE_SIMPLE] = {true, "tree", "simple"}};
 
-static const struct {
-    const char *name;
-    const char *unit;
-    double start;
-    const char *source;
-} parameters[] = {
-#define X(symbol, name, unit, start, source) {name, unit, start, source},
+const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
+#define X(symbol, name, unit, start, choice, latency, source)                                      \
+    {name, unit, start, AR_##choice, AR_LATENCY_##latency, source},
     AR_LIBRARY_PARAMETER_LIST(X)
 #undef X
 };
 
 /* The data of a tree's ll chunk, see the header. */
 #define TREE_LL_CHUNK 65536.0
-
-bool ar_choice_is_tree(enum ar_choice choice)
-{
-    return choices[choice].is_tree;
-}
-
-const char *ar_choice_algorithm(enum ar_choice choice)
-{
-    return choices[choice].is_tree ? "tree" : "ring";
-}
-
-const char *ar_choice_protocol(enum ar_choice choice)
-{
-    return choices[choice].protocol;
-}
-
-const char *ar_library_parameter_name(enum ar_library_parameter parameter)
-{
-    return parameters[parameter].name;
-}
-
-const char *ar_library_parameter_unit(enum ar_library_parameter parameter)
-{
-    return parameters[parameter].unit;
-}
-
-const char *ar_library_parameter_source(enum ar_library_parameter parameter)
-{
-    return parameters[parameter].source;
-}
-
-double ar_library_parameter_start(enum ar_library_parameter parameter)
-{
-    return parameters[parameter].start;
-}
 
 bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
 {
@@ -67,7 +24,7 @@ bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
     }
     return choice == AR_RING_LL128
                ? run->nodes == 1
-               : !ar_choice_is_tree(choice) || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
+               : !ar_choices[choice].is_tree || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
 }
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
@@ -142,7 +99,7 @@ double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar
                        const struct ar_library_run *run)
 {
     struct ar_library_hops hops =
-        ar_choice_is_tree(choice) ? tree_hops(run) : ar_library_ring_hops(run);
+        ar_choices[choice].is_tree ? tree_hops(run) : ar_library_ring_hops(run);
     switch (choice) {
     case AR_RING_LL:
         return ring_ll(values, run);

@@ -1,5 +1,6 @@
 /* What a fitted library predicts, and how far that is from measurements. */
 #include <math.h>
+#include <string.h>
 
 #include <gsl/gsl_statistics_double.h>
 
@@ -15,9 +16,7 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     double slopes[AR_LIBRARY_PARAMETERS_COUNT];
     double values[AR_LIBRARY_PARAMETERS_COUNT];
     double variance = 0;
-    for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        values[i] = library->values[i];
-    }
+    memcpy(values, library->values, sizeof values);
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         values[i] = library->values[i] * exp(STEP);
         double up_s = ar_library_time(values, choice, run);

@@ -1,4 +1,4 @@
-#include "table_check.h"
+#include "table.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +28,7 @@ static enum ar_status check_symmetry(const char *path, const struct ar_library *
                 return ar_error_set(
                     err, AR_BAD_DATA,
                     "%.200s: covariance of %s and %s: found %g and %g; expected the same both ways",
-                    path, ar_library_parameter_name((enum ar_library_parameter)i),
-                    ar_library_parameter_name((enum ar_library_parameter)j),
+                    path, ar_library_parameters[i].name, ar_library_parameters[j].name,
                     library->covariance[i][j], library->covariance[j][i]);
             }
         }
@@ -47,11 +46,7 @@ static enum ar_status find_least_variance(const struct ar_library *library, doub
     gsl_vector *eigenvalues = gsl_vector_alloc(COUNT);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(COUNT);
     if (matrix != NULL && eigenvalues != NULL && work != NULL) {
-        for (size_t i = 0; i < COUNT; i++) {
-            for (size_t j = 0; j < COUNT; j++) {
-                gsl_matrix_set(matrix, i, j, library->covariance[i][j]);
-            }
-        }
+        memcpy(matrix->data, library->covariance, sizeof library->covariance);
         code = gsl_eigen_symm(matrix, eigenvalues, work);
         *least = gsl_vector_min(eigenvalues);
     }
@@ -88,11 +83,7 @@ enum ar_status ar_library_read_release(const char *where, const char *value,
     char key[WHERE_SIZE];
     size_t skipped = strncmp(value, NCCL, strlen(NCCL)) == 0 ? strlen(NCCL) : 0;
     snprintf(key, sizeof key, "%.320s: tuning", where);
-    enum ar_status status = ar_tuning_find(key, value + skipped, 0, 0, &found, err);
-    if (status == AR_OK) {
-        tuning->name = found.name;
-        tuning->source = found.source;
-        tuning->release = found.release;
-    }
-    return status;
+    AR_TRY(ar_tuning_find(key, value + skipped, 0, 0, &found, err));
+    tuning->release = found.release;
+    return AR_OK;
 }

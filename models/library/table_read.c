@@ -11,8 +11,7 @@
 #include "ar_library_table.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "table_check.h"
-#include "table_columns.h"
+#include "table.h"
 
 enum { FILE_BYTES_MAX = 1 << 20, WHERE_SIZE = 320, COLUMN_NAME_SIZE = 64 };
 
@@ -161,7 +160,7 @@ static enum ar_status find_columns(const struct ar_csv *csv, size_t places[COLUM
     memcpy(names, lead, sizeof lead);
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         snprintf(covariances[i], COLUMN_NAME_SIZE, TABLE_COVARIANCE "%s",
-                 ar_library_parameter_name((enum ar_library_parameter)i));
+                 ar_library_parameters[i].name);
         names[COLUMN_COVARIANCE + i] = covariances[i];
     }
     return ar_csv_find_columns(csv, names, COLUMNS_COUNT, places, err);
@@ -173,7 +172,7 @@ static enum ar_status find_parameter(const struct ar_csv *csv, size_t row, const
     const char *names[AR_LIBRARY_PARAMETERS_COUNT];
     char where[AR_CSV_WHERE];
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        names[i] = ar_library_parameter_name((enum ar_library_parameter)i);
+        names[i] = ar_library_parameters[i].name;
         if (strcmp(name, names[i]) == 0) {
             *parameter = (enum ar_library_parameter)i;
             return AR_OK;
@@ -189,7 +188,7 @@ static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_
     enum ar_library_parameter parameter = AR_LL_BASE;
     AR_TRY(
         find_parameter(csv, row, ar_csv_cell(csv, row, places[COLUMN_PARAMETER]), &parameter, err));
-    const char *unit = ar_library_parameter_unit(parameter);
+    const char *unit = ar_library_parameters[parameter].unit;
     const char *identified = ar_csv_cell(csv, row, places[COLUMN_IDENTIFIED]);
     if (library->values[parameter] > 0) {
         return ar_csv_cell_error(csv, row, places[COLUMN_PARAMETER], "every parameter once", err);
@@ -228,8 +227,7 @@ static enum ar_status read_csv(const struct ar_csv *csv, struct ar_library_table
         if (!(table->library.values[i] > 0)) {
             return ar_error_set(err, AR_BAD_DATA,
                                 "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
-                                ar_library_parameter_name((enum ar_library_parameter)i),
-                                AR_LIBRARY_PARAMETERS_COUNT);
+                                ar_library_parameters[i].name, AR_LIBRARY_PARAMETERS_COUNT);
         }
     }
     return ar_library_check_covariance(csv->path, &table->library, err);

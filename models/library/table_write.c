@@ -3,8 +3,7 @@
 #include <math.h>
 
 #include "ar_csv.h"
-#include "ar_library_table.h"
-#include "table_columns.h"
+#include "table.h"
 
 static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
 {
@@ -22,7 +21,7 @@ static void write_head(const struct ar_library_table *table, FILE *file)
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
             "# channels: %" PRIu32 "\n# node_links: %s\n"
             "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
-            TABLE_FORMAT, library->tuning.name, library->tuning.node_bus_Bps,
+            TABLE_FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
             library->tuning.net_bus_Bps, library->tuning.channels,
             library->tuning.is_pcie ? TABLE_PCIE : TABLE_NVLINK, library->residual_frac,
             library->rows_count);
@@ -37,8 +36,7 @@ static void write_header(FILE *file)
         fprintf(file, "%s%s", i > 0 ? "," : "", lead[i]);
     }
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        fprintf(file, "," TABLE_COVARIANCE "%s",
-                ar_library_parameter_name((enum ar_library_parameter)i));
+        fprintf(file, "," TABLE_COVARIANCE "%s", ar_library_parameters[i].name);
     }
     fputc('\n', file);
 }
@@ -46,8 +44,8 @@ static void write_header(FILE *file)
 static void write_row(const struct ar_library *library, enum ar_library_parameter parameter,
                       FILE *file)
 {
-    fprintf(file, "%s,%.17g,%s,%.6g,%s,%.17g", ar_library_parameter_name(parameter),
-            library->values[parameter], ar_library_parameter_unit(parameter),
+    fprintf(file, "%s,%.17g,%s,%.6g,%s,%.17g", ar_library_parameters[parameter].name,
+            library->values[parameter], ar_library_parameters[parameter].unit,
             sqrt(library->covariance[parameter][parameter]),
             library->is_identified[parameter] ? "yes" : "no",
             ar_library_parameter_prior(&library->tuning, parameter));

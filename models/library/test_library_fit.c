@@ -46,8 +46,7 @@ static void measure(const double *values, double noise, gsl_rng *generator,
 static void draw_truth(gsl_rng *generator, double values[AR_LIBRARY_PARAMETERS_COUNT])
 {
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
-        values[i] = ar_library_parameter_start((enum ar_library_parameter)i) *
-                    exp(gsl_ran_gaussian(generator, 0.4));
+        values[i] = ar_library_parameters[i].start * exp(gsl_ran_gaussian(generator, 0.4));
     }
 }
 
@@ -95,8 +94,7 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         if (sqrt(library.covariance[i][i]) < 1e-3) {
             cr_expect_float_eq(library.values[i] / truth[i], 1, 0.01, "%s: %g, not %g",
-                               ar_library_parameter_name((enum ar_library_parameter)i),
-                               library.values[i], truth[i]);
+                               ar_library_parameters[i].name, library.values[i], truth[i]);
         }
     }
     gsl_rng_free(generator);
@@ -144,9 +142,9 @@ Test(library_fit, says_what_the_data_cannot_tell)
                                                         AR_TREE_LL_NET_LATENCY,
                                                         AR_TREE_SIMPLE_BANDWIDTH};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
-        double start = ar_library_parameter_start(unknown[i]);
+        double start = ar_library_parameters[unknown[i]].start;
         cr_expect_not(library.is_identified[unknown[i]], "%s",
-                      ar_library_parameter_name(unknown[i]));
+                      ar_library_parameters[unknown[i]].name);
         cr_expect_float_eq(library.values[unknown[i]] / start, 1, 1e-6);
     }
     cr_expect(library.is_identified[AR_SIMPLE_NODE_BANDWIDTH]);

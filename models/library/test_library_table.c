@@ -112,7 +112,7 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     table.library.tuning.is_pcie = true;
     write_table(&table);
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
-    cr_expect_str_eq(read.library.tuning.name, "nccl-2.5.6");
+    cr_expect_str_eq(read.library.tuning.release->name, "nccl-2.5.6");
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
     cr_expect_eq(read.library.tuning.channels, 12);
@@ -129,7 +129,7 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     change("# channels: 4\n# node_links: nvlink\n", "");
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
-    cr_expect_str_eq(ar_tuning_release(&read.library.tuning), "2.8.4");
+    cr_expect_str_eq(read.library.tuning.release->release, "2.8.4");
     cr_expect_eq(read.library.tuning.channels, 4);
     cr_expect_not(read.library.tuning.is_pcie);
 }

@@ -116,7 +116,7 @@ Test(tuning, release_2_3_7_takes_ll_up_to_its_limit_exactly_and_no_tree)
 {
     struct ar_tuning tuning = tuning_of("2.3.7");
     struct ar_library_run run = {.nodes = 160, .ranks = 640};
-    cr_expect_not(ar_tuning_has_trees(&tuning));
+    cr_expect_not(tuning.release->has_trees);
     static const uint32_t channels[] = {4, 12};
     for (size_t i = 0; i < 2; i++) {
         tuning.channels = channels[i];
@@ -140,7 +140,7 @@ Test(tuning, trees_are_taken_for_small_sizes_and_rings_for_large_ones)
     for (size_t i = 0; i < 3; i++) {
         struct ar_tuning tuning = tuning_of(releases[i]);
         struct ar_library_run run = {.nodes = 16, .ranks = 64, .bytes = 4};
-        cr_expect(ar_tuning_has_trees(&tuning));
+        cr_expect(tuning.release->has_trees);
         cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_TREE_LL, "%s", releases[i]);
         run.bytes = 1e9;
         cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &run), AR_RING_SIMPLE, "%s",
@@ -194,9 +194,9 @@ Test(tuning, priors_of_a_release_are_its_latencies)
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
         cr_expect_eq(ar_library_parameter_prior(&standard, parameter),
-                     ar_library_parameter_start(parameter));
+                     ar_library_parameters[parameter].start);
         cr_expect_str_eq(ar_library_parameter_prior_source(&standard, parameter),
-                         ar_library_parameter_source(parameter));
+                         ar_library_parameters[parameter].source);
     }
     cr_expect_float_eq(ar_library_parameter_prior(&old, AR_LL128_BASE), 3.6e-6, 1e-12);
     cr_expect_float_eq(ar_library_parameter_prior(&old, AR_LL_NET_LATENCY), 0.9e-6, 1e-12);

@@ -1,5 +1,5 @@
 /* NCCL's own cost model: what it expects of each choice, and which one it takes. */
-#include "tuning.h"
+#include "ar_tuning.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,9 +11,7 @@ enum { RELEASES_MAX = 16, CHANNELS = 4 };
 static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
                              double net_bus_Bps)
 {
-    return (struct ar_tuning){.name = release->name,
-                              .source = release->source,
-                              .release = release,
+    return (struct ar_tuning){.release = release,
                               .node_bus_Bps = node_bus_Bps,
                               .net_bus_Bps = net_bus_Bps,
                               .channels = CHANNELS};
@@ -37,21 +35,6 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
     }
     return ar_error_unknown(err, AR_BAD_DATA, where, "NCCL release", release, names,
                             ar_releases_count);
-}
-
-const char *ar_tuning_release(const struct ar_tuning *tuning)
-{
-    return tuning->release->release;
-}
-
-const char *ar_tuning_release_at(size_t index)
-{
-    return index < ar_releases_count ? ar_releases[index].release : NULL;
-}
-
-bool ar_tuning_has_trees(const struct ar_tuning *tuning)
-{
-    return tuning->release->has_trees;
 }
 
 /* --- parts -------------------------------------------------------------------------------- */
@@ -96,7 +79,7 @@ static double node_latency(const struct ar_tuning *tuning, enum ar_choice choice
     if (is_low_latency(choice)) {
         own *= release->ll_node_factor;
     }
-    if (ar_choice_is_tree(choice)) {
+    if (ar_choices[choice].is_tree) {
         return own;
     }
     if (release->is_net_everywhere) {
@@ -111,23 +94,43 @@ static double corrected(const double *correction, double bytes)
     return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
 }
 
-double ar_tuning_hop_ratio(const struct ar_tuning *tuning, enum ar_choice choice,
-                           enum ar_tuning_hop hop)
+/* --- priors ------------------------------------------------------------------------------- */
+
+/* Of a constant and that of release 2.8.4 over NVLink, for what a parameter is the latency of. */
+static double prior_ratio(const struct ar_tuning *tuning, enum ar_library_parameter parameter)
 {
+    enum ar_choice choice = ar_library_parameters[parameter].choice;
     struct ar_tuning standard = make(ar_release_default, 0, 0);
     const struct tuning_latency *of = &tuning->release->latency[choice];
     const struct tuning_latency *usual = &ar_release_default->latency[choice];
     double plateau =
         choice == AR_RING_SIMPLE ? tuning->release->plateau / ar_release_default->plateau : 1;
-    switch (hop) {
-    case AR_TUNING_BASE:
+    switch (ar_library_parameters[parameter].latency) {
+    case AR_LATENCY_BASE:
         return usual->base > 0 ? of->base / usual->base : 1;
-    case AR_TUNING_NET:
+    case AR_LATENCY_NET:
         return of->net / usual->net * plateau;
-    default:
+    case AR_LATENCY_NODE:
         return node_latency(tuning, choice, is_low_latency(choice)) /
                node_latency(&standard, choice, is_low_latency(choice));
+    default:
+        return 1;
     }
+}
+
+double ar_library_parameter_prior(const struct ar_tuning *tuning,
+                                  enum ar_library_parameter parameter)
+{
+    return ar_library_parameters[parameter].start * prior_ratio(tuning, parameter);
+}
+
+const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
+                                              enum ar_library_parameter parameter)
+{
+    double start = ar_library_parameters[parameter].start;
+    return ar_library_parameter_prior(tuning, parameter) == start
+               ? ar_library_parameters[parameter].source
+               : tuning->release->source;
 }
 
 /* --- times -------------------------------------------------------------------------------- */
@@ -180,8 +183,8 @@ static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run)
 {
-    return ar_choice_is_tree(choice) ? tree_time(tuning, choice, run)
-                                     : ring_time(tuning, choice, run);
+    return ar_choices[choice].is_tree ? tree_time(tuning, choice, run)
+                                      : ring_time(tuning, choice, run);
 }
 
 /* --- choice ------------------------------------------------------------------------------- */
@@ -204,7 +207,7 @@ static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     if (is_ll128(choice)) {
         return release->has_ll128 && !tuning->is_pcie;
     }
-    if (ar_choice_is_tree(choice)) {
+    if (ar_choices[choice].is_tree) {
         return release->has_trees;
     }
     double max = release->ll_channel_bytes * run->ranks * tuning->channels;
@@ -218,7 +221,7 @@ enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls ca
     double best_s = HUGE_VAL;
     for (int i = 0; i < AR_CHOICES_COUNT; i++) {
         enum ar_choice choice = (enum ar_choice)i;
-        bool is_asked = calls != (ar_choice_is_tree(choice) ? AR_CALLS_RING : AR_CALLS_TREE);
+        bool is_asked = calls != (ar_choices[choice].is_tree ? AR_CALLS_RING : AR_CALLS_TREE);
         double time_s = ar_tuning_time(tuning, choice, run);
         if (is_asked && is_open(tuning, choice, run) && time_s < best_s) {
             best = choice;

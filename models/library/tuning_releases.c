@@ -22,7 +22,7 @@
  * how many is not known here. */
 #include <math.h>
 
-#include "tuning.h"
+#include "ar_tuning.h"
 
 /* clang-format off */
 

@@ -15,8 +15,7 @@ static enum ar_status report_library(const struct ar_calibrate_request *request,
     if (request->out != NULL) {
         AR_TRY(ar_library_calibration_save(calibration, measured, request, cluster, arena, err));
     }
-    ar_measured_note(measured, ar_tuning_release(&calibration->table.library.tuning),
-                     request->notes);
+    ar_measured_note(measured, calibration->table.library.tuning.release->release, request->notes);
     ar_library_calibration_note(calibration, request->notes);
     return ar_library_calibration_print(calibration, measured, format, arena, err);
 }

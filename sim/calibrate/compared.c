@@ -24,7 +24,7 @@ struct ar_compared ar_compared_by(const struct ar_library_prediction *prediction
         .high_s = prediction->high_s,
         .tuning_s = ar_tuning_predict(reference, AR_CALLS_ANY, &row->run).time_s};
     snprintf(compared.choice, sizeof compared.choice, "%s/%s",
-             ar_choice_algorithm(prediction->choice), ar_choice_protocol(prediction->choice));
+             ar_choices[prediction->choice].algorithm, ar_choices[prediction->choice].protocol);
     return compared;
 }
 

@@ -62,7 +62,7 @@ static enum ar_status check_residual(const struct ar_library *library, struct ar
                         "fit: found a residual of %.0f %% over %" PRIu32 " rows; expected less "
                         "than %.0f %%, all-reduces that resemble those of %s with such rings",
                         library->residual_frac * 100, library->rows_count, RESIDUAL_MAX * 100,
-                        library->tuning.name);
+                        library->tuning.release->name);
 }
 
 /* --- predicted beside measured -------------------------------------------------------------- */
@@ -170,7 +170,7 @@ void ar_library_calibration_note(const struct ar_library_calibration *calibratio
             ar_note(notes,
                     "%s is %.3g times its prior: are the times and rates in the units that they "
                     "are read in?",
-                    ar_library_parameter_name(parameter), factor);
+                    ar_library_parameters[parameter].name, factor);
             return;
         }
     }
@@ -182,7 +182,7 @@ static const char *value_text(enum ar_library_parameter parameter, double value,
                               struct ar_arena *arena)
 {
     char text[AR_UNIT_TEXT];
-    const char *unit = ar_library_parameter_unit(parameter);
+    const char *unit = ar_library_parameters[parameter].unit;
     return ar_arena_text(arena, strcmp(unit, "s") == 0 ? ar_format_seconds(value, text)
                                 : strcmp(unit, "B") == 0
                                     ? ar_format_bytes((uint64_t)llround(value), text)
@@ -197,9 +197,9 @@ static struct report_parameter parameter_of(const struct ar_library *library,
     bool is_identified = library->is_identified[parameter];
     return (struct report_parameter){
         .kind = "parameter",
-        .parameter = ar_library_parameter_name(parameter),
+        .parameter = ar_library_parameters[parameter].name,
         .value = library->values[parameter],
-        .unit = ar_library_parameter_unit(parameter),
+        .unit = ar_library_parameters[parameter].unit,
         .relative_standard_error = sqrt(library->covariance[parameter][parameter]),
         .identified = is_identified,
         .state = is_identified ? "identified" : "not identified",
@@ -227,11 +227,11 @@ enum ar_status ar_library_calibration_print(const struct ar_library_calibration 
         .head = ar_arena_format(arena,
                                 "%s with rings of %s in a node and %s across the network; %" PRIu32
                                 " rows fitted, residual %.2f %%",
-                                tuning->name, ar_format_rate(tuning->node_bus_Bps, node),
+                                tuning->release->name, ar_format_rate(tuning->node_bus_Bps, node),
                                 tuning->net_bus_Bps > 0 ? ar_format_rate(tuning->net_bus_Bps, net)
                                                         : "none",
                                 library->rows_count, library->residual_frac * 100),
-        .tuning = tuning->name,
+        .tuning = tuning->release->name,
         .node_bus_Bps = tuning->node_bus_Bps,
         .net_bus_Bps = tuning->net_bus_Bps,
         .rows = library->rows_count,

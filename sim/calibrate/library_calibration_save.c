@@ -16,7 +16,7 @@ static void comment_unidentified(struct comments *comments, const struct ar_libr
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         if (!library->is_identified[i] && used + 40 < sizeof text) {
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? ", " : "",
-                                     ar_library_parameter_name((enum ar_library_parameter)i));
+                                     ar_library_parameters[i].name);
         }
     }
     comment_add(comments, "not identified by the data, near their prior: %s",

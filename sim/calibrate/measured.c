@@ -132,8 +132,11 @@ static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log
         measured->rows[measured->rows_count] = (struct ar_library_row){
             .time_s = time_s,
             .run = {.nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes}};
-        measured->own[measured->rows_count++] = (struct ar_link_row){
-            .collective = *collective, .elements = row->count, .time_s = time_s};
+        measured->own[measured->rows_count++] =
+            (struct ar_link_row){.collective = *collective,
+                                 .elements = row->count,
+                                 .bytes = (double)row->payload_bytes,
+                                 .time_s = time_s};
     }
     AR_TRY(ar_library_nodes_add(&measured->nodes, run->nodes, err));
     return measured->is_own ? ar_library_nodes_add(&measured->gpus, run->ranks, err) : AR_OK;

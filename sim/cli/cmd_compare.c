@@ -127,7 +127,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     if (options->out != NULL) {
         AR_TRY(write_out(options, &scenario, &comparison, arena, err));
     }
-    const char *release = model.reference != NULL ? ar_tuning_release(model.reference) : NULL;
+    const char *release = model.reference != NULL ? model.reference->release->release : NULL;
     ar_measured_note(measured, release, request.notes);
     return ar_comparison_write(stdout, format, &comparison, arena, err);
 }

@@ -93,8 +93,8 @@ static void show_engines(void)
         printf("%-10s %s\n", ar_engines[i]->name, ar_engines[i]->title);
     }
     printf("values of library.release:");
-    for (size_t i = 0; ar_tuning_release_at(i) != NULL; i++) {
-        printf(" %s", ar_tuning_release_at(i));
+    for (size_t i = 0; i < ar_releases_count; i++) {
+        printf(" %s", ar_releases[i].release);
     }
     puts("");
 }

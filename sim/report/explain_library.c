@@ -47,15 +47,15 @@ void explain_library(const struct ar_step *step)
     struct line lines[AR_LIBRARY_CALLS_MAX] = {0};
     size_t count = sum_up(step, lines);
     printf("All-reduce by calls of %s, ms, all buckets (choice, payload: of the last bucket)\n",
-           step->trial.library->tuning.name);
+           step->trial.library->tuning.release->name);
     printf("  %-16s %8s %8s %8s  %-12s %12s %10s\n", "call", "ranks", "nodes", "sharing", "choice",
            "payload", "time");
     for (size_t i = 0; i < count; i++) {
         const struct ar_library_run *run = &lines[i].run;
         char choice[32];
         char payload[AR_UNIT_TEXT];
-        snprintf(choice, sizeof choice, "%s/%s", ar_choice_algorithm(lines[i].choice),
-                 ar_choice_protocol(lines[i].choice));
+        snprintf(choice, sizeof choice, "%s/%s", ar_choices[lines[i].choice].algorithm,
+                 ar_choices[lines[i].choice].protocol);
         printf("  %-16s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-12s %12s %10.3f\n",
                call_names[run->call], run->ranks, run->nodes,
                run->nodes > 1 ? ar_library_sharers(run) : 1, choice,

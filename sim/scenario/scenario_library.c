@@ -26,7 +26,7 @@ static enum ar_status check_rate(const char *key, double found_Bps, double table
 static enum ar_status check_release(const struct ar_cluster_facts *facts,
                                     const struct ar_tuning *tuning, struct ar_error *err)
 {
-    const char *fitted = ar_tuning_release(tuning);
+    const char *fitted = tuning->release->release;
     if (facts->library_release[0] == '\0' || strcmp(facts->library_release, fitted) == 0) {
         return AR_OK;
     }

@@ -13,7 +13,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows",
-             trial->library->tuning.name, trial->library->rows_count);
+             trial->library->tuning.release->name, trial->library->rows_count);
     library_engine_run(trial, &ar_engine_library, head);
     ar_copy_text(trial->note, sizeof trial->note, "a model fitted to measurements");
     return AR_OK;

@@ -17,7 +17,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
-    snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.name);
+    snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.release->name);
     library_engine_run(trial, &ar_engine_nccl, head);
     ar_copy_text(trial->note, sizeof trial->note, "NCCL's own cost model, fitted to nothing");
     return AR_OK;

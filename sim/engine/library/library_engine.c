@@ -53,17 +53,17 @@ static enum ar_status refuse_cluster(const struct ar_engine *engine, const char 
 static enum ar_status check_tree(const struct ar_engine *engine, const struct ar_tuning *tuning,
                                  const struct ar_library_run *run, struct ar_error *err)
 {
-    if (!ar_tuning_has_trees(tuning)) {
+    if (!tuning->release->has_trees) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found algorithm tree, which %s does not have; expected "
                             "auto, ring, torus2d or hierarchical",
-                            engine->name, tuning->name);
+                            engine->name, tuning->release->name);
     }
     if (run->nodes == 1 && run->ranks > 1) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found algorithm tree on one node, where %s has none; "
                             "expected auto or ring",
-                            engine->name, tuning->name);
+                            engine->name, tuning->release->name);
     }
     return AR_OK;
 }
@@ -83,7 +83,8 @@ enum ar_status library_engine_check(const struct ar_engine *engine,
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found algorithm %s, which %s does not have; expected "
                             "auto, ring, tree, torus2d or hierarchical",
-                            engine->name, ar_algorithm_name(collective->algorithm), tuning->name);
+                            engine->name, ar_algorithm_name(collective->algorithm),
+                            tuning->release->name);
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
@@ -120,8 +121,7 @@ static void write_options(struct ar_trial *trial, const char *head,
     for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
         if (is_made[i]) {
             used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s/%s",
-                             ar_choice_algorithm((enum ar_choice)i),
-                             ar_choice_protocol((enum ar_choice)i));
+                             ar_choices[i].algorithm, ar_choices[i].protocol);
         }
     }
 }

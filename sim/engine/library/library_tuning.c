@@ -9,7 +9,7 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
     const char *where = release != NULL ? "--tuning" : "library.release";
     const char *named = release != NULL ? release : facts->library_release;
     if (named[0] == '\0' && release == NULL) {
-        named = ar_tuning_release(table != NULL ? &table->library.tuning : &found);
+        named = (table != NULL ? &table->library.tuning : &found)->release->release;
     }
     enum ar_status status = ar_tuning_find(where, named, facts->library_node_bus_Bps,
                                            facts->library_net_bus_Bps, &found, err);
