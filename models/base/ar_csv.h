@@ -10,6 +10,16 @@
  *
  * Every error begins with `path:line:`; the line is that where the row begins in the file. The
  * table keeps all text; the strings returned live as long as it does.
+ *
+ * A reader is a list of columns (ar_record.h) and a struct:
+ *
+ *     static const struct ar_column columns[] = {
+ *         AR_COLUMN(string, struct layer, name, "layer", "a name"),
+ *         AR_COLUMN(number, struct layer, forward_s, "forward_s", "seconds >= 0", .max = 1e9),
+ *         AR_COLUMN(count, struct layer, stride, "stride", "", .min = 1, .may_be_missing = true)};
+ *     AR_TRY(ar_csv_load(path, arena, &csv, err));
+ *     struct layer *layers = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *layers);
+ *     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), layers, sizeof *layers, err));
  */
 #ifndef AR_BASE_CSV_H
 #define AR_BASE_CSV_H
@@ -21,6 +31,7 @@
 
 #include "ar_arena.h"
 #include "ar_error.h"
+#include "ar_record.h"
 
 /** Limits of a file: far above any sensible one, low enough to stop `/dev/zero`. */
 enum { AR_CSV_BYTES_MAX = 64 * 1024 * 1024, AR_CSV_COLUMNS_MAX = 256 };
@@ -35,8 +46,8 @@ struct ar_csv_directive {
 };
 
 struct ar_csv {
-    struct ar_arena arena; /**< of all of it */
     const char *path;
+    enum ar_csv_comments comments;
     struct ar_csv_directive *directives; /**< or facts, in the order of the file */
     size_t directives_count;
     uint64_t header_line;
@@ -47,18 +58,35 @@ struct ar_csv {
     uint64_t *lines; /**< of each row */
 };
 
-/** Reads a file whose comments may be directives. It must have a header; rows may be missing. Freed
- * by ar_csv_destroy(). */
-enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err);
+/** Reads a file whose comments may be directives. It must have a header; rows may be missing. All
+ * of it is the arena's. */
+enum ar_status ar_csv_load(const char *path, struct ar_arena *arena, struct ar_csv **csv,
+                           struct ar_error *err);
 
 /** The same for a text in memory, which is copied; `path` begins error lines. */
 enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
-                            enum ar_csv_comments comments, struct ar_csv **csv,
-                            struct ar_error *err);
+                            enum ar_csv_comments comments, struct ar_arena *arena,
+                            struct ar_csv **csv, struct ar_error *err);
 
-void ar_csv_destroy(struct ar_csv *csv);
+/** Reads the directives, or facts, named like `columns` into the fields of `record`. Refused are
+ * those that are missing (all in one line), unknown unless AR_COLUMN_OTHERS is last, given twice,
+ * or other than their column says. Fields that the file does not give stay as they were: their
+ * defaults. Strings point into the table. */
+enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
+                                      void *record, struct ar_error *err);
 
-/** Checks that every directive is one of `names`, and none is given twice. */
+/** The same of the cells: `records` is an array of `rows_count` records of `size` bytes each. */
+enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
+                                size_t size, struct ar_error *err);
+
+/** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA; the column
+ * or directive must be there. For what no schema can say. */
+enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
+                            const char *expected, struct ar_error *err);
+enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
+                                      const char *expected, struct ar_error *err);
+
+/* csv_old.c: goes when all readers have lists of columns. */
 enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *const *names,
                                        size_t names_count, struct ar_error *err);
 

@@ -49,10 +49,11 @@ typedef int8_t ar_cell_flag;
 enum ar_column_kind {
     AR_COLUMN_text,                  /**< char[size] */
     AR_COLUMN_word = AR_COLUMN_text, /**< the same, of a name */
-    AR_COLUMN_string,                /**< const char *; cannot be read back */
+    AR_COLUMN_string,                /**< const char *; cannot be read back from a line */
     AR_COLUMN_count,                 /**< uint64_t, or uint32_t, which always applies */
     AR_COLUMN_number,                /**< double */
-    AR_COLUMN_flag                   /**< int8_t: yes or no */
+    AR_COLUMN_flag,                  /**< int8_t or bool: yes or no */
+    AR_COLUMN_choice                 /**< an enum, or a bool: the place of a name in `names` */
 };
 
 struct ar_column {
@@ -60,7 +61,8 @@ struct ar_column {
     enum ar_column_kind kind;
     size_t offset;       /**< of the field in the record */
     size_t size;         /**< of the field */
-    const char *help;    /**< one line for the documentation */
+    const char *help;    /**< one line for the documentation; of what is read from files, what is
+                              expected there: "seconds >= 0"; "": said by kind and limits */
     int digits;          /**< significant ones in CSV and JSON; 0: nine */
     const char *heading; /**< in tables, `\n` begins a second line; NULL: not in tables; a table
                               whose headings are all empty has none */
@@ -70,6 +72,12 @@ struct ar_column {
     bool is_rare;        /**< left out of a table in which no record has it */
     bool is_boolean;     /**< a flag that is true or false in JSON */
     const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
+    /* Of what is read: */
+    double min, max; /**< of a count or a number; max 0: as much as the field holds, and min
+                          0 with it: any number, also below 0 */
+    const char *const *names; /**< of a choice; NULL ends them */
+    bool may_be_empty;        /**< the field then stays as it was */
+    bool may_be_missing;      /**< the same of a whole column, or a directive */
 };
 
 enum { AR_DECIMALS_NEEDED = -1 };
@@ -85,6 +93,12 @@ struct ar_columns {
     const struct ar_column *list;
     size_t count;
 };
+
+/** The last of a list whose files may have others, too. */
+#define AR_COLUMN_OTHERS                                                                           \
+    {                                                                                              \
+        .name = NULL                                                                               \
+    }
 
 /** The columns of an array. */
 #define AR_COLUMNS(array) ((struct ar_columns){(array), sizeof(array) / sizeof((array)[0])})
@@ -142,8 +156,14 @@ void ar_record_write_line(FILE *file, struct ar_columns columns, const void *rec
 enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
                                    struct ar_error *err);
 
-/** Reads the field of one column from the text of its cell; false if that is wrong. */
+/** Reads the field of one column from the text of its cell; false if that is wrong. Empty text
+ * makes it a field that does not apply. A string is not copied. */
 bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record);
+
+/** What a cell of the column must hold: `a whole number from 1 to 16`; returns its help, or `text`.
+ */
+enum { AR_COLUMN_EXPECTED = 160 };
+const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED]);
 
 /** Writes name, kind and help of every column. */
 enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err);

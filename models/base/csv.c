@@ -1,13 +1,13 @@
 /* Questions to a table that csv_read.c has read. */
 #include "ar_csv.h"
 
+#include <assert.h>
 #include <csv.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
-#include "ar_units.h"
 
 const char *ar_csv_show(const char *text, char shown[64])
 {
@@ -16,55 +16,6 @@ const char *ar_csv_show(const char *text, char shown[64])
         *letter = (unsigned char)*letter < 0x20 ? '?' : *letter; /* ends of lines in quotes */
     }
     return shown;
-}
-
-/* Appends "; did you mean "x"?" or the list of names. */
-static void suggest(char *target, size_t size, const char *name, const char *const *names,
-                    size_t names_count)
-{
-    const char *nearest = ar_nearest_name(name, names, names_count);
-    if (nearest != NULL) {
-        snprintf(target, size, "did you mean \"%s\"?", nearest);
-        return;
-    }
-    size_t used = (size_t)snprintf(target, size, "expected one of");
-    for (size_t i = 0; i < names_count && used < size; i++) {
-        used += (size_t)snprintf(target + used, size - used, "%s %s", i > 0 ? "," : "", names[i]);
-    }
-}
-
-static bool is_among(const char *name, const char *const *names, size_t names_count)
-{
-    for (size_t i = 0; i < names_count; i++) {
-        if (strcmp(name, names[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *const *names,
-                                       size_t names_count, struct ar_error *err)
-{
-    char shown[64];
-    char hint[256];
-    for (size_t i = 0; i < csv->directives_count; i++) {
-        const struct ar_csv_directive *directive = &csv->directives[i];
-        const char *key = directive->key;
-        if (!is_among(key, names, names_count)) {
-            suggest(hint, sizeof hint, key, names, names_count);
-            return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown directive \"%s\"; %s",
-                                csv->path, directive->line, ar_csv_show(key, shown), hint);
-        }
-        const struct ar_csv_directive *first = ar_csv_find_directive(csv, key);
-        if (first != directive) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": directive \"%s\" is given again; expected it once "
-                                "(line %" PRIu64 ")",
-                                csv->path, directive->line, key, first->line);
-        }
-    }
-    return AR_OK;
 }
 
 const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key)
@@ -81,35 +32,6 @@ const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, con
 {
     const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
     return directive == NULL ? fallback : directive->value;
-}
-
-/* The units library accepts what people type; a cell is plain decimal. */
-static bool parse_number(const char *text, double min, double max, double *number)
-{
-    struct ar_error ignored;
-    double value;
-    if (text[0] == '\0' || strspn(text, "0123456789.eE+-") != strlen(text) ||
-        ar_parse_number("", text, min, max, &value, &ignored) != AR_OK) {
-        return false;
-    }
-    *number = value + 0.0; /* no -0 */
-    return true;
-}
-
-enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double min,
-                                       double max, const char *expected, double *number,
-                                       struct ar_error *err)
-{
-    const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
-    double value = 0;
-    char shown[64];
-    if (directive != NULL && !parse_number(directive->value, min, max, &value)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": directive \"%s\" is \"%s\"; expected %s", csv->path,
-                            directive->line, key, ar_csv_show(directive->value, shown), expected);
-    }
-    *number = value;
-    return AR_OK;
 }
 
 const char *ar_csv_column_name(const struct ar_csv *csv, size_t column)
@@ -132,51 +54,165 @@ bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
     return ar_csv_find_column(csv, name) != SIZE_MAX;
 }
 
-static enum ar_status check_column(const struct ar_csv *csv, size_t column, bool allows_others,
-                                   const char *const *names, size_t names_count,
-                                   struct ar_error *err)
+/* --- schemas ----------------------------------------------------------------------------- */
+
+/* Directives and columns are placed alike. */
+static size_t given_count(const struct ar_csv *csv, bool is_directive)
 {
-    char shown[64];
-    char hint[256];
-    const char *name = csv->cells[column];
-    bool is_wanted = is_among(name, names, names_count);
-    if (!is_wanted && !allows_others) {
-        suggest(hint, sizeof hint, name, names, names_count);
-        return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": unknown column \"%s\"; %s",
-                            csv->path, csv->header_line, ar_csv_show(name, shown), hint);
-    }
-    if (is_wanted && ar_csv_find_column(csv, name) != column) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": column \"%s\" is given twice; expected it once",
-                            csv->path, csv->header_line, name);
-    }
-    return AR_OK;
+    return is_directive ? csv->directives_count : csv->columns_count;
 }
 
-enum ar_status ar_csv_place_columns(const struct ar_csv *csv, const char *const *names,
-                                    size_t names_count, enum ar_csv_strictness strictness,
-                                    size_t *places, struct ar_error *err)
+static const char *given_name(const struct ar_csv *csv, bool is_directive, size_t place)
 {
-    for (size_t i = 0; i < csv->columns_count; i++) {
-        AR_TRY(check_column(csv, i, strictness != AR_CSV_EXACT, names, names_count, err));
+    return is_directive ? csv->directives[place].key : csv->cells[place];
+}
+
+static enum ar_status report_unknown(const char *where, const char *noun, const char *name,
+                                     struct ar_columns columns, struct ar_error *err)
+{
+    const char *names[AR_CSV_COLUMNS_MAX];
+    for (size_t i = 0; i < columns.count; i++) {
+        names[i] = columns.list[i].name;
     }
-    for (size_t i = 0; i < names_count; i++) {
-        places[i] = ar_csv_find_column(csv, names[i]);
-        if (places[i] == SIZE_MAX && strictness != AR_CSV_AS_THERE_ARE) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": column \"%s\" is missing; expected it in the "
-                                "header",
-                                csv->path, csv->header_line, names[i]);
+    return ar_error_unknown(err, AR_BAD_DATA, where, noun, name, names, columns.count);
+}
+
+static bool is_needed(const struct ar_column *column)
+{
+    return column->name != NULL && !column->may_be_missing;
+}
+
+/* All that is not there, in one line. */
+static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
+                                    struct ar_columns columns, const size_t *places,
+                                    struct ar_error *err)
+{
+    char list[256] = "";
+    size_t used = 0;
+    size_t count = 0;
+    for (size_t i = 0; i < columns.count; i++) {
+        if (places[i] == SIZE_MAX && is_needed(&columns.list[i]) && used < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s \"%s\"",
+                                     count++ > 0 ? "," : "", columns.list[i].name);
+        }
+    }
+    const char *plural = count > 1 ? "s" : "";
+    const char *verb = count > 1 ? "are" : "is";
+    const char *pronoun = count > 1 ? "them" : "it";
+    if (count > 0 && is_directive) {
+        return ar_error_set(
+            err, AR_BAD_DATA,
+            "%s: directive%s%s %s missing; expected %s as \"# KEY %s VALUE\" before "
+            "the header",
+            csv->path, plural, list, verb, pronoun, csv->comments == AR_CSV_FACTS ? ":" : "=");
+    }
+    return count == 0 ? AR_OK
+                      : ar_error_set(err, AR_BAD_DATA,
+                                     "%s:%" PRIu64 ": column%s%s %s missing; expected %s in the "
+                                     "header",
+                                     csv->path, csv->header_line, plural, list, verb, pronoun);
+}
+
+/* Where each column of a schema is; SIZE_MAX: nowhere. */
+static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
+                                struct ar_columns columns, size_t places[AR_CSV_COLUMNS_MAX],
+                                struct ar_error *err)
+{
+    const char *noun = is_directive ? "directive" : "column";
+    size_t listed = columns.count;
+    listed -= listed > 0 && columns.list[listed - 1].name == NULL;
+    assert(columns.count <= AR_CSV_COLUMNS_MAX);
+    memset(places, 0xff, columns.count * sizeof *places);
+    for (size_t i = 0; i < given_count(csv, is_directive); i++) {
+        const char *name = given_name(csv, is_directive, i);
+        uint64_t line = is_directive ? csv->directives[i].line : csv->header_line;
+        char where[AR_CSV_WHERE];
+        char shown[64];
+        size_t column = 0;
+        while (column < listed && strcmp(columns.list[column].name, name) != 0) {
+            column++;
+        }
+        snprintf(where, sizeof where, "%.280s:%" PRIu64, csv->path, line);
+        if (column == columns.count) {
+            return report_unknown(where, noun, ar_csv_show(name, shown), columns, err);
+        }
+        if (column < listed && places[column] != SIZE_MAX) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: %s \"%s\" is given twice; expected it once",
+                                where, noun, name);
+        }
+        if (column < listed) {
+            places[column] = i;
+        }
+    }
+    return check_missing(csv, is_directive, columns, places, err);
+}
+
+static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const char *noun,
+                                 const char *name, const char *text, const char *expected,
+                                 struct ar_error *err)
+{
+    char shown[64];
+    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s \"%s\" is \"%s\"; expected %s",
+                        csv->path, line, noun, name, ar_csv_show(text, shown), expected);
+}
+
+static bool read_field(const struct ar_column *column, const char *text, void *record)
+{
+    return text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record);
+}
+
+enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_columns columns,
+                                      void *record, struct ar_error *err)
+{
+    size_t places[AR_CSV_COLUMNS_MAX];
+    char expected[AR_COLUMN_EXPECTED];
+    AR_TRY(place_all(csv, true, columns, places, err));
+    for (size_t i = 0; i < columns.count; i++) {
+        const struct ar_column *column = &columns.list[i];
+        if (places[i] != SIZE_MAX &&
+            !read_field(column, csv->directives[places[i]].value, record)) {
+            return ar_csv_directive_error(csv, column->name, ar_column_expected(column, expected),
+                                          err);
         }
     }
     return AR_OK;
 }
 
-enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
-                                   size_t names_count, size_t *places, struct ar_error *err)
+enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns columns, void *records,
+                                size_t size, struct ar_error *err)
 {
-    return ar_csv_place_columns(csv, names, names_count, AR_CSV_EXACT, places, err);
+    size_t places[AR_CSV_COLUMNS_MAX];
+    char expected[AR_COLUMN_EXPECTED];
+    AR_TRY(place_all(csv, false, columns, places, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        char *record = (char *)records + row * size;
+        for (size_t i = 0; i < columns.count; i++) {
+            const struct ar_column *column = &columns.list[i];
+            if (places[i] != SIZE_MAX &&
+                !read_field(column, ar_csv_cell(csv, row, places[i]), record)) {
+                return ar_csv_error(csv, row, column->name, ar_column_expected(column, expected),
+                                    err);
+            }
+        }
+    }
+    return AR_OK;
 }
+
+enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
+                                      const char *expected, struct ar_error *err)
+{
+    const struct ar_csv_directive *found = ar_csv_find_directive(csv, key);
+    return wrong_text(csv, found->line, "directive", key, found->value, expected, err);
+}
+
+enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
+                            const char *expected, struct ar_error *err)
+{
+    const char *text = ar_csv_cell(csv, row, ar_csv_find_column(csv, column));
+    return wrong_text(csv, csv->lines[row], "column", column, text, expected, err);
+}
+
+/* --- the rest ---------------------------------------------------------------------------- */
 
 const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV_WHERE])
 {
@@ -187,35 +223,6 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column)
 {
     return csv->cells[(row + 1) * csv->columns_count + column];
-}
-
-enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
-                                 const char *expected, struct ar_error *err)
-{
-    char shown[64];
-    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": column \"%s\" is \"%s\"; expected %s",
-                        csv->path, csv->lines[row], csv->cells[column],
-                        ar_csv_show(ar_csv_cell(csv, row, column), shown), expected);
-}
-
-enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double min,
-                             double max, const char *expected, double *number, struct ar_error *err)
-{
-    if (!parse_number(ar_csv_cell(csv, row, column), min, max, number)) {
-        return ar_csv_cell_error(csv, row, column, expected, err);
-    }
-    return AR_OK;
-}
-
-enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t min,
-                            uint64_t max, const char *expected, uint64_t *count,
-                            struct ar_error *err)
-{
-    struct ar_error ignored;
-    if (ar_parse_count("", ar_csv_cell(csv, row, column), min, max, count, &ignored) != AR_OK) {
-        return ar_csv_cell_error(csv, row, column, expected, err);
-    }
-    return AR_OK;
 }
 
 void ar_csv_write_cell(FILE *file, const char *text, bool is_first)

@@ -11,7 +11,6 @@
 struct loader {
     struct ar_csv *csv;
     struct csv_parser parser;
-    enum ar_csv_comments comments;
     char *room;        /* for texts: no more bytes than the file has, and an end */
     uint64_t line;     /* where the line begins, which quotes may make longer */
     size_t line_cells; /* of it */
@@ -101,7 +100,7 @@ static bool is_blank(char letter)
 /* Bytes of the key of `# key = value` or `# key: value`; 0 for a comment without. */
 static size_t key_size(const struct loader *loader, const char *text, size_t bytes)
 {
-    bool is_fact = loader->comments == AR_CSV_FACTS;
+    bool is_fact = loader->csv->comments == AR_CSV_FACTS;
     size_t size = 0;
     while (size < bytes &&
            (is_fact ? text[size] != ':' && !is_blank(text[size])
@@ -124,10 +123,10 @@ static enum ar_status read_comment(struct loader *loader, const char *text, size
         text++;
     }
     size_t size = key_size(loader, text, (size_t)(end - text));
-    if (size == 0 && loader->comments == AR_CSV_DIRECTIVES) {
+    if (size == 0 && loader->csv->comments == AR_CSV_DIRECTIVES) {
         return AR_OK;
     }
-    if (csv->columns_count > 0 && loader->comments == AR_CSV_DIRECTIVES) {
+    if (csv->columns_count > 0 && loader->csv->comments == AR_CSV_DIRECTIVES) {
         return ar_error_set(loader->err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": directive after the header (line %" PRIu64
                             "), where it would be ignored; expected it before",
@@ -222,7 +221,8 @@ static enum ar_status read_lines(struct loader *loader, const char *text, size_t
 }
 
 /* Room for as many cells, directives and rows as there can be. */
-static enum ar_status make_room(struct loader *loader, const char *text, size_t bytes)
+static enum ar_status make_room(struct loader *loader, struct ar_arena *arena, const char *text,
+                                size_t bytes)
 {
     struct ar_csv *csv = loader->csv;
     size_t cells = 2;
@@ -234,21 +234,21 @@ static enum ar_status make_room(struct loader *loader, const char *text, size_t 
         cells += is_end || text[i] == ',';
         comments += text[i] == '#';
     }
-    loader->room = ar_arena_alloc(&csv->arena, bytes + 3, 1);
-    csv->cells = ar_arena_alloc(&csv->arena, cells, sizeof *csv->cells);
-    csv->lines = ar_arena_alloc(&csv->arena, lines, sizeof *csv->lines);
-    csv->directives = ar_arena_alloc(&csv->arena, comments, sizeof *csv->directives);
+    loader->room = ar_arena_alloc(arena, bytes + 3, 1);
+    csv->cells = ar_arena_alloc(arena, cells, sizeof *csv->cells);
+    csv->lines = ar_arena_alloc(arena, lines, sizeof *csv->lines);
+    csv->directives = ar_arena_alloc(arena, comments, sizeof *csv->directives);
     bool has_room =
         loader->room != NULL && csv->cells != NULL && csv->lines != NULL && csv->directives != NULL;
     return has_room ? AR_OK : ar_error_no_memory(loader->err, csv->path);
 }
 
-static enum ar_status parse(struct ar_csv *csv, const char *text, size_t bytes,
-                            enum ar_csv_comments comments, struct ar_error *err)
+static enum ar_status parse(struct ar_csv *csv, struct ar_arena *arena, const char *text,
+                            size_t bytes, struct ar_error *err)
 {
-    struct loader loader = {.csv = csv, .comments = comments, .err = err};
+    struct loader loader = {.csv = csv, .err = err};
     size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    AR_TRY(make_room(&loader, text, bytes));
+    AR_TRY(make_room(&loader, arena, text, bytes));
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         return ar_error_no_memory(err, csv->path);
     }
@@ -263,38 +263,27 @@ static enum ar_status parse(struct ar_csv *csv, const char *text, size_t bytes,
 }
 
 enum ar_status ar_csv_parse(const char *path, const char *text, size_t bytes,
-                            enum ar_csv_comments comments, struct ar_csv **csv,
-                            struct ar_error *err)
+                            enum ar_csv_comments comments, struct ar_arena *arena,
+                            struct ar_csv **csv, struct ar_error *err)
 {
-    struct ar_csv *parsed = calloc(1, sizeof *parsed);
-    if (parsed == NULL) {
+    struct ar_csv *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
+    const char *kept = ar_arena_text(arena, path);
+    if (parsed == NULL || kept == NULL) {
         return ar_error_no_memory(err, path);
     }
-    parsed->path = ar_arena_text(&parsed->arena, path);
-    enum ar_status status = parsed->path != NULL ? parse(parsed, text, bytes, comments, err)
-                                                 : ar_error_no_memory(err, path);
-    if (status != AR_OK) {
-        ar_csv_destroy(parsed);
-        return status;
-    }
+    *parsed = (struct ar_csv){.path = kept, .comments = comments};
+    AR_TRY(parse(parsed, arena, text, bytes, err));
     *csv = parsed;
     return AR_OK;
 }
 
-enum ar_status ar_csv_load(const char *path, struct ar_csv **csv, struct ar_error *err)
+enum ar_status ar_csv_load(const char *path, struct ar_arena *arena, struct ar_csv **csv,
+                           struct ar_error *err)
 {
     char *text;
     size_t bytes;
     AR_TRY(ar_file_read(path, AR_CSV_BYTES_MAX, "a CSV file", &text, &bytes, err));
-    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_DIRECTIVES, csv, err);
+    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_DIRECTIVES, arena, csv, err);
     free(text);
     return status;
-}
-
-void ar_csv_destroy(struct ar_csv *csv)
-{
-    if (csv != NULL) {
-        ar_arena_end(&csv->arena);
-        free(csv);
-    }
 }

@@ -1,6 +1,5 @@
 #include "ar_record.h"
 
-#include <csv.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,11 +13,9 @@ enum { DIGITS = 9 };
 
 const char *ar_column_kind_name(enum ar_column_kind kind)
 {
-    static const char *const names[] = {[AR_COLUMN_text] = "text",
-                                        [AR_COLUMN_string] = "text",
-                                        [AR_COLUMN_count] = "count",
-                                        [AR_COLUMN_number] = "number",
-                                        [AR_COLUMN_flag] = "yes/no"};
+    static const char *const names[] = {
+        [AR_COLUMN_text] = "text",     [AR_COLUMN_string] = "text", [AR_COLUMN_count] = "count",
+        [AR_COLUMN_number] = "number", [AR_COLUMN_flag] = "yes/no", [AR_COLUMN_choice] = "name"};
     return names[kind];
 }
 
@@ -73,6 +70,13 @@ static int field_flag(const struct ar_column *column, const void *record)
     return *((const int8_t *)record + column->offset);
 }
 
+static size_t field_choice(const struct ar_column *column, const void *record)
+{
+    uint32_t place = 0; /* of an enum, or the first byte of it */
+    memcpy(&place, (const char *)record + column->offset, column->size);
+    return place;
+}
+
 static bool applies(const struct ar_column *column, const void *record)
 {
     switch (column->kind) {
@@ -82,6 +86,8 @@ static bool applies(const struct ar_column *column, const void *record)
         return isfinite(record_number(column, record));
     case AR_COLUMN_flag:
         return field_flag(column, record) >= 0;
+    case AR_COLUMN_choice:
+        return true;
     default:
         return field_text(column, record)[0] != '\0';
     }
@@ -103,44 +109,11 @@ const char *record_cell(const struct ar_column *column, const void *record, char
         return room;
     case AR_COLUMN_flag:
         return field_flag(column, record) > 0 ? "yes" : "no";
+    case AR_COLUMN_choice:
+        return column->names[field_choice(column, record)];
     default:
         return field_text(column, record);
     }
-}
-
-void ar_record_clear(struct ar_columns columns, void *record)
-{
-    for (size_t i = 0; i < columns.count; i++) {
-        ar_record_read_cell(&columns.list[i], "", record);
-    }
-}
-
-bool ar_record_read_cell(const struct ar_column *column, const char *text, void *record)
-{
-    char *field = (char *)record + column->offset;
-    char *end = NULL;
-    bool is_empty = text[0] == '\0';
-    if (column->kind == AR_COLUMN_text) {
-        if (strlen(text) >= column->size) {
-            return false;
-        }
-        memset(field, 0, column->size); /* records are compared as bytes, too */
-        memcpy(field, text, strlen(text));
-        return true;
-    }
-    if (column->kind == AR_COLUMN_count && column->size == sizeof(uint64_t)) {
-        uint64_t count = is_empty ? AR_NO_COUNT : strtoull(text, &end, 10);
-        memcpy(field, &count, sizeof count);
-    } else if (column->kind == AR_COLUMN_number) {
-        double number = is_empty ? (double)NAN : strtod(text, &end);
-        memcpy(field, &number, sizeof number);
-    } else if (column->kind == AR_COLUMN_flag) {
-        *(int8_t *)field = is_empty ? AR_NO_FLAG : strcmp(text, "yes") == 0;
-        return is_empty || strcmp(text, "yes") == 0 || strcmp(text, "no") == 0;
-    } else if (is_empty) {
-        memset(field, 0, column->size); /* a string, a short count */
-    }
-    return is_empty || (end != NULL && *end == '\0');
 }
 
 /* --- CSV ---------------------------------------------------------------------------------- */
@@ -160,58 +133,6 @@ static void write_names(FILE *file, struct ar_columns columns)
         ar_csv_write_cell(file, columns.list[i].name, i == 0);
     }
     fputc('\n', file);
-}
-
-struct line_reader {
-    struct ar_columns columns;
-    void *record;
-    size_t count;
-    bool is_wrong; /* an error is written */
-    struct ar_error *err;
-};
-
-static void read_cell(void *text, size_t bytes, void *data)
-{
-    struct line_reader *reader = data;
-    size_t place = reader->count++;
-    (void)bytes;
-    if (place >= reader->columns.count || reader->is_wrong) {
-        return;
-    }
-    const struct ar_column *column = &reader->columns.list[place];
-    if (!ar_record_read_cell(column, text, reader->record)) {
-        reader->is_wrong = true;
-        ar_error_set(reader->err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected a %s",
-                     column->name, (const char *)text, ar_column_kind_name(column->kind));
-    }
-}
-
-enum ar_status ar_record_read_line(struct ar_columns columns, const char *line, void *record,
-                                   struct ar_error *err)
-{
-    struct line_reader reader = {.columns = columns, .record = record, .err = err};
-    struct csv_parser parser;
-    size_t bytes = strlen(line);
-    if (csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_APPEND_NULL) != 0) {
-        return ar_error_no_memory(err, "a line of CSV");
-    }
-    bool is_csv = csv_parse(&parser, line, bytes, read_cell, NULL, &reader) == bytes &&
-                  csv_fini(&parser, read_cell, NULL, &reader) == 0;
-    bool has_memory = csv_error(&parser) != CSV_ENOMEM;
-    csv_free(&parser);
-    if (!has_memory) {
-        return ar_error_no_memory(err, "a line of CSV");
-    }
-    if (reader.is_wrong) {
-        return AR_BAD_DATA;
-    }
-    if (!is_csv || reader.count != columns.count) {
-        const char *missing = reader.count < columns.count ? columns.list[reader.count].name : "";
-        return ar_error_set(err, AR_BAD_DATA, "column \"%s\": found %zu cells%s; expected %zu",
-                            missing, reader.count, is_csv ? "" : " and a quote out of place",
-                            columns.count);
-    }
-    return AR_OK;
 }
 
 /* --- JSON --------------------------------------------------------------------------------- */
@@ -250,7 +171,7 @@ void ar_json_members(FILE *file, struct ar_columns columns, const void *record)
             ar_json_text(file, field_text(column, record));
         } else if (!applies(column, record)) {
             fputs("null", file);
-        } else if (column->kind != AR_COLUMN_flag) {
+        } else if (column->kind == AR_COLUMN_count || column->kind == AR_COLUMN_number) {
             fputs(record_cell(column, record, room), file);
         } else if (column->is_boolean) {
             fputs(field_flag(column, record) > 0 ? "true" : "false", file);

@@ -1,16 +1,19 @@
 /* What a CSV file may look like; files of traces and costs have tests beside their readers. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_file.h"
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 static struct ar_csv *parsed(const char *text, enum ar_csv_comments comments)
 {
     struct ar_error err;
     struct ar_csv *csv = NULL;
-    enum ar_status status = ar_csv_parse("x.csv", text, strlen(text), comments, &csv, &err);
+    enum ar_status status = ar_csv_parse("x.csv", text, strlen(text), comments, &arena, &csv, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return csv;
 }
@@ -36,7 +39,6 @@ Test(csv, cells_may_have_commas_quotes_and_ends_of_lines)
     cr_expect_eq(csv->lines[2], 7);
     char where[AR_CSV_WHERE];
     cr_expect_str_eq(ar_csv_where(csv, 1, where), "x.csv:6");
-    ar_csv_destroy(csv);
 }
 
 Test(csv, comments_are_directives_before_the_header_or_facts_anywhere)
@@ -53,11 +55,9 @@ Test(csv, comments_are_directives_before_the_header_or_facts_anywhere)
         cr_expect_str_eq(facts->directives[i].value, expected[i][1]);
         cr_expect_eq(facts->directives[i].line, lines[i]);
     }
-    ar_csv_destroy(facts);
     struct ar_csv *directives = parsed(text, AR_CSV_DIRECTIVES);
     cr_assert_eq(directives->directives_count, 1);
     cr_expect_str_eq(ar_csv_directive_text(directives, "format", ""), "1");
-    ar_csv_destroy(directives);
 }
 
 Test(csv, wrong_files_are_refused_with_their_line)
@@ -77,8 +77,8 @@ Test(csv, wrong_files_are_refused_with_their_line)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct ar_error err;
         struct ar_csv *csv = NULL;
-        enum ar_status status =
-            ar_csv_parse("x.csv", cases[i][0], strlen(cases[i][0]), AR_CSV_DIRECTIVES, &csv, &err);
+        enum ar_status status = ar_csv_parse("x.csv", cases[i][0], strlen(cases[i][0]),
+                                             AR_CSV_DIRECTIVES, &arena, &csv, &err);
         cr_assert_eq(status, AR_BAD_DATA, "%zu", i);
         cr_expect_null(csv);
         cr_expect_not_null(strstr(err.text, cases[i][1]), "%s", err.text);
@@ -91,7 +91,6 @@ static enum ar_status place(const char *header, enum ar_csv_strictness strictnes
     static const char *const names[] = {"gpus", "time_s"};
     struct ar_csv *csv = parsed(header, AR_CSV_DIRECTIVES);
     enum ar_status status = ar_csv_place_columns(csv, names, 2, strictness, places, err);
-    ar_csv_destroy(csv);
     return status;
 }
 
@@ -135,7 +134,6 @@ Test(csv, what_is_written_is_what_is_read)
         cr_expect_str_eq(ar_csv_cell(csv, i, 0), cells[i]);
         cr_expect_str_eq(ar_csv_cell(csv, i, 1), cells[i]);
     }
-    ar_csv_destroy(csv);
     free(text);
 }
 
@@ -162,4 +160,109 @@ Test(file, a_file_is_read_whole_or_not_at_all)
     cr_expect_str_eq(err.text, "ar_file_test.txt: No such file or directory; expected digits");
     cr_expect_eq(ar_file_read(".", 9, "digits", &text, &bytes, &err), AR_NO_INPUT);
     cr_expect_str_eq(err.text, ".: is a directory; expected digits");
+}
+
+struct layer {
+    char name[8];
+    const char *source;
+    double time_s;
+    uint64_t elements;
+    uint32_t stride;
+    enum { CONV, LOSS } kind;
+    bool is_fused;
+};
+
+static const char *const kinds[] = {"conv", "loss", NULL};
+
+static const struct ar_column layer_columns[] = {
+    AR_COLUMN(text, struct layer, name, "layer", ""),
+    AR_COLUMN(string, struct layer, source, "source", "where it is from", .may_be_empty = true),
+    AR_COLUMN(number, struct layer, time_s, "time_s", "seconds >= 0", .max = 1e9),
+    AR_COLUMN(count, struct layer, elements, "elements", "", .may_be_missing = true),
+    AR_COLUMN(count, struct layer, stride, "stride", "", .min = 1, .max = 16),
+    AR_COLUMN(choice, struct layer, kind, "kind", "", .names = kinds),
+    AR_COLUMN(flag, struct layer, is_fused, "fused", ""),
+};
+
+Test(csv, a_list_of_columns_reads_the_rows_of_a_file_in_any_order)
+{
+    struct ar_error err;
+    struct layer layers[2] = {{.elements = 7, .source = "none"}, {.elements = 7}};
+    struct ar_csv *csv = parsed("fused,kind,stride,time_s,layer,source\n"
+                                "yes,loss,2,-0,fc,\nno,conv,1,1e-3,c1,a book\n",
+                                AR_CSV_DIRECTIVES);
+    cr_assert_eq(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), layers, sizeof layers[0], &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_str_eq(layers[0].name, "fc");
+    cr_expect_str_eq(layers[0].source, "none", "an empty cell leaves the default");
+    cr_expect_str_eq(layers[1].source, "a book");
+    cr_expect_not(signbit(layers[0].time_s));
+    cr_expect_eq(layers[1].time_s, 1e-3);
+    cr_expect_eq(layers[1].elements, 7, "so does a missing column");
+    cr_expect(layers[0].stride == 2 && layers[0].kind == LOSS && layers[0].is_fused);
+    cr_expect(layers[1].stride == 1 && layers[1].kind == CONV && !layers[1].is_fused);
+}
+
+Test(csv, what_a_list_of_columns_does_not_allow_is_said_with_where_and_what_is_expected)
+{
+    static const char *const cases[][2] = {
+        {"layer,source\n", "x.csv:1: columns \"time_s\", \"stride\", \"kind\", \"fused\" are "
+                           "missing; expected them in the header"},
+        {"layer,source,time_s,stride,kind\n", "column \"fused\" is missing; expected it in"},
+        {"layer,layer\n", "x.csv:1: column \"layer\" is given twice; expected it once"},
+        {"layer,sourc\n", "x.csv:1: unknown column \"sourc\"; did you mean \"source\"?"},
+        {"a2345678,,0,1,conv,no", "column \"layer\" is \"a2345678\"; expected a text of 1 to 7 "},
+        {",,0,1,conv,no", "column \"layer\" is \"\""},
+        {"a,,-1,1,conv,no", "x.csv:2: column \"time_s\" is \"-1\"; expected seconds >= 0"},
+        {"a,,nan,1,conv,no", "expected seconds >= 0"},
+        {"a,,2e9,1,conv,no", "expected seconds >= 0"},
+        {"a,,0,17,conv,no", "\"stride\" is \"17\"; expected a whole number from 1 to 16"},
+        {"a,,0,1.5,conv,no", "expected a whole number from 1 to 16"},
+        {"a,,0,1,pool,no", "column \"kind\" is \"pool\"; expected conv or loss"},
+        {"a,,0,1,conv,1", "column \"fused\" is \"1\"; expected yes or no"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_error err = {.text = ""};
+        struct layer layer = {.name = ""};
+        char text[256];
+        snprintf(text, sizeof text, "%s%s", i < 4 ? "" : "layer,source,time_s,stride,kind,fused\n",
+                 cases[i][0]);
+        struct ar_csv *csv = parsed(text, AR_CSV_DIRECTIVES);
+        cr_expect_eq(ar_csv_read_rows(csv, AR_COLUMNS(layer_columns), &layer, sizeof layer, &err),
+                     AR_BAD_DATA);
+        cr_expect_not_null(strstr(err.text, cases[i][1]), "found %s\nwant  %s", err.text,
+                           cases[i][1]);
+    }
+}
+
+Test(csv, directives_and_facts_are_read_by_a_list_too)
+{
+    static const struct ar_column some[] = {
+        AR_COLUMN(count, struct layer, stride, "batch", ""),
+        AR_COLUMN(string, struct layer, source, "source", "", .may_be_missing = true),
+        AR_COLUMN_OTHERS};
+    struct ar_columns all = AR_COLUMNS(some);
+    struct ar_columns strict = {some, 2};
+    struct ar_error err;
+    struct layer layer = {.source = "none"};
+    cr_assert_eq(ar_csv_read_directives(parsed("# batch = 32\na\n", AR_CSV_DIRECTIVES), strict,
+                                        &layer, &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_eq(layer.stride, 32);
+    cr_expect_str_eq(layer.source, "none");
+    cr_expect_eq(ar_csv_read_directives(parsed("a\n# batch: 8\n# more: x\n#\n", AR_CSV_FACTS), all,
+                                        &layer, &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_eq(layer.stride, 8);
+    static const char *const cases[][2] = {
+        {"a\n", "x.csv: directive \"batch\" is missing; expected it as \"# KEY = VALUE\" before"},
+        {"# batch = x\na\n", "x.csv:1: directive \"batch\" is \"x\"; expected a whole number"},
+        {"# batch = 1\n# batch = 1\na\n", "x.csv:2: directive \"batch\" is given twice"},
+        {"# batch = 1\n# bath = 1\na\n", "x.csv:2: unknown directive \"bath\"; did you mean"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_csv *csv = parsed(cases[i][0], AR_CSV_DIRECTIVES);
+        cr_expect_eq(ar_csv_read_directives(csv, strict, &layer, &err), AR_BAD_DATA);
+        cr_expect_not_null(strstr(err.text, cases[i][1]), "found %s", err.text);
+    }
 }

@@ -247,11 +247,12 @@ static enum ar_status read_text(const char *path, const char *text, size_t bytes
     if (found == NULL) {
         return ar_error_no_memory(err, "the table of a library");
     }
-    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &csv, err);
+    struct ar_arena arena = {NULL};
+    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_FACTS, &arena, &csv, err);
     if (status == AR_OK) {
         status = read_csv(csv, found, err);
-        ar_csv_destroy(csv);
     }
+    ar_arena_end(&arena);
     if (status == AR_OK) {
         *table = *found;
     }

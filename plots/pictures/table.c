@@ -194,11 +194,6 @@ static enum ar_status read_column(struct reader *reader, size_t column)
     return AR_OK;
 }
 
-static void destroy_csv(void *csv)
-{
-    ar_csv_destroy(csv);
-}
-
 static enum ar_status load(const char *path, struct ar_arena *arena, const struct ar_csv **csv,
                            struct ar_error *err)
 {
@@ -207,9 +202,9 @@ static enum ar_status load(const char *path, struct ar_arena *arena, const struc
         return ar_error_set(err, AR_NO_INPUT, "%s: cannot read: %s; expected a CSV file", path,
                             strerror(errno));
     }
-    AR_TRY(ar_csv_load(path, &loaded, err));
-    *csv = ar_arena_own(arena, loaded, destroy_csv);
-    return *csv == NULL ? ar_error_no_memory(err, path) : AR_OK;
+    AR_TRY(ar_csv_load(path, arena, &loaded, err));
+    *csv = loaded;
+    return AR_OK;
 }
 
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file file, struct ar_arena *arena,

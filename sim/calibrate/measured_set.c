@@ -7,11 +7,6 @@
 
 enum { SET, FILE_NAME, CLUSTER, ENGINE, ALGORITHM, SOURCE, COLUMNS_COUNT };
 
-static void destroy(void *csv)
-{
-    ar_csv_destroy(csv);
-}
-
 enum ar_status ar_measured_sets_read(const char *path, struct ar_arena *arena,
                                      struct ar_measured_set **sets, size_t *count,
                                      struct ar_error *err)
@@ -20,10 +15,7 @@ enum ar_status ar_measured_sets_read(const char *path, struct ar_arena *arena,
                                                      "engine", "algorithm", "source"};
     size_t places[COLUMNS_COUNT];
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
-    if (ar_arena_own(arena, csv, destroy) == NULL) {
-        return ar_error_no_memory(err, "measured sets");
-    }
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
     AR_TRY(ar_csv_find_columns(csv, names, COLUMNS_COUNT, places, err));
     struct ar_measured_set *made = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made);
     if (made == NULL) {

@@ -222,10 +222,8 @@ enum ar_status published_add_ranges(const char *path, const struct published_req
                                     struct published_rows *rows, struct ar_error *err)
 {
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
-    enum ar_status status = add_lines(csv, request, rows, err);
-    ar_csv_destroy(csv);
-    return status;
+    AR_TRY(ar_csv_load(path, &rows->arena, &csv, err));
+    return add_lines(csv, request, rows, err);
 }
 
 /* Reads the files that are named, or all that are shipped. */

@@ -262,20 +262,12 @@ static enum ar_status check_name(const struct published_rows *rows, const struct
     return AR_OK;
 }
 
-static void end_csv(void *csv)
-{
-    ar_csv_destroy(csv);
-}
-
 enum ar_status published_read_file(const char *path, struct published_rows *rows,
                                    struct ar_error *err)
 {
     struct places places;
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
-    if (ar_arena_own(&rows->arena, csv, end_csv) == NULL) { /* the rows point into it */
-        return ar_error_no_memory(err, "the published runs");
-    }
+    AR_TRY(ar_csv_load(path, &rows->arena, &csv, err)); /* the rows point into it */
     AR_TRY(find_columns(csv, &places, err));
     struct published *all =
         ar_arena_alloc(&rows->arena, rows->count + csv->rows_count, sizeof *all);

@@ -23,7 +23,8 @@ struct training_file_phase {
 };
 
 struct training_file {
-    struct ar_csv *csv; /**< texts of the directives; owned */
+    struct ar_arena arena;
+    struct ar_csv *csv; /**< texts of the directives */
     char name[TRAINING_NAME];
     uint64_t images;      /**< of an epoch */
     uint64_t eval_images; /**< of an evaluation; 0: none */

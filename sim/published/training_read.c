@@ -220,7 +220,7 @@ static void name_file(const struct ar_csv *csv, struct training_file *file)
 
 static enum ar_status read_file(const char *path, struct training_file *file, struct ar_error *err)
 {
-    AR_TRY(ar_csv_load(path, &file->csv, err));
+    AR_TRY(ar_csv_load(path, &file->arena, &file->csv, err));
     AR_TRY(check_version(file->csv, err));
     AR_TRY(read_directives(file->csv, file, err));
     AR_TRY(read_phases(file->csv, file, err));
@@ -247,7 +247,7 @@ enum ar_status training_file_load(const char *name, struct training_file **file,
 void training_file_destroy(struct training_file *file)
 {
     if (file != NULL) {
-        ar_csv_destroy(file->csv);
+        ar_arena_end(&file->arena);
         free(file);
     }
 }

@@ -106,11 +106,12 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_conv_points *poin
                                    struct ar_error *err)
 {
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
+    struct ar_arena arena = {NULL};
+    AR_TRY(ar_csv_load(path, &arena, &csv, err));
     struct ar_conv_points loaded = {.list = calloc(csv->rows_count + 1, sizeof *loaded.list)};
     enum ar_status status =
         loaded.list == NULL ? ar_error_no_memory(err, path) : read_points(csv, &loaded, err);
-    ar_csv_destroy(csv);
+    ar_arena_end(&arena);
     if (status != AR_OK) {
         free(loaded.list);
         return status;

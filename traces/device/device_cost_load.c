@@ -121,8 +121,8 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_device_cost 
 }
 
 /* The file of convolutions lies beside the cost table. */
-static enum ar_status read_convolutions(struct ar_csv *csv, struct ar_device_cost *cost,
-                                        struct ar_error *err)
+static enum ar_status read_convolutions(const struct ar_csv *csv, struct ar_arena *arena,
+                                        struct ar_device_cost *cost, struct ar_error *err)
 {
     const char *name = ar_csv_directive_text(csv, "convolutions", NULL);
     const char *slash = strrchr(csv->path, '/');
@@ -130,31 +130,32 @@ static enum ar_status read_convolutions(struct ar_csv *csv, struct ar_device_cos
         return AR_OK;
     }
     int folder_bytes = slash == NULL || name[0] == '/' ? 0 : (int)(slash - csv->path) + 1;
-    const char *path = ar_arena_format(&csv->arena, "%.*s%s", folder_bytes, csv->path, name);
+    const char *path = ar_arena_format(arena, "%.*s%s", folder_bytes, csv->path, name);
     return path == NULL ? ar_error_no_memory(err, csv->path)
                         : ar_conv_points_load(path, &cost->points, err);
 }
 
-static enum ar_status read_table(struct ar_csv *csv, struct ar_device_cost *cost,
-                                 struct ar_error *err)
+static enum ar_status read_table(const struct ar_csv *csv, struct ar_arena *arena,
+                                 struct ar_device_cost *cost, struct ar_error *err)
 {
     static const char *const directives[] = {"source", "convolutions"};
     AR_TRY(ar_csv_check_directives(csv, directives, 2, err));
     AR_TRY(read_rows(csv, cost, err));
     ar_copy_stem(cost->name, sizeof cost->name, csv->path, ".cost.csv");
     ar_copy_text(cost->source, sizeof cost->source, ar_csv_directive_text(csv, "source", ""));
-    return read_convolutions(csv, cost, err);
+    return read_convolutions(csv, arena, cost, err);
 }
 
 enum ar_status ar_device_cost_load(const char *path, struct ar_device_cost **cost,
                                    struct ar_error *err)
 {
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
+    struct ar_arena arena = {NULL};
+    AR_TRY(ar_csv_load(path, &arena, &csv, err));
     struct ar_device_cost *loaded = calloc(1, sizeof *loaded);
     enum ar_status status =
-        loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, loaded, err);
-    ar_csv_destroy(csv);
+        loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, &arena, loaded, err);
+    ar_arena_end(&arena);
     if (status != AR_OK) {
         ar_device_cost_destroy(loaded);
         return status;

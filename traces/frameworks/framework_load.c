@@ -155,13 +155,14 @@ enum ar_status ar_framework_load(const char *path, struct ar_framework **framewo
                                  struct ar_error *err)
 {
     struct ar_csv *csv;
+    struct ar_arena arena = {NULL};
     struct ar_framework *loaded = NULL;
-    AR_TRY(ar_csv_load(path, &csv, err));
+    AR_TRY(ar_csv_load(path, &arena, &csv, err));
     enum ar_status status = ar_framework_create(NULL, (struct ar_settings){0}, &loaded, err);
     if (status == AR_OK) {
         status = read_table(csv, loaded, err);
     }
-    ar_csv_destroy(csv);
+    ar_arena_end(&arena);
     if (status != AR_OK) {
         ar_framework_destroy(loaded);
         return status;

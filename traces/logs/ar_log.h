@@ -128,7 +128,7 @@ struct ar_logs {
     /** The `# key: value` lines of a CSV file; the key of other comments is empty. */
     const struct ar_csv_directive *facts;
     size_t facts_count;
-    struct ar_csv *csv; /**< private: the file that the facts belong to */
+    struct ar_arena arena; /**< private: of the file that the facts belong to */
 };
 
 /** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least

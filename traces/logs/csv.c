@@ -236,8 +236,9 @@ static enum ar_status take_rows(struct ar_logs *logs, const struct ar_csv *csv,
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                            struct ar_error *err)
 {
-    AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, &logs->csv, err));
-    logs->facts = logs->csv->directives;
-    logs->facts_count = logs->csv->directives_count;
-    return take_rows(logs, logs->csv, err);
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_parse(logs->path, text, bytes, AR_CSV_FACTS, &logs->arena, &csv, err));
+    logs->facts = csv->directives;
+    logs->facts_count = csv->directives_count;
+    return take_rows(logs, csv, err);
 }

@@ -127,7 +127,7 @@ void ar_logs_destroy(struct ar_logs *logs)
         free(logs->runs[i].rows);
     }
     free(logs->runs);
-    ar_csv_destroy(logs->csv);
+    ar_arena_end(&logs->arena);
     free(logs->path);
     free(logs);
 }

@@ -60,10 +60,12 @@ static uint64_t sum_column(const struct ar_csv *csv, const char *name)
 Test(resnet50, a_forward_pass_is_4089184256_multiply_accumulates)
 {
     struct ar_csv *csv;
+    struct ar_arena arena = {NULL};
     struct ar_error err;
-    cr_assert_eq(ar_csv_load(SHIPPED("resnet50-v1.5.csv"), &csv, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_csv_load(SHIPPED("resnet50-v1.5.csv"), &arena, &csv, &err), AR_OK, "%s",
+                 err.text);
     cr_expect_eq(sum_column(csv, "macs"), 4089184256);
-    ar_csv_destroy(csv);
+    ar_arena_end(&arena);
 }
 
 Test(resnet50, layers_stand_in_forward_order)

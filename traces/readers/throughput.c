@@ -144,9 +144,10 @@ static enum ar_status compare(const char *root, const char *file, read_function 
 {
     char path[PATH_SIZE];
     struct ar_csv *csv;
+    struct ar_arena arena = {NULL};
     struct inputs inputs;
     AR_TRY(load_inputs(root, &inputs, err));
-    enum ar_status status = ar_csv_load(join(root, file, path), &csv, err);
+    enum ar_status status = ar_csv_load(join(root, file, path), &arena, &csv, err);
     if (status != AR_OK) {
         free_inputs(&inputs);
         return status;
@@ -154,7 +155,7 @@ static enum ar_status compare(const char *root, const char *file, read_function 
     struct ar_throughput *made = calloc(csv->rows_count + 1, sizeof *made);
     status =
         made == NULL ? ar_error_no_memory(err, path) : read(csv, &inputs, made, rows_count, err);
-    ar_csv_destroy(csv);
+    ar_arena_end(&arena);
     free_inputs(&inputs);
     if (status != AR_OK) {
         free(made);

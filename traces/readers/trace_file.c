@@ -26,11 +26,12 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_trace_file **file,
                                   struct ar_error *err)
 {
     struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &csv, err));
+    struct ar_arena arena = {NULL};
+    AR_TRY(ar_csv_load(path, &arena, &csv, err));
     struct ar_trace_file *loaded = calloc(1, sizeof *loaded);
     enum ar_status status =
         loaded == NULL ? ar_error_no_memory(err, path) : read_file(csv, loaded, err);
-    ar_csv_destroy(csv);
+    ar_arena_end(&arena);
     if (status != AR_OK) {
         ar_trace_file_destroy(loaded);
         return status;
