@@ -1,144 +1,195 @@
 #include "arguments.h"
 
+#include <float.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <string.h>
 
-#include "ar_text.h"
+#include "ar_units.h"
 #include "backends.h"
 
-/* One option; `offset` leads to its `const char *` in struct arguments, or to its bool if it has no
- * placeholder. */
+enum { COUNT_MAX = 1000000 };
+
+/* What an option's field in struct arguments is. */
+enum kind {
+    FLAG,    /* bool; it takes no value */
+    TEXT,    /* const char *, as all of the following begin with a value */
+    COUNT,   /* uint32_t */
+    BYTES,   /* uint32_t */
+    SECONDS, /* double */
+};
+
 struct option_row {
     const char *name;
     const char *placeholder;
+    enum kind kind;
     size_t offset;
     const char *standard; /* NULL: none */
     const char *help;
+    double min, max;      /* of numbers, */
+    const char *expected; /* in words if they have units */
 };
 
 #define AT(field) offsetof(struct arguments, field)
 
 static const struct option_row rows[] = {
-    {"backend", "B", AT(backend), "host", "what runs the ranks, see below"},
-    {"algorithms", "LIST", AT(algorithms), "all", "all-reduce algorithms, or all"},
-    {"shapes", "LIST", AT(shapes), "all",
-     "grids: all (every X*Y = N), square, node, or XxY,...; ring is always Nx1"},
-    {"ranks", "LIST", AT(ranks), NULL,
-     "4,6 or 2:64:x2; default: host 4, mpi and nccl all processes or GPUs, cuda 4"},
-    {"payload", "LIST", AT(payload), NULL,
-     "sizes 64KiB,1MiB or 4KiB:64MiB:x4 [1MiB], or 'remainders': 0, 1, N-1, N, N+1 and 10007 "
-     "elements"},
-    {"channels", "LIST", AT(channels), "1", "parts of the payload with rank orders of their own"},
-    {"datatype", "T", AT(datatype), "fp32", "fp32 or fp16"},
-    {"repetitions", "K", AT(repetitions), "20", "timed runs of each case"},
-    {"warmup", "K", AT(warmup), "3", "runs before, checked but not timed"},
-    {"window", "W", AT(window), "8", "slots of a connection"},
-    {"slot", "SIZE", AT(slot), "256KiB",
-     "most that a slot holds; messages go in pieces (host, mpi)"},
-    {"ranks-per-node", "G", AT(ranks_per_node), NULL,
-     "for the rank orders of channels and shape 'node'; default: what is there"},
-    {"memory", "M", AT(memory), NULL,
-     "host or device: where mpi's buffers are; device needs a CUDA-aware MPI"},
-    {"graph", NULL, AT(graph), NULL, "cuda: replay a captured CUDA graph"},
-    {"timeout", "TIME", AT(timeout), "30s", "give up when a rank waits that long"},
-    {"check-only", NULL, AT(check_only), NULL,
-     "check each case once and take no times; payload: remainders"},
-    {"probes", NULL, AT(probes), NULL,
-     "measure links, copies, sums and starts instead; payload: 64MiB"},
-    {"out", "FILE", AT(out), NULL, "write the CSV there instead of to stdout"},
-    {"quiet", NULL, AT(quiet), NULL, "no notes and no progress on stderr"},
-    {"version", NULL, AT(version), NULL, "print the version"},
-    {"help", NULL, AT(help), NULL, "this text"},
+    {"backend", "B", TEXT, AT(backend), "host", .help = "what runs the ranks, see below"},
+    {"algorithms", "LIST", TEXT, AT(algorithms), "all", .help = "all-reduce algorithms, or all"},
+    {"shapes", "LIST", TEXT, AT(shapes), "all",
+     .help = "grids: all (every X*Y = N), square, node, or XxY,...; ring is always Nx1"},
+    {"ranks", "LIST", TEXT, AT(ranks), NULL,
+     .help = "4,6 or 2:64:x2; default: host 4, mpi and nccl all processes or GPUs, cuda 4"},
+    {"payload", "LIST", TEXT, AT(payload), NULL,
+     .help =
+         "sizes 64KiB,1MiB or 4KiB:64MiB:x4 [1MiB], or 'remainders': 0, 1, N-1, N, N+1 and 10007 "
+         "elements"},
+    {"channels", "LIST", TEXT, AT(channels), "1",
+     .help = "parts of the payload with rank orders of their own"},
+    {"datatype", "T", TEXT, AT(datatype), "fp32", .help = "fp32 or fp16"},
+    {"repetitions", "K", COUNT, AT(config.repetitions), "20", .help = "timed runs of each case",
+     .min = 1, .max = COUNT_MAX},
+    {"warmup", "K", COUNT, AT(config.warmup), "3", .help = "runs before, checked but not timed",
+     .min = 0, .max = COUNT_MAX},
+    {"window", "W", COUNT, AT(config.window), "8", .help = "slots of a connection", .min = 1,
+     .max = AR_WINDOW_MAX},
+    {"slot", "SIZE", BYTES, AT(config.slot_bytes), "256KiB",
+     .help = "most that a slot holds; messages go in pieces (host, mpi)", .min = sizeof(float),
+     .max = 1 << 30, .expected = "4B to 1GiB"},
+    {"ranks-per-node", "G", COUNT, AT(ranks_per_node), NULL,
+     .help = "for the rank orders of channels and shape 'node'; default: what is there", .min = 1,
+     .max = UINT32_MAX},
+    {"memory", "M", TEXT, AT(memory), NULL,
+     .help = "host or device: where mpi's buffers are; device needs a CUDA-aware MPI"},
+    {"graph", NULL, FLAG, AT(config.uses_graph), NULL,
+     .help = "cuda: replay a captured CUDA graph"},
+    {"timeout", "TIME", SECONDS, AT(config.timeout_s), "30s",
+     .help = "give up when a rank waits that long", .min = 1e-3, .max = 1e6,
+     .expected = "1ms to 1000000s"},
+    {"check-only", NULL, FLAG, AT(check_only), NULL,
+     .help = "check each case once and take no times; payload: remainders"},
+    {"probes", NULL, FLAG, AT(probes), NULL,
+     .help = "measure links, copies, sums and starts instead; payload: 64MiB"},
+    {"out", "FILE", TEXT, AT(out), NULL, .help = "write the CSV there instead of to stdout"},
+    {"quiet", NULL, FLAG, AT(quiet), NULL, .help = "no notes and no progress on stderr"},
+    {"version", NULL, FLAG, AT(version), NULL, .help = "print the version"},
+    {"help", NULL, FLAG, AT(help), NULL, .help = "this text"},
 };
 
 enum { ROWS_COUNT = sizeof rows / sizeof rows[0], LONG_OPTION = 1000 };
 
-/* getopt_long() does not take `text`: nobody knows it, or it has a value where none is taken. */
-static enum ar_status report_option(const char *text, struct ar_error *err)
+/* A number with a unit. */
+static enum ar_status parse_size(const struct option_row *row, const char *where, const char *text,
+                                 double *number, struct ar_error *err)
 {
-    const char *names[ROWS_COUNT];
-    char name[64];
-    ar_copy_text(name, sizeof name, text + strspn(text, "-"));
-    name[strcspn(name, "=")] = '\0';
-    for (size_t i = 0; i < ROWS_COUNT; i++) {
-        names[i] = rows[i].name;
-        if (strcmp(name, names[i]) == 0) {
-            return ar_error_set(err, AR_USAGE, "found \"%.60s\"; expected --%s without a value",
-                                text, name);
-        }
+    uint64_t bytes = 0;
+    AR_TRY(row->kind == BYTES ? ar_parse_bytes(where, text, &bytes, err)
+                              : ar_parse_seconds(where, text, number, err));
+    *number = row->kind == BYTES ? (double)bytes : *number;
+    if (*number < row->min || *number > row->max) {
+        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s", where, text,
+                            row->expected);
     }
-    const char *nearest = ar_nearest_name(name, names, ROWS_COUNT);
-    return ar_error_set(err, AR_USAGE, "unknown option \"%.60s\"%s%s%s see --help", text,
-                        nearest != NULL ? "; did you mean \"--" : "",
-                        nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : ";");
-}
-
-static enum ar_status store(const struct option_row *row, const char *value, bool is_again,
-                            struct arguments *arguments, struct ar_error *err)
-{
-    if (row->placeholder == NULL) {
-        *(bool *)((char *)arguments + row->offset) = true;
-        return AR_OK;
-    }
-    const char **place = (const char **)((char *)arguments + row->offset);
-    if (is_again) {
-        return ar_error_set(err, AR_USAGE,
-                            "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once", row->name,
-                            *place, value);
-    }
-    *place = value;
     return AR_OK;
 }
 
-static void take_rows(struct arguments *arguments, struct option longs[ROWS_COUNT + 1])
+static enum ar_status store(const struct option_row *row, const char *text,
+                            struct arguments *arguments, struct ar_error *err)
 {
-    *arguments = (struct arguments){.backend = NULL};
-    for (size_t i = 0; i < ROWS_COUNT; i++) {
-        if (rows[i].standard != NULL) {
-            *(const char **)((char *)arguments + rows[i].offset) = rows[i].standard;
-        }
-        longs[i] = (struct option){rows[i].name,
-                                   rows[i].placeholder != NULL ? required_argument : no_argument,
-                                   NULL, LONG_OPTION};
+    void *place = (char *)arguments + row->offset;
+    char where[32];
+    uint64_t count = 0;
+    double number = 0;
+    snprintf(where, sizeof where, "--%s", row->name);
+    switch (row->kind) {
+    case FLAG:
+        *(bool *)place = true;
+        break;
+    case TEXT:
+        *(const char **)place = text;
+        break;
+    case COUNT:
+        AR_TRY(ar_parse_count(where, text, (uint64_t)row->min, (uint64_t)row->max, &count, err));
+        *(uint32_t *)place = (uint32_t)count;
+        break;
+    case BYTES:
+        AR_TRY(parse_size(row, where, text, &number, err));
+        *(uint32_t *)place = (uint32_t)number;
+        break;
+    case SECONDS:
+        AR_TRY(parse_size(row, where, text, place, err));
+        break;
     }
-    longs[ROWS_COUNT] = (struct option){NULL, 0, NULL, 0};
+    return AR_OK;
+}
+
+static enum ar_status find_memory(const struct backend *backend, struct arguments *arguments,
+                                  struct ar_error *err)
+{
+    for (size_t i = 0; i < BACKEND_MEMORIES && backend->memories[i] != NULL; i++) {
+        const struct memory *memory = backend->memories[i];
+        if (arguments->memory == NULL || strcmp(arguments->memory, memory->name) == 0) {
+            arguments->config.memory = memory;
+            return AR_OK;
+        }
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "--memory: found \"%.60s\"; expected what backend %s has in this build, "
+                        "such as %s",
+                        arguments->memory, backend->name, backend->memories[0]->name);
+}
+
+/* What options say of each other. */
+static enum ar_status find_backend(struct arguments *arguments, const struct backend **backend,
+                                   struct ar_error *err)
+{
+    AR_TRY(backend_find(arguments->backend, backend, err));
+    AR_TRY(find_memory(*backend, arguments, err));
+    if (arguments->config.uses_graph && !(*backend)->has_graphs) {
+        return ar_error_set(err, AR_USAGE, "--graph: found with backend %s; expected backend cuda",
+                            (*backend)->name);
+    }
+    if (arguments->check_only && arguments->probes) {
+        return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
+    }
+    return AR_OK;
 }
 
 enum ar_status arguments_parse(int argc, char **argv, struct arguments *arguments,
-                               struct ar_error *err)
+                               const struct backend **backend, struct ar_error *err)
 {
-    struct option longs[ROWS_COUNT + 1];
-    bool is_given[ROWS_COUNT] = {false};
-    enum ar_status status = AR_OK;
-    take_rows(arguments, longs);
+    struct option longs[ROWS_COUNT + 1] = {{NULL, 0, NULL, 0}};
+    const char *given[ROWS_COUNT] = {NULL};
+    *arguments = (struct arguments){.backend = NULL};
+    for (size_t i = 0; i < ROWS_COUNT; i++) {
+        int takes_value = rows[i].kind == FLAG ? no_argument : required_argument;
+        longs[i] = (struct option){rows[i].name, takes_value, NULL, LONG_OPTION};
+        AR_TRY(rows[i].standard == NULL ? AR_OK
+                                        : store(&rows[i], rows[i].standard, arguments, err));
+    }
     opterr = 0;
-    while (status == AR_OK) {
-        int index = -1;
-        int found = getopt_long(argc, argv, ":h", longs, &index);
-        const char *text = argv[optind > 1 ? optind - 1 : 0];
-        char letter[] = {'-', (char)optopt, '\0'};
-        if (found == -1) {
-            break;
-        }
-        if (found == LONG_OPTION) {
-            status = store(&rows[index], optarg, is_given[index], arguments, err);
-            is_given[index] = true;
-        } else if (found == 'h') {
+    int index = -1;
+    for (int found; (found = getopt_long(argc, argv, "h", longs, &index)) != -1;) {
+        if (found == 'h') {
             arguments->help = true;
-        } else if (found == ':') {
-            status =
-                ar_error_set(err, AR_USAGE, "option \"%.60s\" needs a value; see --help", text);
-        } else { /* optopt is that of a known option, a letter, or 0 for an unknown name */
-            bool is_letter = optopt != 0 && optopt != LONG_OPTION;
-            status = report_option(is_letter ? letter : text, err);
+        } else if (found != LONG_OPTION) {
+            return ar_error_set(err, AR_USAGE,
+                                "found \"%.60s\"; expected an option of --help, with a value "
+                                "where one stands there",
+                                argv[optind > 1 ? optind - 1 : 1]);
+        } else if (given[index] != NULL) {
+            return ar_error_set(err, AR_USAGE,
+                                "--%s: found twice, \"%.60s\" and \"%.60s\"; expected once",
+                                rows[index].name, given[index], optarg);
+        } else {
+            given[index] = optarg;
+            AR_TRY(ar_error_as_usage(store(&rows[index], optarg, arguments, err), err));
         }
     }
-    if (status == AR_OK && optind < argc) {
+    if (optind < argc) {
         return ar_error_set(err, AR_USAGE, "unexpected argument \"%.60s\"; see --help",
                             argv[optind]);
     }
-    return status;
+    return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
 }
 
 void help_write(FILE *file)

@@ -1,13 +1,10 @@
 /** \file arguments.h
- * The command line of allreckon-validate. Values stay text here and are parsed by cases.h.
+ * The command line of allreckon-validate. Lists stay text here and are parsed by cases.h.
  */
 #ifndef AR_VALIDATE_ARGUMENTS_H
 #define AR_VALIDATE_ARGUMENTS_H
 
-#include <stdbool.h>
-#include <stdio.h>
-
-#include "ar_error.h"
+#include "backend.h"
 
 struct arguments {
     const char *backend;
@@ -17,15 +14,10 @@ struct arguments {
     const char *payload;  /**< NULL: depends on what is measured */
     const char *channels; /**< list */
     const char *datatype;
-    const char *repetitions;
-    const char *warmup;
-    const char *window;
-    const char *slot;
-    const char *ranks_per_node; /**< NULL: what the backend finds */
-    const char *memory;         /**< NULL: the backend's default */
-    const char *timeout;
-    const char *out; /**< NULL: stdout */
-    bool graph;
+    const char *memory;      /**< NULL: the backend's default */
+    const char *out;         /**< NULL: stdout */
+    uint32_t ranks_per_node; /**< 0: what the backend finds */
+    struct run_config config;
     bool check_only;
     bool probes;
     bool quiet;
@@ -33,9 +25,10 @@ struct arguments {
     bool version;
 };
 
-/** Parses `argv`; defaults are filled in. An option with a value may be given once. */
+/** Parses `argv`; defaults are filled in. An option with a value may be given once. The backend and
+ * its memory are found, unless help or version is all that is wanted. */
 enum ar_status arguments_parse(int argc, char **argv, struct arguments *arguments,
-                               struct ar_error *err);
+                               const struct backend **backend, struct ar_error *err);
 
 /** Writes --help, with the backends of this build. */
 void help_write(FILE *file);

@@ -56,15 +56,14 @@ static enum ar_status add_local(struct measurement row, enum probe probe, const 
 }
 
 enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
-                                const struct run_config *config, uint32_t ranks,
-                                struct cases *cases, struct ar_error *err)
+                                uint32_t ranks, struct cases *cases, struct ar_error *err)
 {
     static const uint64_t nothing = 0;
     struct measurement row = {.ranks = ranks,
                               .ranks_per_node = ranks,
                               .channels = 1,
                               .shape = {.x = ranks, .y = 1},
-                              .repetitions = config->repetitions};
+                              .repetitions = arguments->config.repetitions};
     uint64_t *elements;
     size_t count;
     if (backend->tier == NULL) {
@@ -74,7 +73,7 @@ enum ar_status cases_add_probes(const struct arguments *arguments, const struct 
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(cases_elements(arguments, row.type, "64MiB", &cases->arena, &elements, &count, err));
     AR_TRY(add_pairs(backend, row, elements, count, cases, err));
-    snprintf(row.tier, sizeof row.tier, "%s", config->memory->name);
+    snprintf(row.tier, sizeof row.tier, "%s", arguments->config.memory->name);
     AR_TRY(add_local(row, PROBE_COPY, elements, count, cases, err));
     AR_TRY(add_local(row, PROBE_REDUCE, elements, count, cases, err));
     return add_local(row, PROBE_LAUNCH, &nothing, 1, cases, err);

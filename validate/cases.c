@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_units.h"
 #include "lists.h"
 
-enum { REMAINDERS = 6, PRIME = 10007, COUNT_MAX = 1000000, SLOT_MAX = 1 << 30 };
+enum { REMAINDERS = 6, PRIME = 10007 };
 
 /* What the loops over lists go through. */
 struct lists {
@@ -20,79 +19,6 @@ struct lists {
     uint64_t *elements; /* NULL: remainders */
     size_t elements_count;
 };
-
-static enum ar_status parse_memory(const struct arguments *arguments, const struct backend *backend,
-                                   struct run_config *config, struct ar_error *err)
-{
-    for (size_t i = 0; i < BACKEND_MEMORIES && backend->memories[i] != NULL; i++) {
-        const struct memory *memory = backend->memories[i];
-        if (arguments->memory == NULL || strcmp(arguments->memory, memory->name) == 0) {
-            config->memory = memory;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_USAGE,
-                        "--memory: found \"%.60s\"; expected what backend %s has in this build, "
-                        "such as %s",
-                        arguments->memory, backend->name, backend->memories[0]->name);
-}
-
-static enum ar_status parse_slot(const char *text, uint32_t *slot_bytes, struct ar_error *err)
-{
-    uint64_t bytes;
-    AR_TRY(ar_parse_bytes("--slot", text, &bytes, err));
-    if (bytes < sizeof(float) || bytes > SLOT_MAX) {
-        return ar_error_set(err, AR_USAGE, "--slot: found \"%.60s\"; expected 4B to 1GiB", text);
-    }
-    *slot_bytes = (uint32_t)bytes;
-    return AR_OK;
-}
-
-static enum ar_status parse_timeout(const char *text, double *timeout_s, struct ar_error *err)
-{
-    AR_TRY(ar_parse_seconds("--timeout", text, timeout_s, err));
-    if (*timeout_s < 1e-3 || *timeout_s > 1e6) {
-        return ar_error_set(err, AR_USAGE, "--timeout: found \"%.60s\"; expected 1ms to 1000000s",
-                            text);
-    }
-    return AR_OK;
-}
-
-static enum ar_status parse_count(const char *where, const char *text, uint64_t min, uint64_t max,
-                                  uint32_t *count, struct ar_error *err)
-{
-    uint64_t value;
-    AR_TRY(ar_parse_count(where, text, min, max, &value, err));
-    *count = (uint32_t)value;
-    return AR_OK;
-}
-
-static enum ar_status parse_config(const struct arguments *arguments, const struct backend *backend,
-                                   struct run_config *config, struct ar_error *err)
-{
-    *config = (struct run_config){.uses_graph = arguments->graph};
-    AR_TRY(parse_count("--repetitions", arguments->repetitions, 1, COUNT_MAX, &config->repetitions,
-                       err));
-    AR_TRY(parse_count("--warmup", arguments->warmup, 0, COUNT_MAX, &config->warmup, err));
-    AR_TRY(parse_count("--window", arguments->window, 1, AR_WINDOW_MAX, &config->window, err));
-    AR_TRY(parse_slot(arguments->slot, &config->slot_bytes, err));
-    AR_TRY(parse_timeout(arguments->timeout, &config->timeout_s, err));
-    AR_TRY(parse_memory(arguments, backend, config, err));
-    if (config->uses_graph && !backend->has_graphs) {
-        return ar_error_set(err, AR_USAGE, "--graph: found with backend %s; expected backend cuda",
-                            backend->name);
-    }
-    if (arguments->check_only && arguments->probes) {
-        return ar_error_set(err, AR_USAGE, "found --check-only and --probes; expected one");
-    }
-    return AR_OK;
-}
-
-enum ar_status run_config_parse(const struct arguments *arguments, const struct backend *backend,
-                                struct run_config *config, struct ar_error *err)
-{
-    return ar_error_as_usage(parse_config(arguments, backend, config, err), err);
-}
 
 enum ar_status cases_elements(const struct arguments *arguments, const struct element_type *type,
                               const char *standard, struct ar_arena *arena, uint64_t **elements,
@@ -122,17 +48,17 @@ enum ar_status cases_add(struct cases *cases, const struct measurement *row, str
         return ar_error_no_memory(err, "the list of cases");
     }
     cases->rows = larger;
-    cases->rows[cases->count] = *row;
-    AR_TRY(measurement_create(row->repetitions, &cases->rows[cases->count], err));
-    cases->count++;
+    larger[cases->count] = *row;
+    double *times_s = ar_arena_alloc(&cases->arena, row->repetitions, sizeof *times_s);
+    if (times_s == NULL) {
+        return ar_error_no_memory(err, "times");
+    }
+    larger[cases->count++].times_s = times_s;
     return AR_OK;
 }
 
 void cases_destroy(struct cases *cases)
 {
-    for (size_t i = 0; i < cases->count; i++) {
-        measurement_destroy(&cases->rows[i]);
-    }
     free(cases->rows);
     ar_arena_end(&cases->arena);
     *cases = (struct cases){.rows = NULL, .count = 0};
@@ -236,26 +162,24 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     return list_shapes_check("--shapes", arguments->shapes, lists->ranks, lists->ranks_count, err);
 }
 
-static enum ar_status ranks_per_node(const struct arguments *arguments,
-                                     const struct machine *machine, uint32_t ranks,
-                                     uint32_t *per_node, struct ar_error *err)
+static uint32_t ranks_per_node(const struct arguments *arguments, const struct machine *machine,
+                               uint32_t ranks)
 {
-    if (arguments->ranks_per_node != NULL) {
-        return parse_count("--ranks-per-node", arguments->ranks_per_node, 1, UINT32_MAX, per_node,
-                           err);
+    if (arguments->ranks_per_node > 0) {
+        return arguments->ranks_per_node;
     }
     bool is_one_node = machine->ranks_per_node == 0 || machine->ranks_per_node > ranks;
-    *per_node = is_one_node ? ranks : machine->ranks_per_node;
-    return AR_OK;
+    return is_one_node ? ranks : machine->ranks_per_node;
 }
 
 static enum ar_status add_all(const struct arguments *arguments, const struct backend *backend,
-                              const struct run_config *config, const struct machine *machine,
-                              struct cases *cases, struct ar_error *err)
+                              const struct machine *machine, struct cases *cases,
+                              struct ar_error *err)
 {
     struct lists lists = {.algorithms = NULL};
     struct measurement row = {.is_check = arguments->check_only,
-                              .repetitions = arguments->check_only ? 1 : config->repetitions};
+                              .repetitions =
+                                  arguments->check_only ? 1 : arguments->config.repetitions};
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(parse_lists(arguments, machine, row.type, &cases->arena, &lists, err));
     if (backend->library_collective != NULL) {
@@ -264,24 +188,17 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
     }
     for (size_t i = 0; i < lists.ranks_count; i++) {
         row.ranks = (uint32_t)lists.ranks[i];
-        AR_TRY(ranks_per_node(arguments, machine, row.ranks, &row.ranks_per_node, err));
-        AR_TRY(arguments->probes
-                   ? cases_add_probes(arguments, backend, config, row.ranks, cases, err)
-                   : add_ranks(arguments, backend, &lists, row, cases, err));
+        row.ranks_per_node = ranks_per_node(arguments, machine, row.ranks);
+        AR_TRY(arguments->probes ? cases_add_probes(arguments, backend, row.ranks, cases, err)
+                                 : add_ranks(arguments, backend, &lists, row, cases, err));
     }
     return AR_OK;
 }
 
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,
-                            const struct run_config *config, const struct machine *machine,
-                            struct cases *cases, struct ar_error *err)
+                            const struct machine *machine, struct cases *cases,
+                            struct ar_error *err)
 {
-    struct cases made = {.rows = NULL};
-    enum ar_status status = add_all(arguments, backend, config, machine, &made, err);
-    if (status != AR_OK) {
-        cases_destroy(&made);
-        return ar_error_as_usage(status, err);
-    }
-    *cases = made;
-    return AR_OK;
+    *cases = (struct cases){.rows = NULL};
+    return ar_error_as_usage(add_all(arguments, backend, machine, cases, err), err);
 }

@@ -4,28 +4,22 @@
 #ifndef AR_VALIDATE_CASES_H
 #define AR_VALIDATE_CASES_H
 
-#include "ar_arena.h"
 #include "arguments.h"
-#include "backend.h"
 
 /** All measurements, in the order they are run. The same on all processes of a run. */
 struct cases {
     struct measurement *rows;
     size_t count;
-    struct ar_arena arena; /**< of the lists they are made from */
+    struct ar_arena arena; /**< of their times, and of the lists they are made from */
 };
 
-/** Parses how everything is executed; needs no machine. */
-enum ar_status run_config_parse(const struct arguments *arguments, const struct backend *backend,
-                                struct run_config *config, struct ar_error *err);
-
-/** Lays out the measurements on a machine; freed with cases_destroy(). */
+/** Lays out the measurements on a machine; freed with cases_destroy(), after a failure, too. */
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,
-                            const struct run_config *config, const struct machine *machine,
-                            struct cases *cases, struct ar_error *err);
+                            const struct machine *machine, struct cases *cases,
+                            struct ar_error *err);
 void cases_destroy(struct cases *cases);
 
-/** Appends a row; its times are allocated. */
+/** Appends a row; its times are the cases'. */
 enum ar_status cases_add(struct cases *cases, const struct measurement *row, struct ar_error *err);
 
 /** Sizes as elements: `--payload` as it was given, or `standard`; the arena's. */
@@ -36,8 +30,7 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
 /** The probes of `ranks` ranks (cases_add_probes.c): pairs, then the memory and the start of rank
  * 0. */
 enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
-                                const struct run_config *config, uint32_t ranks,
-                                struct cases *cases, struct ar_error *err);
+                                uint32_t ranks, struct cases *cases, struct ar_error *err);
 
 /** Appends, for each tier and size, the probes of all its pairs as one row (cases_add_probes.c). */
 enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err);

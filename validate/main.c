@@ -16,9 +16,9 @@ struct session {
     char **argv;
     struct arguments arguments;
     const struct backend *backend;
-    struct run_config config;
     struct machine machine;
     struct cases cases;
+    size_t wrong;     /* cases with wrong elements */
     bool fails_alone; /* this process failed, others of the run may not have */
 };
 
@@ -69,28 +69,28 @@ static void report_wrong(const struct measurement *row)
             row->mismatch.rank, row->mismatch.found, row->mismatch.expected);
 }
 
-/* Runs all rows; `wrong` counts those with wrong elements. */
-static enum ar_status run_rows(struct session *session, size_t *wrong, struct ar_error *err)
+static enum ar_status run_rows(struct session *session, struct ar_error *err)
 {
     struct cases *cases = &session->cases;
-    enum ar_status status = AR_OK;
-    for (size_t i = 0; status == AR_OK && i < cases->count; i++) {
+    for (size_t i = 0; i < cases->count; i++) {
+        struct measurement *row = &cases->rows[i];
+        struct ar_arena arena = {NULL};
         show_progress(session, i);
-        status = session->backend->run(&session->config, &cases->rows[i], err);
-        if (status == AR_OK && cases->rows[i].mismatch.wrong > 0) {
-            (*wrong)++;
-            if (session->machine.is_first) {
-                report_wrong(&cases->rows[i]);
-            }
+        AR_TRY(session->backend->run(&session->arguments.config, &arena, row, err));
+        ar_arena_end(&arena);
+        session->wrong += row->mismatch.wrong > 0;
+        if (row->mismatch.wrong > 0 && session->machine.is_first) {
+            report_wrong(row);
         }
     }
     show_progress(session, cases->count);
-    return status == AR_OK && session->arguments.probes ? cases_join_tiers(cases, err) : status;
+    return session->arguments.probes ? cases_join_tiers(cases, err) : AR_OK;
 }
 
 static void write_rows(FILE *file, struct session *session)
 {
-    result_write_provenance(file, session->backend, &session->config, session->argc, session->argv);
+    result_write_provenance(file, session->backend, &session->arguments.config, session->argc,
+                            session->argv);
     result_write_header(file);
     for (size_t i = 0; i < session->cases.count; i++) {
         result_write_row(file, session->backend, &session->cases.rows[i]);
@@ -108,12 +108,9 @@ static enum ar_status write_result(struct session *session, struct ar_error *err
         }
         return AR_OK;
     }
-    enum ar_status status = ar_output_open(session->arguments.out, &output, err);
-    if (status == AR_OK) {
-        write_rows(output.file, session);
-        status = ar_output_commit(&output, err);
-    }
-    return status;
+    AR_TRY(ar_output_open(session->arguments.out, &output, err));
+    write_rows(output.file, session);
+    return ar_output_commit(&output, err);
 }
 
 /* Finds out that a file cannot be written before hours are spent on what goes there. */
@@ -123,58 +120,42 @@ static enum ar_status try_output(const struct session *session, struct ar_error 
     if (session->arguments.out == NULL || !session->machine.is_first) {
         return AR_OK;
     }
-    enum ar_status status = ar_output_open(session->arguments.out, &output, err);
-    if (status == AR_OK) {
-        ar_output_abort(&output);
-    }
-    return status;
+    AR_TRY(ar_output_open(session->arguments.out, &output, err));
+    ar_output_abort(&output);
+    return AR_OK;
 }
 
 static enum ar_status measure(struct session *session, struct ar_error *err)
 {
-    size_t wrong = 0;
-    enum ar_status status = cases_create(&session->arguments, session->backend, &session->config,
-                                         &session->machine, &session->cases, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = try_output(session, err);
-    if (status == AR_OK) {
-        status = run_rows(session, &wrong, err);
-    }
-    if (status == AR_OK && session->machine.is_first) {
-        status = write_result(session, err);
-    }
-    session->fails_alone = status != AR_OK;
-    size_t count = session->cases.count;
-    cases_destroy(&session->cases);
-    if (status == AR_OK && wrong > 0) {
-        return ar_error_set(err, AR_INTERNAL, "%zu of %zu cases have wrong elements; expected none",
-                            wrong, count);
-    }
-    if (status == AR_OK && session->machine.is_first && !session->arguments.quiet) {
-        fprintf(stderr, "allreckon-validate: note: %zu cases, every element as expected\n", count);
-    }
-    return status;
+    AR_TRY(try_output(session, err));
+    AR_TRY(run_rows(session, err));
+    return session->machine.is_first ? write_result(session, err) : AR_OK;
 }
 
-static enum ar_status prepare(int argc, char **argv, struct session *session, struct ar_error *err)
+static enum ar_status run(struct session *session, struct ar_error *err)
 {
-    session->argc = argc;
-    session->argv = argv;
-    AR_TRY(arguments_parse(argc, argv, &session->arguments, err));
-    if (!session->arguments.help && !session->arguments.version) {
-        AR_TRY(backend_find(session->arguments.backend, &session->backend, err));
-        AR_TRY(run_config_parse(&session->arguments, session->backend, &session->config, err));
+    AR_TRY(session->backend->start(&session->arguments.config, &session->machine, err));
+    AR_TRY(cases_create(&session->arguments, session->backend, &session->machine, &session->cases,
+                        err));
+    enum ar_status status = measure(session, err);
+    session->fails_alone = status != AR_OK;
+    AR_TRY(status);
+    if (session->wrong > 0) {
+        return ar_error_set(err, AR_INTERNAL, "%zu of %zu cases have wrong elements; expected none",
+                            session->wrong, session->cases.count);
+    }
+    if (session->machine.is_first && !session->arguments.quiet) {
+        fprintf(stderr, "allreckon-validate: note: %zu cases, every element as expected\n",
+                session->cases.count);
     }
     return AR_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct session session = {.backend = NULL};
+    struct session session = {.argc = argc, .argv = argv};
     struct ar_error err = {.status = AR_OK};
-    enum ar_status status = prepare(argc, argv, &session, &err);
+    enum ar_status status = arguments_parse(argc, argv, &session.arguments, &session.backend, &err);
     if (status != AR_OK) {
         /* A later process that fails first would have the launcher end the one that reports. */
         return is_later_process() ? 0 : fail(status, &err);
@@ -187,14 +168,12 @@ int main(int argc, char **argv)
         puts("allreckon-validate " AR_VERSION);
         return 0;
     }
-    status = session.backend->start(&session.config, &session.machine, &err);
-    if (status == AR_OK) {
-        status = measure(&session, &err);
-    }
+    status = run(&session, &err);
     int code = ar_status_exit_code(status);
     if (status != AR_OK && (session.machine.is_first || session.fails_alone)) {
         code = fail(status, &err);
     }
+    cases_destroy(&session.cases);
     session.backend->stop(session.fails_alone ? code : 0);
     return code;
 }

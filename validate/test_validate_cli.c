@@ -101,9 +101,9 @@ struct bad {
 Test(validate_cli, wrong_options_are_one_line)
 {
     static const struct bad rows[] = {
-        {"--bogus", 64, "unknown option \"--bogus\"; see --help"},
-        {"--rank 3 --rank", 64, "needs a value"},
-        {"--quiet=1", 64, "expected --quiet without a value"},
+        {"--bogus", 64, "found \"--bogus\"; expected an option of --help"},
+        {"--rank 3 --rank", 64, "found \"--rank\"; expected an option of --help, with a value"},
+        {"--quiet=1", 64, "found \"--quiet=1\"; expected an option of --help, with a value where"},
         {"extra", 64, "unexpected argument \"extra\""},
         {"--ranks 2 --ranks 3", 64, "--ranks: found twice"},
         {"--backend cude", 64, "did you mean \"cuda\"?"},

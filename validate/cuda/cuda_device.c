@@ -1,5 +1,9 @@
 #include "cuda_device.h"
 
+#include <sched.h>
+
+#include "ar_clock.h"
+
 enum ar_status cuda_check(cudaError_t code, const char *call, struct ar_error *err)
 {
     if (code == cudaSuccess) {
@@ -50,6 +54,16 @@ enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_
     return *event != NULL ? AR_OK : ar_error_no_memory(err, "an event");
 }
 
+cudaError_t cuda_await(cudaEvent_t event, double timeout_s)
+{
+    double until_s = ar_clock_s() + timeout_s;
+    cudaError_t code;
+    while ((code = cudaEventQuery(event)) == cudaErrorNotReady && ar_clock_s() < until_s) {
+        sched_yield();
+    }
+    return code;
+}
+
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
 {
     int count = 0;
@@ -65,15 +79,11 @@ enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err)
 static enum ar_status enable_pair(int from, int to, struct ar_error *err)
 {
     int can_access = 0;
-    enum ar_status status =
-        cuda_check(cudaDeviceCanAccessPeer(&can_access, from, to), "cudaDeviceCanAccessPeer", err);
-    if (status != AR_OK || !can_access) {
-        return status;
+    CUDA_TRY(cudaDeviceCanAccessPeer, &can_access, from, to);
+    if (!can_access) {
+        return AR_OK;
     }
-    status = cuda_check(cudaSetDevice(from), "cudaSetDevice", err);
-    if (status != AR_OK) {
-        return status;
-    }
+    CUDA_TRY(cudaSetDevice, from);
     cudaError_t code = cudaDeviceEnablePeerAccess(to, 0);
     if (code == cudaErrorPeerAccessAlreadyEnabled) {
         cudaGetLastError(); /* else the next launch would report it */

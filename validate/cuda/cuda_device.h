@@ -27,6 +27,10 @@ enum ar_status cuda_make_stream(struct ar_arena *arena, cudaStream_t *stream, st
 enum ar_status cuda_make_event(struct ar_arena *arena, bool is_timed, cudaEvent_t *event,
                                struct ar_error *err);
 
+/** Waits for an event without blocking, so that a hang is noticed: cudaErrorNotReady after
+ * `timeout_s`. */
+cudaError_t cuda_await(cudaEvent_t event, double timeout_s);
+
 /** Counts the GPUs; AR_UNAVAILABLE if there is none, or no driver. */
 enum ar_status cuda_count(uint32_t *gpus, struct ar_error *err);
 

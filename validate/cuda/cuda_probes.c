@@ -1,5 +1,6 @@
 #include "cuda_probes.h"
 
+#include "crew.h"
 #include "cuda_device.h"
 #include "cuda_kernels.h"
 
@@ -15,6 +16,7 @@ struct end {
 
 /* Both ends of a probe, which may be on one GPU; the first one keeps the time. */
 struct prober {
+    struct crew crew;
     const struct measurement *measurement;
     struct end ends[ENDS];
     cudaEvent_t begin;
@@ -94,8 +96,9 @@ static enum ar_status perform(struct prober *prober, double *times, struct ar_er
 }
 
 /* The first end's stream waits for the last message back, so its events enclose everything. */
-static enum ar_status repeat(struct prober *prober, double *time_s, struct ar_error *err)
+static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *err)
 {
+    struct prober *prober = (struct prober *)(void *)crew; /* its first member */
     cudaStream_t stream = prober->ends[0].stream;
     double times;
     float time_ms;
@@ -114,9 +117,8 @@ static enum ar_status make_prober(const struct measurement *measurement, uint32_
                                   struct ar_arena *arena, struct prober *prober,
                                   struct ar_error *err)
 {
-    bool is_link = measurement->probe == PROBE_LATENCY || measurement->probe == PROBE_BANDWIDTH;
-    uint32_t other = is_link ? measurement->to : measurement->from;
-    *prober = (struct prober){.measurement = measurement};
+    uint32_t other = probe_is_of_link(measurement->probe) ? measurement->to : measurement->from;
+    *prober = (struct prober){.crew = {.run = run}, .measurement = measurement};
     prober->ends[0].device = cuda_device_of(gpus, measurement->ranks, measurement->from);
     prober->ends[1].device = cuda_device_of(gpus, measurement->ranks, other);
     for (uint32_t i = ENDS; i-- > 0;) { /* ends on the first one's GPU */
@@ -126,26 +128,11 @@ static enum ar_status make_prober(const struct measurement *measurement, uint32_
     return cuda_make_event(arena, true, &prober->finish, err);
 }
 
-static enum ar_status run(const struct run_config *config, uint32_t gpus, struct ar_arena *arena,
-                          struct measurement *measurement, struct ar_error *err)
+enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
+                              struct ar_arena *arena, struct measurement *measurement,
+                              struct ar_error *err)
 {
     struct prober prober;
     AR_TRY(make_prober(measurement, gpus, arena, &prober, err));
-    for (uint32_t i = 0; i < config->warmup + measurement->repetitions; i++) {
-        double time_s = 0;
-        AR_TRY(repeat(&prober, &time_s, err));
-        if (i >= config->warmup) {
-            measurement->times_s[i - config->warmup] = time_s;
-        }
-    }
-    return AR_OK;
-}
-
-enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
-                              struct measurement *measurement, struct ar_error *err)
-{
-    struct ar_arena arena = {0};
-    enum ar_status status = run(config, gpus, &arena, measurement, err);
-    ar_arena_end(&arena);
-    return status;
+    return crew_repeat(&prober.crew, config, NULL, arena, measurement, err);
 }

@@ -9,6 +9,7 @@
 
 /** Runs a probe between the GPUs of its ranks and writes its times. */
 enum ar_status cuda_probe_run(const struct run_config *config, uint32_t gpus,
-                              struct measurement *measurement, struct ar_error *err);
+                              struct ar_arena *arena, struct measurement *measurement,
+                              struct ar_error *err);
 
 #endif

@@ -1,10 +1,7 @@
 #include "cuda_schedule.h"
 
 #include <inttypes.h>
-#include <sched.h>
-#include <stdlib.h>
 
-#include "ar_clock.h"
 #include "cuda_schedule_parts.h"
 
 /* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
@@ -22,28 +19,19 @@ static size_t slot_capacity(const struct measurement *measurement)
     return (bytes / SLOT_ALIGNMENT + 2) * SLOT_ALIGNMENT;
 }
 
-static void destroy_ports(void *ports)
-{
-    ports_destroy(ports);
-}
-
 static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
-                                struct ar_error *err)
+                                struct ar_arena *arena, struct ar_error *err)
 {
     const struct measurement *measurement = schedule->measurement;
-    struct ar_arena *arena = &schedule->arena;
     struct cuda_rank *made = &schedule->ranks[rank];
     made->device = cuda_device_of(gpus, measurement->ranks, rank);
-    AR_TRY(ports_create(measurement, rank, &made->ports, err));
-    if (ar_arena_own(arena, &made->ports, destroy_ports) == NULL) {
-        return ar_error_no_memory(err, "connections");
-    }
-    made->links = ar_arena_alloc(arena, made->ports.count + 1, sizeof *made->links);
+    made->links = ar_arena_alloc(arena, schedule->ports[rank].count + 1, sizeof *made->links);
     if (made->links == NULL) {
         return ar_error_no_memory(err, "connections");
     }
     CUDA_TRY(cudaSetDevice, made->device);
-    AR_TRY(cuda_allocate(arena, measurement_bytes(measurement), &made->buffer, err));
+    AR_TRY(
+        cuda_allocate(arena, measurement_bytes(measurement), &schedule->crew.buffers[rank], err));
     for (uint32_t channel = 0; channel < measurement->channels; channel++) {
         AR_TRY(cuda_make_stream(arena, &made->streams[channel], err));
         AR_TRY(cuda_make_event(arena, false, &made->done[channel], err));
@@ -51,10 +39,9 @@ static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, u
     return AR_OK;
 }
 
-static enum ar_status make_link(struct cuda_schedule *schedule, struct cuda_link *link,
-                                struct ar_error *err)
+static enum ar_status make_link(const struct cuda_schedule *schedule, struct cuda_link *link,
+                                struct ar_arena *arena, struct ar_error *err)
 {
-    struct ar_arena *arena = &schedule->arena;
     uint32_t window = schedule->config->window;
     CUDA_TRY(cudaSetDevice, schedule->ranks[link->from].device);
     for (uint32_t i = 0; i < window; i++) {
@@ -69,45 +56,43 @@ static enum ar_status make_link(struct cuda_schedule *schedule, struct cuda_link
 
 /* Gives every sending port a link, and the receiving port at its other end the same. */
 static enum ar_status make_links(struct cuda_schedule *schedule, uint32_t from,
-                                 struct ar_error *err)
+                                 struct ar_arena *arena, struct ar_error *err)
 {
-    struct cuda_rank *sender = &schedule->ranks[from];
-    for (uint32_t i = 0; i < sender->ports.count; i++) {
-        struct port port = sender->ports.ports[i];
-        if (!port.sends) {
-            continue;
+    for (uint32_t i = 0; i < schedule->ports[from].count; i++) {
+        struct port port = schedule->ports[from].ports[i];
+        if (port.sends) {
+            uint32_t other = ports_other_end(schedule->ports, from, i);
+            uint32_t index = schedule->links_count++;
+            struct cuda_link *link = &schedule->links[index];
+            *link = (struct cuda_link){.channel = port.channel, .from = from, .to = port.peer};
+            schedule->ranks[from].links[i] = index;
+            schedule->ranks[port.peer].links[other] = index;
+            AR_TRY(make_link(schedule, link, arena, err));
         }
-        struct cuda_rank *receiver = &schedule->ranks[port.peer];
-        struct port other = {.channel = port.channel, .peer = from, .sends = false};
-        uint32_t index = schedule->links_count++;
-        schedule->links[index] =
-            (struct cuda_link){.channel = port.channel, .from = from, .to = port.peer};
-        sender->links[i] = index;
-        receiver->links[ports_find(&receiver->ports, other)] = index;
-        AR_TRY(make_link(schedule, &schedule->links[index], err));
     }
     return AR_OK;
 }
 
-static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus, struct ar_error *err)
+static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
+                               struct ar_arena *arena, struct ar_error *err)
 {
     uint32_t ranks = schedule->measurement->ranks;
     uint32_t ports = 0;
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        AR_TRY(make_rank(schedule, gpus, rank, err));
-        ports += schedule->ranks[rank].ports.count;
+        AR_TRY(make_rank(schedule, gpus, rank, arena, err));
+        ports += schedule->ports[rank].count;
     }
-    schedule->links = ar_arena_alloc(&schedule->arena, ports + 1, sizeof *schedule->links);
+    schedule->links = ar_arena_alloc(arena, ports + 1, sizeof *schedule->links);
     if (schedule->links == NULL) {
         return ar_error_no_memory(err, "connections");
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        AR_TRY(make_links(schedule, rank, err));
+        AR_TRY(make_links(schedule, rank, arena, err));
     }
     CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
-    AR_TRY(cuda_make_event(&schedule->arena, false, &schedule->fork, err));
-    AR_TRY(cuda_make_event(&schedule->arena, true, &schedule->begin, err));
-    return cuda_make_event(&schedule->arena, true, &schedule->end, err);
+    AR_TRY(cuda_make_event(arena, false, &schedule->fork, err));
+    AR_TRY(cuda_make_event(arena, true, &schedule->begin, err));
+    return cuda_make_event(arena, true, &schedule->end, err);
 }
 
 static void destroy_graph(void *graph)
@@ -120,7 +105,8 @@ static void destroy_executable(void *executable)
     cudaGraphExecDestroy(executable);
 }
 
-static enum ar_status capture(struct cuda_schedule *schedule, struct ar_error *err)
+static enum ar_status capture(struct cuda_schedule *schedule, struct ar_arena *arena,
+                              struct ar_error *err)
 {
     cudaStream_t first = schedule->ranks[0].streams[0];
     cudaGraph_t graph = NULL;
@@ -129,80 +115,19 @@ static enum ar_status capture(struct cuda_schedule *schedule, struct ar_error *e
     enum ar_status status = cuda_schedule_lay_out(schedule, err);
     enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &graph), "cudaStreamEndCapture",
                                       status == AR_OK ? err : &later);
-    if (graph != NULL && ar_arena_own(&schedule->arena, graph, destroy_graph) == NULL) {
+    if (graph != NULL && ar_arena_own(arena, graph, destroy_graph) == NULL) {
         return ar_error_no_memory(err, "a graph");
     }
     AR_TRY(status);
     AR_TRY(ended);
     CUDA_TRY(cudaGraphInstantiateWithFlags, &schedule->executable, graph, 0);
-    schedule->executable = ar_arena_own(&schedule->arena, schedule->executable, destroy_executable);
+    schedule->executable = ar_arena_own(arena, schedule->executable, destroy_executable);
     return schedule->executable != NULL ? AR_OK : ar_error_no_memory(err, "a graph");
 }
 
-enum ar_status cuda_schedule_create(const struct measurement *measurement,
-                                    const struct run_config *config, uint32_t gpus,
-                                    struct cuda_schedule **schedule, struct ar_error *err)
-{
-    struct cuda_schedule *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a schedule");
-    }
-    made->measurement = measurement;
-    made->config = config;
-    made->slot_bytes = slot_capacity(measurement);
-    made->ranks = ar_arena_alloc(&made->arena, measurement->ranks, sizeof *made->ranks);
-    enum ar_status status =
-        made->ranks != NULL ? make_all(made, gpus, err) : ar_error_no_memory(err, "ranks");
-    if (status == AR_OK && config->uses_graph) {
-        status = capture(made, err);
-    }
-    if (status != AR_OK) {
-        cuda_schedule_destroy(made);
-        return status;
-    }
-    *schedule = made;
-    return AR_OK;
-}
-
-void cuda_schedule_destroy(struct cuda_schedule *schedule)
-{
-    ar_arena_end(&schedule->arena);
-    free(schedule);
-}
-
-/* In the rank's own stream, which does not wait for others, and then waited for. */
-static enum ar_status move_buffer(const struct cuda_schedule *schedule, uint32_t rank,
-                                  unsigned char *to, const unsigned char *from,
-                                  struct ar_error *err)
-{
-    const struct cuda_rank *member = &schedule->ranks[rank];
-    size_t bytes = measurement_bytes(schedule->measurement);
-    CUDA_TRY(cudaSetDevice, member->device);
-    CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, member->streams[0]);
-    return cuda_check(cudaStreamSynchronize(member->streams[0]), "a copy", err);
-}
-
-enum ar_status cuda_schedule_write(struct cuda_schedule *schedule, uint32_t rank,
-                                   const unsigned char *from, struct ar_error *err)
-{
-    return move_buffer(schedule, rank, schedule->ranks[rank].buffer, from, err);
-}
-
-enum ar_status cuda_schedule_read(struct cuda_schedule *schedule, uint32_t rank, unsigned char *to,
-                                  struct ar_error *err)
-{
-    return move_buffer(schedule, rank, to, schedule->ranks[rank].buffer, err);
-}
-
-/* Waits for the end without blocking, so that a hang is noticed. */
 static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_error *err)
 {
-    double until_s = ar_clock_s() + schedule->config->timeout_s;
-    cudaError_t code = cudaEventQuery(schedule->end);
-    while (code == cudaErrorNotReady && ar_clock_s() < until_s) {
-        sched_yield();
-        code = cudaEventQuery(schedule->end);
-    }
+    cudaError_t code = cuda_await(schedule->end, schedule->config->timeout_s);
     if (code == cudaErrorNotReady) {
         char text[MEASUREMENT_TEXT];
         return ar_error_set(err, AR_INTERNAL,
@@ -214,9 +139,9 @@ static enum ar_status await_end(const struct cuda_schedule *schedule, struct ar_
     return cuda_check(code, "the collective", err);
 }
 
-enum ar_status cuda_schedule_run(struct cuda_schedule *schedule, double *time_s,
-                                 struct ar_error *err)
+static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *err)
 {
+    struct cuda_schedule *schedule = (struct cuda_schedule *)(void *)crew; /* its first member */
     cudaStream_t first = schedule->ranks[0].streams[0];
     float time_ms;
     CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
@@ -231,5 +156,33 @@ enum ar_status cuda_schedule_run(struct cuda_schedule *schedule, double *time_s,
     AR_TRY(await_end(schedule, err));
     CUDA_TRY(cudaEventElapsedTime, &time_ms, schedule->begin, schedule->end);
     *time_s = 1e-3 * (double)time_ms;
+    return AR_OK;
+}
+
+enum ar_status cuda_schedule_create(const struct measurement *measurement,
+                                    const struct run_config *config, uint32_t gpus,
+                                    struct ar_arena *arena, struct crew **crew,
+                                    struct ar_error *err)
+{
+    uint32_t ranks = measurement->ranks;
+    struct cuda_schedule *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct cuda_rank *members = ar_arena_alloc(arena, ranks, sizeof *members);
+    unsigned char **buffers = ar_arena_alloc(arena, ranks, sizeof *buffers);
+    if (made == NULL || members == NULL || buffers == NULL) {
+        return ar_error_no_memory(err, "a schedule");
+    }
+    *made = (struct cuda_schedule){
+        .crew = {.memory = &memory_device, .count = ranks, .buffers = buffers, .run = run},
+        .measurement = measurement,
+        .config = config,
+        .ranks = members,
+        .slot_bytes = slot_capacity(measurement),
+    };
+    AR_TRY(ports_create_all(measurement, arena, &made->ports, err));
+    AR_TRY(make_all(made, gpus, arena, err));
+    if (config->uses_graph) {
+        AR_TRY(capture(made, arena, err));
+    }
+    *crew = &made->crew;
     return AR_OK;
 }

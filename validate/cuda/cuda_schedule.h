@@ -11,27 +11,16 @@
 #ifndef AR_VALIDATE_CUDA_SCHEDULE_H
 #define AR_VALIDATE_CUDA_SCHEDULE_H
 
-#include "measurement.h"
+#include "crew.h"
 
-struct cuda_schedule;
-
-/** Allocates buffers, slots, streams and events; freed with cuda_schedule_destroy(). With
- * `config->uses_graph` the work is captured once, and launched as one graph. */
+/** Allocates buffers, slots, streams and events, all the arena's. With `config->uses_graph` the
+ * work is captured once, and launched as one graph. The time of a run is that between two events of
+ * the first rank's GPU, before the first and behind the last operation; what the host needs to
+ * launch is in it unless a graph is launched. A run is AR_INTERNAL if it takes longer than the
+ * config's timeout. */
 enum ar_status cuda_schedule_create(const struct measurement *measurement,
                                     const struct run_config *config, uint32_t gpus,
-                                    struct cuda_schedule **schedule, struct ar_error *err);
-void cuda_schedule_destroy(struct cuda_schedule *schedule);
-
-/** Writes the buffer of a rank, or reads it; waits until that has happened. */
-enum ar_status cuda_schedule_write(struct cuda_schedule *schedule, uint32_t rank,
-                                   const unsigned char *from, struct ar_error *err);
-enum ar_status cuda_schedule_read(struct cuda_schedule *schedule, uint32_t rank, unsigned char *to,
-                                  struct ar_error *err);
-
-/** Runs the collective once. The time is that between two events of the first rank's GPU, before
- * the first and behind the last operation; what the host needs to launch is in it unless a graph is
- * launched. AR_INTERNAL if it takes longer than the config's timeout. */
-enum ar_status cuda_schedule_run(struct cuda_schedule *schedule, double *time_s,
-                                 struct ar_error *err);
+                                    struct ar_arena *arena, struct crew **crew,
+                                    struct ar_error *err);
 
 #endif

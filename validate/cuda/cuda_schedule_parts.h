@@ -26,16 +26,16 @@ struct cuda_link {
 
 struct cuda_rank {
     int device;
-    unsigned char *buffer;
     cudaStream_t streams[AR_CHANNELS_MAX];
     cudaEvent_t done[AR_CHANNELS_MAX];
-    struct ports ports;
     uint32_t *links; /* of its ports */
 };
 
 struct cuda_schedule {
+    struct crew crew;
     const struct measurement *measurement;
     const struct run_config *config;
+    struct ports *ports; /* of all ranks */
     struct cuda_rank *ranks;
     struct cuda_link *links;
     uint32_t links_count;
@@ -44,7 +44,6 @@ struct cuda_schedule {
     cudaEvent_t begin;
     cudaEvent_t end;
     cudaGraphExec_t executable; /* of a graph; NULL: none */
-    struct ar_arena arena;      /* what all of it is in */
 };
 
 /** Lays out the whole collective behind what is in the first rank's first stream, and ends there

@@ -6,6 +6,8 @@
 struct turn {
     struct cuda_schedule *schedule;
     struct cuda_rank *rank;
+    unsigned char *buffer;
+    const struct ports *ports;
     uint32_t channel;
     struct ar_span part;
     struct ar_move move;
@@ -17,9 +19,12 @@ static struct turn turn_of(struct cuda_schedule *schedule, uint32_t channel, uin
     const struct measurement *measurement = schedule->measurement;
     struct ar_order order = measurement_order(measurement);
     struct ar_span part = measurement_part(measurement, channel);
+    uint32_t rank = ar_order_rank(&order, channel, position);
     return (struct turn){
         .schedule = schedule,
-        .rank = &schedule->ranks[ar_order_rank(&order, channel, position)],
+        .rank = &schedule->ranks[rank],
+        .buffer = schedule->crew.buffers[rank],
+        .ports = &schedule->ports[rank],
         .channel = channel,
         .part = part,
         .move = measurement->algorithm->move(&measurement->shape, part.count, position, step),
@@ -34,7 +39,7 @@ static struct cuda_link *link_of(const struct turn *turn, uint32_t peer_position
         .peer = ar_order_rank(&order, turn->channel, peer_position),
         .sends = sends,
     };
-    return &turn->schedule->links[turn->rank->links[ports_find(&turn->rank->ports, port)]];
+    return &turn->schedule->links[turn->rank->links[ports_find(turn->ports, port)]];
 }
 
 /* Where a span begins in a buffer, in bytes. */
@@ -69,7 +74,7 @@ static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err
     cudaStream_t stream = turn->rank->streams[turn->channel];
     int device = turn->rank->device;
     int peer = turn->schedule->ranks[link->to].device;
-    const unsigned char *from = turn->rank->buffer + offset_of(turn, span);
+    const unsigned char *from = turn->buffer + offset_of(turn, span);
     unsigned char *to = slot_of(turn, link, span, slot);
     size_t bytes = span.count * turn->schedule->measurement->type->bytes;
     CUDA_TRY(cudaSetDevice, device);
@@ -91,7 +96,7 @@ static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *
     struct cuda_link *link = link_of(turn, turn->move.receive_from, false);
     uint32_t slot = (uint32_t)(link->receives % turn->schedule->config->window);
     cudaStream_t stream = turn->rank->streams[turn->channel];
-    unsigned char *to = turn->rank->buffer + offset_of(turn, span);
+    unsigned char *to = turn->buffer + offset_of(turn, span);
     const unsigned char *from = slot_of(turn, link, span, slot);
     uint32_t element_bytes = turn->schedule->measurement->type->bytes;
     CUDA_TRY(cudaSetDevice, turn->rank->device);

@@ -1,22 +1,9 @@
-#include "memory_device.h"
-
+/* GPU memory as the memory of ranks. */
 #include "cuda_device.h"
 #include "cuda_kernels.h"
+#include "memory.h"
 
-static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
-{
-    void *allocated = NULL;
-    CUDA_TRY(cudaMalloc, &allocated, bytes + 1);
-    *memory = allocated;
-    return AR_OK;
-}
-
-static void release(unsigned char *memory)
-{
-    cudaFree(memory);
-}
-
-/* Direction is found out by CUDA; what MPI sends next must have been written. */
+/* Direction and GPUs are found out by CUDA; what MPI sends next must have been written. */
 static enum ar_status copy(unsigned char *to, const unsigned char *from, size_t bytes,
                            struct ar_error *err)
 {
@@ -32,22 +19,19 @@ static enum ar_status reduce(const struct element_type *type, unsigned char *sum
     return cuda_check(cudaStreamSynchronize(cudaStreamPerThread), "a sum", err);
 }
 
+/* The GPUs of a node in turn, if they are fewer than processes. */
+static enum ar_status select_gpu(uint32_t local_rank, struct ar_error *err)
+{
+    uint32_t gpus;
+    AR_TRY(cuda_count(&gpus, err));
+    CUDA_TRY(cudaSetDevice, (int)(local_rank % gpus));
+    return AR_OK;
+}
+
 const struct memory memory_device = {
     .name = "device",
-    .is_host = false,
-    .allocate = allocate,
-    .release = release,
-    .write = copy,
-    .read = copy,
+    .select = select_gpu,
+    .allocate = cuda_allocate,
     .copy = copy,
     .reduce = reduce,
 };
-
-enum ar_status memory_device_select(uint32_t local_rank, struct ar_error *err)
-{
-    uint32_t gpus;
-    enum ar_status status = cuda_count(&gpus, err);
-    return status == AR_OK
-               ? cuda_check(cudaSetDevice((int)(local_rank % gpus)), "cudaSetDevice", err)
-               : status;
-}

@@ -6,7 +6,6 @@
 
 #include "backend.h"
 #include "cuda_device.h"
-#include "memory_device.h"
 #include "probes.h"
 #include "test_fake_cuda.h"
 
@@ -21,6 +20,14 @@ static struct run_config make_manner(uint32_t window, bool uses_graph)
                                .memory = &memory_device};
 }
 
+static struct ar_arena arena;
+
+static void give_times(struct measurement *row)
+{
+    row->repetitions = 2;
+    row->times_s = ar_arena_alloc(&arena, 2, sizeof(double));
+}
+
 /* Runs a row on so many devices; returns its wrong elements. */
 static uint64_t run_row(struct measurement row, const struct run_config *config, int devices,
                         uint64_t seed)
@@ -29,10 +36,10 @@ static uint64_t run_row(struct measurement row, const struct run_config *config,
     struct machine machine;
     fake_cuda_start(devices, seed);
     cr_assert_eq(backend_cuda.start(config, &machine, &err), AR_OK, "%s", err.text);
-    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
-    cr_assert_eq(backend_cuda.run(config, &row, &err), AR_OK, "%s", err.text);
+    give_times(&row);
+    cr_assert_eq(backend_cuda.run(config, &arena, &row, &err), AR_OK, "%s", err.text);
+    ar_arena_end(&arena);
     cr_expect_eq(fake_cuda_leaks(), 0);
-    measurement_destroy(&row);
     return row.mismatch.wrong;
 }
 
@@ -101,10 +108,10 @@ Test(cuda_schedule, without_its_events_a_schedule_is_wrong)
     fake_cuda_start(1, 1);
     fake_cuda_ignore_waits(true);
     cr_assert_eq(backend_cuda.start(&config, &machine, &err), AR_OK);
-    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
-    cr_assert_eq(backend_cuda.run(&config, &row, &err), AR_OK, "%s", err.text);
+    give_times(&row);
+    cr_assert_eq(backend_cuda.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
     cr_expect_gt(row.mismatch.wrong, 0);
-    measurement_destroy(&row);
+    ar_arena_end(&arena);
 }
 
 /* A ring of 4 on 4 GPUs sends everything between them: 2 * 3 / 4 of the payload per rank, three
@@ -146,11 +153,11 @@ Test(cuda_schedule, probes_run_between_gpus_and_on_one)
                                       .elements = 64};
             fake_cuda_start(devices, 1);
             cr_assert_eq(backend_cuda.start(&config, &machine, &err), AR_OK);
-            cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
-            cr_expect_eq(backend_cuda.run(&config, &row, &err), AR_OK, "%s", err.text);
+            give_times(&row);
+            cr_expect_eq(backend_cuda.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
             cr_expect_gt(row.times_s[1], 0.0);
+            ar_arena_end(&arena);
             cr_expect_eq(fake_cuda_leaks(), 0);
-            measurement_destroy(&row);
         }
     }
     cr_expect_str_eq(cuda_tier(0, 0), "device");

@@ -71,8 +71,30 @@ uint64_t fake_cuda_peer_bytes(void)
     return fake.peer_bytes;
 }
 
+static void run_operation(const struct operation *next)
+{
+    switch (next->kind) {
+    case COPY:
+        memmove(next->to, next->from, next->count);
+        break;
+    case REDUCE:
+        kernels_reduce_on_host(next->element_bytes, next->to, next->from, next->count, THREADS);
+        break;
+    case RECORD:
+        next->event->reached = next->turn;
+        break;
+    case WAIT:
+        break;
+    }
+}
+
+/* The stream of a thread, which is always waited for, does all at once. */
 static cudaError_t push(cudaStream_t stream, struct operation operation)
 {
+    if (stream == cudaStreamPerThread) {
+        run_operation(&operation);
+        return cudaSuccess;
+    }
     if (stream->device != fake.current) {
         return cudaErrorInvalidResourceHandle;
     }
@@ -90,24 +112,6 @@ static bool can_run(const struct CUstream_st *stream)
            (next->kind != WAIT || fake.ignores_waits || next->event->reached >= next->turn);
 }
 
-static void run_next(struct CUstream_st *stream)
-{
-    const struct operation *next = &stream->operations[stream->done++];
-    switch (next->kind) {
-    case COPY:
-        memmove(next->to, next->from, next->count);
-        break;
-    case REDUCE:
-        kernels_reduce_on_host(next->element_bytes, next->to, next->from, next->count, THREADS);
-        break;
-    case RECORD:
-        next->event->reached = next->turn;
-        break;
-    case WAIT:
-        break;
-    }
-}
-
 /* Runs until nothing can run: each time some stream, by chance. */
 static void run_all(void)
 {
@@ -123,7 +127,8 @@ static void run_all(void)
             return;
         }
         fake.random = fake.random * 6364136223846793005u + 1442695040888963407u;
-        run_next(fake.streams[ready[(fake.random >> 33) % count]]);
+        struct CUstream_st *stream = fake.streams[ready[(fake.random >> 33) % count]];
+        run_operation(&stream->operations[stream->done++]);
     }
 }
 
@@ -250,7 +255,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     run_all();
-    return stream->done == stream->count ? cudaSuccess : cudaErrorNotReady;
+    return stream == cudaStreamPerThread || stream->done == stream->count ? cudaSuccess
+                                                                          : cudaErrorNotReady;
 }
 
 cudaError_t cudaDeviceSynchronize(void)

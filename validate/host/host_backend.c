@@ -1,33 +1,21 @@
 /* Ranks as threads of this process. */
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
 #include "host_transport.h"
-#include "probes.h"
 #include "rank.h"
 
 enum { RANKS_STANDARD = 4 };
 
-/* One rank's thread, with what it found. */
+/* One rank's thread, with what it made and found. */
 struct member {
-    const struct measurement *measurement;
-    const struct run_config *config;
+    struct host_group *group;
+    struct execution execution;
     const struct payload *payload;
-    const struct ports *ports;
-    struct host_group *group;
-    uint32_t rank;
+    struct ar_arena arena;
+    struct measurement own;
     pthread_t thread;
-    struct rank_result result;
-};
-
-/* All of them. */
-struct team {
-    struct member *members;
-    struct ports *ports;
-    struct payload payload;
-    struct host_group *group;
 };
 
 static enum ar_status start(const struct run_config *config, struct machine *machine,
@@ -62,127 +50,84 @@ static void *run_member(void *argument)
 {
     struct member *member = argument;
     struct ar_error err;
-    struct transport *transport = host_group_transport(member->group, member->rank);
-    bool is_probe = member->measurement->probe != PROBE_NONE;
-    enum ar_status status =
-        is_probe ? probe_run(member->measurement, member->config, transport, &member->result, &err)
-                 : rank_run(member->measurement, member->config, member->payload, member->ports,
-                            transport, &member->result, &err);
-    if (status != AR_OK) {
+    if (rank_run(&member->execution, member->payload, &member->arena, &member->own, &err) !=
+        AR_OK) {
         host_group_fail(member->group, &err);
     }
+    ar_arena_end(&member->arena);
     return NULL;
 }
 
-static enum ar_status create_member(const struct run_config *config,
-                                    const struct measurement *measurement, uint32_t rank,
-                                    struct team *team, struct ar_error *err)
-{
-    struct member *member = &team->members[rank];
-    *member = (struct member){.measurement = measurement,
-                              .config = config,
-                              .payload = &team->payload,
-                              .ports = &team->ports[rank],
-                              .rank = rank};
-    member->result.times_s = calloc(measurement->repetitions, sizeof(double));
-    if (member->result.times_s == NULL) {
-        return ar_error_no_memory(err, "times");
-    }
-    return measurement->probe != PROBE_NONE
-               ? probe_ports(measurement, rank, &team->ports[rank], err)
-               : ports_create(measurement, rank, &team->ports[rank], err);
-}
-
-static enum ar_status team_create(const struct run_config *config,
-                                  const struct measurement *measurement, struct team *team,
-                                  struct ar_error *err)
-{
-    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements,
-                          &team->payload, err));
-    team->members = calloc(measurement->ranks, sizeof *team->members);
-    team->ports = calloc(measurement->ranks, sizeof *team->ports);
-    if (team->members == NULL || team->ports == NULL) {
-        return ar_error_no_memory(err, "ranks");
-    }
-    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
-        AR_TRY(create_member(config, measurement, rank, team, err));
-    }
-    return host_group_create(team->ports, measurement->ranks, config->window,
-                             execution_slot_bytes(measurement, config), &team->group, err);
-}
-
-static void team_destroy(uint32_t ranks, struct team *team)
-{
-    if (team->group != NULL) {
-        host_group_destroy(team->group);
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        if (team->members != NULL) {
-            free(team->members[rank].result.times_s);
-        }
-        if (team->ports != NULL) {
-            ports_destroy(&team->ports[rank]);
-        }
-    }
-    free(team->members);
-    free(team->ports);
-    payload_destroy(&team->payload);
-}
-
 /* Runs all threads to their end. */
-static enum ar_status run_threads(uint32_t ranks, struct team *team, struct ar_error *err)
+static enum ar_status run_threads(uint32_t ranks, struct member *members, struct ar_error *err)
 {
+    struct host_group *group = members[0].group;
     uint32_t started = 0;
     for (; started < ranks; started++) {
-        struct member *member = &team->members[started];
-        member->group = team->group;
+        struct member *member = &members[started];
         int failure = pthread_create(&member->thread, NULL, run_member, member);
         if (failure != 0) {
             struct ar_error cause;
             ar_error_set(&cause, AR_NO_MEMORY, "cannot start a thread for rank %u: %s", started,
                          strerror(failure));
-            host_group_fail(team->group, &cause);
+            host_group_fail(group, &cause);
             break;
         }
     }
     for (uint32_t rank = 0; rank < started; rank++) {
-        pthread_join(team->members[rank].thread, NULL);
+        pthread_join(members[rank].thread, NULL);
     }
-    return host_group_status(team->group, err);
+    return host_group_status(group, err);
 }
 
 /* A repetition takes as long as its slowest rank. */
-static void collect(const struct team *team, struct measurement *measurement)
+static void collect(const struct measurement *own, struct measurement *measurement)
 {
-    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
-        const struct rank_result *result = &team->members[rank].result;
-        for (uint32_t i = 0; i < measurement->repetitions; i++) {
-            double slowest_s = measurement->times_s[i];
-            measurement->times_s[i] =
-                result->times_s[i] > slowest_s ? result->times_s[i] : slowest_s;
-        }
-        uint64_t wrong = measurement->mismatch.wrong + result->mismatch.wrong;
-        if (measurement->mismatch.wrong == 0) {
-            measurement->mismatch = result->mismatch;
-        }
-        measurement->mismatch.wrong = wrong;
+    for (uint32_t i = 0; i < measurement->repetitions; i++) {
+        double slowest_s = measurement->times_s[i];
+        measurement->times_s[i] = own->times_s[i] > slowest_s ? own->times_s[i] : slowest_s;
     }
+    uint64_t wrong = measurement->mismatch.wrong + own->mismatch.wrong;
+    if (measurement->mismatch.wrong == 0) {
+        measurement->mismatch = own->mismatch;
+    }
+    measurement->mismatch.wrong = wrong;
 }
 
-static enum ar_status run(const struct run_config *config, struct measurement *measurement,
-                          struct ar_error *err)
+static enum ar_status run(const struct run_config *config, struct ar_arena *arena,
+                          struct measurement *measurement, struct ar_error *err)
 {
-    struct team team = {.members = NULL};
-    enum ar_status status = team_create(config, measurement, &team, err);
-    if (status == AR_OK) {
-        status = run_threads(measurement->ranks, &team, err);
+    uint32_t ranks = measurement->ranks;
+    struct payload payload;
+    struct ports *ports;
+    struct host_group *group;
+    AR_TRY(payload_create(measurement->type, ranks, measurement->elements, arena, &payload, err));
+    AR_TRY(ports_create_all(measurement, arena, &ports, err));
+    AR_TRY(host_group_create(ports, ranks, config->window,
+                             execution_slot_bytes(measurement, config), arena, &group, err));
+    struct member *members = ar_arena_alloc(arena, ranks, sizeof *members);
+    double *times_s =
+        ar_arena_alloc(arena, (size_t)ranks * measurement->repetitions, sizeof(double));
+    if (members == NULL || times_s == NULL) {
+        return ar_error_no_memory(err, "ranks");
     }
-    if (status == AR_OK) {
-        collect(&team, measurement);
-        measurement->nodes = 1;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        members[rank] =
+            (struct member){.group = group,
+                            .execution = {.measurement = measurement,
+                                          .config = config,
+                                          .ports = &ports[rank],
+                                          .transport = host_group_transport(group, rank)},
+                            .payload = &payload,
+                            .own = *measurement};
+        members[rank].own.times_s = times_s + (size_t)rank * measurement->repetitions;
     }
-    team_destroy(measurement->ranks, &team);
-    return status;
+    AR_TRY(run_threads(ranks, members, err));
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        collect(&members[rank].own, measurement);
+    }
+    measurement->nodes = 1;
+    return AR_OK;
 }
 
 const struct backend backend_host = {

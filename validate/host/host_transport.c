@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -15,14 +14,14 @@ enum { CACHE_LINE = 64, LOOKS = 500, NAP_NS = 10000000 };
 struct mailbox {
     alignas(CACHE_LINE) _Atomic uint32_t sent;  /* by the sender */
     alignas(CACHE_LINE) _Atomic uint32_t taken; /* by the receiver */
-    unsigned char *slots;                       /* owned */
+    unsigned char *slots;
 };
 
 struct host_rank {
     struct transport transport;
     struct host_group *group;
     struct mailbox **boxes; /* of its ports */
-    uint32_t *peers;        /* ranks, of its ports */
+    const struct port *ports;
     pthread_mutex_t mutex;
     pthread_cond_t awake;
     alignas(CACHE_LINE) _Atomic uint32_t bell; /* rings so far */
@@ -92,7 +91,7 @@ static void send(struct transport *transport, uint32_t port, size_t bytes)
     struct host_rank *rank = rank_of(transport);
     (void)bytes; /* both ends know it from the move */
     atomic_fetch_add_explicit(&rank->boxes[port]->sent, 1, memory_order_release);
-    ring(&rank->group->members[rank->peers[port]]);
+    ring(&rank->group->members[rank->ports[port].peer]);
 }
 
 static const unsigned char *receive_slot(struct transport *transport, uint32_t port)
@@ -108,7 +107,7 @@ static void release(struct transport *transport, uint32_t port)
 {
     struct host_rank *rank = rank_of(transport);
     atomic_fetch_add_explicit(&rank->boxes[port]->taken, 1, memory_order_release);
-    ring(&rank->group->members[rank->peers[port]]);
+    ring(&rank->group->members[rank->ports[port].peer]);
 }
 
 static uint32_t ticket(struct transport *transport)
@@ -199,109 +198,86 @@ static void init_waiting(pthread_mutex_t *mutex, pthread_cond_t *condition)
 }
 
 static enum ar_status init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
-                                size_t slot_bytes, struct ar_error *err)
+                                size_t slot_bytes, struct ar_arena *arena, struct ar_error *err)
 {
     struct host_rank *member = &group->members[rank];
     member->transport = (struct transport){
         .calls = &calls, .rank = rank, .ranks = group->ranks, .slot_bytes = slot_bytes};
     member->group = group;
     init_waiting(&member->mutex, &member->awake);
-    member->boxes = calloc(ports->count + 1, sizeof(struct mailbox *));
-    member->peers = calloc(ports->count + 1, sizeof *member->peers);
-    return member->boxes != NULL && member->peers != NULL ? AR_OK
-                                                          : ar_error_no_memory(err, "a rank");
+    member->boxes = ar_arena_alloc(arena, ports->count + 1, sizeof(struct mailbox *));
+    member->ports = ports->ports;
+    return member->boxes != NULL ? AR_OK : ar_error_no_memory(err, "a rank");
 }
 
 /* Gives every sending port a mailbox, and the receiving port at its other end the same. */
 static enum ar_status connect(struct host_group *group, const struct ports *ports, uint32_t rank,
-                              struct ar_error *err)
+                              struct ar_arena *arena, struct ar_error *err)
 {
+    size_t bytes = group->window * group->members[rank].transport.slot_bytes;
     for (uint32_t i = 0; i < ports[rank].count; i++) {
         struct port port = ports[rank].ports[i];
-        group->members[rank].peers[i] = port.peer;
-        if (!port.sends) {
-            continue;
+        if (port.sends) {
+            struct mailbox *box = &group->boxes[group->boxes_count++];
+            AR_TRY(memory_host.allocate(arena, bytes, &box->slots, err));
+            group->members[rank].boxes[i] = box;
+            group->members[port.peer].boxes[ports_other_end(ports, rank, i)] = box;
         }
-        struct port other = {.channel = port.channel, .peer = rank, .sends = false};
-        struct mailbox *box = &group->boxes[group->boxes_count++];
-        AR_TRY(memory_host.allocate(group->window * group->members[rank].transport.slot_bytes,
-                                    &box->slots, err));
-        group->members[rank].boxes[i] = box;
-        group->members[port.peer].boxes[ports_find(&ports[port.peer], other)] = box;
     }
     return AR_OK;
 }
 
-static void *allocate_lines(size_t count, size_t size)
+/* Zeros that begin a cache line. */
+static enum ar_status allocate_lines(struct ar_arena *arena, size_t count, size_t size,
+                                     void **lines, struct ar_error *err)
 {
-    void *memory = aligned_alloc(CACHE_LINE, (count + 1) * size);
-    if (memory != NULL) {
-        memset(memory, 0, (count + 1) * size);
-    }
-    return memory;
-}
-
-static enum ar_status group_fill(struct host_group *group, const struct ports *ports,
-                                 size_t slot_bytes, struct ar_error *err)
-{
-    uint32_t boxes = 0;
-    for (uint32_t rank = 0; rank < group->ranks; rank++) {
-        boxes += ports[rank].count;
-    }
-    group->members = allocate_lines(group->ranks, sizeof *group->members);
-    group->boxes = allocate_lines(boxes, sizeof *group->boxes);
-    if (group->members == NULL || group->boxes == NULL) {
-        return ar_error_no_memory(err, "mailboxes");
-    }
-    for (uint32_t rank = 0; rank < group->ranks; rank++) {
-        AR_TRY(init_rank(group, rank, &ports[rank], slot_bytes, err));
-    }
-    for (uint32_t rank = 0; rank < group->ranks; rank++) {
-        AR_TRY(connect(group, ports, rank, err));
-    }
+    unsigned char *memory;
+    AR_TRY(memory_host.allocate(arena, count * size, &memory, err));
+    *lines = memset(memory, 0, count * size);
     return AR_OK;
 }
 
-enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,
-                                 size_t slot_bytes, struct host_group **group, struct ar_error *err)
+static void destroy_waiting(void *destroyed)
 {
-    struct host_group *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a group of ranks");
-    }
-    long cores = sysconf(_SC_NPROCESSORS_ONLN);
-    made->ranks = ranks;
-    made->window = window;
-    made->looks_before_sleep = cores >= (long)ranks;
-    made->error.status = AR_OK;
-    init_waiting(&made->mutex, &made->opened);
-    enum ar_status status = group_fill(made, ports, slot_bytes, err);
-    if (status != AR_OK) {
-        host_group_destroy(made);
-        return status;
-    }
-    *group = made;
-    return AR_OK;
-}
-
-void host_group_destroy(struct host_group *group)
-{
-    for (uint32_t i = 0; group->boxes != NULL && i < group->boxes_count; i++) {
-        memory_host.release(group->boxes[i].slots);
-    }
-    for (uint32_t i = 0; group->members != NULL && i < group->ranks; i++) {
-        if (group->members[i].group != NULL) {
-            pthread_cond_destroy(&group->members[i].awake);
-            pthread_mutex_destroy(&group->members[i].mutex);
-        }
-        free(group->members[i].boxes);
-        free(group->members[i].peers);
+    struct host_group *group = destroyed;
+    for (uint32_t i = 0; i < group->ranks; i++) {
+        pthread_cond_destroy(&group->members[i].awake);
+        pthread_mutex_destroy(&group->members[i].mutex);
     }
     pthread_cond_destroy(&group->opened);
     pthread_mutex_destroy(&group->mutex);
-    free(group->boxes);
-    free(group->members);
-    free(group);
+}
+
+enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,
+                                 size_t slot_bytes, struct ar_arena *arena,
+                                 struct host_group **group, struct ar_error *err)
+{
+    void *members;
+    void *boxes;
+    uint32_t ports_count = 0;
+    struct host_group *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "a group of ranks");
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        ports_count += ports[rank].count;
+    }
+    AR_TRY(allocate_lines(arena, ranks, sizeof *made->members, &members, err));
+    AR_TRY(allocate_lines(arena, ports_count, sizeof *made->boxes, &boxes, err));
+    *made = (struct host_group){.members = members,
+                                .boxes = boxes,
+                                .ranks = ranks,
+                                .window = window,
+                                .looks_before_sleep = sysconf(_SC_NPROCESSORS_ONLN) >= (long)ranks};
+    init_waiting(&made->mutex, &made->opened);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        AR_TRY(init_rank(made, rank, &ports[rank], slot_bytes, arena, err));
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        AR_TRY(connect(made, ports, rank, arena, err));
+    }
+    *group = ar_arena_own(arena, made, destroy_waiting);
+    return *group != NULL ? AR_OK : ar_error_no_memory(err, "a group of ranks");
 }
 
 struct transport *host_group_transport(struct host_group *group, uint32_t rank)

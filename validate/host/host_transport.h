@@ -14,11 +14,10 @@
 struct host_group;
 
 /** Connects the ports of all ranks, `ports[rank]`, which must match in pairs and stay with the
- * caller; freed with host_group_destroy(). */
+ * caller; all of it is the arena's. */
 enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint32_t window,
-                                 size_t slot_bytes, struct host_group **group,
-                                 struct ar_error *err);
-void host_group_destroy(struct host_group *group);
+                                 size_t slot_bytes, struct ar_arena *arena,
+                                 struct host_group **group, struct ar_error *err);
 
 /** The transport of a rank, for one thread at a time. */
 struct transport *host_group_transport(struct host_group *group, uint32_t rank);

@@ -1,12 +1,20 @@
 /* The executor on the host: what it finds if an algorithm is wrong, and what it says if a message
  * never comes. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend.h"
 #include "host_transport.h"
 #include "rank.h"
+
+static struct ar_arena arena;
+
+static void end_arena(void)
+{
+    ar_arena_end(&arena);
+}
+
+TestSuite(executor, .fini = end_arena);
 
 static struct run_config make_manner(void)
 {
@@ -21,7 +29,6 @@ static struct run_config make_manner(void)
 static struct measurement make_row(const struct ar_algorithm *algorithm, uint32_t x, uint32_t y,
                                    uint64_t elements)
 {
-    struct ar_error err;
     struct measurement row = {.name = algorithm->name,
                               .algorithm = algorithm,
                               .shape = {.x = x, .y = y},
@@ -29,8 +36,9 @@ static struct measurement make_row(const struct ar_algorithm *algorithm, uint32_
                               .ranks = x * y,
                               .ranks_per_node = x * y,
                               .type = &element_fp32,
-                              .elements = elements};
-    cr_assert_eq(measurement_create(2, &row, &err), AR_OK);
+                              .elements = elements,
+                              .repetitions = 2,
+                              .times_s = ar_arena_alloc(&arena, 2, sizeof(double))};
     return row;
 }
 
@@ -97,11 +105,10 @@ Test(executor, every_repetition_of_every_algorithm_is_right)
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 6, 2);
         struct measurement row = make_row(ar_algorithms[i], shape.x, shape.y, 1009);
-        cr_assert_eq(backend_host.run(&config, &row, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
         cr_expect_eq(row.mismatch.wrong, 0);
         cr_expect(row.times_s[0] > 0 && row.times_s[1] > 0);
         cr_expect_eq(row.nodes, 1);
-        measurement_destroy(&row);
     }
 }
 
@@ -120,13 +127,12 @@ Test(executor, a_copy_in_place_of_a_sum_is_found_on_every_rank)
         zeros += payload_value(row.type, 4, ar_order_rank(&order, 0, 1),
                                move.receive_span.first + i) == 0;
     }
-    cr_assert_eq(backend_host.run(&config, &row, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
     cr_expect_eq(row.mismatch.wrong, 4 * 3 * (25 - zeros));
     cr_expect_eq(row.mismatch.rank, 0);
     cr_expect(row.mismatch.element >= move.receive_span.first &&
               row.mismatch.element < move.receive_span.first + 25);
     cr_expect_lt(row.mismatch.found, row.mismatch.expected);
-    measurement_destroy(&row);
 }
 
 /* Runs an algorithm that cannot end; the error is `expected` with ranks as they stand. */
@@ -139,11 +145,10 @@ static void expect_stuck(struct ar_algorithm algorithm, uint32_t waiting, const 
     struct measurement row = make_row(&algorithm, 4, 1, 800);
     struct ar_order order = measurement_order(&row);
     config.timeout_s = 0.2;
-    cr_assert_eq(backend_host.run(&config, &row, &err), AR_INTERNAL);
+    cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_INTERNAL);
     snprintf(expected, sizeof expected, "rank %u waited 0.2 s for rank %u to %s %s",
              ar_order_rank(&order, 0, waiting), ar_order_rank(&order, 0, missing), what, rest);
     cr_expect_not_null(strstr(err.text, expected), "\"%s\" is not in: %s", expected, err.text);
-    measurement_destroy(&row);
 }
 
 Test(executor, who_waits_for_a_message_that_never_comes_is_named, .timeout = 20)
@@ -162,18 +167,13 @@ Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
     struct ar_error err;
     struct host_group *group;
     struct measurement row = make_row(find("ring"), 2, 1, 8);
-    struct ports ports[2];
-    cr_assert_eq(ports_create(&row, 0, &ports[0], &err), AR_OK);
-    cr_assert_eq(ports_create(&row, 1, &ports[1], &err), AR_OK);
-    cr_assert_eq(host_group_create(ports, 2, 2, 64, &group, &err), AR_OK);
+    struct ports *ports;
+    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
+    cr_assert_eq(host_group_create(ports, 2, 2, 64, &arena, &group, &err), AR_OK);
     struct transport *transport = host_group_transport(group, 1);
     cr_expect_eq(transport->calls->barrier(transport, 0.05, &err), AR_INTERNAL);
     cr_expect_str_eq(err.text,
                      "rank 1 waited 0.05 s at a barrier for rank 0; expected all 2 ranks");
-    host_group_destroy(group);
-    ports_destroy(&ports[0]);
-    ports_destroy(&ports[1]);
-    measurement_destroy(&row);
 }
 
 Test(executor, a_slot_is_free_again_only_when_its_message_was_taken)
@@ -181,11 +181,9 @@ Test(executor, a_slot_is_free_again_only_when_its_message_was_taken)
     struct ar_error err;
     struct host_group *group;
     struct measurement row = make_row(find("ring"), 2, 1, 8);
-    struct ports ports[2];
-    for (uint32_t rank = 0; rank < 2; rank++) {
-        cr_assert_eq(ports_create(&row, rank, &ports[rank], &err), AR_OK);
-    }
-    cr_assert_eq(host_group_create(ports, 2, 2, 64, &group, &err), AR_OK);
+    struct ports *ports;
+    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
+    cr_assert_eq(host_group_create(ports, 2, 2, 64, &arena, &group, &err), AR_OK);
     struct transport *from = host_group_transport(group, 0);
     struct transport *to = host_group_transport(group, 1);
     uint32_t out = ports_find(&ports[0], (struct port){.peer = 1, .sends = true});
@@ -203,8 +201,4 @@ Test(executor, a_slot_is_free_again_only_when_its_message_was_taken)
     to->calls->release(to, in);
     cr_expect_not_null(from->calls->send_slot(from, out));
     cr_expect_eq(to->calls->receive_slot(to, in)[0], 2);
-    host_group_destroy(group);
-    ports_destroy(&ports[0]);
-    ports_destroy(&ports[1]);
-    measurement_destroy(&row);
 }

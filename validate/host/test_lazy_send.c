@@ -136,14 +136,15 @@ Test(lazy_send, a_message_is_what_the_buffer_held_when_it_was_sent, .timeout = 2
 {
     struct ar_error err;
     _Alignas(4) unsigned char buffers[RANKS][BYTES];
-    struct ports ports[RANKS];
+    struct ar_arena arena = {NULL};
+    struct ports *ports;
     struct execution executions[RANKS];
     struct host_group *group;
     for (uint32_t rank = 0; rank < RANKS; rank++) {
-        cr_assert_eq(ports_create(&row, rank, &ports[rank], &err), AR_OK);
         memset(buffers[rank], (int)rank + 1, BYTES);
     }
-    cr_assert_eq(host_group_create(ports, RANKS, 2, BYTES, &group, &err), AR_OK);
+    cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
+    cr_assert_eq(host_group_create(ports, RANKS, 2, BYTES, &arena, &group, &err), AR_OK);
     struct lazy lazy = {.transport = *host_group_transport(group, 0),
                         .host = host_group_transport(group, 0)};
     lazy.transport.calls = &lazy_calls;
@@ -162,8 +163,5 @@ Test(lazy_send, a_message_is_what_the_buffer_held_when_it_was_sent, .timeout = 2
     pthread_join(receiver, NULL);
     cr_expect(buffers[1][0] == 1 && buffers[1][BYTES - 1] == 1, "%d", buffers[1][0]);
     cr_expect(buffers[0][0] == 3 && buffers[0][BYTES - 1] == 3, "%d", buffers[0][0]);
-    host_group_destroy(group);
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        ports_destroy(&ports[rank]);
-    }
+    ar_arena_end(&arena);
 }

@@ -1,19 +1,43 @@
-/* Ranks as processes of MPI. */
+/* Ranks as processes of MPI. Their buffers are in GPU memory too, if the program was built with
+ * CUDA and the library says that it is CUDA-aware. */
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
 #include "backend.h"
-#include "mpi_memory.h"
 #include "mpi_transport.h"
 #include "mpi_world.h"
-#include "probes.h"
 #include "rank.h"
 
 static const struct mpi_world *world;
 
+/* MPICH has no such question; it is taken at its word that it was built for the GPUs. */
+static bool is_cuda_aware(void)
+{
+#if defined(MPIX_CUDA_AWARE_SUPPORT)
+    return MPIX_Query_cuda_support() == 1;
+#elif defined(OPEN_MPI)
+    return false;
+#else
+    return true;
+#endif
+}
+
 static enum ar_status start(const struct run_config *config, struct machine *machine,
                             struct ar_error *err)
 {
+    const struct memory *memory = config->memory;
     AR_TRY(mpi_world_start(&world, err));
     *machine = mpi_world_machine(world);
-    return mpi_memory_check(config->memory, world->local_rank, err);
+    if (!memory->is_host && !is_cuda_aware()) {
+        return ar_error_set(
+            err, AR_UNAVAILABLE,
+            "--memory %s: this MPI library is not CUDA-aware; expected one that is, "
+            "or --memory host",
+            memory->name);
+    }
+    return memory->select != NULL ? memory->select(world->local_rank, err) : AR_OK;
 }
 
 static void describe(FILE *file)
@@ -28,58 +52,39 @@ static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)
 }
 
 /* This process as one of the ranks. */
-static enum ar_status run_rank(const struct run_config *config, struct measurement *measurement,
-                               const struct ports *ports, struct ar_error *err)
-{
-    struct mpi_transport *transport;
-    struct payload payload;
-    struct rank_result result = {.times_s = measurement->times_s};
-    enum ar_status status =
-        payload_create(measurement->type, measurement->ranks, measurement->elements, &payload, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = mpi_transport_create(ports, measurement->ranks, config,
-                                  execution_slot_bytes(measurement, config), &transport, err);
-    if (status == AR_OK) {
-        struct transport *base = mpi_transport_base(transport);
-        status = measurement->probe != PROBE_NONE
-                     ? probe_run(measurement, config, base, &result, err)
-                     : rank_run(measurement, config, &payload, ports, base, &result, err);
-    }
-    if (status == AR_OK) { /* else the whole run is ended, and messages would be waited for */
-        mpi_transport_destroy(transport);
-        measurement->mismatch = result.mismatch;
-    }
-    payload_destroy(&payload);
-    return status;
-}
-
-static enum ar_status run(const struct run_config *config, struct measurement *measurement,
-                          struct ar_error *err)
+static enum ar_status run_rank(const struct run_config *config, struct ar_arena *arena,
+                               struct measurement *measurement, struct ar_error *err)
 {
     struct ports ports;
-    enum ar_status status = AR_OK;
+    struct payload payload;
+    struct execution execution = {.measurement = measurement, .config = config, .ports = &ports};
+    uint32_t ranks = measurement->ranks;
+    AR_TRY(ports_create(measurement, world->rank, arena, &ports, err));
+    AR_TRY(payload_create(measurement->type, ranks, measurement->elements, arena, &payload, err));
+    AR_TRY(mpi_transport_create(&ports, ranks, config, execution_slot_bytes(measurement, config),
+                                arena, &execution.transport, err));
+    return rank_run(&execution, &payload, arena, measurement, err);
+}
+
+static enum ar_status run(const struct run_config *config, struct ar_arena *arena,
+                          struct measurement *measurement, struct ar_error *err)
+{
     if (world->rank < measurement->ranks) {
-        status = measurement->probe != PROBE_NONE
-                     ? probe_ports(measurement, world->rank, &ports, err)
-                     : ports_create(measurement, world->rank, &ports, err);
-        if (status == AR_OK) {
-            status = run_rank(config, measurement, &ports, err);
-            ports_destroy(&ports);
-        }
+        AR_TRY(run_rank(config, arena, measurement, err));
     }
-    if (status == AR_OK) {
-        measurement->nodes = mpi_world_nodes(world, measurement->ranks);
-        mpi_world_collect(measurement->ranks, measurement);
-    }
-    return status;
+    measurement->nodes = mpi_world_nodes(world, measurement->ranks);
+    mpi_world_collect(measurement->ranks, measurement);
+    return AR_OK;
 }
 
 const struct backend backend_mpi = {
     .name = "mpi",
     .summary = "processes of MPI, one rank each; start with mpirun",
-    .memories = MPI_MEMORIES,
+#ifdef VALIDATE_HAS_CUDA
+    .memories = {&memory_host, &memory_device},
+#else
+    .memories = {&memory_host},
+#endif
     .start = start,
     .stop = mpi_world_stop,
     .describe = describe,

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <sched.h>
-#include <stdlib.h>
 
 #include "ar_clock.h"
 
@@ -169,83 +168,77 @@ static const struct transport_calls calls = {
     .barrier = barrier,
 };
 
-static enum ar_status open_port(struct mpi_transport *mpi, struct port port, struct ar_error *err)
+static enum ar_status open_port(struct mpi_transport *mpi, struct port port, struct ar_arena *arena,
+                                struct ar_error *err)
 {
-    struct mpi_port *opened = &mpi->ports[mpi->ports_count];
-    enum ar_status status =
-        mpi->memory->allocate(mpi->window * mpi->transport.slot_bytes, &opened->slots, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    uint32_t index = mpi->ports_count;
+    struct mpi_port *opened = &mpi->ports[index];
+    size_t bytes = mpi->window * mpi->transport.slot_bytes;
+    AR_TRY(mpi->memory->allocate(arena, bytes, &opened->slots, err));
     opened->port = port;
     for (uint32_t i = 0; i < mpi->window; i++) {
         opened->requests[i] = MPI_REQUEST_NULL;
     }
-    uint32_t index = mpi->ports_count++;
+    mpi->ports_count++;
     for (uint32_t i = 0; i < mpi->window && !port.sends; i++) {
         release(&mpi->transport, index);
     }
     return AR_OK;
 }
 
-enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
-                                    const struct run_config *config, size_t slot_bytes,
-                                    struct mpi_transport **transport, struct ar_error *err)
+/* All that was sent has been received. */
+static void close_ports(void *transport)
 {
-    struct mpi_transport *made = calloc(1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a transport");
+    struct mpi_transport *mpi = transport;
+    for (uint32_t i = 0; i < mpi->ports_count * mpi->window; i++) {
+        struct mpi_port *port = &mpi->ports[i / mpi->window];
+        MPI_Request *request = &port->requests[i % mpi->window];
+        if (!port->port.sends && *request != MPI_REQUEST_NULL) {
+            MPI_Cancel(request);
+        }
+        MPI_Wait(request, MPI_STATUS_IGNORE);
     }
-    int rank;
+    MPI_Comm_free(&mpi->ranks);
+}
+
+static MPI_Comm first_processes(uint32_t ranks)
+{
+    MPI_Comm comm;
     MPI_Group world;
     MPI_Group members;
     int range[1][3] = {{0, (int)ranks - 1, 1}};
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_range_incl(world, 1, range, &members);
-    MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &made->ranks);
+    MPI_Comm_create_group(MPI_COMM_WORLD, members, 0, &comm);
     MPI_Group_free(&members);
     MPI_Group_free(&world);
+    return comm;
+}
+
+enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
+                                    const struct run_config *config, size_t slot_bytes,
+                                    struct ar_arena *arena, struct transport **transport,
+                                    struct ar_error *err)
+{
+    int rank;
+    struct mpi_transport *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct mpi_port *opened = ar_arena_alloc(arena, ports->count + 1, sizeof *opened);
+    if (made == NULL || opened == NULL) {
+        return ar_error_no_memory(err, "the ports of a rank");
+    }
+    *made = (struct mpi_transport){.memory = config->memory,
+                                   .window = config->window,
+                                   .ranks = first_processes(ranks),
+                                   .ports = opened};
     MPI_Comm_rank(made->ranks, &rank);
     made->transport = (struct transport){
         .calls = &calls, .rank = (uint32_t)rank, .ranks = ranks, .slot_bytes = slot_bytes};
-    made->memory = config->memory;
-    made->window = config->window;
-    made->ports = calloc(ports->count + 1, sizeof *made->ports);
-    enum ar_status status =
-        made->ports != NULL ? AR_OK : ar_error_no_memory(err, "the ports of a rank");
-    for (uint32_t i = 0; status == AR_OK && i < ports->count; i++) {
-        status = open_port(made, ports->ports[i], err);
+    for (uint32_t i = 0; i < ports->count; i++) {
+        AR_TRY(open_port(made, ports->ports[i], arena, err));
     }
-    if (status != AR_OK) {
-        mpi_transport_destroy(made);
-        return status;
+    if (ar_arena_own(arena, made, close_ports) == NULL) { /* before slots are freed */
+        return ar_error_no_memory(err, "a transport");
     }
-    *transport = made;
+    *transport = &made->transport;
     return AR_OK;
-}
-
-static void close_port(struct mpi_transport *mpi, struct mpi_port *port)
-{
-    for (uint32_t i = 0; i < mpi->window; i++) {
-        if (!port->port.sends && port->requests[i] != MPI_REQUEST_NULL) {
-            MPI_Cancel(&port->requests[i]);
-        }
-        MPI_Wait(&port->requests[i], MPI_STATUS_IGNORE);
-    }
-    mpi->memory->release(port->slots);
-}
-
-void mpi_transport_destroy(struct mpi_transport *transport)
-{
-    for (uint32_t i = 0; i < transport->ports_count; i++) {
-        close_port(transport, &transport->ports[i]);
-    }
-    MPI_Comm_free(&transport->ranks);
-    free(transport->ports);
-    free(transport);
-}
-
-struct transport *mpi_transport_base(struct mpi_transport *transport)
-{
-    return &transport->transport;
 }

@@ -10,17 +10,11 @@
 
 #include "executor.h"
 
-struct mpi_transport;
-
-/** Opens the ports of this process among the first `ranks` processes, which all call it; freed with
- * mpi_transport_destroy(). */
+/** Opens the ports of this process among the first `ranks` processes, which all call it. They are
+ * closed when the arena ends, by which time all that was sent must have been received. */
 enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
                                     const struct run_config *config, size_t slot_bytes,
-                                    struct mpi_transport **transport, struct ar_error *err);
-
-/** Closes the ports; all that was sent has been received. */
-void mpi_transport_destroy(struct mpi_transport *transport);
-
-struct transport *mpi_transport_base(struct mpi_transport *transport);
+                                    struct ar_arena *arena, struct transport **transport,
+                                    struct ar_error *err);
 
 #endif

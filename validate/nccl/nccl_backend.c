@@ -1,10 +1,7 @@
 /* NCCL: its own all-reduce as the reference, and the 2D torus made of its collectives. One process
  * drives all GPUs of the machine; under mpirun each process drives one. */
-#include <stdlib.h>
-
 #include "backend.h"
 #include "cuda_device.h"
-#include "memory_device.h"
 #include "nccl_ranks.h"
 
 #ifdef VALIDATE_HAS_MPI
@@ -91,78 +88,26 @@ static enum ar_status find_place(const struct measurement *measurement, struct n
     return AR_OK;
 }
 
-/* One run of all ranks of this process: fill, run, check. */
-static enum ar_status repeat(struct nccl_ranks *ranks, const struct nccl_place *place,
-                             const struct payload *payload, double timeout_s,
-                             unsigned char *capacity, double *time_s, struct mismatch *mismatch,
-                             struct ar_error *err)
-{
-    for (uint32_t i = 0; i < place->count; i++) {
-        unsigned char *pattern;
-        AR_TRY(payload_pattern(payload, place->first + i, &pattern, err));
-        payload_fill(payload, pattern, capacity);
-        free(pattern);
-        AR_TRY(nccl_ranks_write(ranks, i, capacity, err));
-    }
-    AR_TRY(nccl_ranks_run(ranks, timeout_s, time_s, err));
-    for (uint32_t i = 0; i < place->count; i++) {
-        AR_TRY(nccl_ranks_read(ranks, i, capacity, err));
-        payload_check(payload, place->first + i, capacity, mismatch);
-    }
-    return AR_OK;
-}
-
-static enum ar_status run_here(const struct run_config *config, const struct nccl_place *place,
-                               const struct payload *payload, struct measurement *measurement,
-                               struct ar_error *err)
-{
-    struct nccl_ranks *ranks;
-    unsigned char *capacity;
-    uint32_t warmup = measurement->is_check ? 0 : config->warmup;
-    enum ar_status status = memory_host.allocate(measurement_bytes(measurement), &capacity, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = nccl_ranks_create(&library, measurement, place, &ranks, err);
-    bool is_made = status == AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < warmup + measurement->repetitions; i++) {
-        double time_s = 0;
-        status = repeat(ranks, place, payload, config->timeout_s, capacity, &time_s,
-                        &measurement->mismatch, err);
-        if (i >= warmup) {
-            measurement->times_s[i - warmup] = time_s;
-        }
-    }
-    if (is_made && status == AR_OK) { /* else the program ends, and a hang would be waited for */
-        nccl_ranks_destroy(ranks);
-    }
-    memory_host.release(capacity);
-    return status;
-}
-
-static enum ar_status run(const struct run_config *config, struct measurement *measurement,
-                          struct ar_error *err)
+static enum ar_status run(const struct run_config *config, struct ar_arena *arena,
+                          struct measurement *measurement, struct ar_error *err)
 {
     struct payload payload;
     struct nccl_place place;
-    enum ar_status status =
-        payload_create(measurement->type, measurement->ranks, measurement->elements, &payload, err);
-    if (status != AR_OK) {
-        return status;
+    struct crew *crew;
+    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements, arena,
+                          &payload, err));
+    AR_TRY(find_place(measurement, &place, err));
+    if (place.count > 0) {
+        AR_TRY(
+            nccl_ranks_create(&library, measurement, &place, config->timeout_s, arena, &crew, err));
+        AR_TRY(crew_repeat(crew, config, &payload, arena, measurement, err));
     }
-    status = find_place(measurement, &place, err);
-    if (status == AR_OK && place.count > 0) {
-        status = run_here(config, &place, &payload, measurement, err);
-    }
-    payload_destroy(&payload);
     measurement->nodes = 1;
 #ifdef VALIDATE_HAS_MPI
-    if (status == AR_OK) {
-        measurement->nodes = mpi_world_nodes(world, is_alone() ? 1 : measurement->ranks);
-        mpi_world_collect(measurement->ranks, measurement);
-    }
+    measurement->nodes = mpi_world_nodes(world, is_alone() ? 1 : measurement->ranks);
+    mpi_world_collect(measurement->ranks, measurement);
 #endif
-    return status;
+    return AR_OK;
 }
 
 const struct backend backend_nccl = {

@@ -1,10 +1,7 @@
 #include "nccl_ranks.h"
 
 #include <inttypes.h>
-#include <sched.h>
-#include <stdlib.h>
 
-#include "ar_clock.h"
 #include "cuda_device.h"
 #include "transport.h"
 
@@ -17,18 +14,18 @@ struct nccl_rank {
     cudaStream_t stream;
     cudaEvent_t begin;
     cudaEvent_t end;
-    unsigned char *buffer; /* of X shards */
+    unsigned char *buffer; /* of X shards; the crew's */
     unsigned char *token;  /* one element, of the barrier */
 };
 
 struct nccl_ranks {
+    struct crew crew;
     const struct nccl_library *library;
     const struct measurement *measurement;
     ncclDataType_t type;
     uint64_t shard; /* elements */
     struct nccl_rank *ranks;
-    uint32_t count;
-    struct ar_arena arena; /* streams, events and buffers */
+    double timeout_s;
 };
 
 /* What a rank contributes to a group of calls. */
@@ -39,14 +36,12 @@ static enum ar_status call_all(struct nccl_ranks *ranks, call *function, const c
                                struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
-    enum ar_status status = nccl_check(library, library->group_start(), "ncclGroupStart", err);
-    for (uint32_t i = 0; status == AR_OK && i < ranks->count; i++) {
-        status = cuda_check(cudaSetDevice(ranks->ranks[i].device), "cudaSetDevice", err);
-        if (status == AR_OK) {
-            status = nccl_check(library, function(ranks, &ranks->ranks[i]), name, err);
-        }
+    AR_TRY(nccl_check(library, library->group_start(), "ncclGroupStart", err));
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
+        CUDA_TRY(cudaSetDevice, ranks->ranks[i].device);
+        AR_TRY(nccl_check(library, function(ranks, &ranks->ranks[i]), name, err));
     }
-    return status == AR_OK ? nccl_check(library, library->group_end(), name, err) : status;
+    return nccl_check(library, library->group_end(), name, err);
 }
 
 static unsigned char *shard_of(const struct nccl_ranks *ranks, const struct nccl_rank *rank)
@@ -116,11 +111,12 @@ static enum ar_status run_torus(struct nccl_ranks *ranks, struct ar_error *err)
 }
 
 /* All ranks are in this process. */
-static enum ar_status connect_alone(struct nccl_ranks *ranks, struct ar_error *err)
+static enum ar_status connect_alone(struct nccl_ranks *ranks, struct ar_arena *arena,
+                                    struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
     uint32_t all = ranks->measurement->ranks;
-    ncclComm_t *comms = ar_arena_alloc(&ranks->arena, all, sizeof(ncclComm_t));
+    ncclComm_t *comms = ar_arena_alloc(arena, all, sizeof(ncclComm_t));
     if (comms == NULL) {
         return ar_error_no_memory(err, "communicators");
     }
@@ -133,11 +129,11 @@ static enum ar_status connect_alone(struct nccl_ranks *ranks, struct ar_error *e
 }
 
 static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place *place,
-                              struct ar_error *err)
+                              struct ar_arena *arena, struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
     if (place->is_alone) {
-        AR_TRY(connect_alone(ranks, err));
+        AR_TRY(connect_alone(ranks, arena, err));
     } else {
         CUDA_TRY(cudaSetDevice, place->device);
         AR_TRY(
@@ -154,10 +150,9 @@ static enum ar_status connect(struct nccl_ranks *ranks, const struct nccl_place 
 }
 
 static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank,
-                                struct ar_error *err)
+                                struct ar_arena *arena, struct ar_error *err)
 {
     const struct measurement *measurement = ranks->measurement;
-    struct ar_arena *arena = &ranks->arena;
     size_t bytes = (ranks->shard * measurement->shape.x + 1) * measurement->type->bytes;
     CUDA_TRY(cudaSetDevice, rank->device);
     AR_TRY(cuda_make_stream(arena, &rank->stream, err));
@@ -171,90 +166,9 @@ static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank
     return AR_OK;
 }
 
-enum ar_status nccl_ranks_create(const struct nccl_library *library,
-                                 const struct measurement *measurement,
-                                 const struct nccl_place *place, struct nccl_ranks **ranks,
-                                 struct ar_error *err)
-{
-    uint32_t x = measurement->shape.x;
-    struct nccl_ranks *made = calloc(1, sizeof *made);
-    struct nccl_rank *members = calloc(place->count, sizeof *members);
-    if (made == NULL || members == NULL) {
-        free(made);
-        free(members);
-        return ar_error_no_memory(err, "ranks");
-    }
-    *made = (struct nccl_ranks){
-        .library = library,
-        .measurement = measurement,
-        .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
-        .shard = (measurement->elements + x - 1) / x,
-        .ranks = members,
-        .count = place->count,
-    };
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 0; status == AR_OK && i < place->count; i++) {
-        members[i].rank = place->first + i;
-        members[i].device = place->device + (int)i;
-        status = make_rank(made, &members[i], err);
-    }
-    if (status == AR_OK) {
-        status = connect(made, place, err);
-    }
-    if (status != AR_OK) {
-        nccl_ranks_destroy(made);
-        return status;
-    }
-    *ranks = made;
-    return AR_OK;
-}
-
-static void destroy_communicators(const struct nccl_library *library, struct nccl_rank *rank)
-{
-    ncclComm_t comms[] = {rank->row, rank->column, rank->all};
-    cudaSetDevice(rank->device);
-    for (size_t i = 0; i < sizeof comms / sizeof comms[0]; i++) {
-        if (comms[i] != NULL) {
-            library->comm_destroy(comms[i]);
-        }
-    }
-}
-
-void nccl_ranks_destroy(struct nccl_ranks *ranks)
-{
-    for (uint32_t i = 0; i < ranks->count; i++) {
-        destroy_communicators(ranks->library, &ranks->ranks[i]);
-    }
-    ar_arena_end(&ranks->arena);
-    free(ranks->ranks);
-    free(ranks);
-}
-
-static enum ar_status move_buffer(const struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
-                                  const unsigned char *from, struct ar_error *err)
-{
-    const struct nccl_rank *rank = &ranks->ranks[index];
-    size_t bytes = measurement_bytes(ranks->measurement);
-    CUDA_TRY(cudaSetDevice, rank->device);
-    CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDefault, rank->stream);
-    return cuda_check(cudaStreamSynchronize(rank->stream), "a copy", err);
-}
-
-enum ar_status nccl_ranks_write(struct nccl_ranks *ranks, uint32_t index, const unsigned char *from,
-                                struct ar_error *err)
-{
-    return move_buffer(ranks, index, ranks->ranks[index].buffer, from, err);
-}
-
-enum ar_status nccl_ranks_read(struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
-                               struct ar_error *err)
-{
-    return move_buffer(ranks, index, to, ranks->ranks[index].buffer, err);
-}
-
 static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct ar_error *err)
 {
-    for (uint32_t i = 0; i < ranks->count; i++) {
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
         struct nccl_rank *rank = &ranks->ranks[i];
         CUDA_TRY(cudaSetDevice, rank->device);
         CUDA_TRY(cudaEventRecord, is_end ? rank->end : rank->begin, rank->stream);
@@ -262,24 +176,19 @@ static enum ar_status record_all(struct nccl_ranks *ranks, bool is_end, struct a
     return AR_OK;
 }
 
-/* Waits for a rank without blocking, so that a hang is noticed; keeps the longest time. */
+/* Keeps the longest time. */
 static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nccl_rank *rank,
-                                 double timeout_s, double *time_s, struct ar_error *err)
+                                 double *time_s, struct ar_error *err)
 {
-    double until_s = ar_clock_s() + timeout_s;
     float time_ms;
-    cudaError_t code = cudaEventQuery(rank->end);
-    while (code == cudaErrorNotReady && ar_clock_s() < until_s) {
-        sched_yield();
-        code = cudaEventQuery(rank->end);
-    }
+    cudaError_t code = cuda_await(rank->end, ranks->timeout_s);
     if (code == cudaErrorNotReady) {
         char text[MEASUREMENT_TEXT];
         return ar_error_set(err, AR_INTERNAL,
                             "%s: rank %" PRIu32 " waited %g s in NCCL for others of %" PRIu32
                             " ranks; expected them to come",
-                            measurement_text(ranks->measurement, text), rank->rank, timeout_s,
-                            ranks->measurement->ranks);
+                            measurement_text(ranks->measurement, text), rank->rank,
+                            ranks->timeout_s, ranks->measurement->ranks);
     }
     AR_TRY(cuda_check(code, "the collective", err));
     CUDA_TRY(cudaEventElapsedTime, &time_ms, rank->begin, rank->end);
@@ -289,10 +198,9 @@ static enum ar_status await_rank(const struct nccl_ranks *ranks, const struct nc
     return AR_OK;
 }
 
-enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double *time_s,
-                              struct ar_error *err)
+static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *err)
 {
-    double slowest_s = 0;
+    struct nccl_ranks *ranks = (struct nccl_ranks *)(void *)crew; /* its first member */
     AR_TRY(call_all(ranks, meet, "ncclAllReduce", err));
     AR_TRY(record_all(ranks, false, err));
     if (ranks->measurement->elements > 0) {
@@ -301,9 +209,62 @@ enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double
                    : call_all(ranks, reduce_all, "ncclAllReduce", err));
     }
     AR_TRY(record_all(ranks, true, err));
-    for (uint32_t i = 0; i < ranks->count; i++) {
-        AR_TRY(await_rank(ranks, &ranks->ranks[i], timeout_s, &slowest_s, err));
+    for (uint32_t i = 0; i < crew->count; i++) {
+        AR_TRY(await_rank(ranks, &ranks->ranks[i], time_s, err));
     }
-    *time_s = slowest_s;
+    return AR_OK;
+}
+
+static void destroy_communicators(void *destroyed)
+{
+    struct nccl_ranks *ranks = destroyed;
+    for (uint32_t i = 0; i < ranks->crew.count; i++) {
+        struct nccl_rank *rank = &ranks->ranks[i];
+        ncclComm_t comms[] = {rank->row, rank->column, rank->all};
+        cudaSetDevice(rank->device);
+        for (size_t k = 0; k < sizeof comms / sizeof comms[0]; k++) {
+            if (comms[k] != NULL) {
+                ranks->library->comm_destroy(comms[k]);
+            }
+        }
+    }
+}
+
+enum ar_status nccl_ranks_create(const struct nccl_library *library,
+                                 const struct measurement *measurement,
+                                 const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *arena, struct crew **crew, struct ar_error *err)
+{
+    uint32_t x = measurement->shape.x;
+    struct nccl_ranks *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
+    unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
+    if (made == NULL || members == NULL || buffers == NULL) {
+        return ar_error_no_memory(err, "ranks");
+    }
+    *made = (struct nccl_ranks){
+        .crew = {.memory = &memory_device,
+                 .first = place->first,
+                 .count = place->count,
+                 .buffers = buffers,
+                 .run = run},
+        .library = library,
+        .measurement = measurement,
+        .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
+        .shard = (measurement->elements + x - 1) / x,
+        .ranks = members,
+        .timeout_s = timeout_s,
+    };
+    for (uint32_t i = 0; i < place->count; i++) {
+        members[i].rank = place->first + i;
+        members[i].device = place->device + (int)i;
+        AR_TRY(make_rank(made, &members[i], arena, err));
+        buffers[i] = members[i].buffer;
+    }
+    if (ar_arena_own(arena, made, destroy_communicators) == NULL) {
+        return ar_error_no_memory(err, "ranks");
+    }
+    AR_TRY(connect(made, place, arena, err));
+    *crew = &made->crew;
     return AR_OK;
 }

@@ -8,10 +8,8 @@
 #ifndef AR_VALIDATE_NCCL_RANKS_H
 #define AR_VALIDATE_NCCL_RANKS_H
 
-#include "measurement.h"
+#include "crew.h"
 #include "nccl_library.h"
-
-struct nccl_ranks;
 
 /** Which ranks are here and on what GPU. */
 struct nccl_place {
@@ -22,23 +20,12 @@ struct nccl_place {
     ncclUniqueId id;
 };
 
-/** Makes communicators, buffers and streams; freed with nccl_ranks_destroy(). */
+/** Makes communicators, buffers and streams, all the arena's. A run is the collective behind a sum
+ * of one element that all ranks wait for. Its time is that of the slowest rank of this process,
+ * between events around the collective; AR_INTERNAL if it takes longer than `timeout_s`. */
 enum ar_status nccl_ranks_create(const struct nccl_library *library,
                                  const struct measurement *measurement,
-                                 const struct nccl_place *place, struct nccl_ranks **ranks,
-                                 struct ar_error *err);
-void nccl_ranks_destroy(struct nccl_ranks *ranks);
-
-/** Writes the buffer of the `index`-th rank of this process, or reads it. */
-enum ar_status nccl_ranks_write(struct nccl_ranks *ranks, uint32_t index, const unsigned char *from,
-                                struct ar_error *err);
-enum ar_status nccl_ranks_read(struct nccl_ranks *ranks, uint32_t index, unsigned char *to,
-                               struct ar_error *err);
-
-/** Runs the collective once, behind a sum of one element that all ranks wait for. The time is that
- * of the slowest rank of this process, between events around the collective. AR_INTERNAL if it
- * takes longer than `timeout_s`. */
-enum ar_status nccl_ranks_run(struct nccl_ranks *ranks, double timeout_s, double *time_s,
-                              struct ar_error *err);
+                                 const struct nccl_place *place, double timeout_s,
+                                 struct ar_arena *arena, struct crew **crew, struct ar_error *err);
 
 #endif

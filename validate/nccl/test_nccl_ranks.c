@@ -1,49 +1,33 @@
 /* The 2D torus made of NCCL's collectives, on a fake NCCL and a fake CUDA: it proves rows, columns,
  * shards and padding, not NCCL. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "nccl_ranks.h"
 #include "test_fake_cuda.h"
 #include "test_fake_nccl.h"
 
 /* Runs a row twice, filled anew; returns its wrong elements. */
-static uint64_t run_row(const struct measurement *row)
+static uint64_t run_row(struct measurement row)
 {
     struct ar_error err;
-    struct nccl_ranks *ranks;
+    struct ar_arena arena = {NULL};
+    struct crew *crew;
     struct payload payload;
-    struct mismatch mismatch = {.wrong = 0};
+    struct run_config config = {.warmup = 1};
     struct nccl_library library = fake_nccl();
-    struct nccl_place place = {.count = row->ranks, .is_alone = true};
-    unsigned char *capacity = malloc(measurement_bytes(row) + 1);
-    fake_cuda_start((int)row->ranks, 1);
-    cr_assert_not_null(capacity);
-    cr_assert_eq(payload_create(row->type, row->ranks, row->elements, &payload, &err), AR_OK);
-    cr_assert_eq(nccl_ranks_create(&library, row, &place, &ranks, &err), AR_OK, "%s", err.text);
-    for (uint32_t i = 0; i < 2 * row->ranks; i++) {
-        unsigned char *pattern;
-        double time_s = 0;
-        cr_assert_eq(payload_pattern(&payload, i % row->ranks, &pattern, &err), AR_OK);
-        payload_fill(&payload, pattern, capacity);
-        cr_assert_eq(nccl_ranks_write(ranks, i % row->ranks, capacity, &err), AR_OK, "%s",
-                     err.text);
-        free(pattern);
-        if ((i + 1) % row->ranks == 0) {
-            cr_assert_eq(nccl_ranks_run(ranks, 1, &time_s, &err), AR_OK, "%s", err.text);
-            cr_expect_gt(time_s, 0.0);
-        }
-    }
-    for (uint32_t i = 0; i < row->ranks; i++) {
-        cr_assert_eq(nccl_ranks_read(ranks, i, capacity, &err), AR_OK);
-        payload_check(&payload, i, capacity, &mismatch);
-    }
-    nccl_ranks_destroy(ranks);
-    payload_destroy(&payload);
-    free(capacity);
+    struct nccl_place place = {.count = row.ranks, .is_alone = true};
+    double time_s = 0;
+    row.repetitions = 1;
+    row.times_s = &time_s;
+    fake_cuda_start((int)row.ranks, 1);
+    cr_assert_eq(payload_create(row.type, row.ranks, row.elements, &arena, &payload, &err), AR_OK);
+    cr_assert_eq(nccl_ranks_create(&library, &row, &place, 1, &arena, &crew, &err), AR_OK, "%s",
+                 err.text);
+    cr_assert_eq(crew_repeat(crew, &config, &payload, &arena, &row, &err), AR_OK, "%s", err.text);
+    cr_expect_gt(time_s, 0.0);
+    ar_arena_end(&arena);
     cr_expect(fake_cuda_leaks() == 0 && fake_nccl_leaks() == 0);
-    return mismatch.wrong;
+    return row.mismatch.wrong;
 }
 
 static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape shape)
@@ -58,7 +42,7 @@ static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape sh
                                   .ranks = ranks,
                                   .type = i % 2 == 0 ? &element_fp32 : &element_fp16,
                                   .elements = elements[i]};
-        cr_expect_eq(run_row(&row), 0, "%ux%u, %d elements", shape.x, shape.y, (int)elements[i]);
+        cr_expect_eq(run_row(row), 0, "%ux%u, %d elements", shape.x, shape.y, (int)elements[i]);
     }
 }
 

@@ -43,9 +43,11 @@ struct backend {
     /** The tier of the link between two of `ranks` ranks, static storage. NULL: it probes none. */
     const char *(*tier)(uint32_t ranks, uint32_t from, uint32_t to);
 
-    /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. */
-    enum ar_status (*run)(const struct run_config *config, struct measurement *measurement,
-                          struct ar_error *err);
+    /** Runs a measurement and fills in its results. Wrong elements are a result, not an error. All
+     * that it makes is the arena's, which ends when the measurement has; after a failure the
+     * program does, since a GPU or a peer that hangs would be waited for. */
+    enum ar_status (*run)(const struct run_config *config, struct ar_arena *arena,
+                          struct measurement *measurement, struct ar_error *err);
 };
 
 extern const struct backend backend_host;

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "ar_clock.h"
 
@@ -28,24 +27,39 @@ static bool same_port(struct port a, struct port b)
     return a.channel == b.channel && a.peer == b.peer && a.sends == b.sends;
 }
 
-static enum ar_status add_port(struct ports *ports, struct port port, struct ar_error *err)
+uint32_t ports_find(const struct ports *ports, struct port port)
 {
-    for (uint32_t i = 0; i < ports->count; i++) {
-        if (same_port(ports->ports[i], port)) {
-            return AR_OK;
+    uint32_t i = 0;
+    while (i < ports->count && !same_port(ports->ports[i], port)) {
+        i++;
+    }
+    return i;
+}
+
+static enum ar_status add_port(struct port port, struct ar_arena *arena, struct ports *ports,
+                               struct ar_error *err)
+{
+    uint32_t count = ports->count;
+    if (ports_find(ports, port) < count) {
+        return AR_OK;
+    }
+    if ((count & (count - 1)) == 0) { /* full at none and at powers of two */
+        struct port *larger = ar_arena_alloc(arena, 2 * count + 1, sizeof *larger);
+        if (larger == NULL) {
+            return ar_error_no_memory(err, "the ports of a rank");
         }
+        for (uint32_t i = 0; i < count; i++) {
+            larger[i] = ports->ports[i];
+        }
+        ports->ports = larger;
     }
-    struct port *larger = realloc(ports->ports, (ports->count + 1) * sizeof *larger);
-    if (larger == NULL) {
-        return ar_error_no_memory(err, "the ports of a rank");
-    }
-    ports->ports = larger;
     ports->ports[ports->count++] = port;
     return AR_OK;
 }
 
 static enum ar_status add_ports(const struct measurement *measurement, uint32_t channel,
-                                uint32_t position, struct ports *ports, struct ar_error *err)
+                                uint32_t position, struct ar_arena *arena, struct ports *ports,
+                                struct ar_error *err)
 {
     const struct ar_algorithm *algorithm = measurement->algorithm;
     struct ar_order order = measurement_order(measurement);
@@ -55,49 +69,55 @@ static enum ar_status add_ports(const struct measurement *measurement, uint32_t 
         struct ar_move move = algorithm->move(&measurement->shape, elements, position, step);
         if (move.sends) {
             struct port port = {channel, ar_order_rank(&order, channel, move.send_to), true};
-            AR_TRY(add_port(ports, port, err));
+            AR_TRY(add_port(port, arena, ports, err));
         }
         if (move.receive != AR_RECEIVE_NONE) {
             struct port port = {channel, ar_order_rank(&order, channel, move.receive_from), false};
-            AR_TRY(add_port(ports, port, err));
+            AR_TRY(add_port(port, arena, ports, err));
         }
     }
     return AR_OK;
 }
 
 enum ar_status ports_create(const struct measurement *measurement, uint32_t rank,
-                            struct ports *ports, struct ar_error *err)
+                            struct ar_arena *arena, struct ports *ports, struct ar_error *err)
 {
-    struct ports made = {.ports = NULL, .count = 0};
     struct ar_order order = measurement_order(measurement);
-    enum ar_status status = AR_OK;
-    for (uint32_t channel = 0; status == AR_OK && channel < measurement->channels; channel++) {
+    *ports = (struct ports){.ports = NULL, .count = 0};
+    if (measurement->probe != PROBE_NONE) {
+        bool is_from = rank == measurement->from;
+        uint32_t peer = is_from ? measurement->to : measurement->from;
+        if (probe_is_of_link(measurement->probe) && (is_from || rank == measurement->to)) {
+            AR_TRY(add_port((struct port){0, peer, true}, arena, ports, err));
+            AR_TRY(add_port((struct port){0, peer, false}, arena, ports, err));
+        }
+        return AR_OK;
+    }
+    for (uint32_t channel = 0; channel < measurement->channels; channel++) {
         uint32_t position = ar_order_position(&order, channel, rank);
-        status = add_ports(measurement, channel, position, &made, err);
+        AR_TRY(add_ports(measurement, channel, position, arena, ports, err));
     }
-    if (status != AR_OK) {
-        ports_destroy(&made);
-        return status;
-    }
-    *ports = made;
     return AR_OK;
 }
 
-void ports_destroy(struct ports *ports)
+enum ar_status ports_create_all(const struct measurement *measurement, struct ar_arena *arena,
+                                struct ports **ports, struct ar_error *err)
 {
-    free(ports->ports);
-    *ports = (struct ports){.ports = NULL, .count = 0};
+    *ports = ar_arena_alloc(arena, measurement->ranks, sizeof **ports);
+    if (*ports == NULL) {
+        return ar_error_no_memory(err, "the ports of all ranks");
+    }
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        AR_TRY(ports_create(measurement, rank, arena, &(*ports)[rank], err));
+    }
+    return AR_OK;
 }
 
-uint32_t ports_find(const struct ports *ports, struct port port)
+uint32_t ports_other_end(const struct ports *ports, uint32_t rank, uint32_t index)
 {
-    for (uint32_t i = 0; i < ports->count; i++) {
-        if (same_port(ports->ports[i], port)) {
-            return i;
-        }
-    }
-    assert(!"the port is there");
-    return 0;
+    struct port port = ports[rank].ports[index];
+    struct port other = {.channel = port.channel, .peer = rank, .sends = !port.sends};
+    return ports_find(&ports[port.peer], other);
 }
 
 size_t execution_slot_bytes(const struct measurement *measurement, const struct run_config *config)
@@ -210,12 +230,9 @@ static enum ar_status advance_receive(struct cursor *cursor, bool *progressed, s
         if (slot == NULL || !may_write(cursor->execution, at, count * type->bytes)) {
             return AR_OK;
         }
-        enum ar_status status = cursor->move.receive == AR_RECEIVE_REDUCE
-                                    ? memory->reduce(type, at, slot, count, err)
-                                    : memory->copy(at, slot, count * type->bytes, err);
-        if (status != AR_OK) {
-            return status;
-        }
+        AR_TRY(cursor->move.receive == AR_RECEIVE_REDUCE
+                   ? memory->reduce(type, at, slot, count, err)
+                   : memory->copy(at, slot, count * type->bytes, err));
         transport->calls->release(transport, cursor->receive_port);
         cursor->received += count;
         cursor->has_received = cursor->received == span.count;
@@ -228,12 +245,10 @@ static enum ar_status advance_receive(struct cursor *cursor, bool *progressed, s
 static enum ar_status advance(struct cursor *cursor, bool *progressed, struct ar_error *err)
 {
     while (cursor->step < cursor->steps) {
-        enum ar_status status = advance_send(cursor, progressed, err);
-        if (status == AR_OK) {
-            status = advance_receive(cursor, progressed, err);
-        }
-        if (status != AR_OK || !cursor->has_sent || !cursor->has_received) {
-            return status;
+        AR_TRY(advance_send(cursor, progressed, err));
+        AR_TRY(advance_receive(cursor, progressed, err));
+        if (!cursor->has_sent || !cursor->has_received) {
+            return AR_OK;
         }
         cursor->step++;
         begin_step(cursor);

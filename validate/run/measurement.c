@@ -2,25 +2,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-
-enum ar_status measurement_create(uint32_t repetitions, struct measurement *measurement,
-                                  struct ar_error *err)
-{
-    double *times_s = calloc(repetitions, sizeof *times_s);
-    if (times_s == NULL) {
-        return ar_error_no_memory(err, "times");
-    }
-    measurement->times_s = times_s;
-    measurement->repetitions = repetitions;
-    return AR_OK;
-}
-
-void measurement_destroy(struct measurement *measurement)
-{
-    free(measurement->times_s);
-    measurement->times_s = NULL;
-}
 
 struct ar_order measurement_order(const struct measurement *measurement)
 {

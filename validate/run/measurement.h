@@ -31,6 +31,12 @@ enum probe {
     PROBE_LAUNCH,    /**< what it costs to start all ranks on nothing; on a GPU, a kernel */
 };
 
+/** Whether it is about two ranks and the link between them. */
+static inline bool probe_is_of_link(enum probe probe)
+{
+    return probe == PROBE_LATENCY || probe == PROBE_BANDWIDTH;
+}
+
 enum { TIER_SIZE = 64 };
 
 struct measurement {
@@ -49,15 +55,10 @@ struct measurement {
     bool is_check; /**< one repetition, its time is not kept */
 
     uint32_t repetitions;
-    double *times_s; /**< one per repetition, the slowest rank's; owned (measurement_destroy()) */
+    double *times_s; /**< one per repetition, the slowest rank's; begin as 0 */
     struct mismatch mismatch;
     char tier[TIER_SIZE]; /**< of a probe, else empty */
 };
-
-/** Makes room for the times of `repetitions` repetitions, all zero. */
-enum ar_status measurement_create(uint32_t repetitions, struct measurement *measurement,
-                                  struct ar_error *err);
-void measurement_destroy(struct measurement *measurement);
 
 /** The rank order of its channels. */
 struct ar_order measurement_order(const struct measurement *measurement);

@@ -6,17 +6,21 @@
 #ifndef AR_VALIDATE_MEMORY_H
 #define AR_VALIDATE_MEMORY_H
 
+#include "ar_arena.h"
 #include "element.h"
 
 struct memory {
     const char *name; /**< as on the command line: host, device */
     bool is_host;     /**< the processor can read and write it */
-    enum ar_status (*allocate)(size_t bytes, unsigned char **memory, struct ar_error *err);
-    void (*release)(unsigned char *memory);
-    enum ar_status (*write)(unsigned char *to, const unsigned char *from_host, size_t bytes,
-                            struct ar_error *err);
-    enum ar_status (*read)(unsigned char *to_host, const unsigned char *from, size_t bytes,
-                           struct ar_error *err);
+
+    /** Chooses that of this process, the `local_rank`-th of its node; NULL: there is no choice. */
+    enum ar_status (*select)(uint32_t local_rank, struct ar_error *err);
+
+    /** Some, even of no bytes; it ends with the arena. */
+    enum ar_status (*allocate)(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                               struct ar_error *err);
+
+    /** Either place may be in host memory. */
     enum ar_status (*copy)(unsigned char *to, const unsigned char *from, size_t bytes,
                            struct ar_error *err);
     enum ar_status (*reduce)(const struct element_type *type, unsigned char *sum,
@@ -24,5 +28,6 @@ struct memory {
 };
 
 extern const struct memory memory_host;
+extern const struct memory memory_device; /**< of programs built with CUDA */
 
 #endif

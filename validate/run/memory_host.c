@@ -5,16 +5,13 @@
 
 enum { ALIGNMENT = 4096 };
 
-static enum ar_status allocate(size_t bytes, unsigned char **memory, struct ar_error *err)
+static enum ar_status allocate(struct ar_arena *arena, size_t bytes, unsigned char **memory,
+                               struct ar_error *err)
 {
     size_t pages = (bytes + ALIGNMENT) / ALIGNMENT; /* never none */
-    *memory = aligned_alloc(ALIGNMENT, pages * ALIGNMENT);
+    void *allocated = aligned_alloc(ALIGNMENT, pages * ALIGNMENT);
+    *memory = allocated != NULL ? ar_arena_own(arena, allocated, free) : NULL;
     return *memory != NULL ? AR_OK : ar_error_no_memory(err, "a buffer");
-}
-
-static void release(unsigned char *memory)
-{
-    free(memory);
 }
 
 static enum ar_status copy(unsigned char *to, const unsigned char *from, size_t bytes,
@@ -37,9 +34,6 @@ const struct memory memory_host = {
     .name = "host",
     .is_host = true,
     .allocate = allocate,
-    .release = release,
-    .write = copy,
-    .read = copy,
     .copy = copy,
     .reduce = reduce,
 };

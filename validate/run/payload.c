@@ -1,15 +1,9 @@
 #include "payload.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { VALUE_MAX = 250 };
-
-uint32_t payload_ranks_max(const struct element_type *type)
-{
-    return type->exact_max; /* with values of 0 and 1 */
-}
 
 /* A hash of 64 bits after splitmix64 (Steele, Lea, Flood 2014). */
 static uint64_t mix(uint64_t x)
@@ -29,16 +23,16 @@ uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t
 }
 
 enum ar_status payload_create(const struct element_type *type, uint32_t ranks, uint64_t elements,
-                              struct payload *payload, struct ar_error *err)
+                              struct ar_arena *arena, struct payload *payload, struct ar_error *err)
 {
-    if (ranks > payload_ranks_max(type)) {
+    if (ranks > type->exact_max) { /* with values of 0 and 1 */
         return ar_error_set(err, AR_USAGE,
                             "found %" PRIu32 " ranks with %s; expected at most %" PRIu32
                             ", beyond which sums are rounded",
-                            ranks, type->name, payload_ranks_max(type));
+                            ranks, type->name, type->exact_max);
     }
     uint64_t period = elements < PAYLOAD_PERIOD ? elements : PAYLOAD_PERIOD;
-    unsigned char *expected = malloc(period * type->bytes + 1);
+    unsigned char *expected = ar_arena_alloc(arena, period + 1, type->bytes);
     if (expected == NULL) {
         return ar_error_no_memory(err, "the expected result");
     }
@@ -54,27 +48,6 @@ enum ar_status payload_create(const struct element_type *type, uint32_t ranks, u
     return AR_OK;
 }
 
-void payload_destroy(struct payload *payload)
-{
-    free(payload->expected);
-    payload->expected = NULL;
-}
-
-enum ar_status payload_pattern(const struct payload *payload, uint32_t rank,
-                               unsigned char **pattern, struct ar_error *err)
-{
-    const struct element_type *type = payload->type;
-    unsigned char *made = malloc(payload->period * type->bytes + 1);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a payload");
-    }
-    for (uint64_t i = 0; i < payload->period; i++) {
-        type->store(made + i * type->bytes, payload_value(type, payload->ranks, rank, i));
-    }
-    *pattern = made;
-    return AR_OK;
-}
-
 /* Elements of the period that begins at `first`, which may be cut short by the end. */
 static uint64_t run_at(const struct payload *payload, uint64_t first)
 {
@@ -82,12 +55,14 @@ static uint64_t run_at(const struct payload *payload, uint64_t first)
     return left < payload->period ? left : payload->period;
 }
 
-void payload_fill(const struct payload *payload, const unsigned char *pattern,
-                  unsigned char *buffer)
+void payload_fill(const struct payload *payload, uint32_t rank, unsigned char *buffer)
 {
-    uint32_t bytes = payload->type->bytes;
-    for (uint64_t first = 0; first < payload->elements; first += payload->period) {
-        memcpy(buffer + first * bytes, pattern, run_at(payload, first) * bytes);
+    const struct element_type *type = payload->type;
+    for (uint64_t i = 0; i < payload->period; i++) {
+        type->store(buffer + i * type->bytes, payload_value(type, payload->ranks, rank, i));
+    }
+    for (uint64_t first = payload->period; first < payload->elements; first += payload->period) {
+        memcpy(buffer + first * type->bytes, buffer, run_at(payload, first) * type->bytes);
     }
 }
 

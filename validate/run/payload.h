@@ -9,6 +9,7 @@
 #ifndef AR_VALIDATE_PAYLOAD_H
 #define AR_VALIDATE_PAYLOAD_H
 
+#include "ar_arena.h"
 #include "element.h"
 
 enum { PAYLOAD_PERIOD = 65521 };
@@ -17,8 +18,8 @@ struct payload {
     const struct element_type *type;
     uint32_t ranks;
     uint64_t elements;
-    uint64_t period;         /**< elements of the pattern: the period, or all if they are fewer */
-    unsigned char *expected; /**< the sum, one period */
+    uint64_t period; /**< elements of the pattern: the period, or all if they are fewer */
+    const unsigned char *expected; /**< the sum, one period */
 };
 
 /** Where a result is not what it should be. */
@@ -30,26 +31,18 @@ struct mismatch {
     double expected;
 };
 
-/** Ranks that a type can count exactly. */
-uint32_t payload_ranks_max(const struct element_type *type);
-
 /** The integer of a rank in an element. */
 uint32_t payload_value(const struct element_type *type, uint32_t ranks, uint32_t rank,
                        uint64_t element);
 
-/** Computes the expected sum; freed with payload_destroy(). AR_USAGE if there are more ranks than
- * the type can count. */
+/** Computes the expected sum, which is the arena's. AR_USAGE if there are more ranks than the type
+ * can count. */
 enum ar_status payload_create(const struct element_type *type, uint32_t ranks, uint64_t elements,
-                              struct payload *payload, struct ar_error *err);
-void payload_destroy(struct payload *payload);
+                              struct ar_arena *arena, struct payload *payload,
+                              struct ar_error *err);
 
-/** The elements of a rank, one period of them; owned by the caller (free). */
-enum ar_status payload_pattern(const struct payload *payload, uint32_t rank,
-                               unsigned char **pattern, struct ar_error *err);
-
-/** Repeats a pattern over a buffer of all elements. */
-void payload_fill(const struct payload *payload, const unsigned char *pattern,
-                  unsigned char *buffer);
+/** Writes all elements of a rank. */
+void payload_fill(const struct payload *payload, uint32_t rank, unsigned char *buffer);
 
 /** Compares every element of a buffer with the expected sum, and adds what is wrong to `mismatch`,
  * which keeps the first one it is given. */

@@ -1,18 +1,16 @@
 #include "probes.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "ar_clock.h"
+#include "crew.h"
 
 enum { ROUND_TRIPS = 100, PORT_OUT = 0, PORT_IN = 1 };
 
 /* A rank in a probe. */
 struct prober {
-    const struct measurement *measurement;
-    const struct run_config *config;
-    struct transport *transport;
-    unsigned char *buffer;
+    struct crew crew;
+    struct execution execution;
     unsigned char *other; /* of copies and sums */
 };
 
@@ -23,35 +21,12 @@ const char *probe_name(enum probe probe)
     return names[probe];
 }
 
-static bool is_link_probe(const struct measurement *measurement)
-{
-    return measurement->probe == PROBE_LATENCY || measurement->probe == PROBE_BANDWIDTH;
-}
-
-enum ar_status probe_ports(const struct measurement *measurement, uint32_t rank,
-                           struct ports *ports, struct ar_error *err)
-{
-    bool is_from = rank == measurement->from;
-    struct ports made = {.ports = NULL, .count = 0};
-    if (is_link_probe(measurement) && (is_from || rank == measurement->to)) {
-        uint32_t peer = is_from ? measurement->to : measurement->from;
-        made.ports = calloc(2, sizeof *made.ports);
-        if (made.ports == NULL) {
-            return ar_error_no_memory(err, "the ports of a rank");
-        }
-        made.count = 2;
-        made.ports[PORT_OUT] = (struct port){.channel = 0, .peer = peer, .sends = true};
-        made.ports[PORT_IN] = (struct port){.channel = 0, .peer = peer, .sends = false};
-    }
-    *ports = made;
-    return AR_OK;
-}
-
 /* Waits until a port has a slot to send into or to receive from. */
 static enum ar_status await(const struct prober *prober, uint32_t port, struct ar_error *err)
 {
-    struct transport *transport = prober->transport;
-    double until_s = ar_clock_s() + prober->config->timeout_s;
+    struct transport *transport = prober->execution.transport;
+    double timeout_s = prober->execution.config->timeout_s;
+    double until_s = ar_clock_s() + timeout_s;
     for (;;) {
         uint32_t ticket = transport->calls->ticket(transport);
         if (port == PORT_OUT ? transport->calls->send_slot(transport, port) != NULL
@@ -62,13 +37,13 @@ static enum ar_status await(const struct prober *prober, uint32_t port, struct a
             return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
         }
         if (ar_clock_s() > until_s) {
-            const struct measurement *measurement = prober->measurement;
+            const struct measurement *measurement = prober->execution.measurement;
             uint32_t peer =
                 transport->rank == measurement->from ? measurement->to : measurement->from;
             return ar_error_set(err, AR_INTERNAL,
                                 "%s: rank %" PRIu32 " waited %g s for rank %" PRIu32 " to %s a "
                                 "message; expected progress",
-                                measurement->name, transport->rank, prober->config->timeout_s, peer,
+                                measurement->name, transport->rank, timeout_s, peer,
                                 port == PORT_OUT ? "take" : "send");
         }
     }
@@ -79,32 +54,31 @@ static enum ar_status await(const struct prober *prober, uint32_t port, struct a
 static enum ar_status pass(const struct prober *prober, uint32_t port, size_t bytes,
                            struct ar_error *err)
 {
-    struct transport *transport = prober->transport;
+    struct transport *transport = prober->execution.transport;
     const struct transport_calls *calls = transport->calls;
-    const struct memory *memory = prober->config->memory;
-    enum ar_status status = AR_OK;
+    const struct memory *memory = prober->execution.config->memory;
     size_t done = 0;
     do {
         size_t left = bytes - done;
         size_t count = left < transport->slot_bytes ? left : transport->slot_bytes;
-        unsigned char *at = prober->buffer + done;
-        status = await(prober, port, err);
-        if (status == AR_OK && port == PORT_OUT) {
-            status = memory->copy(calls->send_slot(transport, port), at, count, err);
+        unsigned char *at = prober->execution.buffer + done;
+        AR_TRY(await(prober, port, err));
+        if (port == PORT_OUT) {
+            AR_TRY(memory->copy(calls->send_slot(transport, port), at, count, err));
             calls->send(transport, port, count);
-        } else if (status == AR_OK) {
-            status = memory->copy(at, calls->receive_slot(transport, port), count, err);
+        } else {
+            AR_TRY(memory->copy(at, calls->receive_slot(transport, port), count, err));
             calls->release(transport, port);
         }
         done += count;
-    } while (status == AR_OK && done < bytes);
-    return status;
+    } while (done < bytes);
+    return AR_OK;
 }
 
 static enum ar_status exchange(const struct prober *prober, size_t there, size_t back,
                                uint32_t rounds, struct ar_error *err)
 {
-    bool is_from = prober->transport->rank == prober->measurement->from;
+    bool is_from = prober->execution.transport->rank == prober->execution.measurement->from;
     for (uint32_t i = 0; i < rounds; i++) {
         AR_TRY(pass(prober, is_from ? PORT_OUT : PORT_IN, there, err));
         AR_TRY(pass(prober, is_from ? PORT_IN : PORT_OUT, back, err));
@@ -112,11 +86,19 @@ static enum ar_status exchange(const struct prober *prober, size_t there, size_t
     return AR_OK;
 }
 
+static enum ar_status meet(const struct prober *prober, struct ar_error *err)
+{
+    struct transport *transport = prober->execution.transport;
+    double timeout_s = barrier_timeout_s(prober->execution.config->timeout_s);
+    return transport->calls->barrier(transport, timeout_s, err);
+}
+
 /* What is timed, on a rank that takes part. */
 static enum ar_status perform(const struct prober *prober, struct ar_error *err)
 {
-    const struct measurement *measurement = prober->measurement;
-    const struct memory *memory = prober->config->memory;
+    const struct measurement *measurement = prober->execution.measurement;
+    const struct memory *memory = prober->execution.config->memory;
+    unsigned char *buffer = prober->execution.buffer;
     size_t bytes = measurement_bytes(measurement);
     switch (measurement->probe) {
     case PROBE_LATENCY:
@@ -124,13 +106,11 @@ static enum ar_status perform(const struct prober *prober, struct ar_error *err)
     case PROBE_BANDWIDTH:
         return exchange(prober, bytes, 0, 1, err);
     case PROBE_COPY:
-        return memory->copy(prober->buffer, prober->other, bytes, err);
+        return memory->copy(buffer, prober->other, bytes, err);
     case PROBE_REDUCE:
-        return memory->reduce(measurement->type, prober->buffer, prober->other,
-                              measurement->elements, err);
+        return memory->reduce(measurement->type, buffer, prober->other, measurement->elements, err);
     case PROBE_LAUNCH:
-        return prober->transport->calls->barrier(prober->transport,
-                                                 barrier_timeout_s(prober->config->timeout_s), err);
+        return meet(prober, err);
     case PROBE_NONE:
         break;
     }
@@ -140,67 +120,50 @@ static enum ar_status perform(const struct prober *prober, struct ar_error *err)
 static bool takes_part(const struct measurement *measurement, uint32_t rank)
 {
     return measurement->probe == PROBE_LAUNCH || rank == measurement->from ||
-           (is_link_probe(measurement) && rank == measurement->to);
+           (probe_is_of_link(measurement->probe) && rank == measurement->to);
 }
 
-static enum ar_status repeat(const struct prober *prober, double *time_s, struct ar_error *err)
+static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *err)
 {
-    const struct measurement *measurement = prober->measurement;
-    struct transport *transport = prober->transport;
-    enum ar_status status =
-        transport->calls->barrier(transport, barrier_timeout_s(prober->config->timeout_s), err);
-    if (status != AR_OK || !takes_part(measurement, transport->rank)) {
-        return status;
+    const struct prober *prober = (const struct prober *)(const void *)crew;
+    const struct measurement *measurement = prober->execution.measurement;
+    uint32_t rank = prober->execution.transport->rank;
+    AR_TRY(meet(prober, err));
+    if (!takes_part(measurement, rank)) {
+        return AR_OK;
     }
     double begin_s = ar_clock_s();
-    status = perform(prober, err);
-    if (transport->rank == measurement->from) {
+    AR_TRY(perform(prober, err));
+    if (rank == measurement->from) {
         *time_s = ar_clock_s() - begin_s;
         *time_s /= measurement->probe == PROBE_LATENCY ? 2 * ROUND_TRIPS : 1;
     }
-    return status;
+    return AR_OK;
 }
 
 /* Touches every page before it is timed; zeros stay zeros when they are added. */
-static enum ar_status create_buffer(const struct prober *prober, unsigned char **buffer,
+static enum ar_status create_buffer(const struct memory *memory, size_t bytes,
+                                    struct ar_arena *arena, unsigned char **buffer,
                                     struct ar_error *err)
 {
-    const struct memory *memory = prober->config->memory;
-    size_t bytes = measurement_bytes(prober->measurement);
-    enum ar_status status = memory->allocate(bytes, buffer, err);
-    unsigned char *zeros = status == AR_OK ? calloc(bytes + 1, 1) : NULL;
-    if (status == AR_OK) {
-        status = zeros != NULL ? memory->write(*buffer, zeros, bytes, err)
-                               : ar_error_no_memory(err, "a buffer");
-    }
-    free(zeros);
-    return status;
+    AR_TRY(memory->allocate(arena, bytes, buffer, err));
+    unsigned char *zeros = ar_arena_alloc(arena, bytes + 1, 1);
+    return zeros != NULL ? memory->copy(*buffer, zeros, bytes, err)
+                         : ar_error_no_memory(err, "a buffer");
 }
 
-enum ar_status probe_run(const struct measurement *measurement, const struct run_config *config,
-                         struct transport *transport, struct rank_result *result,
-                         struct ar_error *err)
+enum ar_status probe_run(const struct execution *execution, struct ar_arena *arena,
+                         struct measurement *own, struct ar_error *err)
 {
-    struct prober prober = {.measurement = measurement, .config = config, .transport = transport};
-    enum ar_status status = AR_OK;
-    if (takes_part(measurement, transport->rank)) {
-        status = create_buffer(&prober, &prober.buffer, err);
+    struct prober prober = {.crew = {.run = run}, .execution = *execution};
+    const struct memory *memory = execution->config->memory;
+    uint32_t rank = execution->transport->rank;
+    size_t bytes = measurement_bytes(own);
+    if (takes_part(own, rank)) {
+        AR_TRY(create_buffer(memory, bytes, arena, &prober.execution.buffer, err));
     }
-    if (status == AR_OK && transport->rank == measurement->from) {
-        status = create_buffer(&prober, &prober.other, err);
+    if (rank == own->from) {
+        AR_TRY(create_buffer(memory, bytes, arena, &prober.other, err));
     }
-    for (uint32_t i = 0; status == AR_OK && i < config->warmup + measurement->repetitions; i++) {
-        double time_s = 0;
-        status = repeat(&prober, &time_s, err);
-        if (i >= config->warmup) {
-            result->times_s[i - config->warmup] = time_s;
-        }
-    }
-    if (prober.buffer != NULL) {
-        config->memory->release(prober.buffer);
-    }
-    if (prober.other != NULL) {
-        config->memory->release(prober.other);
-    }
-    return status;
+    return crew_repeat(&prober.crew, execution->config, NULL, arena, own, err);
 }

@@ -13,18 +13,13 @@
 #ifndef AR_VALIDATE_PROBES_H
 #define AR_VALIDATE_PROBES_H
 
-#include "rank.h"
+#include "executor.h"
 
 /** Column `algorithm` of a probe. */
 const char *probe_name(enum probe probe);
 
-/** The ports of a rank: both ends of the pair that a probe of a link is about. */
-enum ar_status probe_ports(const struct measurement *measurement, uint32_t rank,
-                           struct ports *ports, struct ar_error *err);
-
-/** One rank of a probe, as rank_run(). Only ranks that measure write times. */
-enum ar_status probe_run(const struct measurement *measurement, const struct run_config *config,
-                         struct transport *transport, struct rank_result *result,
-                         struct ar_error *err);
+/** One rank of a probe, as rank_run(). */
+enum ar_status probe_run(const struct execution *execution, struct ar_arena *arena,
+                         struct measurement *own, struct ar_error *err);
 
 #endif

@@ -1,23 +1,16 @@
 /** \file rank.h
- * One rank of a measurement over a transport: warm up, repeat, time, check. The threads of `host`
- * and the processes of `mpi` run the same function.
+ * One rank of a measurement over a transport, timed from a barrier on. The threads of `host` and
+ * the processes of `mpi` run the same function.
  */
 #ifndef AR_VALIDATE_RANK_H
 #define AR_VALIDATE_RANK_H
 
 #include "executor.h"
 
-/** What one rank found. */
-struct rank_result {
-    double *times_s; /**< of every repetition, from the barrier to this rank's end; the caller's */
-    struct mismatch mismatch;
-};
-
-/** Runs all repetitions. Before each the buffer is filled anew, after each every element is
- * checked, warm-up included. */
-enum ar_status rank_run(const struct measurement *measurement, const struct run_config *config,
-                        const struct payload *payload, const struct ports *ports,
-                        struct transport *transport, struct rank_result *result,
-                        struct ar_error *err);
+/** Runs all repetitions of a collective or a probe with the measurement, config, ports and
+ * transport of `execution`; results go to `own`: the times are those of this rank. Only ranks that
+ * measure write times of a probe. */
+enum ar_status rank_run(const struct execution *execution, const struct payload *payload,
+                        struct ar_arena *arena, struct measurement *own, struct ar_error *err);
 
 #endif
