@@ -11,9 +11,107 @@
 #include "ar_clock.h"
 #include "ar_hash.h"
 #include "ar_output.h"
-#include "journal_lines.h"
 
-enum { SYNC_EVERY_S = 5 };
+#define TITLE "allreckon sweep journal 1: "
+
+enum { SYNC_EVERY_S = 5, HEADER_MAX = 256, NEWLINE_IN_ROW = 0x1e };
+
+/* --- lines ------------------------------------------------------------------------------------ */
+
+static uint32_t checksum(const char *text, size_t length)
+{
+    uint64_t hash = ar_hash_begin();
+    ar_hash_bytes(&hash, text, length);
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
+/* With the names and kinds of the columns, since a row is read back by them. */
+static void write_header(const struct space *space, char header[HEADER_MAX])
+{
+    static const char columns[] =
+#define X(kind, name, help) #kind " " #name ","
+        AR_COLUMN_LIST(X)
+#undef X
+        ;
+    snprintf(header, HEADER_MAX,
+             TITLE "version " AR_VERSION ", columns %08" PRIx32 ", sweep %016" PRIx64
+                   ", points %zu\n",
+             checksum(columns, sizeof columns), space->fingerprint, space->points_count);
+}
+
+static void swap_bytes(char *text, size_t length, char from, char to)
+{
+    for (size_t i = 0; i < length; i++) {
+        text[i] = text[i] == from ? to : text[i];
+    }
+}
+
+uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX])
+{
+    char sum[] = "00000000";
+    FILE *file = fmemopen(line, JOURNAL_LINE_MAX, "w");
+    bool is_ok = file != NULL && strcmp(row->status, "ok") == 0; /* else --resume tries again */
+    int head = snprintf(line, JOURNAL_LINE_MAX, "%" PRIu32 " %s %s \n", point,
+                        is_ok ? "ok" : "failed", sum) -
+               1;
+    char *text = line + head;
+    if (file != NULL) {
+        fseek(file, head, SEEK_SET);
+        ar_record_write_line(file, ar_row_columns, row);
+        fclose(file);
+    }
+    size_t length = strlen(text) - 1;
+    swap_bytes(text, length, '\n', NEWLINE_IN_ROW);
+    snprintf(sum, sizeof sum, "%08" PRIx32, checksum(text, length));
+    memcpy(text - sizeof sum, sum, sizeof sum - 1);
+    return (uint32_t)(head + (int)length + 1);
+}
+
+/* A row's line, taken apart; the text is its CSV line and points into it. */
+struct found_line {
+    uint32_t point;
+    bool is_ok;
+    const char *text;
+};
+
+/* Takes a line of so many bytes apart, its newline included, in place; false if it is damaged. */
+static bool parse_line(char *line, size_t size, struct found_line *found)
+{
+    char state[8];
+    uint32_t sum;
+    int length = 0;
+    if (size == 0 || line[size - 1] != '\n' || memchr(line, '\0', size) != NULL) {
+        return false;
+    }
+    line[size - 1] = '\0';
+    if (sscanf(line, "%" SCNu32 " %7s %" SCNx32 "%n", &found->point, state, &sum, &length) != 3 ||
+        line[length] != ' ') {
+        return false;
+    }
+    char *text = line + length + 1;
+    size_t text_length = strlen(text);
+    found->is_ok = strcmp(state, "ok") == 0;
+    found->text = text;
+    if ((!found->is_ok && strcmp(state, "failed") != 0) || checksum(text, text_length) != sum) {
+        return false;
+    }
+    swap_bytes(text, text_length, NEWLINE_IN_ROW, '\n');
+    return true;
+}
+
+/* Keeps in mind where the row of a point is. */
+static void note_line(struct journal *journal, const struct found_line *line, uint64_t place)
+{
+    uint64_t *known = &journal->places[line->point];
+    uint8_t *is_ok = &journal->is_ok[line->point];
+    journal->rows_count += *known == 0;
+    journal->failed_count -= *known != 0 && !*is_ok;
+    journal->failed_count += !line->is_ok;
+    *known = place;
+    *is_ok = line->is_ok;
+}
+
+/* --- appending -------------------------------------------------------------------------------- */
 
 static enum ar_status cannot_write(const struct journal *journal, struct ar_error *err)
 {
@@ -36,10 +134,10 @@ static enum ar_status append(struct journal *journal, const char *line, size_t s
 {
     size_t done = 0;
     while (done < size) {
-        ssize_t written = write(journal->file, line + done, size - done);
+        ssize_t written = write(fileno(journal->file), line + done, size - done);
         if (written < 0 && errno != EINTR) {
             int cause = errno;
-            if (done > 0 && ftruncate(journal->file, (off_t)journal->size) != 0) {
+            if (done > 0 && ftruncate(fileno(journal->file), (off_t)journal->size) != 0) {
                 journal->size += done; /* it stays, and --resume drops it */
             }
             errno = cause;
@@ -51,17 +149,35 @@ static enum ar_status append(struct journal *journal, const char *line, size_t s
     return AR_OK;
 }
 
+enum ar_status journal_add(struct journal *journal, const char *line, size_t size,
+                           struct ar_error *err)
+{
+    struct found_line found = {.point = (uint32_t)strtoul(line, NULL, 10),
+                               .is_ok = strncmp(strchr(line, ' '), " ok ", 4) == 0};
+    uint64_t place = journal->size;
+    AR_TRY(append(journal, line, size, err));
+    note_line(journal, &found, place);
+    if (journal->path[0] != '\0' && ar_clock_s() - journal->synced_s > SYNC_EVERY_S) {
+        fdatasync(fileno(journal->file));
+        journal->synced_s = ar_clock_s();
+    }
+    return AR_OK;
+}
+
+/* --- opening ---------------------------------------------------------------------------------- */
+
 static enum ar_status open_nameless(struct journal *journal, struct ar_error *err)
 {
     const char *folder = getenv("TMPDIR");
     char path[JOURNAL_PATH];
     snprintf(path, sizeof path, "%s/allreckon-XXXXXX", folder != NULL ? folder : "/tmp");
-    journal->file = mkostemp(path, O_CLOEXEC | O_APPEND);
-    if (journal->file < 0) {
+    int file = mkostemp(path, O_CLOEXEC | O_APPEND);
+    if (file < 0) {
         return ar_error_set(err, AR_IO, "%.300s: cannot write: %s", path, strerror(errno));
     }
     unlink(path);
-    return AR_OK;
+    journal->file = fdopen(file, "a+");
+    return journal->file != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a sweep");
 }
 
 /* Opens the file, and keeps other sweeps off it while it is open. */
@@ -72,77 +188,130 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
     journal->made_directory = access(directory, F_OK) != 0;
     AR_TRY(ar_make_directory(directory, err));
     snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
-    journal->file = open(journal->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (journal->file < 0) {
+    journal->file = fopen(journal->path, "a+e");
+    if (journal->file == NULL) {
         return ar_error_set(err, AR_IO, "%s: cannot write: %s", journal->path, strerror(errno));
     }
-    if (fcntl(journal->file, F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
-        close(journal->file);
-        journal->file = -1;
+    if (fcntl(fileno(journal->file), F_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
         return ar_error_set(err, AR_IO, "%s: another sweep is writing it; expected one at a time",
                             journal->path);
     }
     return AR_OK;
 }
 
-static enum ar_status refuse_rows(const struct journal *journal, size_t rows, struct ar_error *err)
+/* The header must be that of this sweep; says in what it differs. */
+static enum ar_status check_header(const struct journal *journal, const char *line,
+                                   const char *header, struct ar_error *err)
 {
-    return ar_error_set(err, AR_USAGE,
-                        "%.300s: holds %zu row%s of a sweep that did not finish; expected "
-                        "--resume to go on with it, or the file removed",
-                        journal->path, rows, rows == 1 ? "" : "s");
+    size_t title = strlen(TITLE);
+    if (strcmp(line, header) == 0) {
+        return AR_OK;
+    }
+    if (strncmp(line, TITLE, title) != 0 || strlen(line) >= HEADER_MAX) {
+        return ar_error_set(err, AR_BAD_DATA, "%.300s:1: found no journal of a sweep",
+                            journal->path);
+    }
+    bool is_same_program =
+        strncmp(line, header, (size_t)(strstr(header, ", sweep ") - header)) == 0;
+    return ar_error_set(
+        err, AR_BAD_DATA,
+        "%.150s:1: found a journal of another %s (%.*s); expected %.*s, or the file removed",
+        journal->path, is_same_program ? "sweep" : "version", (int)strcspn(line + title, "\n"),
+        line + title, (int)strcspn(header + title, "\n"), header + title);
+}
+
+/* Takes a line of the file, the first of which is the header. One that is cut short is dropped if
+ * it is the last. */
+static enum ar_status take_line(struct journal *journal, char *line, size_t length, size_t number,
+                                const char *header, struct ar_error *err)
+{
+    struct found_line found;
+    if (number == 1) {
+        AR_TRY(check_header(journal, line, header, err));
+    } else if (length <= JOURNAL_LINE_MAX && parse_line(line, length, &found) &&
+               found.point < journal->points_count) {
+        note_line(journal, &found, journal->size);
+    } else if (getc(journal->file) == EOF) {
+        journal->cut_bytes = length;
+        return AR_OK;
+    } else {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s:%zu: found a damaged line before the last one; expected the "
+                            "journal as it was written",
+                            journal->path, number);
+    }
+    journal->size += length;
+    return AR_OK;
+}
+
+/* Counts the lines behind the first one; a part of a line counts too. */
+static size_t count_rows(FILE *file)
+{
+    size_t lines = 0;
+    int last = '\n';
+    for (int at = getc(file); at != EOF; at = getc(file)) {
+        lines += last == '\n';
+        last = at;
+    }
+    rewind(file);
+    return lines > 0 ? lines - 1 : 0;
+}
+
+static enum ar_status read_lines(struct journal *journal, const char *header, struct ar_error *err)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    ssize_t length;
+    enum ar_status status = AR_OK;
+    for (size_t number = 1;
+         status == AR_OK && (length = getline(&line, &capacity, journal->file)) > 0; number++) {
+        status = take_line(journal, line, (size_t)length, number, header, err);
+    }
+    free(line);
+    return status;
 }
 
 /* Reads what is there. An empty one, or one without rows, gives way. */
-static enum ar_status take_over(const struct space *space, bool resumes, struct journal *journal,
-                                size_t *cut_bytes, struct ar_error *err)
+static enum ar_status read_there(const char *directory, const char *header, bool resumes,
+                                 struct journal *journal, struct ar_error *err)
 {
-    char header[JOURNAL_HEADER_MAX];
-    size_t rows = 0;
-    journal_header(space, header);
-    AR_TRY(journal_count_rows(journal, &rows, err));
+    AR_TRY(directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err));
+    size_t rows = count_rows(journal->file);
     if (rows > 0 && !resumes) {
-        return refuse_rows(journal, rows, err);
+        return ar_error_set(err, AR_USAGE,
+                            "%.300s: holds %zu row%s of a sweep that did not finish; expected "
+                            "--resume to go on with it, or the file removed",
+                            journal->path, rows, rows == 1 ? "" : "s");
     }
-    if (rows > 0) {
-        AR_TRY(journal_scan(journal, header, cut_bytes, err));
+    return rows > 0 ? read_lines(journal, header, err) : AR_OK;
+}
+
+enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
+                            struct ar_arena *arena, struct journal *journal, struct ar_error *err)
+{
+    char header[HEADER_MAX];
+    *journal = (struct journal){.points_count = space->points_count, .synced_s = ar_clock_s()};
+    journal->places = ar_arena_alloc(arena, space->points_count, sizeof *journal->places);
+    journal->is_ok = ar_arena_alloc(arena, space->points_count, sizeof *journal->is_ok);
+    if (journal->places == NULL || journal->is_ok == NULL) {
+        return ar_error_no_memory(err, "the rows of a sweep");
     }
-    journal->is_ours = true;
-    if (ftruncate(journal->file, (off_t)journal->size) != 0) {
+    write_header(space, header);
+    enum ar_status status = read_there(directory, header, resumes, journal, err);
+    if (status != AR_OK) {
+        if (journal->file != NULL) {
+            fclose(journal->file); /* what is there stays */
+            journal->file = NULL;
+        }
+        return status;
+    }
+    if (ftruncate(fileno(journal->file), (off_t)journal->size) != 0) {
         return cannot_write(journal, err);
     }
     return journal->size == 0 ? append(journal, header, strlen(header), err) : AR_OK;
 }
 
-enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            struct journal *journal, size_t *cut_bytes, struct ar_error *err)
-{
-    *cut_bytes = 0;
-    *journal = (struct journal){.file = -1, .points_count = space->points_count};
-    journal->places = calloc(space->points_count, sizeof *journal->places);
-    journal->is_ok = calloc(space->points_count, sizeof *journal->is_ok);
-    journal->synced_s = ar_clock_s();
-    if (journal->places == NULL || journal->is_ok == NULL) {
-        return ar_error_no_memory(err, "the rows of a sweep");
-    }
-    AR_TRY(directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err));
-    return take_over(space, resumes, journal, cut_bytes, err);
-}
-
-enum ar_status journal_add(struct journal *journal, const char *line, size_t size,
-                           struct ar_error *err)
-{
-    uint32_t point = (uint32_t)strtoul(line, NULL, 10);
-    bool is_ok = strncmp(strchr(line, ' '), " ok ", 4) == 0;
-    uint64_t place = journal->size;
-    AR_TRY(append(journal, line, size, err));
-    journal_note(journal, point, is_ok, place);
-    if (journal->path[0] != '\0' && ar_clock_s() - journal->synced_s > SYNC_EVERY_S) {
-        fdatasync(journal->file);
-        journal->synced_s = ar_clock_s();
-    }
-    return AR_OK;
-}
+/* --- reading, closing ------------------------------------------------------------------------- */
 
 bool journal_has_row(const struct journal *journal, uint32_t point)
 {
@@ -153,12 +322,12 @@ enum ar_status journal_read(const struct journal *journal, uint32_t point,
                             char line[JOURNAL_LINE_MAX], const char **text, struct ar_error *err)
 {
     ssize_t count = 0;
-    struct journal_line found;
+    struct found_line found;
     if (journal->places[point] != 0) {
-        count = pread(journal->file, line, JOURNAL_LINE_MAX, (off_t)journal->places[point]);
+        count = pread(fileno(journal->file), line, JOURNAL_LINE_MAX, (off_t)journal->places[point]);
     }
     const char *end = count > 0 ? memchr(line, '\n', (size_t)count) : NULL;
-    if (end == NULL || !journal_parse(line, (size_t)(end - line) + 1, &found) ||
+    if (end == NULL || !parse_line(line, (size_t)(end - line) + 1, &found) ||
         found.point != point) {
         return ar_error_set(err, AR_IO, "%.300s: the row of point %" PRIu32 " is gone",
                             journal->path[0] != '\0' ? journal->path : "the temporary file", point);
@@ -178,23 +347,17 @@ enum ar_status journal_read_row(const struct journal *journal, uint32_t point, s
 
 void journal_close(struct journal *journal, bool is_finished)
 {
-    bool is_useless = is_finished || journal->rows_count == 0;
-    if (journal->is_ours && journal->path[0] != '\0') {
-        if (is_useless) {
+    bool is_named = journal->path[0] != '\0';
+    if (journal->file != NULL) {
+        if (is_named && (is_finished || journal->rows_count == 0)) {
             unlink(journal->path);
-        } else {
-            fdatasync(journal->file);
+        } else if (is_named) {
+            fdatasync(fileno(journal->file));
         }
+        fclose(journal->file);
     }
-    if (journal->file >= 0) {
-        close(journal->file);
-    }
-    if (journal->made_directory && journal->path[0] != '\0') {
+    if (journal->made_directory && is_named) {
         *strrchr(journal->path, '/') = '\0';
         rmdir(journal->path); /* does nothing if there is a file in it */
     }
-    free(journal->places);
-    free(journal->is_ok);
-    journal->places = NULL;
-    journal->is_ok = NULL;
 }

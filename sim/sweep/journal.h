@@ -10,12 +10,12 @@
  *
  *     POINT ok|failed CHECKSUM ROW
  *
- * with the row's CSV line, made one line whatever its cells hold: a newline is `\n` and a backslash
- * `\\`. The last line of a point counts. A line is with the
- * operating system as soon as its point is done, so it survives the end of the program, however it
- * ends; fdatasync() brings the lines to the disk every few seconds and when the sweep stops, so a
- * power failure costs the rows of some seconds. A process that has the journal open holds a lock on
- * it. Without a directory the journal is a temporary file without a name.
+ * with the row's CSV line, made one line whatever its cells hold: a newline in it is the control
+ * character RS. The last line of a point counts. A line is with the operating system as soon as its
+ * point is done, so it survives the end of the program, however it ends; fdatasync() brings the
+ * lines to the disk every few seconds and when the sweep stops, so a power failure costs the rows
+ * of some seconds. A process that has the journal open holds a lock on it. Without a directory the
+ * journal is a temporary file without a name.
  */
 #ifndef AR_JOURNAL_H
 #define AR_JOURNAL_H
@@ -25,13 +25,14 @@
 
 enum { JOURNAL_PATH = 3840 };
 
-/** Quotes, newlines and backslashes take two bytes; numbers at most three times those they had. */
-enum { JOURNAL_TEXT_MAX = 3 * sizeof(struct ar_row), JOURNAL_LINE_MAX = JOURNAL_TEXT_MAX + 64 };
+/** Quotes take two bytes; numbers at most three times those they had. */
+enum { JOURNAL_LINE_MAX = 3 * sizeof(struct ar_row) + 64 };
 
 struct journal {
-    int file;
+    FILE *file;              /**< NULL: it could not be had */
     char path[JOURNAL_PATH]; /**< "" if it has no name */
     uint64_t size;
+    size_t cut_bytes; /**< of a last line that was cut short, and is dropped */
     uint64_t *places; /**< of each point's line; 0: none yet */
     uint8_t *is_ok;   /**< of each point */
     size_t points_count;
@@ -39,17 +40,16 @@ struct journal {
     size_t failed_count;
     double synced_s;
     bool made_directory;
-    bool is_ours; /**< what was there has given way or was taken over */
 };
 
 /** Opens the journal of a sweep in a directory, which is made if it is missing, or a nameless one
  * if `directory` is NULL. What an earlier run left is read if `resumes`, and refused otherwise
  * (AR_USAGE), unless it has no rows. A journal of another sweep or another version, or one that is
  * damaged before its last line, is AR_BAD_DATA and stays as it is; a last line that was cut short
- * is dropped and `cut_bytes` says how long it was. Closed with journal_close(), also after a
- * failure. */
+ * is dropped. What is kept of the rows lies in the arena. Closed with journal_close(), also after
+ * a failure. */
 enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            struct journal *journal, size_t *cut_bytes, struct ar_error *err);
+                            struct ar_arena *arena, struct journal *journal, struct ar_error *err);
 
 /** Writes the line of a row, with its newline; returns its length. */
 uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX]);

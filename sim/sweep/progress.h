@@ -30,8 +30,4 @@ void progress_add(struct progress *progress, double cost_s);
 /** Removes the line. */
 void progress_end(const struct progress *progress);
 
-/** Writes a duration for people: `8 s`, `12 min`, `3.5 h`; returns `text`. */
-enum { PROGRESS_TEXT = 24 };
-const char *progress_time(double time_s, char text[PROGRESS_TEXT]);
-
 #endif

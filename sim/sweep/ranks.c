@@ -1,11 +1,11 @@
 #include "ranks.h"
 
 #include <inttypes.h>
+#include <mpi.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include "ar_signals.h"
-#include "ranks_transport.h"
 
 enum { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END, ROWS_AT_ONCE = 1000 };
 
@@ -24,7 +24,6 @@ struct member {
 };
 
 struct ranks {
-    const struct ranks_transport *transport;
     struct sweep *sweep;
     int rank;
     int count;
@@ -34,6 +33,38 @@ struct ranks {
     struct ar_signals before;
     bool is_idle; /* nothing came last time */
 };
+
+/* --- messages: MPI ends the program if it cannot do what it is asked -------------------------- */
+
+struct message {
+    int from;
+    int tag;
+    int bytes_count;
+};
+
+static void send(int to, int tag, const void *bytes, size_t bytes_count)
+{
+    MPI_Send(bytes, (int)bytes_count, MPI_BYTE, to, tag, MPI_COMM_WORLD);
+}
+
+/* Whether a message is there; receive() takes it. */
+static bool probe(struct message *message)
+{
+    int is_there;
+    MPI_Status sent;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &sent);
+    if (is_there) {
+        *message = (struct message){.from = sent.MPI_SOURCE, .tag = sent.MPI_TAG};
+        MPI_Get_count(&sent, MPI_BYTE, &message->bytes_count);
+    }
+    return is_there;
+}
+
+static void receive(const struct message *message, void *bytes)
+{
+    MPI_Recv(bytes, message->bytes_count, MPI_BYTE, message->from, message->tag, MPI_COMM_WORLD,
+             MPI_STATUS_IGNORE);
+}
 
 /* --- whether all are ready -------------------------------------------------------------------- */
 
@@ -84,12 +115,13 @@ static enum ar_status agree(struct ranks *ranks, enum ar_status status, struct a
     if (ranks->rank == 0) {
         ranks->members = ar_arena_alloc(&sweep->arena, (size_t)ranks->count, sizeof self);
         if (ranks->members == NULL) {
-            ranks->transport->abort(ar_status_exit_code(AR_NO_MEMORY));
+            MPI_Abort(MPI_COMM_WORLD, ar_status_exit_code(AR_NO_MEMORY));
         }
     }
-    ranks->transport->gather(&self, sizeof self, ranks->members);
+    MPI_Gather(&self, sizeof self, MPI_BYTE, ranks->members, sizeof self, MPI_BYTE, 0,
+               MPI_COMM_WORLD);
     int verdict = ranks->rank == 0 ? (int)open_sweep(ranks, err) : 0;
-    ranks->transport->share(&verdict);
+    MPI_Bcast(&verdict, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return (enum ar_status)verdict;
 }
 
@@ -164,7 +196,7 @@ static enum ar_status give_points(struct ranks *ranks, struct ar_error *err)
         if (count > 0 && i == 0) {
             AR_TRY(give_own(ranks, points, count, err));
         } else if (count > 0) {
-            ranks->transport->send(i, TAG_POINTS, points, (int)(count * sizeof *points));
+            send(i, TAG_POINTS, points, count * sizeof *points);
         }
     }
     return AR_OK;
@@ -185,14 +217,14 @@ static enum ar_status keep_own(struct ranks *ranks, struct ar_error *err)
 /* Takes what the other ranks have sent: rows, or that one cannot go on. */
 static enum ar_status take_others(struct ranks *ranks, struct ar_error *err)
 {
-    struct ranks_message message;
-    for (int i = 0; i < ROWS_AT_ONCE && ranks->transport->probe(&message); i++) {
+    struct message message;
+    for (int i = 0; i < ROWS_AT_ONCE && probe(&message); i++) {
         ranks->is_idle = false;
         if (message.tag == TAG_LEAVE) {
-            ranks->transport->receive(&message, err);
+            receive(&message, err);
             return err->status;
         }
-        ranks->transport->receive(&message, ranks->answer);
+        receive(&message, ranks->answer);
         AR_TRY(keep(ranks, message.from, err));
     }
     return AR_OK;
@@ -223,7 +255,7 @@ static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
         err->text[0] = '\0';
     }
     for (int i = 1; i < ranks->count; i++) {
-        ranks->transport->send(i, TAG_END, NULL, 0);
+        send(i, TAG_END, NULL, 0);
     }
     return status;
 }
@@ -235,12 +267,12 @@ static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
 static bool obey(struct ranks *ranks, enum ar_status *status, struct ar_error *err)
 {
     uint32_t points[AR_POOL_CHUNK_MAX];
-    struct ranks_message message;
-    if (!ranks->transport->probe(&message)) {
+    struct message message;
+    if (!probe(&message)) {
         return true;
     }
     ranks->is_idle = false;
-    ranks->transport->receive(&message, points);
+    receive(&message, points);
     if (message.tag == TAG_POINTS && *status == AR_OK) {
         uint32_t count = (uint32_t)message.bytes_count / sizeof points[0];
         *status = give_own(ranks, points, count, err);
@@ -252,7 +284,7 @@ static enum ar_status send_row(struct ranks *ranks, struct ar_error *err)
 {
     (void)err;
     size_t size = sizeof *ranks->answer + ranks->answer->bytes_count;
-    ranks->transport->send(0, TAG_ROW, ranks->answer, (int)size);
+    send(0, TAG_ROW, ranks->answer, size);
     return AR_OK;
 }
 
@@ -273,7 +305,7 @@ static void follow(struct ranks *ranks)
             status = report_no_workers(ranks, &err);
         }
         if (status != AR_OK) {
-            ranks->transport->send(0, TAG_LEAVE, &err, sizeof err);
+            send(0, TAG_LEAVE, &err, sizeof err);
             has_left = true;
         }
     }
@@ -318,21 +350,14 @@ static enum ar_status prepare(struct ranks *ranks, struct ar_error *err)
 
 enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_error *err)
 {
-    struct ranks ranks = {.transport = ranks_mpi(), .sweep = sweep};
+    struct ranks ranks = {.sweep = sweep};
     uint32_t count = sweep->request->launcher.ranks;
     if (status == AR_OK) {
-        status = ranks.transport == NULL
-                     ? ar_error_set(err, AR_USAGE,
-                                    "sweep: found %" PRIu32 " ranks of a launcher, but this "
-                                    "allreckon was built without MPI; expected one process, or a "
-                                    "build with MPI",
-                                    count)
-                     : prepare(&ranks, err);
+        status = prepare(&ranks, err);
     }
-    if (ranks.transport == NULL) {
-        return status;
-    }
-    ranks.transport->begin(&ranks.rank, &ranks.count);
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks.count);
     ar_signals_catch(&ranks.before);
     if ((uint32_t)ranks.count == count) {
         status = run_joined(&ranks, status, err);
@@ -348,7 +373,7 @@ enum ar_status ranks_run(struct sweep *sweep, enum ar_status status, struct ar_e
                                     "--mpi=pmix, mpirun)",
                                     count, ranks.count);
     }
-    ranks.transport->end();
+    MPI_Finalize();
     ar_arena_end(&sweep->arena);
     return status;
 }

@@ -10,7 +10,6 @@
 #include "ar_units.h"
 #include "ranks.h"
 #include "sweep_files.h"
-#include "twins.h"
 
 enum { LONG_S = 30 };
 
@@ -66,17 +65,62 @@ static double point_cost_s(const void *context, uint32_t number)
     return sweep->space->points[number].cost_s;
 }
 
+/* --- points that are the same messages ----------------------------------------------------------
+ *
+ * A 2D torus of one column (1xN) is the ring of N, move by move, and so are its times by every
+ * engine that sends messages, the closed form among them: one is computed for both. A torus of one
+ * row (Nx1) is so too, but the closed form counts its two halves apart and says other parts of the
+ * time. */
+
+/* Points of all algorithms on the same ranks are neighbours. */
+static bool is_neighbour(const struct point *a, const struct point *b)
+{
+    return a->variant == b->variant && a->payload_bytes == b->payload_bytes &&
+           ar_shape_ranks(&a->shape) == ar_shape_ranks(&b->shape);
+}
+
+/* A library has a time of its own for every way to call it. */
+static bool is_by_messages(struct space *space, const struct point *point)
+{
+    struct ar_scenario scenario;
+    struct ar_error ignored;
+    return space_scenario(space, point, &scenario, &ignored) == AR_OK &&
+           !scenario.engine->needs_library;
+}
+
+/* The point whose row is that of `number` but for algorithm and shape; `number` itself if it is
+ * like no other one. A point that is returned is its own twin. */
+static uint32_t find_twin(struct space *space, uint32_t number)
+{
+    const struct point *points = space->points;
+    const struct point *point = &points[number];
+    if (point->algorithm == NULL || !point->algorithm->is_ring_in_line || point->shape.x != 1 ||
+        !is_by_messages(space, point)) {
+        return number;
+    }
+    size_t first = number;
+    while (first > 0 && is_neighbour(&points[first - 1], point)) {
+        first--;
+    }
+    for (size_t i = first; i < space->points_count && is_neighbour(&points[i], point); i++) {
+        if (points[i].algorithm == &ar_algorithm_ring) {
+            return (uint32_t)i;
+        }
+    }
+    return number;
+}
+
 /* --- one sweep -------------------------------------------------------------------------------- */
 
 /* Says how long it will take, and what is there already. */
-static void announce(const struct sweep *sweep, uint32_t processes, size_t cut_bytes)
+static void announce(const struct sweep *sweep, uint32_t processes)
 {
     FILE *notes = sweep->request->notes;
     char text[AR_UNIT_TEXT];
     double time_s = sweep->progress.cost_s / processes;
-    if (cut_bytes > 0) {
+    if (sweep->journal.cut_bytes > 0) {
         ar_note(notes, "%s: the last line was cut short, %zu bytes; its point is computed again",
-                sweep->journal.path, cut_bytes);
+                sweep->journal.path, sweep->journal.cut_bytes);
     }
     if (sweep->request->resumes) {
         ar_note(notes, "%zu of %zu rows are there, %zu to compute",
@@ -101,7 +145,7 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
     for (uint32_t i = 0; i < space->points_count; i++) {
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
-        if (is_missing && twin_find(space, i) == i) {
+        if (is_missing && find_twin(space, i) == i) {
             sweep->progress.cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
@@ -112,11 +156,10 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
 {
     const struct sweep_request *request = sweep->request;
-    size_t cut_bytes;
-    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, &sweep->journal,
-                        &cut_bytes, err));
+    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, &sweep->arena,
+                        &sweep->journal, err));
     AR_TRY(queue_points(sweep, err));
-    announce(sweep, processes, cut_bytes);
+    announce(sweep, processes);
     sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
     sweep->progress.count = sweep->queue.count;
     sweep->progress.processes = processes;
@@ -194,10 +237,12 @@ static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
     char line[JOURNAL_LINE_MAX];
     struct ar_row row;
     for (uint32_t i = 0; i < sweep->space->points_count; i++) {
-        uint32_t twin = journal_has_row(&sweep->journal, i) ? i : twin_find(sweep->space, i);
+        uint32_t twin = journal_has_row(&sweep->journal, i) ? i : find_twin(sweep->space, i);
         if (twin != i) {
             AR_TRY(journal_read_row(&sweep->journal, twin, &row, err));
-            twin_rename(sweep->space, i, &row);
+            const struct point *point = &sweep->space->points[i];
+            ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
+            ar_shape_format(&point->shape, row.shape);
             AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));
         }
     }
