@@ -1,6 +1,15 @@
 #include "bundle.h"
 
-#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINE_BYTES = 64 };
+
+double *bundle_lane(struct ar_arena *arena, size_t count)
+{
+    char *bytes = ar_arena_alloc(arena, count * sizeof(double) + CACHE_LINE_BYTES, 1);
+    size_t beyond = (uintptr_t)bytes % CACHE_LINE_BYTES;
+    return bytes != NULL ? (double *)(void *)(bytes + (CACHE_LINE_BYTES - beyond)) : NULL;
+}
 
 static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
 {
@@ -54,11 +63,11 @@ static bool are_rows_whole(const struct bundle *bundle, const struct ar_phase *p
     return messages == phase->messages;
 }
 
-static enum ar_status find_rows(const struct ar_collective *collective,
+static enum ar_status find_rows(struct ar_arena *arena, const struct ar_collective *collective,
                                 const struct ar_phase *phase, uint32_t first_step,
                                 struct bundle *bundle, struct ar_error *err)
 {
-    bundle->send = calloc(bundle->rows, sizeof *bundle->send);
+    bundle->send = ar_arena_alloc(arena, bundle->rows, sizeof *bundle->send);
     if (bundle->send == NULL) {
         return ar_error_no_memory(err, "the chains of a phase");
     }
@@ -113,35 +122,28 @@ static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, st
     }
 }
 
-enum ar_status bundle_create(const struct ar_collective *collective, const struct ar_phase *phase,
-                             const struct ar_pattern *pattern, uint32_t channel,
-                             uint32_t first_step, struct bundle *bundle, struct ar_error *err)
+enum ar_status bundle_create(struct ar_arena *arena, const struct ar_collective *collective,
+                             const struct ar_phase *phase, const struct ar_pattern *pattern,
+                             uint32_t channel, uint32_t first_step, struct bundle *bundle,
+                             struct ar_error *err)
 {
     *bundle = (struct bundle){.is_regular = false};
     if (phase->steps == 0 || !count_walks(pattern, channel, bundle)) {
         return AR_OK;
     }
     bundle->places_count = bundle->walks * (bundle->rows + !bundle->is_ring);
-    bundle->positions = calloc(bundle->places_count, sizeof *bundle->positions);
-    bundle->latency_s = calloc(bundle->places_count, sizeof *bundle->latency_s);
-    bundle->s_per_byte = calloc(bundle->places_count, sizeof *bundle->s_per_byte);
+    bundle->positions = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->positions);
+    bundle->latency_s = bundle_lane(arena, bundle->places_count);
+    bundle->s_per_byte = bundle_lane(arena, bundle->places_count);
     if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL) {
         return ar_error_no_memory(err, "the hops of a phase");
     }
     lay_out_walks(pattern, channel, bundle);
     if (!bundle->is_ring) {
-        return find_rows(collective, phase, first_step, bundle, err);
+        return find_rows(arena, collective, phase, first_step, bundle, err);
     }
     bundle->is_regular = phase->messages == (uint64_t)phase->steps * bundle->places_count;
     return AR_OK;
-}
-
-void bundle_destroy(struct bundle *bundle)
-{
-    free(bundle->positions);
-    free(bundle->latency_s);
-    free(bundle->s_per_byte);
-    free(bundle->send);
 }
 
 size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase *phase)
@@ -152,21 +154,39 @@ size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase 
     return rows * bundle->walks;
 }
 
+/* What a place receives the one before it sends, so every other row tells of two. */
+static void fill_ring(const struct ar_collective *collective, const struct bundle *bundle,
+                      uint32_t first_step, uint64_t elements, double *bytes)
+{
+    size_t walks = bundle->walks;
+    size_t places = bundle->places_count;
+    for (uint32_t row = 0; row < bundle->rows; row += 2) {
+        for (size_t place = row * walks; place < (row + 1) * walks; place++) {
+            size_t sender = (row > 0 ? place : place + places) - walks;
+            struct ar_move move = collective->algorithm->move(&collective->shape, elements,
+                                                              bundle->positions[place], first_step);
+            bytes[place] = (double)(move.send_span.count * collective->element_bytes);
+            bytes[sender] = (double)(move.receive_span.count * collective->element_bytes);
+        }
+    }
+    memcpy(bytes + places, bytes, places * sizeof *bytes);
+}
+
 size_t bundle_bytes(const struct ar_collective *collective, const struct bundle *bundle,
                     const struct ar_phase *phase, uint32_t first_step, uint64_t elements,
                     double *bytes)
 {
     size_t walks = bundle->walks;
-    size_t sending = (size_t)bundle->rows * walks;
-    size_t origin = bundle->is_ring ? sending : phase->steps * walks;
-    for (size_t place = 0; place < sending; place++) {
+    if (bundle->is_ring) {
+        fill_ring(collective, bundle, first_step, elements, bytes);
+        return bundle->places_count;
+    }
+    size_t origin = phase->steps * walks;
+    for (size_t place = 0; place < bundle->rows * walks; place++) {
         bytes[origin + place] =
             bytes_at(collective, elements, bundle->positions[place], first_step);
-        if (bundle->is_ring) {
-            bytes[place] = bytes[origin + place];
-        }
     }
-    for (uint32_t step = 1; !bundle->is_ring && step < bundle->send[0].end; step++) {
+    for (uint32_t step = 1; step < bundle->send[0].end; step++) {
         for (size_t index = 0; index < walks; index++) {
             bytes[origin - step * walks + index] =
                 bytes_at(collective, elements, bundle->positions[index], first_step + step);

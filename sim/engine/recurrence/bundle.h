@@ -12,6 +12,7 @@
 #ifndef AR_BUNDLE_H
 #define AR_BUNDLE_H
 
+#include "ar_arena.h"
 #include "ar_pattern.h"
 
 /** The steps of its phase in which a row sends. */
@@ -32,12 +33,15 @@ struct bundle {
     struct bundle_row *send; /**< [row], of chains; NULL for rings: they send in every step */
 };
 
-/** Lays out the hops of a channel in a phase that begins at `first_step`; freed with
- * bundle_destroy(), also after a failure. */
-enum ar_status bundle_create(const struct ar_collective *collective, const struct ar_phase *phase,
-                             const struct ar_pattern *pattern, uint32_t channel,
-                             uint32_t first_step, struct bundle *bundle, struct ar_error *err);
-void bundle_destroy(struct bundle *bundle);
+/** Zeros at the begin of a cache line, where wide vectors load fastest; NULL if there is no memory.
+ */
+double *bundle_lane(struct ar_arena *arena, size_t count);
+
+/** Lays out the hops of a channel in a phase that begins at `first_step`. */
+enum ar_status bundle_create(struct ar_arena *arena, const struct ar_collective *collective,
+                             const struct ar_phase *phase, const struct ar_pattern *pattern,
+                             uint32_t channel, uint32_t first_step, struct bundle *bundle,
+                             struct ar_error *err);
 
 /** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
  * all steps, and returns the origin. Needs bundle_bytes_capacity() numbers. */

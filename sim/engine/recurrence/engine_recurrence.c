@@ -3,7 +3,6 @@
  * max-min share among all messages of its phase, on all channels together; in trees, its share
  * among those that are under way with it (tree_rates.h). So it equals the simulation where sharing
  * is static, and neglects that ranks drift apart and phases overlap. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -116,7 +115,7 @@ static void judge(const struct recurrence *recurrence)
                  trial->exact ? "recurrence exact" : "recurrence approximate");
 }
 
-static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, struct ar_error *err)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
     struct recurrence recurrence = {
@@ -129,18 +128,23 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
     };
     recurrence.phases_count =
         ar_closed_phases(trial->plan, &recurrence.phases, &recurrence.patterns);
-    enum ar_status status = recurrence_create(&recurrence, err);
-    for (uint32_t i = 0; status == AR_OK && i < trial->jobs_count; i++) {
+    AR_TRY(recurrence_create(arena, &recurrence, err));
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
         run_job(&recurrence, i);
     }
-    if (status == AR_OK) {
-        judge(&recurrence);
-    }
-    if (status == AR_OK && trial->rank_finish_s != NULL) {
+    judge(&recurrence);
+    if (trial->rank_finish_s != NULL) {
         memcpy(trial->rank_finish_s, recurrence.rank_ready_s, recurrence.ranks * sizeof(double));
     }
     trial->messages_count = trial->jobs_count * ar_collective_messages(&trial->collective);
-    recurrence_destroy(&recurrence);
+    return AR_OK;
+}
+
+static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    enum ar_status status = run_jobs(&arena, trial, err);
+    ar_arena_end(&arena);
     return status;
 }
 

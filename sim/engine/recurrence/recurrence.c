@@ -1,6 +1,6 @@
 #include "recurrence.h"
 
-#include <stdlib.h>
+#include <math.h>
 
 #include "ring_kernel.h"
 
@@ -27,7 +27,7 @@ static uint32_t slot_of(const struct run *run, int64_t message)
 /* Their arrivals. */
 static double *flights_of(const struct run *run, int64_t message)
 {
-    return run->lanes->flights_s + (size_t)slot_of(run, message) * run->bundle->places_count;
+    return run->lanes->flights_s + slot_of(run, message) * run->lanes->stride;
 }
 
 /* The flights of a rank into slots from `slot` on, those of its place. No division in here: steps
@@ -38,7 +38,7 @@ static void load_flights(const struct run *run, const struct rank_state *state,
     const struct lanes *lanes = run->lanes;
     uint32_t from = state->oldest;
     for (uint32_t i = 0; i < run->window; i++) {
-        lanes->flights_s[(size_t)slot * run->bundle->places_count + place] = flights_s[from];
+        lanes->flights_s[slot * lanes->stride + place] = flights_s[from];
         from = from + 1 < run->window ? from + 1 : 0;
         slot = slot + 1 < lanes->slots ? slot + 1 : 0;
     }
@@ -49,7 +49,7 @@ static void store_flights(const struct run *run, double *flights_s, size_t place
 {
     const struct lanes *lanes = run->lanes;
     for (uint32_t i = 0; i < run->window; i++) {
-        flights_s[i] = lanes->flights_s[(size_t)slot * run->bundle->places_count + place];
+        flights_s[i] = lanes->flights_s[slot * lanes->stride + place];
         slot = slot + 1 < lanes->slots ? slot + 1 : 0;
     }
 }
@@ -100,79 +100,119 @@ static void store(const struct run *run, size_t first, size_t count, uint32_t se
     }
 }
 
-static struct ring_step ring_step(const struct run *run, uint32_t step, size_t first)
+typedef void ring_kernel(size_t count, const struct ring_step *step);
+
+/* A step of all places; `arrived_s` is by sender, see run_places(). */
+static struct ring_step ring_step(const struct run *run, uint32_t step)
 {
     const struct bundle *bundle = run->bundle;
-    size_t walks = bundle->walks;
-    bool reduces = step - 1 < run->phase->copies_from;
-    /* Round the ring: a place of the first row hears from the last row. */
-    size_t sender = first >= walks ? first - walks : first + bundle->places_count - walks;
+    const struct lanes *lanes = run->lanes;
+    bool reduces = step > 0 && step - 1 < run->phase->copies_from;
     return (struct ring_step){
-        .arrived_s = flights_of(run, (int64_t)step - 1) + sender,
-        .oldest_s = flights_of(run, (int64_t)step - run->window) + first,
-        .bytes_before = run->bytes + first - (step - 1) % bundle->rows * walks,
-        .bytes = run->bytes + first - step % bundle->rows * walks,
-        .s_per_byte = bundle->s_per_byte + first,
-        .latency_s = bundle->latency_s + first,
+        .arrived_s = flights_of(run, (int64_t)step - 1),
+        .oldest_s = flights_of(run, (int64_t)step - run->window),
+        .bytes = run->bytes - step % bundle->rows * (size_t)bundle->walks,
+        .s_per_byte = bundle->s_per_byte,
+        .latency_s = bundle->latency_s,
         .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
-        .start_s = run->lanes->start_s + first,
-        .arrival_s = flights_of(run, step) + first,
+        .now_s = lanes->now_s,
+        .start_s = lanes->start_s,
+        .free_s = lanes->free_s,
+        .arrival_s = flights_of(run, step),
     };
 }
 
-/* A step of the places from `first` to `end`. */
-static void run_places(const struct run *run, uint32_t step, size_t first, size_t end)
+/* The kernel on places from `first` on, which hear from those from `sender` on. */
+static void run_span(const struct ring_step *all, ring_kernel *kernel, size_t first, size_t sender,
+                     size_t count)
 {
-    size_t walks = run->bundle->walks;
+    struct ring_step span = {
+        .arrived_s = all->arrived_s + sender,
+        .oldest_s = all->oldest_s + first,
+        .bytes = all->bytes + first,
+        .s_per_byte = all->s_per_byte + first,
+        .latency_s = all->latency_s + first,
+        .reduce_s_per_byte = all->reduce_s_per_byte,
+        .now_s = all->now_s + first,
+        .start_s = all->start_s + first,
+        .free_s = all->free_s + first,
+        .arrival_s = all->arrival_s + first,
+    };
+    kernel(count, &span);
+}
+
+/* The places from `first` to `end`. Round the ring, the first row hears from the last one. */
+static void run_places(const struct bundle *bundle, const struct ring_step *all,
+                       ring_kernel *kernel, size_t first, size_t end)
+{
+    size_t walks = bundle->walks;
     if (first < walks) {
-        struct ring_step wrapped = ring_step(run, step, first);
-        ring_kernel_step((end < walks ? end : walks) - first, &wrapped);
+        size_t count = (end < walks ? end : walks) - first;
+        run_span(all, kernel, first, first + bundle->places_count - walks, count);
         first = walks;
     }
     if (first < end) {
-        struct ring_step straight = ring_step(run, step, first);
-        ring_kernel_step(end - first, &straight);
+        run_span(all, kernel, first, first - walks, end - first);
     }
 }
 
 /* Several steps of all places, tile after tile. What a place needs lies one row before it in the
  * step before, so each tile finds its left neighbour done; the first tile leaves out one row more
  * in each step, and these come at the end, when the last row is done. */
-static void run_tiles(const struct run *run, uint32_t step, uint32_t steps)
+static void run_tiles(const struct run *run, ring_kernel *kernel, uint32_t step, uint32_t steps)
 {
-    size_t walks = run->bundle->walks;
-    size_t places = run->bundle->places_count;
+    const struct bundle *bundle = run->bundle;
+    size_t walks = bundle->walks;
+    size_t places = bundle->places_count;
     size_t left_out = (steps - 1) * walks;
     size_t end = left_out + TILE_PLACES < places ? left_out + TILE_PLACES : places;
+    struct ring_step all[TILE_STEPS];
+    for (uint32_t i = 0; i < steps; i++) {
+        all[i] = ring_step(run, step + i);
+    }
     for (size_t first = 0; first < places; first = end, end += TILE_PLACES) {
         end = end < places ? end : places;
         for (uint32_t i = 0; i < steps; i++) {
-            run_places(run, step + i, first == 0 ? i * walks : first, end);
+            run_places(bundle, &all[i], kernel, first == 0 ? i * walks : first, end);
         }
     }
     for (uint32_t i = 1; i < steps; i++) {
-        run_places(run, step + i, 0, i * walks);
+        run_places(bundle, &all[i], kernel, 0, i * walks);
     }
+}
+
+/* Every hop needs longer for the smallest message than it takes to reduce the largest. */
+static bool is_reducing_hidden(const struct run *run)
+{
+    double min_bytes = INFINITY;
+    double max_bytes = 0;
+    double min_s_per_byte = INFINITY;
+    for (size_t place = 0; place < run->bundle->places_count; place++) {
+        double bytes = run->bytes[place];
+        double s_per_byte = run->bundle->s_per_byte[place];
+        min_bytes = bytes < min_bytes ? bytes : min_bytes;
+        max_bytes = bytes > max_bytes ? bytes : max_bytes;
+        min_s_per_byte = s_per_byte < min_s_per_byte ? s_per_byte : min_s_per_byte;
+    }
+    return max_bytes * run->recurrence->reduce_s_per_byte <= min_bytes * min_s_per_byte;
 }
 
 static void run_ring(const struct run *run)
 {
     const struct bundle *bundle = run->bundle;
-    const struct lanes *lanes = run->lanes;
     uint32_t steps = run->phase->steps;
-    uint32_t at_a_time = lanes->slots - 1 < TILE_STEPS ? lanes->slots - 1 : TILE_STEPS;
+    uint32_t at_a_time = run->lanes->slots - 1 < TILE_STEPS ? run->lanes->slots - 1 : TILE_STEPS;
     at_a_time = at_a_time < bundle->rows ? at_a_time : bundle->rows;
-    ring_kernel_begin(bundle->places_count, lanes->now_s, lanes->free_s,
-                      flights_of(run, -(int64_t)run->window), run->bytes, bundle->s_per_byte,
-                      bundle->latency_s, lanes->start_s, flights_of(run, 0));
+    bool is_hidden = is_reducing_hidden(run);
+    struct ring_step all = ring_step(run, 0);
+    ring_kernel_begin(bundle->places_count, &all);
     for (uint32_t step = 1; step < steps; step += at_a_time) {
-        run_tiles(run, step, steps - step < at_a_time ? steps - step : at_a_time);
+        bool is_last = steps - step <= at_a_time;
+        run_tiles(run, is_hidden && !is_last ? ring_kernel_hidden : ring_kernel_step, step,
+                  is_last ? steps - step : at_a_time);
     }
-    struct ring_step last = ring_step(run, steps, 0);
-    ring_kernel_end(bundle->walks, &last, lanes->now_s, lanes->free_s);
-    last = ring_step(run, steps, bundle->walks);
-    ring_kernel_end(bundle->places_count - bundle->walks, &last, lanes->now_s + bundle->walks,
-                    lanes->free_s + bundle->walks);
+    all = ring_step(run, steps);
+    run_places(bundle, &all, ring_kernel_end, 0, bundle->places_count);
     store(run, 0, bundle->places_count, steps);
 }
 
@@ -277,8 +317,8 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
 }
 
 /* All bundles, and how many numbers the largest needs for its messages. */
-static enum ar_status create_bundles(struct recurrence *recurrence, size_t *bytes_capacity,
-                                     struct ar_error *err)
+static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *recurrence,
+                                     size_t *bytes_capacity, struct ar_error *err)
 {
     uint32_t channels = recurrence->collective->channels;
     uint32_t first_step = 0;
@@ -287,12 +327,8 @@ static enum ar_status create_bundles(struct recurrence *recurrence, size_t *byte
         const struct ar_phase *phase = &recurrence->phases[i];
         for (uint32_t channel = 0; channel < channels; channel++) {
             struct bundle *bundle = &recurrence->bundles[i * channels + channel];
-            enum ar_status status =
-                bundle_create(recurrence->collective, phase, &recurrence->patterns[i], channel,
-                              first_step, bundle, err);
-            if (status != AR_OK) {
-                return status;
-            }
+            AR_TRY(bundle_create(arena, recurrence->collective, phase, &recurrence->patterns[i],
+                                 channel, first_step, bundle, err));
             size_t capacity = bundle_bytes_capacity(bundle, phase);
             *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
         }
@@ -314,55 +350,53 @@ static size_t tree_hops_max(const struct recurrence *recurrence)
     return max;
 }
 
-enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err)
+/* Numbers of the same place must not lie whole pages apart, as they would for powers of two: caches
+ * and the queue of stores would take them for each other. */
+static size_t stride_of(size_t ranks)
+{
+    return (ranks + 7) / 8 * 8 + 40;
+}
+
+static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity,
+                                   struct recurrence *recurrence, struct ar_error *err)
+{
+    struct lanes *lanes = &recurrence->lanes;
+    uint32_t window = recurrence->collective->window;
+    lanes->slots = (window > TILE_STEPS ? window : TILE_STEPS) + 1;
+    lanes->stride = stride_of(recurrence->ranks);
+    lanes->now_s = bundle_lane(arena, (3 + lanes->slots) * lanes->stride + bytes_capacity);
+    if (lanes->now_s == NULL) {
+        return ar_error_no_memory(err, "the messages of a recurrence");
+    }
+    lanes->free_s = lanes->now_s + lanes->stride;
+    lanes->start_s = lanes->free_s + lanes->stride;
+    lanes->flights_s = lanes->start_s + lanes->stride;
+    lanes->bytes = lanes->flights_s + lanes->slots * lanes->stride;
+    return AR_OK;
+}
+
+enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recurrence,
+                                 struct ar_error *err)
 {
     size_t ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
     size_t bytes_capacity = 0;
-    struct lanes *lanes = &recurrence->lanes;
-    lanes->slots = (window > TILE_STEPS ? (uint32_t)window : TILE_STEPS) + 1;
     recurrence->bundles =
-        calloc((size_t)recurrence->phases_count * recurrence->collective->channels,
-               sizeof *recurrence->bundles);
-    if (recurrence->bundles == NULL) {
-        return ar_error_no_memory(err, "the phases of a recurrence");
-    }
-    enum ar_status status = create_bundles(recurrence, &bytes_capacity, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    recurrence->states = calloc(ranks, sizeof *recurrence->states);
-    recurrence->flights_s = calloc(ranks * window, sizeof *recurrence->flights_s);
-    recurrence->rank_ready_s = calloc(ranks, sizeof *recurrence->rank_ready_s);
-    recurrence->finish_s = calloc(ranks, sizeof *recurrence->finish_s);
-    recurrence->moves = calloc(ranks, sizeof *recurrence->moves);
-    recurrence->connections_s =
-        calloc(tree_hops_max(recurrence) * (1 + window), sizeof *recurrence->connections_s);
-    lanes->now_s = calloc((3 + lanes->slots) * ranks + bytes_capacity, sizeof *lanes->now_s);
-    if (recurrence->states == NULL || recurrence->flights_s == NULL ||
-        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || recurrence->connections_s == NULL || lanes->now_s == NULL) {
+        ar_arena_alloc(arena, (size_t)recurrence->phases_count * recurrence->collective->channels,
+                       sizeof *recurrence->bundles);
+    recurrence->states = ar_arena_alloc(arena, ranks, sizeof *recurrence->states);
+    recurrence->flights_s = ar_arena_alloc(arena, ranks * window, sizeof *recurrence->flights_s);
+    recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
+    recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
+    recurrence->moves = ar_arena_alloc(arena, ranks, sizeof *recurrence->moves);
+    recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
+                                               sizeof *recurrence->connections_s);
+    if (recurrence->bundles == NULL || recurrence->states == NULL ||
+        recurrence->flights_s == NULL || recurrence->rank_ready_s == NULL ||
+        recurrence->finish_s == NULL || recurrence->moves == NULL ||
+        recurrence->connections_s == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
-    lanes->free_s = lanes->now_s + ranks;
-    lanes->start_s = lanes->free_s + ranks;
-    lanes->flights_s = lanes->start_s + ranks;
-    lanes->bytes = lanes->flights_s + lanes->slots * ranks;
-    return AR_OK;
-}
-
-void recurrence_destroy(struct recurrence *recurrence)
-{
-    size_t bundles_count = (size_t)recurrence->phases_count * recurrence->collective->channels;
-    for (size_t i = 0; recurrence->bundles != NULL && i < bundles_count; i++) {
-        bundle_destroy(&recurrence->bundles[i]);
-    }
-    free(recurrence->bundles);
-    free(recurrence->states);
-    free(recurrence->flights_s);
-    free(recurrence->rank_ready_s);
-    free(recurrence->finish_s);
-    free(recurrence->moves);
-    free(recurrence->connections_s);
-    free(recurrence->lanes.now_s);
+    AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, err));
+    return create_lanes(arena, bytes_capacity, recurrence, err);
 }

@@ -35,8 +35,9 @@ struct lanes {
     double *free_s;
     double *start_s;
     double *bytes;     /**< see bundle_bytes() */
-    double *flights_s; /**< [message % slots][place]: arrivals */
+    double *flights_s; /**< [message % slots][place of stride]: arrivals */
     uint32_t slots;    /**< more than the window */
+    size_t stride;     /**< from one array to the next, and from slot to slot */
 };
 
 struct recurrence {
@@ -61,10 +62,9 @@ struct recurrence {
     struct lanes lanes;
 };
 
-/** Lays out the phases, whose patterns are resolved; freed with recurrence_destroy(), also after a
- * failure. */
-enum ar_status recurrence_create(struct recurrence *recurrence, struct ar_error *err);
-void recurrence_destroy(struct recurrence *recurrence);
+/** Lays out the phases, whose patterns are resolved, in the arena. */
+enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recurrence,
+                                 struct ar_error *err);
 
 /** Runs a job of `elements` on a channel from the states given; leaves the states at its end. */
 void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements);

@@ -2,9 +2,9 @@
  * The inner loops of the `recurrence` engine: plain array arithmetic that the compiler turns into
  * vector code.
  *
- * On x86-64 each loop is compiled twice, for every processor and for those with AVX2, and the
- * program takes the fitting one when it starts. All operations are exact or rounded by IEEE 754 and
- * none is contracted (-ffp-contract=off), so both give the same digits.
+ * On x86-64 each loop is compiled for every processor, for those with AVX2 and for those with
+ * AVX-512, and the program takes the fitting one when it starts. All operations are exact or
+ * rounded by IEEE 754 and none is contracted (-ffp-contract=off), so all give the same digits.
  *
  * Arrays hold one value per hop. No array may overlap one that is written.
  */
@@ -13,33 +13,35 @@
 
 #include <stddef.h>
 
-/** The first send of each hop of a ring:
- * start = max(now, free, oldest), arrival = start + bytes * s_per_byte + latency. */
-void ring_kernel_begin(size_t count, const double *now_s, const double *free_s,
-                       const double *oldest_s, const double *bytes, const double *s_per_byte,
-                       const double *latency_s, double *start_s, double *arrival_s);
-
-/** What all hops of a step have in common. */
+/** What all hops of a ring have in common in a step. */
 struct ring_step {
-    const double *arrived_s;    /**< at the sender, in the step before */
-    const double *oldest_s;     /**< arrival of the message `window` sends before */
-    const double *bytes_before; /**< sent in the step before */
-    const double *bytes;        /**< received in the step before, sent in this one */
+    const double *arrived_s; /**< at the sender, in the step before */
+    const double *oldest_s;  /**< arrival of the message `window` sends before */
+    const double *bytes;     /**< received in the step before, sent in this one */
     const double *s_per_byte;
     const double *latency_s;
     double reduce_s_per_byte; /**< of what was received; 0: it was copied */
+    double *now_s;            /**< the sender is ready before the first step and after the last */
     double *start_s;          /**< of the sends of the step before; becomes that of this step */
+    double *free_s;           /**< the connections have sent these; becomes that of this step */
     double *arrival_s;        /**< result */
 };
 
-/** A further send of each hop of a ring:
- * start = max(max(start, arrived) + bytes * reduce, start + bytes_before * s_per_byte, oldest),
- * arrival = start + bytes * s_per_byte + latency. */
+/** The first send of each hop of a ring:
+ * start = max(now, free, oldest), free = start + bytes * s_per_byte, arrival = free + latency. */
+void ring_kernel_begin(size_t count, const struct ring_step *step);
+
+/** A further send:
+ * start = max(max(start, arrived) + bytes * reduce, free, oldest), the rest as in the first. */
 void ring_kernel_step(size_t count, const struct ring_step *step);
 
-/** After the last step: now = max(start, arrived) + bytes * reduce,
- * free = start + bytes_before * s_per_byte. */
-void ring_kernel_end(size_t count, const struct ring_step *step, double *now_s, double *free_s);
+/** The same for hops that need longer for each message than it takes to reduce one, so that
+ * start + bytes * reduce <= free: start need not be known, and is left as it was. A later
+ * ring_kernel_step() finds the right one. */
+void ring_kernel_hidden(size_t count, const struct ring_step *step);
+
+/** After the last step: now = max(start, arrived) + bytes * reduce. */
+void ring_kernel_end(size_t count, const struct ring_step *step);
 
 /** One send of hops that lie beside each other, and its receive by the hops after them. */
 struct chain_step {

@@ -7,8 +7,8 @@
 #include "test_support.h"
 
 /* A recurrence ready to run one channel, its ranks at pseudo-random times. */
-static void make(const struct ar_closed *plan, struct ar_trial *trial, uint32_t channel,
-                 struct recurrence *recurrence)
+static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar_trial *trial,
+                 uint32_t channel, struct recurrence *recurrence)
 {
     struct ar_error err = {.text = ""};
     *recurrence = (struct recurrence){.trial = trial,
@@ -17,7 +17,7 @@ static void make(const struct ar_closed *plan, struct ar_trial *trial, uint32_t 
                                       .ranks = ar_shape_ranks(&trial->collective.shape),
                                       .reduce_s_per_byte = 3.8e-12};
     recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
-    cr_assert(recurrence_create(recurrence, &err) == AR_OK, "%s", err.text);
+    cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     uint32_t state = 99 + channel;
     for (uint32_t position = 0; position < recurrence->ranks; position++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
@@ -70,13 +70,14 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
     struct ar_trial trial = {.collective = *collective};
     struct ar_error err = {.text = ""};
     struct ar_closed *plan;
+    struct ar_arena arena = {NULL};
     struct recurrence arrays;
     struct recurrence moves;
     char what[80];
     cr_assert(ar_closed_create(collective, &plan, &err) == AR_OK, "%s", err.text);
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        make(plan, &trial, channel, &arrays);
-        make(plan, &trial, channel, &moves);
+        make(&arena, plan, &trial, channel, &arrays);
+        make(&arena, plan, &trial, channel, &moves);
         snprintf(what, sizeof what, "%s %ux%u, window %u, channel %u", collective->algorithm->name,
                  collective->shape.x, collective->shape.y, collective->window, channel);
         cr_expect_eq(regular_phases(&arrays), phases_with_steps(&arrays), "%s", what);
@@ -86,8 +87,7 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         recurrence_run_channel(&arrays, channel, elements);
         recurrence_run_channel(&moves, channel, elements);
         expect_same_states(&arrays, &moves, what);
-        recurrence_destroy(&arrays);
-        recurrence_destroy(&moves);
+        ar_arena_end(&arena);
     }
     ar_closed_destroy(plan);
 }
