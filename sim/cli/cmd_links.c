@@ -30,8 +30,8 @@ static enum ar_status read_request(const struct options *options, struct request
         AR_TRY(option_refuse_others(options, allowed, "--payload", err));
     }
     AR_TRY(ar_format_parse("--format", options->format, &request->format, err));
-    return option_status(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
-                         err);
+    return ar_error_as_usage(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
+                             err);
 }
 
 /* The load of all buckets of a step. */

@@ -35,7 +35,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     *request = (struct published_request){.files = options->arguments,
                                           .files_count = options->arguments_count,
                                           .pattern = options->rows};
-    AR_TRY(option_status(read_numbers(options, reproduction, err), err));
+    AR_TRY(ar_error_as_usage(read_numbers(options, reproduction, err), err));
     AR_TRY(options_scenario(options, 0, &request->given, err));
     if (options->engine != NULL) {
         AR_TRY(ar_scenario_set(&request->given, AR_KEY_ENGINE, &origin, options->engine, err));

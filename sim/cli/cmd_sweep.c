@@ -15,7 +15,7 @@ static enum ar_status read_request(const struct options *options, struct sweep_r
 {
     uint64_t jobs = request->launcher.local_ranks > 1 ? 1 : ar_pool_processors();
     if (options->jobs != NULL) {
-        AR_TRY(option_status(
+        AR_TRY(ar_error_as_usage(
             ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
     }
     request->jobs = (uint32_t)jobs;

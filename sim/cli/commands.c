@@ -1,30 +1,30 @@
 /* The table of commands: what --help says of them and what runs them. */
 #include "commands.h"
 
+#define COMMAND(command) #command, command_##command, 1u << COMMAND_##command
+
 const struct command commands[] = {
-    {"list", COMMAND_LIST, 0, 0, 0,
+    {COMMAND(list), 0, 0, 0,
      "algorithms, clusters, traces, runs, frameworks, published runs, engines",
      "[algorithms|clusters|traces|runs|frameworks|published|engines|sets|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
-     "  allreckon list algorithms",
-     command_list},
-    {"allreduce", COMMAND_ALLREDUCE, AR_KEY_OF_COLLECTIVE, 0, 0, "time of one all-reduce", "", 0,
+     "  allreckon list algorithms"},
+    {COMMAND(allreduce), AR_KEY_OF_COLLECTIVE, 0, 0, "time of one all-reduce", "", 0,
      "Times one all-reduce on a cluster. algbw and busbw are those of nccl-tests.\n\n"
      "example: 1024 GPUs, 51.1 MB, a 32 x 32 torus\n"
      "  allreckon allreduce --cluster abci-v100 --gpus 1024 --algorithm torus2d --shape 32x32 "
-     "--payload 51.1MB",
-     command_allreduce},
-    {"predict", COMMAND_PREDICT, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
+     "--payload 51.1MB"},
+    {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
      "one training step: time, images/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
      "what\n"
      "happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
-     "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace resnet50-v1.5",
-     command_predict},
-    {"train", COMMAND_TRAIN, AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
+     "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace "
+     "resnet50-v1.5"},
+    {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
      "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the\n"
      "batch of each phase of epochs. Every phase is one predicted step times its number of steps,\n"
@@ -33,9 +33,8 @@ const struct command commands[] = {
      "done for it such as label smoothing, is no matter of time. traces/README.md has the form.\n\n"
      "examples: a shipped run, and on other numbers of GPUs\n"
      "  allreckon train sony-v2-3456\n"
-     "  allreckon train example --gpus 64:1024:x2 --format csv",
-     command_train},
-    {"sweep", COMMAND_SWEEP, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0,
+     "  allreckon train example --gpus 64:1024:x2 --format csv"},
+    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0,
      KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE),
      "many GPU counts, algorithms and grid shapes at once", "", 0,
      "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
@@ -51,18 +50,16 @@ const struct command commands[] = {
      "example: is a faster HCA or a larger batch worth more?\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
      "\\\n"
-     "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best",
-     command_sweep},
-    {"plot", COMMAND_PLOT, 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
+     "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
+    {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
      "time against payload. A sweep of several batches or payloads (--gradient-scale) also gives\n"
      "a table of GPU counts from which torus2d is faster than the ring. The gnuplot script and "
      "the\n"
      "data of each picture stay beside it; the paths of the pictures go to stdout.\n\n"
      "example:\n"
-     "  allreckon plot out/abci",
-     command_plot},
-    {"explain", COMMAND_EXPLAIN, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
+     "  allreckon plot out/abci"},
+    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
      "every term of a prediction, each parameter with its source", "", 0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase\n"
@@ -70,20 +67,17 @@ const struct command commands[] = {
      "Every\n"
      "term of a --framework is taken away in turn: the difference is what it costs.\n\n"
      "example: where does the time of a flat ring go?\n"
-     "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5",
-     command_explain},
-    {"links", COMMAND_LINKS, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, KEY_BIT(AR_KEY_PAYLOAD),
+     "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5"},
+    {COMMAND(links), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, KEY_BIT(AR_KEY_PAYLOAD),
      KEY_BIT(AR_KEY_BASELINE), "load of every link: which one is the bottleneck?", "", 0,
      "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
      "on each link, and how busy that keeps it while the communication stream runs. Bytes and\n"
      "messages are exact; the time is that of the engine.\n\n"
      "example: do the GPUs of a node wait for their HCAs?\n"
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 "
-     "--payload 64MiB",
-     command_links},
-    {"calibrate", COMMAND_CALIBRATE, 0,
-     KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING), 0,
-     "fit a cluster to measured all-reduces, with errors", "LOG...", ARGUMENTS_MAX,
+     "--payload 64MiB"},
+    {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
+     0, "fit a cluster to measured all-reduces, with errors", "LOG...", ARGUMENTS_MAX,
      "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
      "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
@@ -98,9 +92,8 @@ const struct command commands[] = {
      "examples:\n"
      "  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
      "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
-     "--out mine-fitted.topo",
-     command_calibrate},
-    {"compare", COMMAND_COMPARE, 0,
+     "--out mine-fitted.topo"},
+    {COMMAND(compare), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
          KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
      0, "predictions beside measured all-reduces, error per row", "LOG...", ARGUMENTS_MAX,
@@ -112,9 +105,8 @@ const struct command commands[] = {
      "as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits nothing.\n\n"
      "examples:\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
-     "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare",
-     command_compare},
-    {"reproduce", COMMAND_REPRODUCE, 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
+     "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
+    {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
      "published training runs, predicted beside measured", "[ROWS.csv...]", ARGUMENTS_MAX,
      "Predicts published runs from their own parameters and prints what was measured beside it.\n"
      "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
@@ -125,9 +117,8 @@ const struct command commands[] = {
      "run.\n\n"
      "examples:\n"
      "  allreckon reproduce\n"
-     "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine",
-     command_reproduce},
-    {"export", COMMAND_EXPORT, AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
+     "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine"},
+    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
      "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
      "(DTD 4.1). It takes --cluster, --set, --gpus and --out.\n"
@@ -141,13 +132,11 @@ const struct command commands[] = {
      "examples:\n"
      "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"
      "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
-     "\\\n    --trace resnet50-v1.5 --out step.json",
-     command_export},
-    {"verify", COMMAND_VERIFY, 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
+     "\\\n    --trace resnet50-v1.5 --out step.json"},
+    {COMMAND(verify), 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"
      "for 0, 1, N-1, N, N+1 and 101 elements; fails if a contribution is lost or counts twice.\n\n"
      "example:\n"
-     "  allreckon verify --algorithms torus2d --gpus 34,48",
-     command_verify},
+     "  allreckon verify --algorithms torus2d --gpus 34,48"},
     {0},
 };

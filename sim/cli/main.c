@@ -71,7 +71,7 @@ static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct 
     }
     AR_TRY(command_find(argv[1], &command, err));
     AR_TRY(options_parse(command, arena, argc - 1, argv + 1, &options, err));
-    if (launcher_find().rank > 0 && (options.help || command->bit != COMMAND_SWEEP)) {
+    if (launcher_find().rank > 0 && (options.help || command->run != command_sweep)) {
         return AR_OK; /* rank 0 does it */
     }
     if (options.help) {

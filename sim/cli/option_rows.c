@@ -1,6 +1,7 @@
 #include "option_rows.h"
 
-#define AT(field) offsetof(struct options, field)
+#define AT(field)   offsetof(struct options, field)
+#define OF(command) (1u << COMMAND_##command)
 
 #define OWN(...)                                                                                   \
     {                                                                                              \
@@ -8,84 +9,82 @@
     }
 
 static const struct option_row own_rows[] = {
-    OWN("gpus", "LIST", COMMAND_SWEEP | COMMAND_TRAIN, AT(gpus_list), NULL,
+    OWN("gpus", "LIST", OF(sweep) | OF(train), AT(gpus_list), NULL,
         "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"),
-    OWN("gpus", "LIST", COMMAND_VERIFY, AT(gpus_list), "1:17:+1,24,34,48,64",
+    OWN("gpus", "LIST", OF(verify), AT(gpus_list), "1:17:+1,24,34,48,64",
         "rank counts, as in sweep; all shapes of each"),
-    OWN("algorithm", "A", COMMAND_COMPARE, AT(algorithm), NULL,
+    OWN("algorithm", "A", OF(compare), AT(algorithm), NULL,
         "what is predicted; default: auto with --engine library or nccl, else ring"),
-    OWN("algorithms", "LIST", COMMAND_SWEEP | COMMAND_VERIFY, AT(algorithms), "all",
+    OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
         "algorithms, separated by commas, or all"),
-    OWN("shapes", "LIST", COMMAND_SWEEP, AT(shapes), "all",
+    OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
-    OWN("payload", "SIZE", COMMAND_ALLREDUCE, AT(payloads), NULL,
+    OWN("payload", "SIZE", OF(allreduce), AT(payloads), NULL,
         "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
-    OWN("payload", "LIST", COMMAND_SWEEP, AT(payloads), NULL,
+    OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
         "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"),
-    OWN("engine", "E", COMMAND_COMPARE, AT(engine), "library",
+    OWN("engine", "E", OF(compare), AT(engine), "library",
         "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or "
         "any "
         "other engine"),
-    OWN("engine", "E", COMMAND_REPRODUCE, AT(engine), NULL,
+    OWN("engine", "E", OF(reproduce), AT(engine), NULL,
         "what predicts all rows; default: what a row says, else recurrence"),
-    OWN("rows", "PATTERN", COMMAND_REPRODUCE, AT(rows), NULL,
+    OWN("rows", "PATTERN", OF(reproduce), AT(rows), NULL,
         "only rows whose names match, such as 'sony*'"),
-    OWN("samples", "K", COMMAND_REPRODUCE, AT(samples), "100",
+    OWN("samples", "K", OF(reproduce), AT(samples), "100",
         "draws of what is not known, for the band of each row"),
-    OWN("sensitivity", NULL, COMMAND_REPRODUCE, AT(sensitivity), NULL,
+    OWN("sensitivity", NULL, OF(reproduce), AT(sensitivity), NULL,
         "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
-        COMMAND_ALLREDUCE | COMMAND_PREDICT | COMMAND_SWEEP | COMMAND_LINKS | COMMAND_CALIBRATE |
-            COMMAND_COMPARE | COMMAND_TRAIN | COMMAND_REPRODUCE,
+        OF(allreduce) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
+            OF(train) | OF(reproduce),
         AT(format), "table", "of stdout: table, csv or json"),
-    OWN("format", "F", COMMAND_EXPORT, AT(format), NULL, "simgrid-xml or chrome-trace"),
-    OWN("out", "DIR", COMMAND_SWEEP, AT(out), NULL,
+    OWN("format", "F", OF(export), AT(format), NULL, "simgrid-xml or chrome-trace"),
+    OWN("out", "DIR", OF(sweep), AT(out), NULL,
         "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'"),
-    OWN("out", "DIR", COMMAND_TRAIN, AT(out), NULL, "also write DIR/train.csv"),
-    OWN("out", "NAME.topo", COMMAND_CALIBRATE, AT(out), NULL,
+    OWN("out", "DIR", OF(train), AT(out), NULL, "also write DIR/train.csv"),
+    OWN("out", "NAME.topo", OF(calibrate), AT(out), NULL,
         "write the calibrated cluster there, of NCCL with its cost table NAME.library.csv beside "
         "it"),
-    OWN("out", "DIR", COMMAND_COMPARE, AT(out), NULL,
+    OWN("out", "DIR", OF(compare), AT(out), NULL,
         "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them"),
-    OWN("out", "DIR", COMMAND_REPRODUCE, AT(out), NULL,
+    OWN("out", "DIR", OF(reproduce), AT(out), NULL,
         "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them"),
-    OWN("out", "FILE", COMMAND_EXPORT, AT(out), NULL, "write to a file instead of stdout"),
-    OWN("out", "DIR", COMMAND_PLOT, AT(out), NULL,
-        "where the pictures go; default: beside the data"),
-    OWN("hold-out", "COUNTS", COMMAND_CALIBRATE, AT(hold_out), NULL,
+    OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout"),
+    OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data"),
+    OWN("hold-out", "COUNTS", OF(calibrate), AT(hold_out), NULL,
         "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if "
         "rows "
         "of our own algorithms are of one node count"),
-    OWN("folds", NULL, COMMAND_CALIBRATE, AT(folds), NULL,
+    OWN("folds", NULL, OF(calibrate), AT(folds), NULL,
         "NCCL: cross-validate: also fit without each node count in turn, and judge by it"),
-    OWN("pair", "LINK", COMMAND_CALIBRATE, AT(pair), NULL,
+    OWN("pair", "LINK", OF(calibrate), AT(pair), NULL,
         "what joins the two processes of osu_latency and osu_bw, which their logs do not say: "
         "nvlink, "
         "pcie or network"),
-    OWN("time", "T", COMMAND_CALIBRATE | COMMAND_COMPARE, AT(time), "out-of-place",
+    OWN("time", "T", OF(calibrate) | OF(compare), AT(time), "out-of-place",
         "which of the measured times: out-of-place, in-place or mean"),
-    OWN("ranks", "LIST", COMMAND_EXPORT, AT(ranks), NULL,
+    OWN("ranks", "LIST", OF(export), AT(ranks), NULL,
         "ranks in a chrome-trace: 0,1,4 or 0:31:+1; default: up to eight, see above"),
-    OWN("jobs", "J", COMMAND_SWEEP, AT(jobs), NULL,
+    OWN("jobs", "J", OF(sweep), AT(jobs), NULL,
         "worker processes; default: processors; of each rank under mpirun, 1 if they share a "
         "machine"),
-    OWN("jobs", "J", COMMAND_REPRODUCE, AT(jobs), NULL, "worker processes; default: processors"),
-    OWN("ascii", NULL, COMMAND_PLOT, AT(ascii), NULL,
+    OWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors"),
+    OWN("ascii", NULL, OF(plot), AT(ascii), NULL,
         "also print text pictures; default on a terminal"),
-    OWN("seed", "S", COMMAND_REPRODUCE, AT(draws_seed), "1",
+    OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
-    OWN("check", NULL, COMMAND_ALLREDUCE | COMMAND_PREDICT, AT(check), NULL,
+    OWN("check", NULL, OF(allreduce) | OF(predict), AT(check), NULL,
         "also run the other engine, simgrid beside recurrence or closed, and print both rows"),
-    OWN("check", NULL, COMMAND_LINKS, AT(check), NULL,
+    OWN("check", NULL, OF(links), AT(check), NULL,
         "also run the other engine, simgrid beside recurrence or closed, and print both fractions"),
-    OWN("top", "K", COMMAND_LINKS, AT(top), "20", "links in the table; csv and json have all"),
-    OWN("best", NULL, COMMAND_SWEEP, AT(best), NULL,
+    OWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all"),
+    OWN("best", NULL, OF(sweep), AT(best), NULL,
         "print only the fastest row of each GPU count, per cluster setting, batch, precision and "
         "gradient scale"),
-    OWN("resume", NULL, COMMAND_SWEEP, AT(resume), NULL,
+    OWN("resume", NULL, OF(sweep), AT(resume), NULL,
         "go on with the sweep that DIR/sweep.journal is of: rows that are there stay"),
-    OWN("quiet", NULL, ~(unsigned)COMMAND_LIST, AT(quiet), NULL,
-        "no notes and no progress on stderr"),
+    OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr"),
     OWN("help", NULL, ~0u, AT(help), NULL, "this text"),
 };
 

@@ -231,8 +231,3 @@ enum ar_status option_refuse_others(const struct options *options, uint32_t allo
     }
     return AR_OK;
 }
-
-enum ar_status option_status(enum ar_status status, struct ar_error *err)
-{
-    return ar_error_as_usage(status, err);
-}

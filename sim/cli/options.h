@@ -61,6 +61,8 @@ struct options {
 
 struct command {
     const char *name;
+    /** Runs the command; data goes to stdout, all else to stderr. */
+    enum ar_status (*run)(const struct options *options, struct ar_error *err);
     unsigned bit;          /**< in the table of options */
     unsigned key_uses;     /**< it takes the keys with one of these uses (enum ar_key_use), */
     uint32_t keys_more;    /**< those of these bits, KEY_BIT(), */
@@ -69,8 +71,6 @@ struct command {
     const char *arguments; /**< usage of the positional arguments, "" if none */
     size_t arguments_max;
     const char *text; /**< paragraphs and a worked example for --help */
-    /** Runs the command; data goes to stdout, all else to stderr. */
-    enum ar_status (*run)(const struct options *options, struct ar_error *err);
 };
 
 #define KEY_BIT(key) (UINT32_C(1) << (key))
@@ -117,8 +117,4 @@ enum ar_status option_refuse_others(const struct options *options, uint32_t allo
 
 /** Bits of the keys that have one of these uses. */
 uint32_t key_bits(unsigned uses);
-
-/** The status of parsing an option's value, ar_error_as_usage(). */
-enum ar_status option_status(enum ar_status status, struct ar_error *err);
-
 #endif
