@@ -1,4 +1,4 @@
-/* sweep: all combinations of GPU counts, algorithms, grids and the axes of axes.h, in parallel
+/* sweep: all combinations of GPU counts, algorithms, grids and the axes of variants.h, in parallel
  * processes. */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -38,28 +38,28 @@ static enum ar_status read_space(const struct options *options, struct space_req
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     AR_TRY(option_required(options, "gpus", options->gpus_list, err));
-    AR_TRY(options_scenario(options, axes, &request->base, err));
+    AR_TRY(options_scenario(options, axes, &request->variants.base, err));
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
-    request->axes.settings = settings.settings;
-    request->axes.has_jitter =
-        option_key(options, AR_KEY_FRAMEWORK) != NULL || request->base.terms.count > 0;
+    request->variants.settings = settings.settings;
+    request->variants.has_jitter =
+        option_key(options, AR_KEY_FRAMEWORK) != NULL || request->variants.base.terms.count > 0;
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_AXIS)) {
-            request->axes.lists[i] = option_key(options, (enum ar_key)i);
+            request->variants.lists[i] = option_key(options, (enum ar_key)i);
         }
     }
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;
     request->shapes = options->shapes;
     request->payloads = options->payloads;
-    return options_inputs(options, &request->inputs, err);
+    return options_inputs(options, &request->variants.inputs, err);
 }
 
 /* What all rows have in common; what varies is in the rows. */
 static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
 {
     const struct ar_scenario *scenario;
-    uint32_t last = space->variants.axes.variants_count - 1;
+    uint32_t last = space->variants.count - 1;
     AR_TRY(variants_scenario(&space->variants, last, &scenario, err));
     ar_note_platform(notes, scenario);
     ar_note_framework(notes, scenario);

@@ -225,15 +225,15 @@ static enum ar_status add_steps(struct space *space, const struct ar_scenario *v
 static enum ar_status add_variant(struct space *space, uint32_t number, struct ar_error *err)
 {
     const struct ar_scenario *variant;
-    const struct axes *axes = &space->variants.axes;
-    if (axes_repeats(axes, number, false)) {
+    if (variants_repeats(&space->variants, number, false)) {
         return AR_OK;
     }
     AR_TRY(variants_scenario(&space->variants, number, &variant, err));
     AR_TRY(ar_scenario_hash(variant, &space->fingerprint, err));
     AR_TRY(prepare_grid(space, variant, err));
     AR_TRY(add_steps(space, variant, number, err));
-    return axes_repeats(axes, number, true) ? AR_OK : add_payloads(space, variant, number, err);
+    bool has_payloads = !variants_repeats(&space->variants, number, true);
+    return has_payloads ? add_payloads(space, variant, number, err) : AR_OK;
 }
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
@@ -244,14 +244,14 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->request = request;
     space->fingerprint = ar_hash_begin();
     ar_hash_text(&space->fingerprint, AR_VERSION);
-    AR_TRY(variants_create(&request->axes, &request->base, request->inputs, &space->variants, err));
+    AR_TRY(variants_create(&request->variants, &space->variants, err));
     AR_TRY(list_algorithms_or_auto(arena, "--algorithms", request->algorithms,
                                    &space->grid.algorithms, &space->grid.algorithms_count, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));
     }
-    for (uint32_t i = 0; i < space->variants.axes.variants_count; i++) {
+    for (uint32_t i = 0; i < space->variants.count; i++) {
         AR_TRY(add_variant(space, i, err));
     }
     space->steps_count = space->steps.count;

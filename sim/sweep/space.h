@@ -10,9 +10,7 @@
 
 /** What a sweep is of; lists are texts of lists.h. */
 struct space_request {
-    struct axes_request axes;
-    struct ar_scenario base; /**< all other keys but those below */
-    struct ar_inputs *inputs;
+    struct variants_request variants;
     const char *gpus;
     const char *algorithms;
     const char *shapes;

@@ -23,7 +23,8 @@ bool sweep_files_has_payload(const char *directory);
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
                            enum ar_format format, size_t *estimates, struct ar_error *err);
 
-/** Writes the fastest step of each GPU count and combination of conditions (axes.h) to stdout. */
+/** Writes the fastest step of each GPU count and combination of conditions (variants.h) to stdout.
+ */
 enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
                                 enum ar_format format, struct ar_error *err);
 

@@ -40,16 +40,16 @@ static bool is_in_front(const struct printer *printer, const struct axis *axis)
 
 static void begin(struct printer *printer, bool is_bare)
 {
-    const struct axes *axes = &printer->space->variants.axes;
+    const struct variants *variants = &printer->space->variants;
     struct ar_columns of_row = ar_row_columns_of(printer->format, is_bare);
     size_t count = 0;
-    for (size_t i = 0; i < axes->count; i++) {
-        if (is_in_front(printer, &axes->list[i])) {
-            printer->columns[count++] = (struct ar_column){.name = axes->list[i].name,
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        if (is_in_front(printer, &variants->axes[i])) {
+            printer->columns[count++] = (struct ar_column){.name = variants->axes[i].name,
                                                            .kind = AR_COLUMN_string,
                                                            .offset = i * sizeof(const char *),
                                                            .size = sizeof(const char *),
-                                                           .heading = axes->list[i].name};
+                                                           .heading = variants->axes[i].name};
         }
     }
     for (size_t i = 0; i < of_row.count && count < COLUMNS_MAX; i++) {
@@ -65,7 +65,7 @@ static void begin(struct printer *printer, bool is_bare)
 static enum ar_status print_row(struct printer *printer, uint32_t point, struct ar_error *err)
 {
     struct shown *shown = &printer->shown;
-    const struct axes *axes = &printer->space->variants.axes;
+    const struct variants *variants = &printer->space->variants;
     bool is_bare = point >= printer->space->steps_count;
     AR_TRY(journal_read_row(printer->journal, point, &shown->row, err));
     if (printer->format == AR_FORMAT_TABLE && printer->has_begun && is_bare != printer->is_bare) {
@@ -76,9 +76,9 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     if (!printer->has_begun) {
         begin(printer, is_bare);
     }
-    for (size_t i = 0; i < axes->count; i++) {
-        const struct axis *axis = &axes->list[i];
-        const char *value = axes_value(axes, i, printer->space->points[point].variant);
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        const char *value = variants_value(variants, i, printer->space->points[point].variant);
         shown->axes[i] =
             is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP) ? NULL : plain(axis, value);
     }
@@ -146,7 +146,7 @@ static enum ar_status find_best(const struct space *space, const struct journal 
     struct ar_row row;
     for (uint32_t i = 0; i < space->steps_count; i++) {
         const struct point *point = &space->points[i];
-        size_t condition = axes_condition(&space->variants.axes, point->variant);
+        size_t condition = variants_condition(&space->variants, point->variant);
         struct best *best = &bests[condition * space->grid.gpus_count +
                                    find_count(space, ar_shape_ranks(&point->shape))];
         if (!journal->is_ok[i]) {
@@ -179,7 +179,7 @@ enum ar_status sweep_print_best(const struct space *space, const struct journal 
                                 enum ar_format format, struct ar_error *err)
 {
     struct printer *printer;
-    size_t count = space->variants.axes.variants_count * space->grid.gpus_count;
+    size_t count = space->variants.count * space->grid.gpus_count;
     AR_TRY(create(space, journal, format, &printer, err));
     struct best *bests = malloc(count * sizeof *bests);
     enum ar_status status = bests != NULL ? print_bests(printer, bests, count, err)

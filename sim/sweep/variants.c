@@ -1,13 +1,297 @@
 #include "variants.h"
 
-enum ar_status variants_create(const struct axes_request *request, const struct ar_scenario *base,
-                               struct ar_inputs *inputs, struct variants *variants,
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_topo.h"
+#include "ar_units.h"
+#include "lists.h"
+
+enum { VARIANTS_MAX = 1 << 24 };
+
+/* The keys that are axes, after the settings; those of the trace come first. */
+static const enum ar_key axis_keys[] = {AR_KEY_PRECISION, AR_KEY_BATCH,    AR_KEY_GRADIENT_SCALE,
+                                        AR_KEY_JITTER,    AR_KEY_SEED,     AR_KEY_ENGINE,
+                                        AR_KEY_BUCKET,    AR_KEY_CHANNELS, AR_KEY_WINDOW};
+
+/* Adds a value; one that is there counts once. */
+static enum ar_status add_value(struct axis *axis, const char *value, struct ar_error *err)
+{
+    if (value == NULL) {
+        return ar_error_no_memory(err, "the values of a sweep");
+    }
+    for (size_t i = 0; i < axis->count; i++) {
+        if (strcmp(axis->values[i], value) == 0) {
+            return AR_OK;
+        }
+    }
+    if (axis->count == LIST_MAX) {
+        return ar_error_set(err, AR_USAGE, "--%s: found more than %d values; expected at most %d",
+                            axis->name, LIST_MAX, LIST_MAX);
+    }
+    axis->values[axis->count++] = value;
+    return AR_OK;
+}
+
+/* A size of a range as a user would write it. */
+static char *write_size(struct ar_arena *arena, uint64_t value)
+{
+    static const struct {
+        uint64_t size;
+        const char *unit;
+    } units[] = {{1 << 30, "GiB"}, {1 << 20, "MiB"}, {1 << 10, "KiB"}, {1, "B"}};
+    size_t unit = 0;
+    while (value % units[unit].size != 0) {
+        unit++;
+    }
+    return ar_arena_format(arena, "%" PRIu64 "%s", value / units[unit].size, units[unit].unit);
+}
+
+static enum ar_status add_range(struct ar_arena *arena, struct axis *axis, const char *item,
+                                struct ar_error *err)
+{
+    const char *where = ar_keys[axis->key].option;
+    bool is_count = ar_keys[axis->key].list == AR_LIST_OF_COUNTS;
+    uint64_t *numbers;
+    size_t count;
+    AR_TRY(is_count ? list_counts(arena, where, item, UINT32_MAX, &numbers, &count, err)
+                    : list_sizes(arena, where, item, &numbers, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(add_value(axis,
+                         is_count ? ar_arena_format(arena, "%" PRIu64, numbers[i])
+                                  : write_size(arena, numbers[i]),
+                         err));
+    }
+    return AR_OK;
+}
+
+/* Adds the items of a comma list, each after the prefix (`KEY=` of a setting). */
+static enum ar_status add_items(struct ar_arena *arena, struct axis *axis, int prefix_length,
+                                const char *text, struct ar_error *err)
+{
+    bool has_ranges = ar_keys[axis->key].list != AR_LIST_OF_TEXTS;
+    for (const char *at = text + prefix_length; at != NULL;) {
+        int length = (int)strcspn(at, ",");
+        char *item = ar_arena_format(arena, "%.*s%.*s", prefix_length, text, length, at);
+        AR_TRY(item != NULL && has_ranges && strchr(item, ':') != NULL
+                   ? add_range(arena, axis, item, err)
+                   : add_value(axis, item, err));
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return AR_OK;
+}
+
+static enum ar_status add_axis(struct variants *variants, struct axis shape, int prefix_length,
+                               const char *text, struct ar_error *err)
+{
+    struct axis *axis = &variants->axes[variants->axes_count];
+    *axis = shape;
+    axis->values = ar_arena_alloc(&variants->arena, LIST_MAX, sizeof *axis->values);
+    if (axis->name == NULL || axis->values == NULL) {
+        return ar_error_no_memory(err, "the axes of a sweep");
+    }
+    variants->axes_count++;
+    return add_items(&variants->arena, axis, prefix_length, text, err);
+}
+
+/* The last setting of a key wins; with a list the others would be lost in silence. */
+static enum ar_status refuse_second(const struct ar_settings *settings, size_t index,
+                                    struct ar_error *err)
+{
+    const char *text = settings->list[index].text;
+    for (size_t i = 0; i < settings->count; i++) {
+        if (i != index && ar_setting_is_same(settings->list[i].text, text)) {
+            return ar_error_set(err, AR_USAGE,
+                                "--set: found \"%.60s\" and \"%.60s\"; expected one list", text,
+                                settings->list[i].text);
+        }
+    }
+    return AR_OK;
+}
+
+/* A setting that is a list. One that the cluster takes as it is, commas and all, is none; so is one
+ * that cannot be read, which is said elsewhere. */
+static enum ar_status add_setting(struct variants *variants, size_t index, struct ar_error *err)
+{
+    const struct ar_settings *settings = &variants->request->settings;
+    struct ar_setting setting = settings->list[index];
+    struct ar_error ignored;
+    int key_length = (int)strcspn(setting.text, "= \t");
+    int prefix_length = (int)strcspn(setting.text, "=");
+    prefix_length += setting.text[prefix_length] == '=';
+    if (strchr(setting.text, ',') == NULL || ar_topo_check_setting(setting, &ignored) == AR_OK) {
+        return AR_OK;
+    }
+    AR_TRY(refuse_second(settings, index, err));
+    struct axis axis = {.name = ar_arena_format(&variants->arena, "%.*s", key_length, setting.text),
+                        .key = AR_KEY_SET,
+                        .setting = index};
+    return add_axis(variants, axis, prefix_length, setting.text, err);
+}
+
+static const struct axis *find_axis(const struct variants *variants, enum ar_key key)
+{
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        if (variants->axes[i].key == key) {
+            return &variants->axes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_zero(const char *number)
+{
+    char *end;
+    return strtod(number, &end) == 0 && end != number && *end == '\0';
+}
+
+/* Values that nothing reacts to are a mistake. */
+static enum ar_status check_seeds(const struct variants *variants, struct ar_error *err)
+{
+    const struct axis *jitter = find_axis(variants, AR_KEY_JITTER);
+    const struct axis *seed = find_axis(variants, AR_KEY_SEED);
+    bool is_used = jitter == NULL && variants->request->has_jitter;
+    for (size_t i = 0; jitter != NULL && i < jitter->count; i++) {
+        is_used = is_used || !is_zero(jitter->values[i]);
+    }
+    if (seed != NULL && seed->count > 1 && !is_used) {
+        return ar_error_set(err, AR_USAGE,
+                            "--seed: found %zu seeds without --jitter; expected one, since all "
+                            "would give the same",
+                            seed->count);
+    }
+    return AR_OK;
+}
+
+static enum ar_status count_variants(struct variants *variants, struct ar_error *err)
+{
+    uint64_t count = 1;
+    uint64_t per_cluster = 1;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        count *= variants->axes[i].count;
+        per_cluster *= variants->axes[i].key == AR_KEY_SET ? 1 : variants->axes[i].count;
+        if (count > VARIANTS_MAX) {
+            return ar_error_set(err, AR_USAGE,
+                                "sweep: found more than %d combinations of the values of --set, "
+                                "--batch and the like; expected fewer",
+                                VARIANTS_MAX);
+        }
+    }
+    variants->count = (uint32_t)count;
+    variants->per_cluster = (uint32_t)per_cluster;
+    return AR_OK;
+}
+
+enum ar_status variants_create(const struct variants_request *request, struct variants *variants,
                                struct ar_error *err)
 {
-    variants->base = *base;
-    variants->inputs = inputs;
-    return axes_create(request, &variants->arena, &variants->axes, err);
+    variants->request = request;
+    for (size_t i = 0; i < request->settings.count; i++) {
+        AR_TRY(add_setting(variants, i, err));
+    }
+    for (size_t i = 0; i < sizeof axis_keys / sizeof axis_keys[0]; i++) {
+        enum ar_key key = axis_keys[i];
+        if (request->lists[key] != NULL) {
+            struct axis axis = {.name = ar_key_name(key), .key = key};
+            AR_TRY(add_axis(variants, axis, 0, request->lists[key], err));
+        }
+    }
+    AR_TRY(count_variants(variants, err));
+    return check_seeds(variants, err);
 }
+
+/* --- values ----------------------------------------------------------------------------------- */
+
+static size_t index_of(const struct variants *variants, size_t axis, uint32_t variant)
+{
+    for (size_t i = variants->axes_count - 1; i > axis; i--) {
+        variant /= (uint32_t)variants->axes[i].count;
+    }
+    return variant % variants->axes[axis].count;
+}
+
+const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant)
+{
+    return variants->axes[axis].values[index_of(variants, axis, variant)];
+}
+
+/* The settings as they are in a variant, in the scenario's arena. */
+static enum ar_status apply_settings(const struct variants *variants, uint32_t variant,
+                                     struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_settings *settings = &variants->request->settings;
+    size_t count = settings->count;
+    struct ar_setting *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    for (size_t i = 0; i < count; i++) {
+        list[i] = settings->list[i];
+    }
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        if (axis->key == AR_KEY_SET) {
+            list[axis->setting].text = variants_value(variants, i, variant);
+        }
+    }
+    scenario->settings = (struct ar_settings){.list = list, .count = count};
+    if (count > 0) {
+        scenario->origins[AR_KEY_SET] =
+            (struct ar_origin){.where = list[0].where, .status = list[0].status};
+    }
+    return AR_OK;
+}
+
+static enum ar_status apply(const struct variants *variants, uint32_t variant,
+                            struct ar_scenario *scenario, struct ar_error *err)
+{
+    AR_TRY(apply_settings(variants, variant, scenario, err));
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        const char *value = variants_value(variants, i, variant);
+        struct ar_origin origin = {.where = ar_keys[axis->key].option, .status = AR_USAGE};
+        if (axis->key != AR_KEY_SET) {
+            AR_TRY(ar_scenario_set(scenario, axis->key, &origin, value, err));
+        }
+        if (axis->key == AR_KEY_JITTER && axis->count > 1 && is_zero(value)) {
+            ar_scenario_unset(scenario, AR_KEY_ITERATIONS); /* those of values that have jitter */
+        }
+    }
+    return AR_OK;
+}
+
+bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare)
+{
+    bool has_jitter = true;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        const struct axis *axis = &variants->axes[i];
+        size_t index = index_of(variants, i, variant);
+        if (axis->key == AR_KEY_JITTER) {
+            has_jitter = !is_zero(axis->values[index]);
+        } else if (index > 0 && !has_jitter && axis->key == AR_KEY_SEED) {
+            return true;
+        }
+        if (index > 0 && is_bare && ar_key_is(axis->key, AR_KEY_OF_STEP)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t variants_condition(const struct variants *variants, uint32_t variant)
+{
+    uint32_t number = 0;
+    for (size_t i = 0; i < variants->axes_count; i++) {
+        if (!ar_key_is(variants->axes[i].key, AR_KEY_IS_CHOICE)) {
+            number = number * (uint32_t)variants->axes[i].count +
+                     (uint32_t)index_of(variants, i, variant);
+        }
+    }
+    return number;
+}
+
+/* --- scenarios -------------------------------------------------------------------------------- */
 
 static void clear(struct variant_slot *slot)
 {
@@ -30,24 +314,24 @@ static enum ar_status begin(const struct variants *variants, uint32_t variant,
                             struct variant_slot *slot, struct ar_error *err)
 {
     clear(slot);
-    slot->scenario = variants->base;
+    slot->scenario = variants->request->base;
     slot->scenario.arena = &slot->arena;
-    return axes_apply(&variants->axes, variant, &slot->scenario, err);
+    return apply(variants, variant, &slot->scenario, err);
 }
 
 static enum ar_status load_cluster(struct variants *variants, uint32_t variant,
                                    struct variant_slot *slot, struct ar_error *err)
 {
     AR_TRY(begin(variants, variant, slot, err));
-    AR_TRY(ar_scenario_load_cluster(&slot->scenario, variants->inputs, err));
-    return ar_scenario_load_library(&slot->scenario, variants->inputs, err);
+    AR_TRY(ar_scenario_load_cluster(&slot->scenario, variants->request->inputs, err));
+    return ar_scenario_load_library(&slot->scenario, variants->request->inputs, err);
 }
 
 /* The cluster of a variant, in memory or made. */
 static enum ar_status find_cluster(struct variants *variants, uint32_t variant,
                                    const struct variant_slot **found, struct ar_error *err)
 {
-    uint32_t number = variant / variants->axes.per_cluster;
+    uint32_t number = variant / variants->per_cluster;
     struct variant_slot *slot = &variants->clusters[number % VARIANT_CLUSTERS_KEPT];
     *found = slot;
     if (slot->scenario.cluster != NULL && slot->number == number) {
@@ -70,7 +354,7 @@ static enum ar_status load(struct variants *variants, uint32_t variant,
     slot->scenario.cluster = cluster->scenario.cluster;
     slot->scenario.table = cluster->scenario.table;
     slot->scenario.constants = cluster->scenario.constants;
-    return ar_scenario_load(&slot->scenario, variants->inputs, err);
+    return ar_scenario_load(&slot->scenario, variants->request->inputs, err);
 }
 
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,

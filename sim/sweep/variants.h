@@ -1,14 +1,41 @@
 /** \file variants.h
- * The scenario of each variant of a sweep, made when it is asked for.
+ * The axes of a sweep besides GPU counts, algorithms, shapes and payloads, and its variants: every
+ * combination of the values of the axes.
  *
- * Those that were asked for last stay in memory, and share their clusters; files are read once.
+ * `--batch`, `--precision`, `--gradient-scale`, `--bucket`, `--channels`, `--window`, `--engine`,
+ * `--jitter`, `--seed` and `--set KEY=` take a list (lists.h; ranges where the values are counts or
+ * sizes). A variant is a number that says which value of which axis. The last axis varies fastest;
+ * settings of the cluster come first. A value of `--set` is split at its commas unless the cluster
+ * takes it as it is: a description may hold commas, a rate may not.
+ *
+ * The scenario of a variant is made when it is asked for. Those that were asked for last stay in
+ * memory, and share their clusters; files are read once.
  */
 #ifndef AR_VARIANTS_H
 #define AR_VARIANTS_H
 
-#include "axes.h"
+#include <stdint.h>
 
-enum { VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT = 512 };
+#include "ar_scenario.h"
+
+enum { AXES_MAX = 64 + AR_KEYS_COUNT, VARIANT_CLUSTERS_KEPT = 64, VARIANTS_KEPT = 512 };
+
+/** What a sweep varies: texts that may be lists; and what it does not. */
+struct variants_request {
+    const char *lists[AR_KEYS_COUNT]; /**< of keys that are axes; NULL: not given */
+    struct ar_settings settings;      /**< of the cluster */
+    bool has_jitter;                  /**< also without that axis, by a framework or a term */
+    struct ar_scenario base;          /**< keys that are no axes */
+    struct ar_inputs *inputs;
+};
+
+struct axis {
+    const char *name; /**< `batch`, `hca.bandwidth` */
+    enum ar_key key;
+    size_t setting; /**< of AR_KEY_SET: which of the settings */
+    const char **values;
+    size_t count;
+};
 
 /** A scenario that is in memory. */
 struct variant_slot {
@@ -19,19 +46,20 @@ struct variant_slot {
 };
 
 struct variants {
-    struct ar_scenario base; /**< keys that are no axes */
-    struct ar_inputs *inputs;
-    struct axes axes;
-    struct ar_arena arena;                               /**< of the axes */
+    const struct variants_request *request;
+    struct axis axes[AXES_MAX];
+    size_t axes_count;
+    uint32_t count;
+    uint32_t per_cluster;  /**< this many variants in a row have the same cluster */
+    struct ar_arena arena; /**< of the axes */
     struct variant_slot clusters[VARIANT_CLUSTERS_KEPT]; /**< at number % VARIANT_CLUSTERS_KEPT */
     struct variant_slot slots[VARIANTS_KEPT];
     uint64_t clusters_made;
 };
 
-/** Reads the axes. Freed with variants_destroy(), also after a failure. `base` has no key of the
- * request; it and `inputs` are borrowed. */
-enum ar_status variants_create(const struct axes_request *request, const struct ar_scenario *base,
-                               struct ar_inputs *inputs, struct variants *variants,
+/** Reads the axes; errors are AR_USAGE. Freed with variants_destroy(), also after a failure. The
+ * request is borrowed. */
+enum ar_status variants_create(const struct variants_request *request, struct variants *variants,
                                struct ar_error *err);
 void variants_destroy(struct variants *variants);
 
@@ -39,5 +67,16 @@ void variants_destroy(struct variants *variants);
  * asked for. */
 enum ar_status variants_scenario(struct variants *variants, uint32_t variant,
                                  const struct ar_scenario **scenario, struct ar_error *err);
+
+/** The value of an axis in a variant. */
+const char *variants_value(const struct variants *variants, size_t axis, uint32_t variant);
+
+/** Says whether a variant only repeats another one: another seed without jitter; and, if
+ * `is_bare`, another value of an axis that bare all-reduces do not react to. */
+bool variants_repeats(const struct variants *variants, uint32_t variant, bool is_bare);
+
+/** Numbers the combinations of conditions: two variants have the same number if they differ only in
+ * choices. At most the number of variants. */
+uint32_t variants_condition(const struct variants *variants, uint32_t variant);
 
 #endif
