@@ -37,9 +37,7 @@ static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape sh
             return;
         }
     }
-    if (*count < LIST_MAX) { /* no number below 2^32 has that many divisors */
-        shapes[(*count)++] = shape;
-    }
+    shapes[(*count)++] = shape;
 }
 
 static void shapes_by_rule(const char *text, uint32_t ranks, uint32_t gpus_per_node,
@@ -61,7 +59,11 @@ enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char
                            uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
                            size_t *count, struct ar_error *err)
 {
-    struct ar_shape *found = ar_arena_alloc(arena, LIST_MAX, sizeof *found);
+    size_t root = 1;
+    while (root * root < ranks) {
+        root++;
+    }
+    struct ar_shape *found = ar_arena_alloc(arena, 2 * root, sizeof *found); /* for all divisors */
     size_t found_count = 0;
     if (found == NULL) {
         return ar_error_no_memory(err, "a list");

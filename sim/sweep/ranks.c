@@ -36,34 +36,27 @@ struct ranks {
 
 /* --- messages: MPI ends the program if it cannot do what it is asked -------------------------- */
 
-struct message {
-    int from;
-    int tag;
-    int bytes_count;
-};
-
 static void send(int to, int tag, const void *bytes, size_t bytes_count)
 {
     MPI_Send(bytes, (int)bytes_count, MPI_BYTE, to, tag, MPI_COMM_WORLD);
 }
 
 /* Whether a message is there; receive() takes it. */
-static bool probe(struct message *message)
+static bool probe(MPI_Status *message)
 {
     int is_there;
-    MPI_Status sent;
-    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &sent);
-    if (is_there) {
-        *message = (struct message){.from = sent.MPI_SOURCE, .tag = sent.MPI_TAG};
-        MPI_Get_count(&sent, MPI_BYTE, &message->bytes_count);
-    }
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, message);
     return is_there;
 }
 
-static void receive(const struct message *message, void *bytes)
+/* Returns its length. */
+static uint32_t receive(const MPI_Status *message, void *bytes)
 {
-    MPI_Recv(bytes, message->bytes_count, MPI_BYTE, message->from, message->tag, MPI_COMM_WORLD,
+    int count;
+    MPI_Get_count(message, MPI_BYTE, &count);
+    MPI_Recv(bytes, count, MPI_BYTE, message->MPI_SOURCE, message->MPI_TAG, MPI_COMM_WORLD,
              MPI_STATUS_IGNORE);
+    return (uint32_t)count;
 }
 
 /* --- whether all are ready -------------------------------------------------------------------- */
@@ -152,10 +145,20 @@ static bool has_own(const struct ranks *ranks, long patience_ns)
     return ppoll(&end, 1, &patience, &ranks->before.mask) > 0;
 }
 
+/* Rank 0 keeps a row, others send theirs there. */
+static enum ar_status keep(struct ranks *ranks, int rank, struct ar_error *err)
+{
+    const struct ar_pool_work *work = &ranks->sweep->work;
+    if (ranks->rank != 0) {
+        send(0, TAG_ROW, ranks->answer, sizeof *ranks->answer + ranks->answer->bytes_count);
+        return AR_OK;
+    }
+    ranks->members[rank].outstanding--;
+    return work->take(work->context, ranks->answer, err);
+}
+
 /* Waits a little for an answer, unless there is more to do, and hands on what came. */
-static enum ar_status take_own(struct ranks *ranks,
-                               enum ar_status (*take)(struct ranks *ranks, struct ar_error *err),
-                               struct ar_error *err)
+static enum ar_status take_own(struct ranks *ranks, struct ar_error *err)
 {
     bool is_there = has_own(ranks, ranks->is_idle ? 1000000 : 0);
     ranks->is_idle = !is_there;
@@ -163,7 +166,7 @@ static enum ar_status take_own(struct ranks *ranks,
         if (!ar_pool_server_hear(&ranks->server, ranks->answer)) {
             return report_no_workers(ranks, err);
         }
-        AR_TRY(take(ranks, err));
+        AR_TRY(keep(ranks, ranks->rank, err));
         is_there = has_own(ranks, 0);
     }
     return AR_OK;
@@ -202,30 +205,18 @@ static enum ar_status give_points(struct ranks *ranks, struct ar_error *err)
     return AR_OK;
 }
 
-static enum ar_status keep(struct ranks *ranks, int rank, struct ar_error *err)
-{
-    const struct ar_pool_work *work = &ranks->sweep->work;
-    ranks->members[rank].outstanding--;
-    return work->take(work->context, ranks->answer, err);
-}
-
-static enum ar_status keep_own(struct ranks *ranks, struct ar_error *err)
-{
-    return keep(ranks, 0, err);
-}
-
 /* Takes what the other ranks have sent: rows, or that one cannot go on. */
 static enum ar_status take_others(struct ranks *ranks, struct ar_error *err)
 {
-    struct message message;
+    MPI_Status message;
     for (int i = 0; i < ROWS_AT_ONCE && probe(&message); i++) {
         ranks->is_idle = false;
-        if (message.tag == TAG_LEAVE) {
+        if (message.MPI_TAG == TAG_LEAVE) {
             receive(&message, err);
             return err->status;
         }
         receive(&message, ranks->answer);
-        AR_TRY(keep(ranks, message.from, err));
+        AR_TRY(keep(ranks, message.MPI_SOURCE, err));
     }
     return AR_OK;
 }
@@ -234,7 +225,7 @@ static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
 {
     while (!sweep_is_complete(ranks->sweep)) {
         AR_TRY(give_points(ranks, err));
-        AR_TRY(take_own(ranks, keep_own, err));
+        AR_TRY(take_own(ranks, err));
         AR_TRY(take_others(ranks, err));
         if (ar_signals_arrived()) {
             return AR_INTERRUPTED;
@@ -267,25 +258,16 @@ static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
 static bool obey(struct ranks *ranks, enum ar_status *status, struct ar_error *err)
 {
     uint32_t points[AR_POOL_CHUNK_MAX];
-    struct message message;
+    MPI_Status message;
     if (!probe(&message)) {
         return true;
     }
     ranks->is_idle = false;
-    receive(&message, points);
-    if (message.tag == TAG_POINTS && *status == AR_OK) {
-        uint32_t count = (uint32_t)message.bytes_count / sizeof points[0];
+    uint32_t count = receive(&message, points) / sizeof points[0];
+    if (message.MPI_TAG == TAG_POINTS && *status == AR_OK) {
         *status = give_own(ranks, points, count, err);
     }
-    return message.tag != TAG_END;
-}
-
-static enum ar_status send_row(struct ranks *ranks, struct ar_error *err)
-{
-    (void)err;
-    size_t size = sizeof *ranks->answer + ranks->answer->bytes_count;
-    send(0, TAG_ROW, ranks->answer, size);
-    return AR_OK;
+    return message.MPI_TAG != TAG_END;
 }
 
 /* Passes points on to its workers and rows to rank 0, until rank 0 lets it go. One that cannot go
@@ -300,7 +282,7 @@ static void follow(struct ranks *ranks)
             poll(NULL, 0, 1);
             continue;
         }
-        status = status == AR_OK ? take_own(ranks, send_row, &err) : status;
+        status = status == AR_OK ? take_own(ranks, &err) : status;
         if (status == AR_OK && ar_signals_arrived()) {
             status = report_no_workers(ranks, &err);
         }

@@ -33,24 +33,16 @@ struct points {
     size_t count;
 };
 
-/** The points of a variant, the same for all variants on clusters of the same size. */
-struct grid {
+struct space {
+    const struct space_request *request;
+    struct variants variants;
     const struct ar_algorithm **algorithms;
     size_t algorithms_count;
     uint64_t *gpus; /**< the GPU counts, as given */
     size_t gpus_count;
-    uint32_t gpus_per_node; /**< that the grid is made for; 0: none yet */
-    uint64_t gpus_max;
-    struct ar_arena shapes; /**< of one GPU count and algorithm */
-    struct points points;
-};
-
-struct space {
-    const struct space_request *request;
-    struct variants variants;
-    struct grid grid;
     uint64_t *sizes; /**< of bare all-reduces */
     size_t sizes_count;
+    struct ar_arena lists;      /**< of the variant whose points were added last */
     struct points steps;        /**< variant by variant */
     struct points bare;         /**< all-reduces, as long as the space is made */
     const struct point *points; /**< training steps first, then bare all-reduces */

@@ -134,7 +134,7 @@ struct best {
 static size_t find_count(const struct space *space, uint64_t gpus)
 {
     size_t index = 0;
-    while (index + 1 < space->grid.gpus_count && space->grid.gpus[index] != gpus) {
+    while (index + 1 < space->gpus_count && space->gpus[index] != gpus) {
         index++;
     }
     return index;
@@ -147,7 +147,7 @@ static enum ar_status find_best(const struct space *space, const struct journal 
     for (uint32_t i = 0; i < space->steps_count; i++) {
         const struct point *point = &space->points[i];
         size_t condition = variants_condition(&space->variants, point->variant);
-        struct best *best = &bests[condition * space->grid.gpus_count +
+        struct best *best = &bests[condition * space->gpus_count +
                                    find_count(space, ar_shape_ranks(&point->shape))];
         if (!journal->is_ok[i]) {
             continue;
@@ -179,7 +179,7 @@ enum ar_status sweep_print_best(const struct space *space, const struct journal 
                                 enum ar_format format, struct ar_error *err)
 {
     struct printer *printer;
-    size_t count = space->variants.count * space->grid.gpus_count;
+    size_t count = space->variants.count * space->gpus_count;
     AR_TRY(create(space, journal, format, &printer, err));
     struct best *bests = malloc(count * sizeof *bests);
     enum ar_status status = bests != NULL ? print_bests(printer, bests, count, err)
