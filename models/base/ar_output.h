@@ -11,10 +11,11 @@
 
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 struct ar_output {
-    FILE *file; /**< where the caller writes */
+    FILE *file; /**< where the caller writes; NULL: committed or aborted */
     char path[3800];
     char temporary[3840];
 };
@@ -22,10 +23,14 @@ struct ar_output {
 /** Opens a temporary file for `path`. On success exactly one of commit and abort must follow. */
 enum ar_status ar_output_open(const char *path, struct ar_output *output, struct ar_error *err);
 
+/** The same for callers that return early: what is not committed when the arena ends is dropped. */
+enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
+                               struct ar_error *err);
+
 /** Finishes the file; on failure the temporary file is removed. */
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err);
 
-/** Drops the file. */
+/** Drops the file, unless that or commit was done before. */
 void ar_output_abort(struct ar_output *output);
 
 /** Makes a directory and its missing parents; an existing directory is no error. */

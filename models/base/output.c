@@ -27,6 +27,23 @@ enum ar_status ar_output_open(const char *path, struct ar_output *output, struct
     return AR_OK;
 }
 
+static void abort_output(void *output)
+{
+    ar_output_abort(output);
+}
+
+enum ar_status ar_output_begin(const char *path, struct ar_arena *arena, struct ar_output **output,
+                               struct ar_error *err)
+{
+    struct ar_output *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL || ar_arena_own(arena, made, abort_output) == NULL) {
+        return ar_error_no_memory(err, path);
+    }
+    AR_TRY(ar_output_open(path, made, err));
+    *output = made;
+    return AR_OK;
+}
+
 enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
 {
     /* ferror() remembers a failed write; fflush and fclose report those still to come. */
@@ -36,6 +53,7 @@ enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
         failed = true;
         cause = errno;
     }
+    output->file = NULL;
     if (!failed && rename(output->temporary, output->path) != 0) {
         failed = true;
         cause = errno;
@@ -49,8 +67,11 @@ enum ar_status ar_output_commit(struct ar_output *output, struct ar_error *err)
 
 void ar_output_abort(struct ar_output *output)
 {
-    fclose(output->file);
-    unlink(output->temporary);
+    if (output->file != NULL) {
+        fclose(output->file);
+        unlink(output->temporary);
+        output->file = NULL;
+    }
 }
 
 enum ar_status ar_make_directory(const char *path, struct ar_error *err)

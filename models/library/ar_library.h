@@ -54,8 +54,7 @@ enum ar_choice {
 /** What is said of each choice. */
 extern const struct ar_choice_facts {
     bool is_tree;
-    const char *algorithm; /**< `ring` or `tree` */
-    const char *protocol;  /**< `ll`, `ll128`, `simple` */
+    const char *name; /**< `ring/ll128` */
 } ar_choices[AR_CHOICES_COUNT];
 
 /** What a parameter is the latency of: a call, or a hop in a node or across the network. */

@@ -3,9 +3,9 @@
 #include <math.h>
 
 const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {
-    [AR_RING_LL] = {false, "ring", "ll"},         [AR_RING_LL128] = {false, "ring", "ll128"},
-    [AR_RING_SIMPLE] = {false, "ring", "simple"}, [AR_TREE_LL] = {true, "tree", "ll"},
-    [AR_TREE_LL128] = {true, "tree", "ll128"},    [AR_TREE_SIMPLE] = {true, "tree", "simple"}};
+    [AR_RING_LL] = {false, "ring/ll"},         [AR_RING_LL128] = {false, "ring/ll128"},
+    [AR_RING_SIMPLE] = {false, "ring/simple"}, [AR_TREE_LL] = {true, "tree/ll"},
+    [AR_TREE_LL128] = {true, "tree/ll128"},    [AR_TREE_SIMPLE] = {true, "tree/simple"}};
 
 const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
 #define X(symbol, name, unit, start, choice, latency, source)                                      \

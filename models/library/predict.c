@@ -60,14 +60,14 @@ struct ar_library_prediction ar_tuning_predict(const struct ar_tuning *tuning, e
 
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered)
 {
-    struct ar_library_error error = {.count = count};
-    if (count > 0) {
-        ar_sort(errors_frac, count);
-        error.median_frac = ar_quantile(errors_frac, count, 0.5);
-        error.mean_frac = gsl_stats_mean(errors_frac, 1, count);
-        error.p95_frac = ar_quantile(errors_frac, count, 0.95);
-        error.worst_frac = errors_frac[count - 1];
-        error.covered_frac = (double)covered / (double)count;
+    if (count == 0) {
+        return (struct ar_library_error){0, NAN, NAN, NAN, NAN, NAN};
     }
-    return error;
+    ar_sort(errors_frac, count);
+    return (struct ar_library_error){.count = count,
+                                     .median_frac = ar_quantile(errors_frac, count, 0.5),
+                                     .mean_frac = gsl_stats_mean(errors_frac, 1, count),
+                                     .p95_frac = ar_quantile(errors_frac, count, 0.95),
+                                     .worst_frac = errors_frac[count - 1],
+                                     .covered_frac = (double)covered / (double)count};
 }

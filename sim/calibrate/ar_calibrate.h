@@ -6,15 +6,41 @@
 #ifndef AR_CALIBRATE_H
 #define AR_CALIBRATE_H
 
-#include "ar_calibrate_request.h"
-#include "ar_cluster.h"
 #include "ar_record.h"
+#include "ar_scenario.h"
+
+/** Which of the times of a measured row is taken. */
+enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN, AR_TIMES_COUNT };
+
+/** `out-of-place`, `in-place` or `mean`. */
+extern const char *const ar_measured_time_names[AR_TIMES_COUNT];
+
+/** What a fit or a comparison is asked for. All texts and lists are the caller's. */
+struct ar_calibrate_request {
+    const char *command;      /**< begins error lines: `calibrate` or `compare` */
+    const char *const *paths; /**< of the logs */
+    size_t paths_count;
+    enum ar_measured_time time;
+    uint32_t window; /**< of our own algorithms; 0: what the log says, else the standard one */
+    FILE *notes;     /**< ar_note.h */
+    const struct ar_scenario *scenario; /**< its cluster, settings and release; engine, algorithm
+                                             and channels of a comparison */
+
+    /* Of a fit: */
+    bool is_all_fitted; /**< nothing is held out; else, by default, the largest node or GPU count */
+    const uint64_t *held_out; /**< these node or GPU counts are */
+    size_t held_out_count;
+    bool folds;              /**< also fit without each node count in turn */
+    const char *pair;        /**< what joins two processes: nvlink, pcie, network; NULL: not said */
+    const char *source_path; /**< the file of the cluster, which is copied */
+    const char *out;         /**< file of the calibrated cluster (NAME.topo); NULL: none */
+};
 
 /** Fits, writes the files of `request->out`, notes what a reader should be wary of, and prints the
  * report to stdout. The cluster is left with the fitted numbers of its links. Errors are those of
  * the fits; AR_USAGE for a cluster that is a platform file, which cannot be copied. */
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, enum ar_format format,
-                                struct ar_error *err);
+                                struct ar_arena *arena, struct ar_error *err);
 
 #endif

@@ -7,6 +7,8 @@
 
 #include "ar_arena.h"
 #include "ar_library_table.h"
+#include "ar_measured.h"
+#include "ar_record.h"
 
 /** What a row was to the fit that predicts it. */
 enum ar_compared_set {
@@ -16,39 +18,38 @@ enum ar_compared_set {
     AR_COMPARED_SETS
 };
 
-/** `fitted`, `held-out` or `fold`. */
-const char *ar_compared_set_name(enum ar_compared_set set);
-
-enum { AR_COMPARED_CHOICE = 24 };
-
-/** A measured all-reduce and what is predicted for it. */
+/** A measured all-reduce and what is predicted for it, as it is written. */
 struct ar_compared {
     struct ar_library_row row;
     enum ar_compared_set set;
-    double predicted_s;
-    double low_s, high_s;            /**< of the 95 % band; NAN: none */
-    double tuning_s;                 /**< by NCCL's own constants; NAN: its rates are not known */
-    char choice[AR_COMPARED_CHOICE]; /**< `ring/simple` */
+    ar_cell_string set_name; /**< `fitted`, `held-out` or `fold` */
+    ar_cell_string choice;   /**< `ring/simple`, `torus2d 4x2` */
+    ar_cell_number predicted_s, error_frac;
+    ar_cell_number low_s, high_s;               /**< of the 95 % band; NAN: none */
+    ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are
+                                                     not known */
 };
 
-/** A row beside its prediction, and beside NCCL's own constants of `reference`. */
-struct ar_compared ar_compared_by(const struct ar_library_prediction *prediction,
-                                  const struct ar_tuning *reference,
-                                  const struct ar_library_row *row, enum ar_compared_set set);
+/** A row beside its prediction and, unless `reference` is NULL, NCCL's own constants. `choice` lies
+ * where it stays. */
+struct ar_compared ar_compared_make(const struct ar_library_row *row, enum ar_compared_set set,
+                                    const char *choice,
+                                    const struct ar_library_prediction *prediction,
+                                    const struct ar_tuning *reference);
 
-/** Predicts a row with a fitted library; the reference is its own table. */
-struct ar_compared ar_compared_by_library(const struct ar_library *library,
-                                          const struct ar_library_row *row,
-                                          enum ar_compared_set set);
+/** What a row of our own algorithms ran, `torus2d 4x2`; the arena's. */
+const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena);
 
-/** The errors of some rows. */
+/** The errors of some rows, as they are written. */
 struct ar_compared_error {
     enum ar_compared_set set;
-    uint32_t nodes; /**< or GPUs; 0: all counts */
+    ar_cell_string set_name;
+    ar_cell_count nodes; /**< or GPUs; AR_NO_COUNT: all counts */
     struct ar_library_error model;
-    struct ar_library_error tuning; /**< NCCL's own constants on the same rows; count 0: none */
-    bool has_bands;
+    struct ar_library_error tuning; /**< NCCL's own constants on the same rows; NAN: none */
 };
+
+enum { AR_COMPARED_ERROR_COLUMNS = 12 };
 
 struct ar_compared_errors {
     struct ar_compared_error *lines;
@@ -58,17 +59,22 @@ struct ar_compared_errors {
 
 /** Sums up: for every set that has rows all of it, then each count. Lines are the arena's. */
 enum ar_status ar_compared_sum(const struct ar_compared *rows, size_t rows_count,
-                               const struct ar_library_nodes *counts, bool is_by_gpus,
-                               struct ar_arena *arena, struct ar_compared_errors *errors,
-                               struct ar_error *err);
+                               const struct ar_measured *measured, struct ar_arena *arena,
+                               struct ar_compared_errors *errors, struct ar_error *err);
 
 /** The median error of all rows that were held out; NAN if none was. */
 double ar_compared_held_out(const struct ar_compared_errors *errors);
 
-enum { AR_COMPARED_TEXT = 220 };
-
 /** A line as a sentence for a comment (`8 nodes held out, 24 rows: median 4.0 %, ...`). */
-const char *ar_compared_text(const struct ar_compared_errors *errors, size_t line,
-                             char text[AR_COMPARED_TEXT]);
+char *ar_compared_text(const struct ar_compared_errors *errors, size_t line,
+                       struct ar_arena *arena);
+
+/** The columns of an ar_compared_error that begins at `offset` of a record. */
+void ar_compared_error_columns(bool is_by_gpus, size_t offset,
+                               struct ar_column columns[AR_COMPARED_ERROR_COLUMNS]);
+
+/** Writes errors as records; JSON is an array without a newline behind it. */
+enum ar_status ar_compared_write(FILE *file, enum ar_format format,
+                                 const struct ar_compared_errors *errors, struct ar_error *err);
 
 #endif

@@ -5,21 +5,6 @@
 #define AR_COMPARISON_H
 
 #include "ar_compared.h"
-#include "ar_measured.h"
-#include "ar_record.h"
-#include "ar_trial.h"
-
-/** What predicts. */
-struct ar_comparison_model {
-    const struct ar_engine *engine;
-    const struct ar_algorithm *algorithm; /**< of rows that do not say their own; NULL: auto */
-    const char *option_asked; /**< `algorithm` or `channels` if they were given, else NULL */
-    /** Cluster, channels, window and element_bytes; algorithm and shape are those of a row. */
-    struct ar_collective collective;
-    const struct ar_library *library;   /**< of the engine; NULL: none */
-    const struct ar_library_table *fit; /**< of the cluster; NULL: none */
-    const struct ar_tuning *reference;  /**< NCCL's own constants; NULL: not known */
-};
 
 struct ar_comparison {
     struct ar_compared *rows; /**< in order of nodes, GPUs and payload */
@@ -27,17 +12,20 @@ struct ar_comparison {
     struct ar_compared_errors errors;
 };
 
-/** Predicts every measured row; what is made is the arena's. AR_USAGE for options that the rows do
- * not take, AR_BAD_DATA for rows that the engine cannot run. */
+/** NCCL's own constants that predictions stand beside: of the release of the scenario, of its
+ * cluster or of the table; NULL: not known. */
+const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario);
+
+/** Predicts every measured row by the engine and, of rows that do not say their own, the algorithm
+ * of the request's scenario; what is made is the arena's. AR_USAGE for keys that the rows do not
+ * take, AR_BAD_DATA for rows that the engine cannot run. */
 enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
-                                 const struct ar_comparison_model *model,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
 /** Writes the rows and their errors; of CSV the rows alone. */
 enum ar_status ar_comparison_write(FILE *file, enum ar_format format,
-                                   const struct ar_comparison *comparison, struct ar_arena *arena,
-                                   struct ar_error *err);
+                                   const struct ar_comparison *comparison, struct ar_error *err);
 
 /** Writes `directory`/compare.csv and accuracy.csv. */
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,

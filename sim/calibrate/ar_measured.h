@@ -6,7 +6,7 @@
 #define AR_MEASURED_H
 
 #include "ar_arena.h"
-#include "ar_calibrate_request.h"
+#include "ar_calibrate.h"
 #include "ar_cluster.h"
 #include "ar_library_table.h"
 #include "ar_link_fit.h"

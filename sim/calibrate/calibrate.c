@@ -1,73 +1,149 @@
 #include "ar_calibrate.h"
 
-#include "ar_library_calibration.h"
-#include "ar_link_calibration.h"
-#include "ar_pair_calibration.h"
+#include <inttypes.h>
+#include <math.h>
+
+#include "ar_note.h"
 #include "ar_platform.h"
+#include "calibration.h"
 
-static enum ar_status report_library(const struct ar_calibrate_request *request,
-                                     const struct ar_cluster *cluster,
-                                     const struct ar_measured *measured, enum ar_format format,
-                                     struct ar_arena *arena, struct ar_error *err)
+#define ERROR_NOTED    0.15 /* median, of rows that were not fitted */
+#define FACTOR_NOTED   10   /* of a number and its prior */
+#define RESIDUAL_NOTED 0.5
+
+const char *const ar_measured_time_names[AR_TIMES_COUNT] = {[AR_TIME_OUT_OF_PLACE] = "out-of-place",
+                                                            [AR_TIME_IN_PLACE] = "in-place",
+                                                            [AR_TIME_MEAN] = "mean"};
+
+/* --- what is fitted ----------------------------------------------------------------------- */
+
+static enum ar_status add_asked(const struct ar_calibrate_request *request,
+                                struct calibration *calibration, struct ar_error *err)
 {
-    struct ar_library_calibration *calibration;
-    AR_TRY(ar_library_calibration_run(request, cluster, measured, arena, &calibration, err));
-    if (request->out != NULL) {
-        AR_TRY(ar_library_calibration_save(calibration, measured, request, cluster, arena, err));
+    const struct ar_measured *measured = calibration->measured;
+    const char *unit = ar_measured_unit(measured);
+    for (size_t i = 0; i < request->held_out_count; i++) {
+        if (!ar_library_nodes_have(ar_measured_groups(measured), (uint32_t)request->held_out[i])) {
+            return ar_error_set(err, AR_USAGE,
+                                "--hold-out: found %" PRIu64 " %ss, which no log has; expected %s "
+                                "counts of the logs, or none",
+                                request->held_out[i], unit, unit);
+        }
+        AR_TRY(ar_library_nodes_add(&calibration->held_out, (uint32_t)request->held_out[i], err));
     }
-    ar_measured_note(measured, calibration->table.library.tuning.release->release, request->notes);
-    ar_library_calibration_note(calibration, request->notes);
-    return ar_library_calibration_print(calibration, measured, format, arena, err);
+    return AR_OK;
 }
 
-static enum ar_status
-report_links(const struct ar_calibrate_request *request, const struct ar_cluster *cluster,
-             const struct ar_measured *measured, const struct ar_link_calibration *calibration,
-             enum ar_format format, struct ar_arena *arena, struct ar_error *err)
+enum ar_status calibration_split(const struct ar_calibrate_request *request,
+                                 struct calibration *calibration, struct ar_error *err)
 {
-    if (request->out != NULL) {
-        AR_TRY(ar_link_calibration_save(calibration, measured, request, cluster, arena, err));
+    const struct ar_library_nodes *groups = ar_measured_groups(calibration->measured);
+    const char *unit = ar_measured_unit(calibration->measured);
+    bool has_default = request->held_out_count == 0 && !request->is_all_fitted;
+    AR_TRY(add_asked(request, calibration, err));
+    if (has_default && groups->count > 1) {
+        AR_TRY(
+            ar_library_nodes_add(&calibration->held_out, groups->counts[groups->count - 1], err));
+    } else if (has_default) {
+        ar_note(request->notes,
+                "all rows are of one %s count: none is held out, and how well other "
+                "counts are predicted cannot be said",
+                unit);
     }
-    ar_measured_note(measured, NULL, request->notes);
-    ar_link_calibration_note(calibration, request->notes);
-    return ar_link_calibration_print(calibration, measured, format, arena, err);
+    for (size_t i = 0; i < groups->count; i++) {
+        if (!ar_library_nodes_have(&calibration->held_out, groups->counts[i])) {
+            AR_TRY(ar_library_nodes_add(&calibration->fitted, groups->counts[i], err));
+        }
+    }
+    if (calibration->fitted.count == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "--hold-out: found all %s counts of the logs; expected some left to "
+                            "fit",
+                            unit);
+    }
+    return AR_OK;
 }
 
-static enum ar_status calibrate(const struct ar_calibrate_request *request,
-                                struct ar_cluster *cluster, enum ar_format format,
-                                struct ar_arena *arena, struct ar_error *err)
+enum ar_compared_set calibration_set(const struct calibration *calibration,
+                                     const struct ar_library_run *run)
+{
+    uint32_t count = ar_measured_group(calibration->measured, run);
+    return ar_library_nodes_have(&calibration->fitted, count) ? AR_COMPARED_FITTED
+                                                              : AR_COMPARED_HELD_OUT;
+}
+
+/* --- the whole ---------------------------------------------------------------------------- */
+
+/* Notes what a reader of the fit should be wary of. */
+static void note_doubts(const struct calibration *calibration, FILE *notes)
+{
+    const struct parameter *farthest = NULL;
+    double held_out_frac = ar_compared_held_out(&calibration->errors);
+    double away = log(FACTOR_NOTED);
+    if (calibration->residual_frac > RESIDUAL_NOTED) {
+        ar_note(notes,
+                "the fitted rows scatter by %.0f %% around the model: they do not resemble it on "
+                "this cluster",
+                calibration->residual_frac * 100);
+    }
+    if (held_out_frac > ERROR_NOTED) {
+        ar_note(notes,
+                "rows that were held out are predicted with a median error of %.0f %%: do not rely "
+                "on %s counts that were not fitted",
+                held_out_frac * 100, ar_measured_unit(calibration->measured));
+    }
+    for (size_t i = 0; i < calibration->parameters_count; i++) {
+        const struct parameter *parameter = &calibration->parameters[i];
+        if (parameter->prior > 0 && fabs(log(parameter->value / parameter->prior)) > away) {
+            farthest = parameter;
+            away = fabs(log(parameter->value / parameter->prior));
+        }
+    }
+    if (farthest != NULL) {
+        ar_note(notes,
+                "%s is %.3g times its prior: is it this machine, and are times and rates in the "
+                "units that they are read in?",
+                farthest->parameter, farthest->value / farthest->prior);
+    }
+}
+
+static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_cluster *cluster,
+                          struct ar_arena *arena, struct calibration *calibration,
+                          struct ar_error *err)
 {
     struct ar_measured *measured;
     bool is_pair;
-    struct ar_link_calibration *links = ar_arena_alloc(arena, 1, sizeof *links);
-    if (links == NULL) {
-        return ar_error_no_memory(err, "a fit");
-    }
-    AR_TRY(ar_pair_calibration_is_meant(request, &is_pair, err));
+    AR_TRY(calibrate_is_pair(request, arena, &is_pair, err));
     if (is_pair) {
-        AR_TRY(ar_pair_calibration_run(request, cluster, arena, &measured, links, err));
-        return report_links(request, cluster, measured, links, format, arena, err);
+        return calibrate_pair(request, cluster, arena, calibration, err);
     }
     AR_TRY(ar_measured_read(request, cluster, arena, &measured, err));
-    if (measured->is_own) {
-        AR_TRY(ar_link_calibration_run(request, cluster, measured, arena, links, err));
-        return report_links(request, cluster, measured, links, format, arena, err);
-    }
-    return report_library(request, cluster, measured, format, arena, err);
+    calibration->measured = measured;
+    return measured->is_own ? calibrate_links(request, cluster, arena, calibration, err)
+                            : calibrate_library(request, cluster, arena, calibration, err);
 }
 
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                                 struct ar_cluster *cluster, enum ar_format format,
-                                struct ar_error *err)
+                                struct ar_arena *arena, struct ar_error *err)
 {
-    struct ar_arena arena = {0};
+    struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "a fit");
+    }
     if (ar_cluster_platform_path(cluster) != NULL) {
         return ar_error_set(err, AR_USAGE,
                             "--cluster: found the platform file \"%.200s\"; expected a cluster "
                             "file, which can name a cost table",
-                            request->cluster);
+                            request->scenario->cluster_name);
     }
-    enum ar_status status = calibrate(request, cluster, format, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(fit(request, cluster, arena, made, err));
+    if (request->out != NULL) {
+        AR_TRY(calibration_save(made, request, cluster, arena, err));
+    }
+    ar_measured_note(made->measured,
+                     made->table != NULL ? made->table->library.tuning.release->release : NULL,
+                     request->notes);
+    note_doubts(made, request->notes);
+    return calibration_print(made, format, err);
 }

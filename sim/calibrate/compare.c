@@ -1,38 +1,60 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "ar_comparison.h"
-#include "ar_link_calibration.h"
 
-/* What a row was to the table of the cluster; without one nothing was fitted. */
-static enum ar_compared_set set_of(const struct ar_comparison_model *model, uint32_t nodes)
+const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
 {
-    bool is_fitted = model->engine->is_fitted && ar_library_nodes_have(&model->fit->fitted, nodes);
+    if (scenario->constants != NULL) {
+        return &scenario->constants->tuning;
+    }
+    return scenario->table != NULL ? &scenario->table->library.tuning : NULL;
+}
+
+/* A row of NCCL was fitted if the table of the cluster is of its node count; `links.fitted` of the
+ * cluster, `gpus 2 3`, counts those of our own algorithms. */
+static enum ar_compared_set set_of(const struct ar_scenario *scenario,
+                                   const struct ar_library_run *run)
+{
+    bool is_fitted =
+        scenario->engine->is_fitted && ar_library_nodes_have(&scenario->table->fitted, run->nodes);
     return is_fitted ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT;
 }
 
+static enum ar_compared_set set_of_own(const struct ar_scenario *scenario,
+                                       const struct ar_library_run *run)
+{
+    const char *fitted = ar_cluster_facts(scenario->cluster)->links_fitted;
+    uint32_t count = strncmp(fitted, "gpus ", 5) == 0 ? run->ranks : run->nodes;
+    for (const char *at = strchr(fitted, ' '); at != NULL; at = strchr(at + 1, ' ')) {
+        if (strtoul(at, NULL, 10) == count) {
+            return AR_COMPARED_FITTED;
+        }
+    }
+    return AR_COMPARED_HELD_OUT;
+}
+
 /* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
-static enum ar_status make_collective(const struct ar_comparison_model *model,
+static enum ar_status make_collective(const struct ar_scenario *scenario,
                                       const struct ar_library_run *run,
                                       struct ar_collective *collective, struct ar_error *err)
 {
-    uint32_t gpus = ar_cluster_facts(model->collective.cluster)->gpus_per_node;
-    *collective = model->collective;
-    collective->algorithm = model->algorithm;
-    collective->channels *= ar_algorithm_channels(model->algorithm);
-    collective->shape = ar_algorithm_default_shape(model->algorithm, run->ranks, gpus);
+    uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    *collective = ar_scenario_collective(scenario);
+    collective->shape = ar_algorithm_default_shape(scenario->algorithm, run->ranks, gpus);
     if ((run->ranks + gpus - 1) / gpus != run->nodes) {
         return ar_error_set(err, AR_BAD_DATA,
                             "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
                             "; expected full nodes with --engine %s",
-                            run->ranks, run->nodes, gpus, model->engine->name);
+                            run->ranks, run->nodes, gpus, scenario->engine->name);
     }
     AR_TRY(ar_collective_check(collective, err));
-    return ar_engine_check(model->engine, collective, model->library, err);
+    return ar_engine_check(scenario->engine, collective, ar_scenario_library(scenario), err);
 }
 
-static enum ar_status run_trial(const struct ar_comparison_model *model,
+static enum ar_status run_trial(const struct ar_scenario *scenario,
                                 const struct ar_collective *collective, uint64_t elements,
                                 enum ar_band band, double *time_s, struct ar_error *err)
 {
@@ -42,84 +64,66 @@ static enum ar_status run_trial(const struct ar_comparison_model *model,
                              .jobs = &job,
                              .jobs_count = 1,
                              .times = &time,
-                             .library = model->library,
+                             .library = ar_scenario_library(scenario),
                              .band = band};
-    AR_TRY(ar_trial_run(&trial, model->engine, err));
+    AR_TRY(ar_trial_run(&trial, scenario->engine, err));
     *time_s = time.finish_s - time.start_s;
     return AR_OK;
 }
 
 /* By an engine that follows messages, or on a grid. */
-static enum ar_status compare_by_trial(const struct ar_comparison_model *model,
-                                       const struct ar_collective *collective,
-                                       const struct ar_library_row *row,
-                                       struct ar_compared *compared, struct ar_error *err)
+static enum ar_status predict(const struct ar_scenario *scenario,
+                              const struct ar_collective *collective, uint64_t elements,
+                              struct ar_library_prediction *prediction, struct ar_error *err)
 {
-    const struct ar_tuning *reference = model->reference;
-    uint64_t bytes = (uint64_t)row->run.bytes;
-    uint64_t elements = (bytes + collective->element_bytes - 1) / collective->element_bytes;
-    struct ar_compared made = {.row = *row,
-                               .set = set_of(model, row->run.nodes),
-                               .low_s = NAN,
-                               .high_s = NAN,
-                               .tuning_s = NAN};
-    if (model->engine->is_fitted) {
-        AR_TRY(run_trial(model, collective, elements, AR_BAND_LOW, &made.low_s, err));
-        AR_TRY(run_trial(model, collective, elements, AR_BAND_HIGH, &made.high_s, err));
+    struct ar_library_prediction made = {.low_s = NAN, .high_s = NAN};
+    if (scenario->engine->is_fitted) {
+        AR_TRY(run_trial(scenario, collective, elements, AR_BAND_LOW, &made.low_s, err));
+        AR_TRY(run_trial(scenario, collective, elements, AR_BAND_HIGH, &made.high_s, err));
     }
-    AR_TRY(run_trial(model, collective, elements, AR_BAND_MIDDLE, &made.predicted_s, err));
-    snprintf(made.choice, sizeof made.choice, "%.23s", ar_algorithm_name(collective->algorithm));
-    if (reference != NULL && (row->run.nodes == 1 || reference->net_bus_Bps > 0)) {
-        made.tuning_s = ar_tuning_predict(reference, AR_CALLS_ANY, &row->run).time_s;
-    }
-    *compared = made;
+    AR_TRY(run_trial(scenario, collective, elements, AR_BAND_MIDDLE, &made.time_s, err));
+    *prediction = made;
     return AR_OK;
 }
 
-/* One call of the library; `calls` limits its choice. */
-static void compare_call(const struct ar_comparison_model *model, enum ar_calls calls,
-                         const struct ar_library_row *row, struct ar_compared *compared)
-{
-    struct ar_library_prediction prediction =
-        model->engine->predict(model->library, calls, &row->run);
-    *compared = ar_compared_by(&prediction, model->reference, row, set_of(model, row->run.nodes));
-}
-
-static enum ar_status compare_row(const struct ar_comparison_model *model,
+/* An all-reduce of NCCL, by one call of the library where that is all that the algorithm is. */
+static enum ar_status compare_row(const struct ar_scenario *scenario,
                                   const struct ar_library_row *row, struct ar_compared *compared,
                                   struct ar_error *err)
 {
+    const struct ar_tuning *reference = ar_comparison_reference(scenario);
+    enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
+    enum ar_compared_set set = set_of(scenario, &row->run);
+    bool is_call = scenario->engine->needs_library &&
+                   (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
+    struct ar_library_prediction prediction;
     struct ar_collective collective;
-    enum ar_calls calls = ar_algorithm_calls(model->algorithm);
-    bool is_one_call = calls == AR_CALLS_RING || calls == AR_CALLS_TREE;
-    if (model->engine->needs_library && calls == AR_CALLS_ANY) {
-        compare_call(model, calls, row, compared);
+    if (!is_call || calls != AR_CALLS_ANY) {
+        AR_TRY(make_collective(scenario, &row->run, &collective, err));
+    }
+    if (is_call) {
+        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, &row->run);
+        *compared =
+            ar_compared_make(row, set, ar_choices[prediction.choice].name, &prediction, reference);
         return AR_OK;
     }
-    AR_TRY(make_collective(model, &row->run, &collective, err));
-    if (model->engine->needs_library && is_one_call) {
-        compare_call(model, calls, row, compared);
-        return AR_OK;
-    }
-    return compare_by_trial(model, &collective, row, compared, err);
+    uint64_t bytes = (uint64_t)row->run.bytes;
+    uint64_t elements = (bytes + collective.element_bytes - 1) / collective.element_bytes;
+    AR_TRY(predict(scenario, &collective, elements, &prediction, err));
+    *compared =
+        ar_compared_make(row, set, ar_algorithm_name(collective.algorithm), &prediction, reference);
+    return AR_OK;
 }
 
 /* A row of our own algorithms, as it was run. */
-static enum ar_status compare_own(const struct ar_comparison_model *model,
-                                  const struct ar_link_row *own, const struct ar_library_row *row,
+static enum ar_status compare_own(const struct ar_scenario *scenario, const struct ar_link_row *own,
+                                  const struct ar_library_row *row, struct ar_arena *arena,
                                   struct ar_compared *compared, struct ar_error *err)
 {
-    const char *fitted = ar_cluster_facts(model->collective.cluster)->links_fitted;
-    struct ar_compared made = {.row = *row,
-                               .set = links_fitted_have(fitted, &row->run) ? AR_COMPARED_FITTED
-                                                                           : AR_COMPARED_HELD_OUT,
-                               .low_s = NAN,
-                               .high_s = NAN,
-                               .tuning_s = NAN};
-    AR_TRY(
-        run_trial(model, &own->collective, own->elements, AR_BAND_MIDDLE, &made.predicted_s, err));
-    link_choice(&own->collective, made.choice);
-    *compared = made;
+    struct ar_library_prediction prediction;
+    AR_TRY(predict(scenario, &own->collective, own->elements, &prediction, err));
+    *compared = ar_compared_make(row, set_of_own(scenario, &row->run),
+                                 ar_compared_own(&own->collective, arena), &prediction, NULL);
     return AR_OK;
 }
 
@@ -137,59 +141,56 @@ static int compare_order(const void *a, const void *b)
 }
 
 /* Rows of our own algorithms say what they ran, and no library has them. */
-static enum ar_status check_own(const struct ar_calibrate_request *request,
-                                const struct ar_comparison_model *model, struct ar_error *err)
+static enum ar_status check_own(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (model->engine->needs_library) {
+    static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
+    if (scenario->engine->needs_library) {
         return ar_error_set(err, AR_USAGE,
                             "compare: found rows of our own algorithms with --engine %s; "
                             "expected --engine closed, recurrence or simgrid",
-                            model->engine->name);
+                            scenario->engine->name);
     }
-    if (request->release != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found --tuning with rows of our own algorithms; expected "
-                            "all-reduces of NCCL");
-    }
-    if (model->option_asked != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "compare: found --%s with rows of our own algorithms; expected none, "
-                            "since each row says its own",
-                            model->option_asked);
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (ar_scenario_has(scenario, keys[i])) {
+            return ar_error_set(err, AR_USAGE,
+                                "compare: found %s with rows of our own algorithms; expected none, "
+                                "since each row says its own and none is of NCCL",
+                                ar_keys[keys[i]].option);
+        }
     }
     return AR_OK;
 }
 
 /* The engines of a library need it before any row is asked for. */
-static enum ar_status check_library(const struct ar_comparison_model *model, struct ar_error *err)
+static enum ar_status check_library(const struct ar_scenario *scenario, struct ar_error *err)
 {
-    struct ar_collective collective = model->collective;
-    collective.algorithm = NULL;
-    collective.shape = (struct ar_shape){.x = 1, .y = 1};
-    return model->engine->needs_library
-               ? ar_engine_check(model->engine, &collective, model->library, err)
+    struct ar_collective collective = {.cluster = scenario->cluster,
+                                       .operation = &ar_operation_all_reduce,
+                                       .shape = {.x = 1, .y = 1}};
+    return scenario->engine->needs_library
+               ? ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err)
                : AR_OK;
 }
 
 enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
-                                 const struct ar_comparison_model *model,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err)
 {
+    const struct ar_scenario *scenario = request->scenario;
     struct ar_comparison made = {.rows_count = measured->rows_count};
-    AR_TRY(measured->is_own ? check_own(request, model, err) : check_library(model, err));
+    AR_TRY(measured->is_own ? check_own(scenario, err) : check_library(scenario, err));
     made.rows = ar_arena_alloc(arena, made.rows_count + 1, sizeof *made.rows);
     if (made.rows == NULL) {
         return ar_error_no_memory(err, "the compared rows");
     }
     for (size_t i = 0; i < made.rows_count; i++) {
         const struct ar_library_row *row = &measured->rows[i];
-        AR_TRY(measured->is_own ? compare_own(model, &measured->own[i], row, &made.rows[i], err)
-                                : compare_row(model, row, &made.rows[i], err));
+        AR_TRY(measured->is_own
+                   ? compare_own(scenario, &measured->own[i], row, arena, &made.rows[i], err)
+                   : compare_row(scenario, row, &made.rows[i], err));
     }
     qsort(made.rows, made.rows_count, sizeof *made.rows, compare_order);
-    AR_TRY(ar_compared_sum(made.rows, made.rows_count, ar_measured_groups(measured),
-                           ar_measured_is_by_gpus(measured), arena, &made.errors, err));
+    AR_TRY(ar_compared_sum(made.rows, made.rows_count, measured, arena, &made.errors, err));
     *comparison = made;
     return AR_OK;
 }

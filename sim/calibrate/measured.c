@@ -101,7 +101,7 @@ static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log 
                             "%.200s:%" PRIu64
                             ": found no time for --time %s; expected one in every "
                             "row",
-                            run->path, row->line, ar_measured_time_name(time));
+                            run->path, row->line, ar_measured_time_names[time]);
     }
     return AR_OK;
 }
@@ -290,7 +290,7 @@ enum ar_status ar_measured_read(const struct ar_calibrate_request *request,
     struct ar_measured *made;
     AR_TRY(check_paths(request, err));
     AR_TRY(ar_measured_create(arena, &made, err));
-    made->time = ar_measured_time_name(request->time);
+    made->time = ar_measured_time_names[request->time];
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;
         AR_TRY(ar_logs_load(request->paths[i], &logs, err));

@@ -44,36 +44,6 @@ static enum ar_status write_out(const struct options *options, const struct ar_s
     return draw(options, scenario, err);
 }
 
-/* Whose constants are the reference: those of `--tuning`, of the cluster or of its table. */
-static const struct ar_tuning *reference_of(const struct ar_scenario *scenario)
-{
-    if (scenario->constants != NULL) {
-        return &scenario->constants->tuning;
-    }
-    return scenario->table != NULL ? &scenario->table->library.tuning : NULL;
-}
-
-static enum ar_status find_model(const struct options *options, const struct ar_scenario *scenario,
-                                 struct ar_comparison_model *model, struct ar_error *err)
-{
-    const char *standard = scenario->engine->needs_library ? "auto" : "ring";
-    const char *name = options->algorithm != NULL ? options->algorithm : standard;
-    *model = (struct ar_comparison_model){
-        .engine = scenario->engine,
-        .option_asked = options->algorithm != NULL                   ? "algorithm"
-                        : ar_scenario_has(scenario, AR_KEY_CHANNELS) ? "channels"
-                                                                     : NULL,
-        .collective = {.operation = &ar_operation_all_reduce,
-                       .cluster = scenario->cluster,
-                       .channels = scenario->channels,
-                       .window = scenario->window,
-                       .element_bytes = ar_precision_bytes(scenario->precision)},
-        .library = ar_scenario_library(scenario),
-        .fit = scenario->table,
-        .reference = reference_of(scenario)};
-    return ar_algorithm_find_or_auto("--algorithm", name, &model->algorithm, err);
-}
-
 /* The cluster of the measured set that the first file is; else it must be named. */
 static enum ar_status find_cluster(const struct options *options, struct ar_scenario *scenario,
                                    struct ar_error *err)
@@ -98,11 +68,17 @@ static enum ar_status find_cluster(const struct options *options, struct ar_scen
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
                            struct ar_error *err)
 {
-    static const struct ar_origin origin = {.where = "--engine", .status = AR_USAGE};
+    static const struct ar_origin engine = {.where = "--engine", .status = AR_USAGE};
+    static const struct ar_origin algorithm = {.where = "--algorithm", .status = AR_USAGE};
     struct ar_inputs *inputs;
     AR_TRY(options_scenario(options, 0, scenario, err));
     AR_TRY(find_cluster(options, scenario, err));
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, options->engine, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &engine, options->engine, err));
+    if (options->algorithm != NULL) {
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm, options->algorithm, err));
+    } else if (!scenario->engine->needs_library) { /* a library chooses */
+        AR_TRY(ar_algorithm_find("--algorithm", "ring", &scenario->algorithm, err));
+    }
     AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));
     ar_note_platform(option_notes(options), scenario);
@@ -114,20 +90,19 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     enum ar_format format;
     struct ar_scenario scenario;
     struct ar_calibrate_request request;
-    struct ar_comparison_model model;
     struct ar_measured *measured;
     struct ar_comparison comparison;
     struct ar_arena *arena = options->arena;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
     AR_TRY(load(options, &scenario, err));
     AR_TRY(log_options_parse(options, &scenario, &request, err));
-    AR_TRY(find_model(options, &scenario, &model, err));
     AR_TRY(ar_measured_read(&request, scenario.cluster, arena, &measured, err));
-    AR_TRY(ar_comparison_run(&request, &model, measured, arena, &comparison, err));
+    AR_TRY(ar_comparison_run(&request, measured, arena, &comparison, err));
     if (options->out != NULL) {
         AR_TRY(write_out(options, &scenario, &comparison, arena, err));
     }
-    const char *release = model.reference != NULL ? model.reference->release->release : NULL;
-    ar_measured_note(measured, release, request.notes);
-    return ar_comparison_write(stdout, format, &comparison, arena, err);
+    const struct ar_tuning *reference = ar_comparison_reference(&scenario);
+    ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
+                     request.notes);
+    return ar_comparison_write(stdout, format, &comparison, err);
 }

@@ -6,7 +6,7 @@ static enum ar_status parse_time(const char *text, enum ar_measured_time *time,
                                  struct ar_error *err)
 {
     for (int i = 0; i < AR_TIMES_COUNT; i++) {
-        if (strcmp(text, ar_measured_time_name((enum ar_measured_time)i)) == 0) {
+        if (strcmp(text, ar_measured_time_names[i]) == 0) {
             *time = (enum ar_measured_time)i;
             return AR_OK;
         }
@@ -24,8 +24,9 @@ enum ar_status log_options_parse(const struct options *options, const struct ar_
         .paths_count = options->arguments_count,
         .notes = option_notes(options),
         .window = ar_scenario_has(scenario, AR_KEY_WINDOW) ? scenario->window : 0,
-        .release = scenario->release,
-        .cluster = scenario->cluster_name,
-        .settings = scenario->settings};
+        .scenario = scenario,
+        .folds = options->folds,
+        .pair = options->pair,
+        .out = options->out};
     return parse_time(options->time, &request->time, err);
 }

@@ -4,11 +4,11 @@
 #ifndef AR_LOG_OPTIONS_H
 #define AR_LOG_OPTIONS_H
 
-#include "ar_calibrate_request.h"
-#include "ar_scenario.h"
+#include "ar_calibrate.h"
 #include "options.h"
 
-/** Parses what calibrate and compare have in common. Texts and lists are those of the options. */
+/** Parses what calibrate and compare have in common. Texts and lists are those of the options and
+ * of the scenario, which stays where it is. */
 enum ar_status log_options_parse(const struct options *options, const struct ar_scenario *scenario,
                                  struct ar_calibrate_request *request, struct ar_error *err);
 

@@ -52,13 +52,10 @@ void explain_library(const struct ar_step *step)
            "payload", "time");
     for (size_t i = 0; i < count; i++) {
         const struct ar_library_run *run = &lines[i].run;
-        char choice[32];
         char payload[AR_UNIT_TEXT];
-        snprintf(choice, sizeof choice, "%s/%s", ar_choices[lines[i].choice].algorithm,
-                 ar_choices[lines[i].choice].protocol);
         printf("  %-16s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-12s %12s %10.3f\n",
                call_names[run->call], run->ranks, run->nodes,
-               run->nodes > 1 ? ar_library_sharers(run) : 1, choice,
+               run->nodes > 1 ? ar_library_sharers(run) : 1, ar_choices[lines[i].choice].name,
                ar_format_bytes((uint64_t)run->bytes, payload), lines[i].time_s * 1e3);
     }
     printf("  engine %s is an estimate here: %s\n", step->engine->name, step->trial.note);

@@ -120,8 +120,8 @@ static void write_options(struct ar_trial *trial, const char *head,
     int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
     for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
         if (is_made[i]) {
-            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s/%s",
-                             ar_choices[i].algorithm, ar_choices[i].protocol);
+            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s",
+                             ar_choices[i].name);
         }
     }
 }

@@ -1,0 +1,236 @@
+/* Fits of links: all of a cluster to rows of our own algorithms, one to messages of a pair. */
+#include <math.h>
+#include <string.h>
+
+#include "ar_log.h"
+#include "ar_note.h"
+#include "ar_pair_fit.h"
+#include "ar_units.h"
+#include "calibration.h"
+
+/* --- numbers ------------------------------------------------------------------------------ */
+
+/* A unit of numbers, and how a cluster file takes them. */
+static const struct {
+    const char *name, *suffix;
+    double factor;
+} units[] = {[AR_LINK_SECONDS] = {"s", "us", 1e6},
+             [AR_LINK_RATE] = {"B/s", "GB/s", 1e-9},
+             [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9}};
+
+static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,
+                                     struct ar_arena *arena)
+{
+    static const char *const states[] = {[AR_LINK_ABSENT] = "not in the file",
+                                         [AR_LINK_ZERO] = "zero, stays",
+                                         [AR_LINK_UNUSED] = "not used by the rows",
+                                         [AR_LINK_UNIDENTIFIED] = "not identified",
+                                         [AR_LINK_IDENTIFIED] = "identified"};
+    int unit = (int)ar_link_cost_unit(cost);
+    double factor = units[unit].factor;
+    return (struct parameter){
+        .kind = "parameter",
+        .parameter = ar_link_cost_key(cost),
+        .value = number->value,
+        .unit = units[unit].name,
+        .relative_standard_error = number->error_frac,
+        .identified = number->state == AR_LINK_IDENTIFIED,
+        .state = states[number->state],
+        .prior = number->prior,
+        .prior_source = "cluster file",
+        .value_text = ar_arena_format(arena, "%.6g%s", number->value * factor, units[unit].suffix),
+        .prior_text = ar_arena_format(arena, "%.6g%s", number->prior * factor, units[unit].suffix),
+    };
+}
+
+static enum ar_status take_fit(struct calibration *calibration, const char *model,
+                               const struct ar_link_fit *fit, struct ar_arena *arena,
+                               struct ar_error *err)
+{
+    calibration->what = "links";
+    calibration->model = model;
+    calibration->node_bus_Bps = calibration->net_bus_Bps = NAN;
+    calibration->rows_count = fit->rows_count;
+    calibration->residual_frac = fit->residual_frac;
+    calibration->parameters =
+        ar_arena_alloc(arena, AR_LINK_COSTS_COUNT, sizeof *calibration->parameters);
+    if (calibration->parameters == NULL) {
+        return ar_error_no_memory(err, "a fit");
+    }
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        if (fit->numbers[i].state != AR_LINK_ABSENT) {
+            calibration->parameters[calibration->parameters_count++] =
+                parameter_of(&fit->numbers[i], (enum ar_link_cost)i, arena);
+        }
+    }
+    return AR_OK;
+}
+
+/* Refuses options that rows of a kind do not take. */
+static enum ar_status check_options(const struct ar_calibrate_request *request, bool has_hold_out,
+                                    const char *found, const char *expected, struct ar_error *err)
+{
+    const char *name = has_hold_out                         ? "--hold-out"
+                       : request->folds                     ? "--folds"
+                       : request->scenario->release != NULL ? "--tuning"
+                                                            : NULL;
+    return name == NULL
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE, "%s: found %s; expected %s", name, found, expected);
+}
+
+/* --- rows of our own algorithms ----------------------------------------------------------- */
+
+/* Predictions beside all rows, by the fitted cluster. */
+static enum ar_status compare_all(const struct ar_cluster *cluster, struct ar_arena *arena,
+                                  struct calibration *calibration, struct ar_error *err)
+{
+    const struct ar_measured *measured = calibration->measured;
+    size_t count = measured->rows_count;
+    double *times_s = ar_arena_alloc(arena, count + 1, sizeof *times_s);
+    calibration->compared = ar_arena_alloc(arena, count + 1, sizeof *calibration->compared);
+    if (times_s == NULL || calibration->compared == NULL) {
+        return ar_error_no_memory(err, "the compared rows");
+    }
+    AR_TRY(ar_link_predict(cluster, measured->own, count, times_s, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_library_row *row = &measured->rows[i];
+        struct ar_library_prediction prediction = {
+            .time_s = times_s[i], .low_s = NAN, .high_s = NAN};
+        calibration->compared[calibration->compared_count++] = ar_compared_make(
+            row, calibration_set(calibration, &row->run),
+            ar_compared_own(&measured->own[i].collective, arena), &prediction, NULL);
+    }
+    return ar_compared_sum(calibration->compared, count, measured, arena, &calibration->errors,
+                           err);
+}
+
+enum ar_status calibrate_links(const struct ar_calibrate_request *request,
+                               struct ar_cluster *cluster, struct ar_arena *arena,
+                               struct calibration *calibration, struct ar_error *err)
+{
+    const struct ar_measured *measured = calibration->measured;
+    struct ar_link_fit fit;
+    struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
+    size_t count = 0;
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    AR_TRY(check_options(request, false, "rows of our own algorithms",
+                         "all-reduces of NCCL (--hold-out judges here)", err));
+    AR_TRY(calibration_split(request, calibration, err));
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (calibration_set(calibration, &measured->rows[i].run) == AR_COMPARED_FITTED) {
+            rows[count++] = measured->own[i];
+        }
+    }
+    AR_TRY(ar_link_fit(cluster, rows, count, &fit, err));
+    AR_TRY(take_fit(calibration, "closed form of our own algorithms", &fit, arena, err));
+    return compare_all(cluster, arena, calibration, err);
+}
+
+/* --- messages between two processes ------------------------------------------------------- */
+
+static bool is_pair(const struct ar_log *run)
+{
+    return run->collective == AR_LOG_LATENCY || run->collective == AR_LOG_BANDWIDTH;
+}
+
+static void end_logs(void *logs)
+{
+    ar_logs_destroy(logs);
+}
+
+static enum ar_status load(const char *path, struct ar_arena *arena, const struct ar_logs **logs,
+                           struct ar_error *err)
+{
+    struct ar_logs *made;
+    AR_TRY(ar_logs_load(path, &made, err));
+    *logs = ar_arena_own(arena, made, end_logs);
+    return *logs != NULL ? AR_OK : ar_error_no_memory(err, path);
+}
+
+enum ar_status calibrate_is_pair(const struct ar_calibrate_request *request, struct ar_arena *arena,
+                                 bool *is_meant, struct ar_error *err)
+{
+    const struct ar_logs *logs;
+    *is_meant = request->pair != NULL && request->paths_count > 0;
+    if (!*is_meant && request->paths_count > 0) {
+        AR_TRY(load(request->paths[0], arena, &logs, err));
+        *is_meant = logs->runs_count > 0 && is_pair(&logs->runs[0]);
+    }
+    return AR_OK;
+}
+
+/* Writes the messages of a run; returns how many. */
+static size_t take_rows(const struct ar_log *run, struct ar_pair_row *rows)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < run->rows_count; i++) {
+        double time_s = run->rows[i].out_of_place.time_s;
+        if (time_s > 0) { /* a bandwidth of 0 bytes has none */
+            rows[count++] = (struct ar_pair_row){.time_s = time_s,
+                                                 .bytes = (double)run->rows[i].payload_bytes,
+                                                 .is_alone = run->collective == AR_LOG_LATENCY};
+        }
+    }
+    return count;
+}
+
+/* Adds the rows of a file to a list of `*count`, which grows. */
+static enum ar_status add_rows(const char *path, const struct ar_pair_link *link,
+                               struct ar_arena *arena, struct ar_measured *measured,
+                               struct ar_pair_row **rows, size_t *count, struct ar_error *err)
+{
+    const struct ar_logs *logs;
+    AR_TRY(load(path, arena, &logs, err));
+    for (size_t i = 0; i < logs->runs_count; i++) {
+        const struct ar_log *run = &logs->runs[i];
+        AR_TRY(ar_log_check(run, is_pair(run) ? run->collective : AR_LOG_LATENCY, 1, err));
+        struct ar_pair_row *grown =
+            ar_arena_alloc(arena, *count + run->rows_count + 1, sizeof *grown);
+        if (grown == NULL) {
+            return ar_error_no_memory(err, "the rows of a fit");
+        }
+        memcpy(grown, *rows, *count * sizeof *grown);
+        size_t used = take_rows(run, grown + *count);
+        *rows = grown;
+        *count += used;
+        AR_TRY(ar_measured_add_run(measured,
+                                   (struct ar_measured_run){.path = path,
+                                                            .line = run->first_line,
+                                                            .nodes = link->nodes,
+                                                            .ranks = 2,
+                                                            .rows_count = used},
+                                   err));
+    }
+    return AR_OK;
+}
+
+enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
+                              const struct ar_cluster *cluster, struct ar_arena *arena,
+                              struct calibration *calibration, struct ar_error *err)
+{
+    const struct ar_pair_link *link = NULL;
+    struct ar_measured *measured;
+    struct ar_link_fit fit;
+    struct ar_pair_row *rows = (struct ar_pair_row[1]){0};
+    size_t count = 0;
+    AR_TRY(check_options(request, request->is_all_fitted || request->held_out_count > 0,
+                         "messages between two processes", "all-reduces", err));
+    AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
+    AR_TRY(ar_measured_create(arena, &measured, err));
+    measured->time = "of one message";
+    calibration->measured = measured;
+    for (size_t i = 0; i < request->paths_count; i++) {
+        AR_TRY(add_rows(request->paths[i], link, arena, measured, &rows, &count, err));
+    }
+    AR_TRY(ar_pair_fit(link, cluster, rows, count, &fit, err));
+    if (isfinite(fit.numbers[link->latency].error_frac)) {
+        ar_note(request->notes,
+                "%s is that of a message between two processes; a hop of a collective takes longer "
+                "(topologies/README.md)",
+                ar_link_cost_key(link->latency));
+    }
+    return take_fit(calibration, link->model, &fit, arena, err);
+}

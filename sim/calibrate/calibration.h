@@ -1,0 +1,89 @@
+/** \file calibration.h
+ * Private to this folder: a fit to measured rows, whatever was fitted, as it is printed and saved.
+ */
+#ifndef AR_CALIBRATION_H
+#define AR_CALIBRATION_H
+
+#include "ar_compared.h"
+
+/** A number that was fitted. */
+struct parameter {
+    ar_cell_string kind; /**< `parameter` */
+    ar_cell_string parameter;
+    ar_cell_number value;
+    ar_cell_string unit;
+    ar_cell_number relative_standard_error; /**< NAN: it was not fitted */
+    ar_cell_flag identified;
+    ar_cell_string state; /**< what the rows say of it, in words */
+    ar_cell_number prior;
+    ar_cell_string prior_source;
+    ar_cell_string value_text, prior_text; /**< with units */
+};
+
+struct calibration {
+    const struct ar_measured *measured;
+    const char *what;                         /**< was fitted: `NCCL`, `links` */
+    const char *model;                        /**< what the rows are compared with, one line */
+    const struct ar_library_table *table;     /**< a library; NULL: links */
+    ar_cell_string tuning;                    /**< NCCL's release; NULL: links */
+    ar_cell_number node_bus_Bps, net_bus_Bps; /**< of its rings; NAN: links */
+    ar_cell_count rows_count;                 /**< that were fitted */
+    ar_cell_number residual_frac;
+    struct parameter *parameters;
+    size_t parameters_count;
+    struct ar_library_nodes fitted; /**< counts of nodes or GPUs; empty: rows of pairs */
+    struct ar_library_nodes held_out;
+    struct ar_compared *compared; /**< every measured row, then every row again by its fold */
+    size_t compared_count;
+    struct ar_compared_errors errors;
+};
+
+/** Splits the counts of the rows (ar_measured_groups()) as the request says. By default the largest
+ * one is held out; with one count there is nothing to hold. AR_USAGE for counts that nobody
+ * measured or that leave nothing to fit. */
+enum ar_status calibration_split(const struct ar_calibrate_request *request,
+                                 struct calibration *calibration, struct ar_error *err);
+
+/** What a measured row is to the fit. */
+enum ar_compared_set calibration_set(const struct calibration *calibration,
+                                     const struct ar_library_run *run);
+
+/** Fits NCCL's cost model to the measured rows of the calibration; what is made is the arena's.
+ * AR_USAGE for node counts that nobody measured or that leave nothing to fit, AR_BAD_DATA for rows
+ * that cannot be fitted and for a cluster without `library.node_bus` or `library.net_bus`. */
+enum ar_status calibrate_library(const struct ar_calibrate_request *request,
+                                 const struct ar_cluster *cluster, struct ar_arena *arena,
+                                 struct calibration *calibration, struct ar_error *err);
+
+/** Fits the links of a cluster, which is left with the fitted numbers, to measured rows of our own
+ * algorithms. Errors are those of calibration_split() and ar_link_fit(). */
+enum ar_status calibrate_links(const struct ar_calibrate_request *request,
+                               struct ar_cluster *cluster, struct ar_arena *arena,
+                               struct calibration *calibration, struct ar_error *err);
+
+/** Whether the first log is of a pair, or `--pair` says so; other errors are those of reading it.
+ */
+enum ar_status calibrate_is_pair(const struct ar_calibrate_request *request, struct ar_arena *arena,
+                                 bool *is_pair, struct ar_error *err);
+
+/** Fits latency and bandwidth of the link that `--pair` names to logs of messages between two
+ * processes (ar_pair_fit.h). The calibration gets the runs, for what is said of them, and no rows.
+ * AR_USAGE without `--pair` and with options of all-reduces; AR_BAD_DATA for other runs, for a
+ * cluster that does not have the link, and for rows that cannot be fitted. */
+enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
+                              const struct ar_cluster *cluster, struct ar_arena *arena,
+                              struct calibration *calibration, struct ar_error *err);
+
+/** Prints the report to stdout. */
+enum ar_status calibration_print(const struct calibration *calibration, enum ar_format format,
+                                 struct ar_error *err);
+
+/** Writes `request->out` (NAME.topo), a copy of the file of the cluster with what was fitted, and
+ * of a library NAME.library.csv beside it, the `library.cost_table` of the copy: both or none,
+ * unless renaming the second one fails. */
+enum ar_status calibration_save(const struct calibration *calibration,
+                                const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_error *err);
+
+#endif

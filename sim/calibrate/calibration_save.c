@@ -1,0 +1,268 @@
+/* The files of a calibrated cluster: a copy of its file with other values of some keys and what is
+ * said of them at its head; of a library its cost table, too. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "ar_output.h"
+#include "ar_topo.h"
+#include "calibration.h"
+
+#define BLOCK_BEGIN "# --- calibrated by 'allreckon calibrate' ---"
+#define BLOCK_END   "# --- end of what was calibrated ---"
+#define AT_THE_HEAD "'allreckon calibrate', see the head of the file"
+
+enum { COPY_NAME_SIZE = 128, COPY_PATH_SIZE = 3700, COMMENT_SIZE = 400 };
+
+/* --- comments ----------------------------------------------------------------------------- */
+
+/* Lines with room for all, in the memory of an arena. */
+struct comments {
+    struct ar_arena *arena;
+    const char **lines;
+    size_t count;
+    bool is_short_of_memory;
+};
+
+__attribute__((format(printf, 2, 3))) static void comment(struct comments *comments,
+                                                          const char *format, ...)
+{
+    char text[COMMENT_SIZE];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    for (char *at = text; *at != '\0'; at++) { /* a comment is one line, whatever a log says */
+        *at = (char)((unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at);
+    }
+    const char *line = ar_arena_text(comments->arena, text);
+    comments->is_short_of_memory |= line == NULL;
+    comments->lines[comments->count++] = line;
+}
+
+/* `1, 2, 4`, or `none` */
+static const char *counts_text(const struct ar_library_nodes *counts, const char *separator,
+                               char text[COMMENT_SIZE / 2])
+{
+    size_t used = 0;
+    snprintf(text, COMMENT_SIZE / 2, "none");
+    for (size_t i = 0; i < counts->count && used + 12 < COMMENT_SIZE / 2; i++) {
+        used += (size_t)snprintf(text + used, COMMENT_SIZE / 2 - used, "%s%" PRIu32,
+                                 i > 0 ? separator : "", counts->counts[i]);
+    }
+    return text;
+}
+
+/* Program and date, which runs were measured, and on what. */
+static void comment_measured(struct comments *comments, const struct ar_measured *measured)
+{
+    const struct {
+        const char *what, *text;
+    } facts[] = {
+        {"backend", measured->backend}, {"library", measured->library}, {"GPU", measured->gpu}};
+    char date[16];
+    time_t now = time(NULL);
+    struct tm utc;
+    strftime(date, sizeof date, "%Y-%m-%d", gmtime_r(&now, &utc));
+    comment(comments, "program: allreckon " AR_VERSION ", %s", date);
+    for (size_t i = 0; i < measured->runs_count; i++) {
+        const struct ar_measured_run *run = &measured->runs[i];
+        comment(comments,
+                "measured: %.240s, line %" PRIu64 ": %zu rows of %" PRIu32 " GPUs on %" PRIu32
+                " node%s",
+                run->path, run->line, run->rows_count, run->ranks, run->nodes,
+                run->nodes == 1 ? "" : "s");
+    }
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
+        if (facts[i].text[0] != '\0') {
+            comment(comments, "measured %s: %s", facts[i].what, facts[i].text);
+        }
+    }
+}
+
+static enum ar_status make_comments(const struct calibration *calibration, const char *cluster,
+                                    struct ar_arena *arena, struct comments *comments,
+                                    struct ar_error *err)
+{
+    const struct ar_measured *measured = calibration->measured;
+    const char *unit = ar_measured_is_by_gpus(measured) ? "GPU counts" : "nodes";
+    char text[COMMENT_SIZE / 2];
+    size_t capacity =
+        measured->runs_count + calibration->errors.count + calibration->parameters_count + 16;
+    *comments = (struct comments){
+        .arena = arena, .lines = ar_arena_alloc(arena, capacity, sizeof *comments->lines)};
+    if (comments->lines == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
+    comment_measured(comments, measured);
+    comment(comments, "times: %s; cluster: %.200s; model: %s", measured->time, cluster,
+            calibration->model);
+    if (calibration->fitted.count > 0) {
+        comment(comments, "%s fitted: %s", unit, counts_text(&calibration->fitted, ", ", text));
+        comment(comments, "%s held out: %s", unit, counts_text(&calibration->held_out, ", ", text));
+    }
+    comment(comments, "residual of the fitted rows: %.1f %%", calibration->residual_frac * 100);
+    for (size_t i = 0; i < calibration->errors.count; i++) {
+        const char *line = ar_compared_text(&calibration->errors, i, arena);
+        comment(comments, "error, %s", line != NULL ? line : "");
+    }
+    for (size_t i = 0; i < calibration->parameters_count; i++) {
+        if (!calibration->parameters[i].identified) {
+            comment(comments, "%s: %s", calibration->parameters[i].parameter,
+                    calibration->parameters[i].state);
+        }
+    }
+    return comments->is_short_of_memory ? ar_error_no_memory(err, "the cluster file") : AR_OK;
+}
+
+/* --- the copy ----------------------------------------------------------------------------- */
+
+/* The name that a cluster file of this path has; it is not the file that is calibrated. */
+static enum ar_status check_path(const char *source, const char *path, char name[COPY_NAME_SIZE],
+                                 struct ar_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash != NULL ? slash + 1 : path;
+    size_t length = strlen(base);
+    size_t plain =
+        strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
+    if (length < 6 || length > 60 || plain != length || base[0] == '.' ||
+        strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found \"%.200s\"; expected NAME.topo, with a NAME of letters, "
+                            "digits, '-', '_' and '.'",
+                            path);
+    }
+    struct stat a;
+    struct stat b;
+    if (stat(source, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found \"%.200s\", the cluster that is calibrated; expected "
+                            "another file",
+                            path);
+    }
+    snprintf(name, COPY_NAME_SIZE, "%.*s", (int)(length - 5), base);
+    return AR_OK;
+}
+
+static enum ar_status set_settings(const struct ar_settings *settings, struct ar_arena *arena,
+                                   struct ar_topo *topo, struct ar_error *err)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        char *key = ar_arena_text(arena, settings->list[i].text);
+        char *equals = key != NULL ? strchr(key, '=') : NULL;
+        if (equals == NULL) { /* the cluster took the setting */
+            return ar_error_no_memory(err, "the cluster file");
+        }
+        *equals = '\0';
+        AR_TRY(ar_topo_set(topo, key, equals + 1, "--set of 'allreckon calibrate'", err));
+    }
+    return AR_OK;
+}
+
+/* `..., NCCL fitted to 72 rows`, in place of one from earlier. */
+static enum ar_status set_description(const struct calibration *calibration,
+                                      const char *description, struct ar_topo *topo,
+                                      struct ar_error *err)
+{
+    char text[200];
+    char mark[40];
+    snprintf(mark, sizeof mark, ", %s fitted to ", calibration->what);
+    const char *earlier = strstr(description, mark);
+    size_t length = earlier != NULL ? (size_t)(earlier - description) : strlen(description);
+    snprintf(text, sizeof text, "%.*s%s%" PRIu64 " rows", (int)(length < 150 ? length : 150),
+             description, mark, calibration->rows_count);
+    return ar_topo_set(topo, "description", text + (length == 0 ? 2 : 0), "'allreckon calibrate'",
+                       err);
+}
+
+/* Of links: the numbers that were fitted, and to what (`links.fitted = gpus 2 3`). */
+static enum ar_status set_links(const struct calibration *calibration, struct ar_topo *topo,
+                                struct ar_error *err)
+{
+    char counts[COMMENT_SIZE / 2];
+    char text[COMMENT_SIZE];
+    if (calibration->fitted.count > 0) {
+        snprintf(text, sizeof text, "%s %s", calibration->errors.is_by_gpus ? "gpus" : "nodes",
+                 counts_text(&calibration->fitted, " ", counts));
+        AR_TRY(ar_topo_set(topo, "links.fitted", text, AT_THE_HEAD, err));
+    }
+    for (size_t i = 0; i < calibration->parameters_count; i++) {
+        const struct parameter *parameter = &calibration->parameters[i];
+        if (!isfinite(parameter->relative_standard_error)) {
+            continue;
+        }
+        snprintf(text, sizeof text, "fitted, +-%.1f %%%s, 'allreckon calibrate'; before: %s",
+                 parameter->relative_standard_error * 100,
+                 parameter->identified ? "" : ", not identified by the rows",
+                 parameter->prior_text);
+        AR_TRY(ar_topo_set(topo, parameter->parameter, parameter->value_text, text, err));
+    }
+    return AR_OK;
+}
+
+static void end_topo(void *topo)
+{
+    ar_topo_destroy(topo);
+}
+
+static enum ar_status make_copy(const struct calibration *calibration,
+                                const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, const struct comments *comments,
+                                struct ar_arena *arena, struct ar_topo **copy, struct ar_error *err)
+{
+    const struct ar_scenario *scenario = request->scenario;
+    char name[COPY_NAME_SIZE];
+    struct ar_topo *topo;
+    AR_TRY(check_path(request->source_path, request->out, name, err));
+    AR_TRY(ar_topo_load(request->source_path, &topo, err));
+    if (ar_arena_own(arena, topo, end_topo) == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
+    AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments->lines, comments->count, BLOCK_END, err));
+    AR_TRY(set_settings(&scenario->settings, arena, topo, err));
+    AR_TRY(ar_topo_set(topo, "name", name, "name of this file", err));
+    AR_TRY(set_description(calibration, ar_cluster_facts(cluster)->description, topo, err));
+    *copy = topo;
+    if (calibration->table == NULL) {
+        return set_links(calibration, topo, err);
+    }
+    AR_TRY(ar_topo_set(topo, "library.cost_table", name, AT_THE_HEAD, err));
+    return scenario->release == NULL ? AR_OK
+                                     : ar_topo_set(topo, "library.release", scenario->release,
+                                                   "--tuning of 'allreckon calibrate'", err);
+}
+
+/* --- files -------------------------------------------------------------------------------- */
+
+enum ar_status calibration_save(const struct calibration *calibration,
+                                const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_error *err)
+{
+    struct comments comments;
+    struct ar_topo *topo = NULL;
+    struct ar_output *file;
+    struct ar_output *table;
+    AR_TRY(make_comments(calibration, request->scenario->cluster_name, arena, &comments, err));
+    AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
+    AR_TRY(ar_output_begin(request->out, arena, &file, err));
+    ar_topo_write(topo, file->file);
+    if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */
+        const char *path =
+            ar_arena_format(arena, "%.*s.library.csv", (int)strlen(request->out) - 5, request->out);
+        if (path == NULL) {
+            return ar_error_no_memory(err, "the cost table");
+        }
+        AR_TRY(ar_output_begin(path, arena, &table, err));
+        ar_library_table_write(calibration->table, comments.lines, comments.count, table->file);
+        AR_TRY(ar_output_commit(table, err));
+    }
+    return ar_output_commit(file, err);
+}
