@@ -105,7 +105,7 @@ Test(cli_calibrate_bad, options)
         {"calibrate abci.csv --cluster abci-v100 --out .topo", 64, "expected NAME.topo"},
         {"calibrate abci.csv --cluster abci-v100 --out 'a b.topo'", 64, "expected NAME.topo"},
         {"calibrate abci.csv --cluster abci-v100 --out no/where.topo", 74,
-         "no/where.library.csv: cannot write"},
+         "no/where.topo: cannot write"},
         {"calibrate abci.csv --cluster ./cluster.topo --out ./cluster.topo", 64,
          "the cluster that is calibrated; expected another file"},
     };
