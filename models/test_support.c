@@ -109,20 +109,18 @@ struct ar_closed_time support_closed(const struct ar_collective *collective, uin
 
 struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
 {
-    const struct ar_trace_request request = {
-        .batch = batch, .precision = precision, .precision_is_given = true};
+    static struct ar_arena arena; /* of a test, which is a process */
+    const struct ar_trace_request request = {.batch = batch, .precision = precision};
     struct ar_trace_file *file = NULL;
     struct ar_device_cost *cost = NULL;
     struct ar_trace *trace = NULL;
     struct ar_error err;
-    bool is_made =
-        ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &file, &err) == AR_OK &&
-        ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv", &cost, &err) ==
-            AR_OK &&
-        ar_trace_create(file, cost, &request, &trace, &err) == AR_OK;
+    bool is_made = ar_trace_file_load(AR_TEST_SOURCE_DIR "/traces/resnet50-v1.5.csv", &arena, &file,
+                                      &err) == AR_OK &&
+                   ar_device_cost_load(AR_TEST_SOURCE_DIR "/traces/device/v100-sxm2.cost.csv",
+                                       &arena, &cost, &err) == AR_OK &&
+                   ar_trace_create(file, cost, &request, &arena, &trace, &err) == AR_OK;
     cr_assert(is_made, "%s", err.text);
-    ar_trace_file_destroy(file);
-    ar_device_cost_destroy(cost);
     return trace;
 }
 

@@ -14,7 +14,8 @@ enum { AR_PRECISIONS_COUNT = 2 };
 /** Bytes of one number: 2 or 4. */
 uint32_t ar_precision_bytes(enum ar_precision precision);
 
-/** `fp16` or `fp32`. */
+/** `fp16` or `fp32`; the list ends with NULL. */
+extern const char *const ar_precision_names[];
 const char *ar_precision_name(enum ar_precision precision);
 
 /** Parses `fp16` or `fp32`. `where` begins the error line. */

@@ -19,6 +19,14 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                                 const char *noun, const char *name, const char *const *names,
                                 size_t names_count);
 
+/** The place of `text` among `names`, which NULL ends; AR_BAD_DATA: `WHERE: found "x"; expected a,
+ * b or c`. */
+enum ar_status ar_parse_choice(const char *where, const char *text, const char *const *names,
+                               unsigned *place, struct ar_error *err);
+
+/** Writes `a, b or c`, cut if too long; returns `text`. */
+const char *ar_list_choices(const char *const *names, char *text, size_t size);
+
 /** Bytes of the UTF-8 character that `text` begins with; 0 if it is none. `text` is terminated. */
 size_t ar_utf8_size(const char *text);
 

@@ -54,6 +54,8 @@ bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
     return ar_csv_find_column(csv, name) != SIZE_MAX;
 }
 
+enum { NAMES_SHOWN = 8 };
+
 /* --- schemas ----------------------------------------------------------------------------- */
 
 /* Directives and columns are placed alike. */
@@ -156,6 +158,18 @@ static enum ar_status wrong_text(const struct ar_csv *csv, uint64_t line, const 
                         csv->path, line, noun, name, ar_csv_show(text, shown), expected);
 }
 
+/* Of a long list of names only the nearest is said. */
+static const char *expected_of(const struct ar_column *column, const char *text,
+                               char expected[AR_COLUMN_EXPECTED])
+{
+    size_t count = 0;
+    while (column->kind == AR_COLUMN_choice && column->names[count] != NULL) {
+        count++;
+    }
+    const char *nearest = count > NAMES_SHOWN ? ar_nearest_name(text, column->names, count) : NULL;
+    return nearest != NULL ? nearest : ar_column_expected(column, expected);
+}
+
 static bool read_field(const struct ar_column *column, const char *text, void *record)
 {
     return text[0] == '\0' ? column->may_be_empty : ar_record_read_cell(column, text, record);
@@ -169,9 +183,9 @@ enum ar_status ar_csv_read_directives(const struct ar_csv *csv, struct ar_column
     AR_TRY(place_all(csv, true, columns, places, err));
     for (size_t i = 0; i < columns.count; i++) {
         const struct ar_column *column = &columns.list[i];
-        if (places[i] != SIZE_MAX &&
-            !read_field(column, csv->directives[places[i]].value, record)) {
-            return ar_csv_directive_error(csv, column->name, ar_column_expected(column, expected),
+        const char *text = places[i] != SIZE_MAX ? csv->directives[places[i]].value : NULL;
+        if (text != NULL && !read_field(column, text, record)) {
+            return ar_csv_directive_error(csv, column->name, expected_of(column, text, expected),
                                           err);
         }
     }
@@ -188,9 +202,9 @@ enum ar_status ar_csv_read_rows(const struct ar_csv *csv, struct ar_columns colu
         char *record = (char *)records + row * size;
         for (size_t i = 0; i < columns.count; i++) {
             const struct ar_column *column = &columns.list[i];
-            if (places[i] != SIZE_MAX &&
-                !read_field(column, ar_csv_cell(csv, row, places[i]), record)) {
-                return ar_csv_error(csv, row, column->name, ar_column_expected(column, expected),
+            const char *text = places[i] != SIZE_MAX ? ar_csv_cell(csv, row, places[i]) : NULL;
+            if (text != NULL && !read_field(column, text, record)) {
+                return ar_csv_error(csv, row, column->name, expected_of(column, text, expected),
                                     err);
             }
         }

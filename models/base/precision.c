@@ -1,34 +1,24 @@
 #include "ar_precision.h"
 
-#include <string.h>
+#include "ar_text.h"
 
-#include "ar_csv.h"
-
-static const struct {
-    const char *name;
-    uint32_t bytes;
-} precisions[] = {[AR_FP16] = {"fp16", 2}, [AR_FP32] = {"fp32", 4}};
+const char *const ar_precision_names[] = {[AR_FP16] = "fp16", [AR_FP32] = "fp32", NULL};
 
 uint32_t ar_precision_bytes(enum ar_precision precision)
 {
-    return precisions[precision].bytes;
-}
-
-const char *ar_precision_name(enum ar_precision precision)
-{
-    return precisions[precision].name;
+    return precision == AR_FP16 ? 2 : 4;
 }
 
 enum ar_status ar_precision_parse(const char *where, const char *text, enum ar_precision *precision,
                                   struct ar_error *err)
 {
-    char shown[64];
-    for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
-        if (strcmp(text, precisions[i].name) == 0) {
-            *precision = (enum ar_precision)i;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected fp16 or fp32", where,
-                        ar_csv_show(text, shown));
+    unsigned place;
+    AR_TRY(ar_parse_choice(where, text, ar_precision_names, &place, err));
+    *precision = (enum ar_precision)place;
+    return AR_OK;
+}
+
+const char *ar_precision_name(enum ar_precision precision)
+{
+    return ar_precision_names[precision];
 }

@@ -23,15 +23,11 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
                                struct ar_error *err)
 {
     static const char *const names[] = {
-        [AR_FORMAT_TABLE] = "table", [AR_FORMAT_CSV] = "csv", [AR_FORMAT_JSON] = "json"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *format = (enum ar_format)i;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected table, csv or json", where,
-                        text);
+        [AR_FORMAT_TABLE] = "table", [AR_FORMAT_CSV] = "csv", [AR_FORMAT_JSON] = "json", NULL};
+    unsigned place;
+    AR_TRY(ar_error_as_usage(ar_parse_choice(where, text, names, &place, err), err));
+    *format = (enum ar_format)place;
+    return AR_OK;
 }
 
 /* --- fields ------------------------------------------------------------------------------- */

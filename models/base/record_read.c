@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_record.h"
+#include "ar_text.h"
 #include "ar_units.h"
 
 static double max_count(const struct ar_column *column)
@@ -55,11 +56,9 @@ static bool read_choice(const struct ar_column *column, const char *text, void *
 {
     static const char *const flags[] = {"no", "yes", NULL};
     const char *const *names = column->kind == AR_COLUMN_choice ? column->names : flags;
+    struct ar_error ignored;
     unsigned place = 0;
-    while (names[place] != NULL && strcmp(names[place], text) != 0) {
-        place++;
-    }
-    if (names[place] == NULL) {
+    if (ar_parse_choice("", text, names, &place, &ignored) != AR_OK) {
         return false;
     }
     uint8_t small = (uint8_t)place;
@@ -105,17 +104,13 @@ const char *ar_column_expected(const struct ar_column *column, char text[AR_COLU
 {
     const char *what = column->kind == AR_COLUMN_count ? "a whole number" : "a number";
     double max = column->kind == AR_COLUMN_count ? max_count(column) : column->max;
-    size_t used = 0;
     if (column->help[0] != '\0') {
         return column->help;
     }
     if (column->kind == AR_COLUMN_choice) {
-        for (const char *const *name = column->names; *name != NULL; name++) {
-            const char *joint = used == 0 ? "" : name[1] == NULL ? " or " : ", ";
-            used += (size_t)snprintf(text + used, AR_COLUMN_EXPECTED - used, "%s%s", joint, *name);
-            used = used < AR_COLUMN_EXPECTED ? used : AR_COLUMN_EXPECTED - 1;
-        }
-    } else if (column->kind == AR_COLUMN_text) {
+        return ar_list_choices(column->names, text, AR_COLUMN_EXPECTED);
+    }
+    if (column->kind == AR_COLUMN_text) {
         snprintf(text, AR_COLUMN_EXPECTED, "a text of 1 to %zu characters", column->size - 1);
     } else if (column->kind == AR_COLUMN_string || column->kind == AR_COLUMN_flag) {
         return column->kind == AR_COLUMN_flag ? "yes or no" : "a text";

@@ -91,6 +91,30 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
                         name, all);
 }
 
+const char *ar_list_choices(const char *const *names, char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; names[i] != NULL && used < size; i++) {
+        const char *joint = i == 0 ? "" : names[i + 1] == NULL ? " or " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s%s", joint, names[i]);
+    }
+    return text;
+}
+
+enum ar_status ar_parse_choice(const char *where, const char *text, const char *const *names,
+                               unsigned *place, struct ar_error *err)
+{
+    char list[160];
+    for (unsigned i = 0; names[i] != NULL; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            *place = i;
+            return AR_OK;
+        }
+    }
+    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected %s", where, text,
+                        ar_list_choices(names, list, sizeof list));
+}
+
 void ar_copy_stem(char *target, size_t size, const char *path, const char *suffix)
 {
     const char *slash = strrchr(path, '/');

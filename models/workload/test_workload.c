@@ -187,7 +187,6 @@ Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
         for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
             check_resnet50(trace, rules[i], ar_precision_bytes(trace->precision));
         }
-        ar_trace_destroy(trace);
     }
 }
 
@@ -206,7 +205,6 @@ Test(workload, resnet50_fills_one_horovod_buffer_in_fp16_and_two_in_fp32)
     expect_count(trace, "horovod", 4, 2); /* 102.2 MB */
     expect_count(trace, "one", 4, 1);
     expect_count(trace, "tensor", 2, 161);
-    ar_trace_destroy(trace);
 }
 
 /* The classifier is the last layer: 1000 biases, then 2048 x 1000 weights, 2.05 M elements. */
@@ -220,7 +218,6 @@ Test(workload, the_first_ddp_bucket_of_resnet50_is_its_classifier)
         cr_expect_geq(workload->buckets[i].elements * 2, 25 * MIB);
     }
     ar_workload_destroy(workload);
-    ar_trace_destroy(trace);
 }
 
 /* --- rules ----------------------------------------------------------------------------------- */

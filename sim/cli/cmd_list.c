@@ -71,11 +71,14 @@ static void show_no_framework(void)
 
 static enum ar_status show_framework(const char *name, const char *path, struct ar_error *err)
 {
+    struct ar_arena arena = {0};
     struct ar_framework *framework;
-    AR_TRY(ar_framework_load(path, &framework, err));
-    printf("%-18s %s\n", name, framework->description);
-    ar_framework_destroy(framework);
-    return AR_OK;
+    enum ar_status status = ar_framework_load(path, &arena, &framework, err);
+    if (status == AR_OK) {
+        printf("%-18s %s\n", name, framework->description);
+    }
+    ar_arena_end(&arena);
+    return status;
 }
 
 static void show_terms(void)

@@ -102,6 +102,5 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     json_decref(root);
     free(text);
     ar_workload_destroy(step.workload);
-    ar_trace_destroy(trace);
     ar_cluster_destroy(abci);
 }

@@ -30,58 +30,31 @@ struct ar_inputs *ar_inputs_create(void)
     return calloc(1, sizeof(struct ar_inputs));
 }
 
-static enum ar_status read_library(const char *path, struct ar_library_table **library,
-                                   struct ar_error *err)
+static void destroy_topo(void *topo)
 {
-    struct ar_library_table *table = malloc(sizeof *table);
-    if (table == NULL) {
-        return ar_error_no_memory(err, "the table of a library");
-    }
-    enum ar_status status = ar_library_table_read(path, table, err);
-    if (status != AR_OK) {
-        free(table);
-        return status;
-    }
-    *library = table;
-    return AR_OK;
+    ar_topo_destroy(topo);
 }
 
-static enum ar_status read_file(struct file *file, struct ar_error *err)
+static enum ar_status read_file(struct ar_inputs *inputs, struct file *file, struct ar_error *err)
 {
     switch (file->kind) {
     case RESOURCE_CLUSTER:
-        return ar_topo_load(file->path, &file->topo, err);
+        AR_TRY(ar_topo_load(file->path, &file->topo, err));
+        return ar_arena_own(&inputs->arena, file->topo, destroy_topo) != NULL
+                   ? AR_OK
+                   : ar_error_no_memory(err, file->path);
     case RESOURCE_TRACE:
-        return ar_trace_file_load(file->path, &file->trace, err);
+        return ar_trace_file_load(file->path, &inputs->arena, &file->trace, err);
     case RESOURCE_COST:
-        return ar_device_cost_load(file->path, &file->cost, err);
+        return ar_device_cost_load(file->path, &inputs->arena, &file->cost, err);
     case RESOURCE_FRAMEWORK:
-        return ar_framework_load(file->path, &file->framework, err);
+        return ar_framework_load(file->path, &inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:
-        return read_library(file->path, &file->library, err);
+        file->library = ar_arena_alloc(&inputs->arena, 1, sizeof *file->library);
+        return file->library != NULL ? ar_library_table_read(file->path, file->library, err)
+                                     : ar_error_no_memory(err, file->path);
     default:
         return ar_error_set(err, AR_INTERNAL, "%s is no input of a scenario", file->path);
-    }
-}
-
-static void end_file(const struct file *file)
-{
-    switch (file->kind) {
-    case RESOURCE_CLUSTER:
-        ar_topo_destroy(file->topo);
-        break;
-    case RESOURCE_TRACE:
-        ar_trace_file_destroy(file->trace);
-        break;
-    case RESOURCE_COST:
-        ar_device_cost_destroy(file->cost);
-        break;
-    case RESOURCE_FRAMEWORK:
-        ar_framework_destroy(file->framework);
-        break;
-    default:
-        free(file->library);
-        break;
     }
 }
 
@@ -89,9 +62,6 @@ void ar_inputs_destroy(struct ar_inputs *inputs)
 {
     if (inputs == NULL) {
         return;
-    }
-    for (const struct file *file = inputs->files; file != NULL; file = file->next) {
-        end_file(file);
     }
     ar_arena_end(&inputs->arena);
     free(inputs);
@@ -114,7 +84,7 @@ static enum ar_status get_file(struct ar_inputs *inputs, enum resource kind, con
     }
     file->kind = kind;
     file->path = copy;
-    AR_TRY(read_file(file, err));
+    AR_TRY(read_file(inputs, file, err));
     file->next = inputs->files;
     inputs->files = file;
     *found = file;

@@ -57,11 +57,6 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
 
 /* --- the framework ---------------------------------------------------------------------------- */
 
-static void end_framework(void *framework)
-{
-    ar_framework_destroy(framework);
-}
-
 static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                      struct ar_error *err)
 {
@@ -76,9 +71,9 @@ static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inp
         scenario->framework = base;
         return AR_OK;
     }
-    AR_TRY(ar_framework_create(base, scenario->terms, &framework, err));
-    scenario->framework = ar_arena_own(scenario->arena, framework, end_framework);
-    return scenario->framework != NULL ? AR_OK : ar_error_no_memory(err, "a framework");
+    AR_TRY(ar_framework_create(base, scenario->terms, scenario->arena, &framework, err));
+    scenario->framework = framework;
+    return AR_OK;
 }
 
 /* --- the trace -------------------------------------------------------------------------------- */
@@ -89,11 +84,6 @@ struct trace_source {
     const struct ar_device_cost *cost; /* NULL: the cluster has none */
     struct ar_trace_request request;
 };
-
-static void end_trace(void *trace)
-{
-    ar_trace_destroy(trace);
-}
 
 static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                  struct trace_source *source, struct ar_error *err)
@@ -122,7 +112,6 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
     source->request = (struct ar_trace_request){
         .batch = has_batch ? scenario->batch : BATCH_STANDARD,
         .precision = has_precision ? scenario->precision : AR_FP16,
-        .precision_is_given = true,
         .has_kernel_floor = ar_framework_is_on(scenario->framework, AR_TERM_KERNEL_FLOOR),
         .kernel_floor_s = ar_framework_number(scenario->framework, AR_TERM_KERNEL_FLOOR)};
     if (offered->is_timed) {
@@ -138,10 +127,8 @@ static enum ar_status make_trace(const struct ar_scenario *scenario,
                                  struct ar_error *err)
 {
     struct ar_trace *made;
-    AR_TRY(ar_trace_create(source->file, source->cost, &source->request, &made, err));
-    if (ar_arena_own(scenario->arena, made, end_trace) == NULL) {
-        return ar_error_no_memory(err, "a trace");
-    }
+    AR_TRY(
+        ar_trace_create(source->file, source->cost, &source->request, scenario->arena, &made, err));
     AR_TRY(ar_framework_apply(scenario->framework, made, err));
     *trace = made;
     return AR_OK;

@@ -166,26 +166,6 @@ static void end_cluster(void *cluster)
     ar_cluster_destroy(cluster);
 }
 
-static void end_trace(void *trace)
-{
-    ar_trace_destroy(trace);
-}
-
-static void end_file(void *file)
-{
-    ar_trace_file_destroy(file);
-}
-
-static void end_cost(void *cost)
-{
-    ar_device_cost_destroy(cost);
-}
-
-static void end_framework(void *framework)
-{
-    ar_framework_destroy(framework);
-}
-
 static enum ar_status load_framework(const char *root, const struct golden_step *golden,
                                      struct ar_arena *arena, struct ar_framework **framework,
                                      struct ar_error *err)
@@ -196,8 +176,7 @@ static enum ar_status load_framework(const char *root, const struct golden_step 
     }
     AR_TRY(ar_framework_load(
         ar_arena_format(arena, "%s/traces/frameworks/%s.framework.csv", root, golden->framework),
-        framework, err));
-    ar_arena_own(arena, *framework, end_framework);
+        arena, framework, err));
     return AR_OK;
 }
 
@@ -205,18 +184,14 @@ static enum ar_status load_trace(const char *root, const struct golden_step *gol
                                  const struct ar_framework *framework, struct ar_arena *arena,
                                  struct ar_trace **trace, struct ar_error *err)
 {
-    const struct ar_trace_request request = {
-        .batch = 32, .precision = golden->precision, .precision_is_given = true};
+    const struct ar_trace_request request = {.batch = 32, .precision = golden->precision};
     struct ar_trace_file *file;
     struct ar_device_cost *cost;
-    AR_TRY(ar_trace_file_load(ar_arena_format(arena, "%s/traces/resnet50-v1.5.csv", root), &file,
-                              err));
-    ar_arena_own(arena, file, end_file);
+    AR_TRY(ar_trace_file_load(ar_arena_format(arena, "%s/traces/resnet50-v1.5.csv", root), arena,
+                              &file, err));
     AR_TRY(ar_device_cost_load(ar_arena_format(arena, "%s/traces/device/v100-sxm2.cost.csv", root),
-                               &cost, err));
-    ar_arena_own(arena, cost, end_cost);
-    AR_TRY(ar_trace_create(file, cost, &request, trace, err));
-    ar_arena_own(arena, *trace, end_trace);
+                               arena, &cost, err));
+    AR_TRY(ar_trace_create(file, cost, &request, arena, trace, err));
     return framework != NULL ? ar_framework_apply(framework, *trace, err) : AR_OK;
 }
 

@@ -273,7 +273,6 @@ Test(terms, contention_settles_for_161_buckets_of_resnet50)
     cr_expect_gt(step.contention_s, 0);
     cr_expect_lt(step.contention_s, busy_s * 0.1 * (1 + 1e-9));
     cr_expect_float_eq(busy_s, none.allreduce_s, 1e-9);
-    ar_trace_destroy(trace);
     ar_cluster_destroy(flat);
 }
 
@@ -315,7 +314,6 @@ Test(terms, all_at_once_give_the_same_step_in_every_engine)
     cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
     cr_expect(support_near(computed.contention_s, simulated.contention_s, 1e-4));
     cr_expect_eq(computed.copy_s, simulated.copy_s);
-    ar_trace_destroy(trace);
     ar_cluster_destroy(flat);
 }
 
@@ -336,7 +334,6 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
     cr_expect(support_near(computed.allreduce_s, simulated.allreduce_s, 1e-6));
     cr_expect_gt(computed.iteration_s, even.iteration_s);
     cr_expect_eq(computed.copy_s, even.copy_s);
-    ar_trace_destroy(trace);
     ar_cluster_destroy(flat);
 }
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 #include "ar_precision.h"
 
@@ -34,13 +35,13 @@ struct ar_conv_point {
 
 /** All zero: none. */
 struct ar_conv_points {
-    struct ar_conv_point *list; /**< ordered by precision, shape, batch; freed by the owner */
+    struct ar_conv_point *list; /**< ordered by precision, shape, batch */
     size_t count;
 };
 
-/** Reads a file. */
-enum ar_status ar_conv_points_load(const char *path, struct ar_conv_points *points,
-                                   struct ar_error *err);
+/** Reads a file into the arena. */
+enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
+                                   struct ar_conv_points *points, struct ar_error *err);
 
 /** Points of the precision and shape of `shape` in ascending batch; returns how many, 0 if it was
  * not measured. */

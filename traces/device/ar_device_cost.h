@@ -114,19 +114,16 @@ struct ar_layer_work {
 };
 
 struct ar_device_cost {
-    char name[64];    /**< `v100-sxm2` */
-    char source[256]; /**< the directive `source` of the file */
+    char name[64];      /**< `v100-sxm2` */
+    const char *source; /**< the directive `source` of the file */
     /** By ar_cost and ar_precision, in the unit of the list. */
     double value[AR_COSTS_COUNT][AR_PRECISIONS_COUNT];
     struct ar_conv_points points; /**< measured convolutions; may be none */
 };
 
-/** Reads a cost table and the convolutions that it names. Freed by ar_device_cost_destroy(). */
-enum ar_status ar_device_cost_load(const char *path, struct ar_device_cost **cost,
-                                   struct ar_error *err);
-
-/** Frees a cost table; NULL is allowed. */
-void ar_device_cost_destroy(struct ar_device_cost *cost);
+/** Reads a cost table and the convolutions that it names into the arena. */
+enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
+                                   struct ar_device_cost **cost, struct ar_error *err);
 
 /** Time of one image more in one pass of a conv or fc layer, far from any fixed cost. */
 double ar_device_cost_marginal_s(const struct ar_device_cost *cost,

@@ -5,20 +5,31 @@
 
 #include "ar_csv.h"
 
-static const char *const columns[] = {
-    "precision", "batch",  "width",     "channels_in",     "channels_out",
-    "kernel",    "stride", "forward_s", "backward_data_s", "backward_weights_s"};
-enum {
-    PRECISION,
-    BATCH,
-    WIDTH,
-    CHANNELS_IN,
-    CHANNELS_OUT,
-    KERNEL,
-    STRIDE,
-    FORWARD,
-    COLUMNS_COUNT = FORWARD + AR_CONV_PASSES_COUNT
+#define COUNT(field)                                                                               \
+    AR_COLUMN(count, struct ar_conv_point, field, #field, "", .min = 1, .max = 1000000)
+#define TIME(pass, name)                                                                           \
+    AR_COLUMN(number, struct ar_conv_point, time_s[pass], name, "seconds > 0", .min = 1e-12,       \
+              .max = 1e6)
+
+static const struct ar_column columns[] = {
+    AR_COLUMN(choice, struct ar_conv_point, precision, "precision", "",
+              .names = ar_precision_names),
+    COUNT(batch),
+    COUNT(width),
+    COUNT(channels_in),
+    COUNT(channels_out),
+    COUNT(kernel),
+    COUNT(stride),
+    TIME(AR_CONV_FORWARD, "forward_s"),
+    TIME(AR_CONV_BACKWARD_DATA, "backward_data_s"),
+    TIME(AR_CONV_BACKWARD_WEIGHTS, "backward_weights_s"),
 };
+
+static const struct ar_column directives[] = {{.name = "source",
+                                               .kind = AR_COLUMN_string,
+                                               .help = "",
+                                               .may_be_empty = true,
+                                               .may_be_missing = true}};
 
 static int compare_numbers(uint32_t a, uint32_t b)
 {
@@ -46,29 +57,6 @@ static int compare_points(const void *a, const void *b)
     return order != 0 ? order : compare_numbers(left->batch, right->batch);
 }
 
-static enum ar_status read_point(const struct ar_csv *csv, size_t row, const size_t *places,
-                                 struct ar_conv_point *point, struct ar_error *err)
-{
-    struct ar_error ignored;
-    if (ar_precision_parse("", ar_csv_cell(csv, row, places[PRECISION]), &point->precision,
-                           &ignored) != AR_OK) {
-        return ar_csv_cell_error(csv, row, places[PRECISION], "fp16 or fp32", err);
-    }
-    uint32_t *const counts[] = {&point->batch,        &point->width,  &point->channels_in,
-                                &point->channels_out, &point->kernel, &point->stride};
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        uint64_t count;
-        AR_TRY(ar_csv_count(csv, row, places[BATCH + i], 1, 1000000,
-                            "a whole number from 1 to 1000000", &count, err));
-        *counts[i] = (uint32_t)count;
-    }
-    for (size_t pass = 0; pass < AR_CONV_PASSES_COUNT; pass++) {
-        AR_TRY(ar_csv_number(csv, row, places[FORWARD + pass], 1e-12, 1e6, "seconds > 0",
-                             &point->time_s[pass], err));
-    }
-    return AR_OK;
-}
-
 static enum ar_status check_order(const char *path, const struct ar_conv_points *points,
                                   struct ar_error *err)
 {
@@ -86,37 +74,23 @@ static enum ar_status check_order(const char *path, const struct ar_conv_points 
     return AR_OK;
 }
 
-/* Reads into a list with room for all rows. */
-static enum ar_status read_points(const struct ar_csv *csv, struct ar_conv_points *points,
-                                  struct ar_error *err)
+enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
+                                   struct ar_conv_points *points, struct ar_error *err)
 {
-    static const char *const directives[] = {"source"};
-    size_t places[COLUMNS_COUNT];
-    AR_TRY(ar_csv_check_directives(csv, directives, 1, err));
-    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        AR_TRY(read_point(csv, row, places, &points->list[row], err));
-    }
-    points->count = csv->rows_count;
-    qsort(points->list, points->count, sizeof *points->list, compare_points);
-    return check_order(csv->path, points, err);
-}
-
-enum ar_status ar_conv_points_load(const char *path, struct ar_conv_points *points,
-                                   struct ar_error *err)
-{
+    const char *source; /* for people */
     struct ar_csv *csv;
-    struct ar_arena arena = {NULL};
-    AR_TRY(ar_csv_load(path, &arena, &csv, err));
-    struct ar_conv_points loaded = {.list = calloc(csv->rows_count + 1, sizeof *loaded.list)};
-    enum ar_status status =
-        loaded.list == NULL ? ar_error_no_memory(err, path) : read_points(csv, &loaded, err);
-    ar_arena_end(&arena);
-    if (status != AR_OK) {
-        free(loaded.list);
-        return status;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct ar_conv_points made = {.list =
+                                      ar_arena_alloc(arena, csv->rows_count + 1, sizeof *made.list),
+                                  .count = csv->rows_count};
+    if (made.list == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    *points = loaded;
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &source, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), made.list, sizeof *made.list, err));
+    qsort(made.list, made.count, sizeof *made.list, compare_points);
+    AR_TRY(check_order(path, &made, err));
+    *points = made;
     return AR_OK;
 }
 

@@ -3,7 +3,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
 
 const char *ar_layer_kind_name(enum ar_layer_kind kind)
 {
@@ -155,12 +154,4 @@ double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_pre
     double launches_s = cost->value[AR_COST_OPTIMIZER_KERNELS][precision] *
                         cost->value[AR_COST_KERNEL_FLOOR][precision];
     return fmax(launches_s, bytes / cost->value[AR_COST_MEMORY][precision]);
-}
-
-void ar_device_cost_destroy(struct ar_device_cost *cost)
-{
-    if (cost != NULL) {
-        free(cost->points.list);
-        free(cost);
-    }
 }

@@ -1,118 +1,91 @@
 /* Reads a device cost table. */
+#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_device_cost.h"
 #include "ar_text.h"
 
-static const struct quantity {
-    const char *name;
-    const char *unit;
-    double min;
-    double max;
-} quantities[] = {
-#define X(symbol, name, unit, min, max) {name, unit, min, max},
-    AR_COST_LIST(X)
-#undef X
-};
-
 static const char *const quantity_names[] = {
 #define X(symbol, name, unit, min, max) name,
     AR_COST_LIST(X)
 #undef X
+        NULL};
+
+static const struct quantity {
+    const char *unit;
+    double min, max;
+} quantities[] = {
+#define X(symbol, name, unit, min, max) {unit, min, max},
+    AR_COST_LIST(X)
+#undef X
 };
 
-static const char *const columns[] = {"quantity", "precision", "value", "unit", "source"};
-enum { QUANTITY, PRECISION, VALUE, UNIT, SOURCE, COLUMNS_COUNT };
+enum { FP16, FP32, ANY }; /* precisions that a row speaks for */
+static const char *const precision_names[] = {"fp16", "fp32", "any", NULL};
 
-static enum ar_status find_quantity(const struct ar_csv *csv, size_t row, size_t column,
-                                    size_t *found, struct ar_error *err)
-{
-    const char *name = ar_csv_cell(csv, row, column);
-    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
-        if (strcmp(name, quantity_names[i]) == 0) {
-            *found = i;
-            return AR_OK;
-        }
-    }
-    const char *nearest = ar_nearest_name(name, quantity_names, AR_COSTS_COUNT);
-    const char *expected = nearest == NULL ? "a quantity that ar_device_cost.h lists" : nearest;
-    return ar_csv_cell_error(csv, row, column, expected, err);
-}
+struct row {
+    enum ar_cost quantity;
+    unsigned precision;
+    double value;
+    const char *unit;
+    const char *source;
+};
 
-/* The precisions that a row speaks for: first and one past the last. */
-static enum ar_status find_precisions(const struct ar_csv *csv, size_t row, size_t column,
-                                      size_t *first, size_t *end, struct ar_error *err)
-{
-    const char *name = ar_csv_cell(csv, row, column);
-    enum ar_precision precision;
-    struct ar_error ignored;
-    if (strcmp(name, "any") == 0) {
-        *first = 0;
-        *end = AR_PRECISIONS_COUNT;
-        return AR_OK;
-    }
-    if (ar_precision_parse("", name, &precision, &ignored) != AR_OK) {
-        return ar_csv_cell_error(csv, row, column, "fp16, fp32 or any", err);
-    }
-    *first = precision;
-    *end = *first + 1;
-    return AR_OK;
-}
+static const struct ar_column columns[] = {
+    AR_COLUMN(choice, struct row, quantity, "quantity", "", .names = quantity_names),
+    AR_COLUMN(choice, struct row, precision, "precision", "", .names = precision_names),
+    AR_COLUMN(number, struct row, value, "value", ""),
+    AR_COLUMN(string, struct row, unit, "unit", ""),
+    AR_COLUMN(string, struct row, source, "source", "where the value comes from"),
+};
 
-static enum ar_status read_value(const struct ar_csv *csv, size_t row, const size_t *places,
-                                 const struct quantity *quantity, double *value,
-                                 struct ar_error *err)
+struct head {
+    const char *source;
+    const char *convolutions;
+};
+
+static const struct ar_column directives[] = {
+    AR_COLUMN(string, struct head, source, "source", "", .may_be_empty = true,
+              .may_be_missing = true),
+    AR_COLUMN(string, struct head, convolutions, "convolutions", "a file", .may_be_missing = true),
+};
+
+static enum ar_status take_row(const struct ar_csv *csv, size_t number, const struct row *row,
+                               struct ar_device_cost *cost, struct ar_error *err)
 {
     char expected[128];
-    if (strcmp(ar_csv_cell(csv, row, places[UNIT]), quantity->unit) != 0) {
-        snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, quantity->name);
-        return ar_csv_cell_error(csv, row, places[UNIT], expected, err);
+    const char *name = quantity_names[row->quantity];
+    const struct quantity *quantity = &quantities[row->quantity];
+    unsigned first = row->precision == ANY ? FP16 : row->precision;
+    unsigned last = row->precision == ANY ? FP32 : row->precision;
+    if (strcmp(row->unit, quantity->unit) != 0) {
+        snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
+        return ar_csv_error(csv, number, "unit", expected, err);
     }
-    if (ar_csv_cell(csv, row, places[SOURCE])[0] == '\0') {
-        return ar_csv_cell_error(csv, row, places[SOURCE], "where the value comes from", err);
+    if (row->value < quantity->min || row->value > quantity->max) {
+        snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min, quantity->max);
+        return ar_csv_error(csv, number, "value", expected, err);
     }
-    snprintf(expected, sizeof expected, "a number from %g to %g", quantity->min, quantity->max);
-    return ar_csv_number(csv, row, places[VALUE], quantity->min, quantity->max, expected, value,
-                         err);
-}
-
-static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
-                               struct ar_device_cost *cost, bool (*is_given)[AR_PRECISIONS_COUNT],
-                               struct ar_error *err)
-{
-    size_t index = 0, first = 0, end = 0;
-    double value = 0;
-    AR_TRY(find_quantity(csv, row, places[QUANTITY], &index, err));
-    AR_TRY(find_precisions(csv, row, places[PRECISION], &first, &end, err));
-    AR_TRY(read_value(csv, row, places, &quantities[index], &value, err));
-    for (size_t i = first; i < end; i++) {
-        if (is_given[index][i]) {
-            return ar_csv_cell_error(csv, row, places[QUANTITY],
-                                     "each quantity once for each precision", err);
+    for (unsigned i = first; i <= last; i++) {
+        if (!isnan(cost->value[row->quantity][i])) {
+            return ar_csv_error(csv, number, "quantity", "each quantity once for each precision",
+                                err);
         }
-        is_given[index][i] = true;
-        cost->value[index][i] = value;
+        cost->value[row->quantity][i] = row->value;
     }
     return AR_OK;
 }
 
-static enum ar_status read_rows(const struct ar_csv *csv, struct ar_device_cost *cost,
-                                struct ar_error *err)
+static enum ar_status check_missing(const char *path, const struct ar_device_cost *cost,
+                                    struct ar_error *err)
 {
-    size_t places[COLUMNS_COUNT];
-    bool is_given[AR_COSTS_COUNT][AR_PRECISIONS_COUNT] = {{false}};
-    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        AR_TRY(read_row(csv, row, places, cost, is_given, err));
-    }
     for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
         for (int precision = 0; precision < AR_PRECISIONS_COUNT; precision++) {
-            if (!is_given[i][precision]) {
-                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s",
-                                    csv->path, quantity_names[i],
+            if (isnan(cost->value[i][precision])) {
+                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
+                                    quantity_names[i],
                                     ar_precision_name((enum ar_precision)precision));
             }
         }
@@ -120,46 +93,52 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_device_cost 
     return AR_OK;
 }
 
+static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
+                                struct ar_device_cost *cost, struct ar_error *err)
+{
+    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    for (size_t i = 0; i < AR_COSTS_COUNT * AR_PRECISIONS_COUNT; i++) {
+        cost->value[i / AR_PRECISIONS_COUNT][i % AR_PRECISIONS_COUNT] = (double)NAN;
+    }
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        AR_TRY(take_row(csv, i, &rows[i], cost, err));
+    }
+    return check_missing(csv->path, cost, err);
+}
+
 /* The file of convolutions lies beside the cost table. */
-static enum ar_status read_convolutions(const struct ar_csv *csv, struct ar_arena *arena,
-                                        struct ar_device_cost *cost, struct ar_error *err)
+static enum ar_status read_convolutions(const char *name, const char *beside,
+                                        struct ar_arena *arena, struct ar_conv_points *points,
+                                        struct ar_error *err)
 {
-    const char *name = ar_csv_directive_text(csv, "convolutions", NULL);
-    const char *slash = strrchr(csv->path, '/');
-    if (name == NULL) {
-        return AR_OK;
-    }
-    int folder_bytes = slash == NULL || name[0] == '/' ? 0 : (int)(slash - csv->path) + 1;
-    const char *path = ar_arena_format(arena, "%.*s%s", folder_bytes, csv->path, name);
-    return path == NULL ? ar_error_no_memory(err, csv->path)
-                        : ar_conv_points_load(path, &cost->points, err);
+    const char *slash = strrchr(beside, '/');
+    int folder_bytes = slash == NULL || name[0] == '/' ? 0 : (int)(slash - beside) + 1;
+    const char *path = ar_arena_format(arena, "%.*s%s", folder_bytes, beside, name);
+    return path == NULL ? ar_error_no_memory(err, beside)
+                        : ar_conv_points_load(path, arena, points, err);
 }
 
-static enum ar_status read_table(const struct ar_csv *csv, struct ar_arena *arena,
-                                 struct ar_device_cost *cost, struct ar_error *err)
+enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
+                                   struct ar_device_cost **cost, struct ar_error *err)
 {
-    static const char *const directives[] = {"source", "convolutions"};
-    AR_TRY(ar_csv_check_directives(csv, directives, 2, err));
-    AR_TRY(read_rows(csv, cost, err));
-    ar_copy_stem(cost->name, sizeof cost->name, csv->path, ".cost.csv");
-    ar_copy_text(cost->source, sizeof cost->source, ar_csv_directive_text(csv, "source", ""));
-    return read_convolutions(csv, arena, cost, err);
-}
-
-enum ar_status ar_device_cost_load(const char *path, struct ar_device_cost **cost,
-                                   struct ar_error *err)
-{
+    struct head head = {.source = ""};
     struct ar_csv *csv;
-    struct ar_arena arena = {NULL};
-    AR_TRY(ar_csv_load(path, &arena, &csv, err));
-    struct ar_device_cost *loaded = calloc(1, sizeof *loaded);
-    enum ar_status status =
-        loaded == NULL ? ar_error_no_memory(err, path) : read_table(csv, &arena, loaded, err);
-    ar_arena_end(&arena);
-    if (status != AR_OK) {
-        ar_device_cost_destroy(loaded);
-        return status;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct ar_device_cost *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    *cost = loaded;
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), &head, err));
+    AR_TRY(read_rows(csv, arena, made, err));
+    ar_copy_stem(made->name, sizeof made->name, path, ".cost.csv");
+    made->source = head.source;
+    if (head.convolutions != NULL) {
+        AR_TRY(read_convolutions(head.convolutions, path, arena, &made->points, err));
+    }
+    *cost = made;
     return AR_OK;
 }

@@ -8,8 +8,9 @@ static struct ar_device_cost *load(void)
 {
     struct ar_device_cost *cost = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_device_cost_load(SHIPPED("device/v100-sxm2.cost.csv"), &cost, &err), AR_OK,
-                 "%s", err.text);
+    cr_assert_eq(
+        ar_device_cost_load(SHIPPED("device/v100-sxm2.cost.csv"), &test_arena, &cost, &err), AR_OK,
+        "%s", err.text);
     return cost;
 }
 
@@ -37,7 +38,6 @@ Test(device_cost, a_measured_convolution_takes_its_measured_time)
                        1e-12);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_BACKWARD_WEIGHTS, AR_FP32, 8),
                        143e-6, 1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 Test(device_cost, above_the_measured_batches_an_image_adds_its_marginal_time)
@@ -48,7 +48,6 @@ Test(device_cost, above_the_measured_batches_an_image_adds_its_marginal_time)
     cr_expect_float_eq(marginal_s, 2007040 / 780e9, 1e-15);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 256),
                        48e-6 + 240 * marginal_s, 1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 Test(device_cost, a_shape_that_was_not_measured_takes_the_common_rate)
@@ -70,7 +69,6 @@ Test(device_cost, a_shape_that_was_not_measured_takes_the_common_rate)
     work.stride = 2; /* no Winograd */
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &work, AR_CONV_FORWARD, AR_FP32, 100),
                        27.24e-6 + 200.0 * 115605504 / 12.34e12, 1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 Test(device_cost, the_first_convolution_has_no_gradient_of_the_data)
@@ -84,7 +82,6 @@ Test(device_cost, the_first_convolution_has_no_gradient_of_the_data)
     cr_expect_float_eq(backward_s - first_backward_s,
                        ar_device_cost_conv_s(cost, &measured, AR_CONV_BACKWARD_DATA, AR_FP32, 64),
                        1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 static void expect_layer(enum ar_layer_kind kind, enum ar_precision precision, uint32_t batch,
@@ -97,7 +94,6 @@ static void expect_layer(enum ar_layer_kind kind, enum ar_precision precision, u
     ar_device_cost_layer_s(cost, &work, precision, batch, &forward_s, &backward_s);
     cr_expect_float_eq(forward_s, wanted_forward_s, 1e-12, "%s", ar_layer_kind_name(kind));
     cr_expect_float_eq(backward_s, wanted_backward_s, 1e-12, "%s", ar_layer_kind_name(kind));
-    ar_device_cost_destroy(cost);
 }
 
 Test(device_cost, memory_bound_layers_take_bytes_over_bandwidth_and_at_least_the_floor)
@@ -121,7 +117,6 @@ Test(device_cost, the_optimizer_moves_20_bytes_a_parameter)
     cr_expect_float_eq(ar_device_cost_optimizer_s(cost, AR_FP16, 25557032), 20.0 * 25557032 / 780e9,
                        1e-12);
     cr_expect_float_eq(ar_device_cost_optimizer_s(cost, AR_FP32, 1), 3 * 31.8e-6, 1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 /* A copy of the shipped table with another line for its convolutions. */
@@ -143,14 +138,13 @@ Test(device_cost, a_table_may_do_without_measured_convolutions_and_begin_with_a_
     struct ar_error err;
     const char *text = table_with("\xef\xbb\xbf# source = none measured");
     const char *path = test_write("plain.cost.csv", text, strlen(text));
-    cr_assert_eq(ar_device_cost_load(path, &cost, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
     remove(path);
     cr_expect_eq(cost->points.count, 0);
     cr_expect_str_eq(cost->source, "none measured");
     double marginal_s = ar_device_cost_marginal_s(cost, &measured, AR_CONV_FORWARD, AR_FP16);
     cr_expect_float_eq(ar_device_cost_conv_s(cost, &measured, AR_CONV_FORWARD, AR_FP16, 8),
                        5.44e-6 + 8 * marginal_s, 1e-12);
-    ar_device_cost_destroy(cost);
 }
 
 #define HEADER "quantity,precision,value,unit,source\n"
@@ -160,7 +154,7 @@ static void expect_refused(const char *text, const char *expected)
     struct ar_device_cost *cost = NULL;
     struct ar_error err;
     const char *path = test_write("x.cost.csv", text, strlen(text));
-    cr_expect_neq(ar_device_cost_load(path, &cost, &err), AR_OK);
+    cr_expect_neq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK);
     cr_expect_null(cost);
     cr_expect_not_null(strstr(err.text, expected), "found \"%s\"", err.text);
     remove(path);

@@ -9,6 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_arena.h"
+
+/* Of a test, which is a process. */
+static struct ar_arena test_arena;
+
 #define SHIPPED(file) AR_TEST_SOURCE_DIR "/traces/" file
 
 /* Tests run in parallel processes, hence the process number in the name. */

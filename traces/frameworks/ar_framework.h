@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+#include "ar_arena.h"
 #include "ar_setting.h"
 #include "ar_term.h"
 #include "ar_trace.h"
@@ -30,26 +31,23 @@ struct ar_term_value {
 };
 
 struct ar_framework {
-    char name[64];         /**< `none`, or the name of the file */
-    char description[160]; /**< "" if the file has none */
+    char name[64];           /**< `none`, or the name of the file */
+    const char *description; /**< "" if the file has none */
     struct ar_term_value terms[AR_TERMS_COUNT];
 };
 
 /** The framework `none`: all terms at their defaults. */
 void ar_framework_clear(struct ar_framework *framework);
 
-/** Reads a file; AR_NO_INPUT if there is none, else AR_BAD_DATA. Freed by ar_framework_destroy().
- */
-enum ar_status ar_framework_load(const char *path, struct ar_framework **framework,
-                                 struct ar_error *err);
+/** Reads a file into the arena; AR_NO_INPUT if there is none, else AR_BAD_DATA. */
+enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
+                                 struct ar_framework **framework, struct ar_error *err);
 
-/** A copy of `base` (NULL: of `none`) with `settings` of terms, each term at most once; `where` of
- * a setting becomes the source of its value. Freed by ar_framework_destroy(). */
+/** A copy of `base` (NULL: of `none`) in the arena, with `settings` of terms, each term at most
+ * once; `where` of a setting becomes the source of its value. */
 enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
-                                   struct ar_framework **framework, struct ar_error *err);
-
-/** Frees what ar_framework_load() or ar_framework_create() made; NULL is allowed. */
-void ar_framework_destroy(struct ar_framework *framework);
+                                   struct ar_arena *arena, struct ar_framework **framework,
+                                   struct ar_error *err);
 
 /** Sets the term of a text `KEY=VALUE`; `where` begins the error line and becomes the source. */
 enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,

@@ -9,6 +9,7 @@ void ar_framework_clear(struct ar_framework *framework)
 {
     memset(framework, 0, sizeof *framework);
     ar_copy_text(framework->name, sizeof framework->name, "none");
+    framework->description = "";
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         framework->terms[i].number = ar_term_default((enum ar_term)i);
     }

@@ -1,6 +1,5 @@
 /* Reads terms: from a file, and one by one from a command line. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
@@ -81,9 +80,10 @@ static enum ar_status set_all(struct ar_framework *framework, struct ar_settings
 }
 
 enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_settings settings,
-                                   struct ar_framework **framework, struct ar_error *err)
+                                   struct ar_arena *arena, struct ar_framework **framework,
+                                   struct ar_error *err)
 {
-    struct ar_framework *made = malloc(sizeof *made);
+    struct ar_framework *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the terms of a framework");
     }
@@ -92,81 +92,65 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
     } else {
         ar_framework_clear(made);
     }
-    enum ar_status status = set_all(made, settings, err);
-    if (status != AR_OK) {
-        ar_framework_destroy(made);
-        return status;
-    }
+    AR_TRY(set_all(made, settings, err));
     *framework = made;
     return AR_OK;
 }
 
-void ar_framework_destroy(struct ar_framework *framework)
-{
-    free(framework);
-}
+struct row {
+    const char *term, *value, *source;
+};
 
-static const char *const columns[] = {"term", "value", "source"};
-enum { TERM, VALUE, SOURCE, COLUMNS_COUNT };
+static const struct ar_column columns[] = {
+    AR_COLUMN(string, struct row, term, "term", "a term"),
+    AR_COLUMN(string, struct row, value, "value", "a value, or off"),
+    AR_COLUMN(string, struct row, source, "source", "where the value comes from"),
+};
 
-static enum ar_status read_row(const struct ar_csv *csv, size_t row, const size_t *places,
-                               bool *is_given, struct ar_framework *framework, struct ar_error *err)
+static const struct ar_column directives[] = {
+    AR_COLUMN(string, struct ar_framework, description, "description", "", .may_be_empty = true,
+              .may_be_missing = true),
+};
+
+static enum ar_status take_row(const struct ar_csv *csv, size_t number, const struct row *row,
+                               bool is_given[AR_TERMS_COUNT], struct ar_framework *framework,
+                               struct ar_error *err)
 {
-    char where[WHERE_SIZE];
-    const char *key = ar_csv_cell(csv, row, places[TERM]);
-    const char *source = ar_csv_cell(csv, row, places[SOURCE]);
+    char where[AR_CSV_WHERE];
+    char place[WHERE_SIZE];
     char shown[64];
-    enum ar_term term = ar_term_find(key, strlen(key));
-    snprintf(where, sizeof where, "%s:%llu", csv->path, (unsigned long long)csv->lines[row]);
+    enum ar_term term = ar_term_find(row->term, strlen(row->term));
+    ar_csv_where(csv, number, where);
     if (term == AR_TERMS_COUNT) {
-        return ar_term_report_unknown(where, ar_csv_show(key, shown), err);
+        return ar_term_report_unknown(where, ar_csv_show(row->term, shown), err);
     }
     if (is_given[term]) {
-        return ar_csv_cell_error(csv, row, places[TERM], "each term once", err);
-    }
-    if (source[0] == '\0') {
-        return ar_csv_cell_error(csv, row, places[SOURCE], "where the value comes from", err);
+        return ar_csv_error(csv, number, "term", "each term once", err);
     }
     is_given[term] = true;
-    snprintf(where, sizeof where, "%s:%llu: %s", csv->path, (unsigned long long)csv->lines[row],
-             key);
-    return set_term(framework, term, where, ar_csv_cell(csv, row, places[VALUE]), source, err);
+    snprintf(place, sizeof place, "%s: %s", where, row->term);
+    return set_term(framework, term, place, row->value, row->source, err);
 }
 
-static enum ar_status read_table(const struct ar_csv *csv, struct ar_framework *framework,
-                                 struct ar_error *err)
-{
-    static const char *const directives[] = {"description"};
-    size_t places[COLUMNS_COUNT];
-    bool is_given[AR_TERMS_COUNT] = {false};
-    AR_TRY(ar_csv_check_directives(csv, directives, 1, err));
-    AR_TRY(ar_csv_find_columns(csv, columns, COLUMNS_COUNT, places, err));
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        AR_TRY(read_row(csv, row, places, is_given, framework, err));
-    }
-    ar_copy_stem(framework->name, sizeof framework->name, csv->path,
-                 strstr(csv->path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");
-    ar_copy_text(framework->description, sizeof framework->description,
-                 ar_csv_directive_text(csv, "description", ""));
-    return AR_OK;
-}
-
-enum ar_status ar_framework_load(const char *path, struct ar_framework **framework,
-                                 struct ar_error *err)
+enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
+                                 struct ar_framework **framework, struct ar_error *err)
 {
     struct ar_csv *csv;
-    struct ar_arena arena = {NULL};
-    struct ar_framework *loaded = NULL;
-    AR_TRY(ar_csv_load(path, &arena, &csv, err));
-    enum ar_status status = ar_framework_create(NULL, (struct ar_settings){0}, &loaded, err);
-    if (status == AR_OK) {
-        status = read_table(csv, loaded, err);
+    struct ar_framework *made;
+    bool is_given[AR_TERMS_COUNT] = {false};
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));
+    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    ar_arena_end(&arena);
-    if (status != AR_OK) {
-        ar_framework_destroy(loaded);
-        return status;
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(directives), made, err));
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        AR_TRY(take_row(csv, i, &rows[i], is_given, made, err));
     }
-    *framework = loaded;
+    ar_copy_stem(made->name, sizeof made->name, path,
+                 strstr(path, ".framework.csv") != NULL ? ".framework.csv" : ".csv");
+    *framework = made;
     return AR_OK;
 }

@@ -78,15 +78,11 @@ enum ar_status ar_term_report_unknown(const char *where, const char *key, struct
 static enum ar_status parse_precision(const char *where, const char *text, double *number,
                                       struct ar_error *err)
 {
-    static const char *const names[] = {"same", "fp16", "fp32"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *number = i;
-            return AR_OK;
-        }
-    }
-    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected same, fp16 or fp32", where,
-                        text);
+    static const char *const names[] = {"same", "fp16", "fp32", NULL};
+    unsigned place;
+    AR_TRY(ar_parse_choice(where, text, names, &place, err));
+    *number = place;
+    return AR_OK;
 }
 
 /* Parses by the kind of the term. Times, rates and bytes are not yet within its limits. */

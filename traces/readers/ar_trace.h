@@ -28,7 +28,7 @@ struct ar_layer {
 
 struct ar_trace {
     char name[64];
-    char source[256]; /**< where the times come from, for reports; one line */
+    const char *source; /**< where the times come from, for reports */
     enum ar_precision precision;
     uint32_t batch;         /**< images per GPU and step */
     double optimizer_s;     /**< parameter update at the end of the step */
@@ -43,17 +43,10 @@ struct ar_trace {
     double kernel_floor_s;     /**< least time of a kernel, as it was used */
 };
 
-/** Copies a trace; freed by ar_trace_destroy(). */
-enum ar_status ar_trace_copy(const struct ar_trace *trace, struct ar_trace **copy,
-                             struct ar_error *err);
-
 /** Multiplies the gradient elements of every tensor, rounded to whole elements, at least 1; times
  * stay as they are: a model that is larger by this factor for the same compute. `scale` is above 0.
  * More than 2^50 elements in all are AR_USAGE and leave the trace as it was. */
 enum ar_status ar_trace_scale_gradients(struct ar_trace *trace, double scale, struct ar_error *err);
-
-/** Frees a trace; NULL is allowed. */
-void ar_trace_destroy(struct ar_trace *trace);
 
 /** Sums over the layers; compute_s is overhead + forward + backward + optimizer. */
 double ar_trace_forward_s(const struct ar_trace *trace);

@@ -27,37 +27,31 @@
 #include "ar_trace.h"
 
 struct ar_trace_file {
-    char *path; /**< for error lines */
+    const char *path; /**< for error lines */
     /** What the file says: of a work table all but the batch, the precision and the times, which
      * are 0. `trace.is_timed` tells the form. */
     struct ar_trace trace;
     struct ar_layer_work *work; /**< of each layer, for one image; NULL in a timed file */
 };
 
-/** Reads a trace file. A path that cannot be read is AR_NO_INPUT, contents that are wrong
- * AR_BAD_DATA, with file, line and column. Freed by ar_trace_file_destroy(). */
-enum ar_status ar_trace_file_load(const char *path, struct ar_trace_file **file,
-                                  struct ar_error *err);
+/** Reads a trace file into the arena. A path that cannot be read is AR_NO_INPUT, contents that are
+ * wrong AR_BAD_DATA, with file, line and column. */
+enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
+                                  struct ar_trace_file **file, struct ar_error *err);
 
-/** Frees a trace file; NULL is allowed. */
-void ar_trace_file_destroy(struct ar_trace_file *file);
-
-/** What is asked of a trace file. All zero: what a timed file has. */
+/** What is asked of a work file; a timed one has its own. */
 struct ar_trace_request {
-    uint32_t batch; /**< images per GPU; 0: the file's, which only a timed one has */
+    uint32_t batch; /**< images per GPU */
     enum ar_precision precision;
-    bool precision_is_given; /**< false: the file's, which only a timed one has */
-    /** Least time of a kernel instead of the cost table's, if `has_kernel_floor`; a timed trace has
-     * no use for it. */
+    /** Least time of a kernel instead of the cost table's, if `has_kernel_floor`. */
     bool has_kernel_floor;
     double kernel_floor_s;
 };
 
-/** Makes the trace of a batch and a precision. `cost` is needed by work files only, may be NULL and
- * is not kept. A timed file refuses a batch or precision other than its own; a work file refuses to
- * be without them or without a cost table (AR_USAGE). Freed by ar_trace_destroy(). */
+/** Makes the trace of a batch and a precision in the arena; the file stays as long as it is used.
+ * `cost` is needed by work files only, which refuse to be without it (AR_USAGE); it may be NULL. */
 enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
-                               const struct ar_trace_request *request, struct ar_trace **trace,
-                               struct ar_error *err);
+                               const struct ar_trace_request *request, struct ar_arena *arena,
+                               struct ar_trace **trace, struct ar_error *err);
 
 #endif

@@ -1,87 +1,97 @@
 /* compare_published ROOT: prints the tables of accuracy in README.md. ROOT is the source tree. */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "ar_record.h"
 #include "gpu_spread.h"
 
-static void print_training(const struct ar_throughput *rows, size_t rows_count, int one_gpu)
+struct line {
+    const char *framework, *hardware, *precision;
+    uint64_t gpus, batch;
+    double published, predicted, error_frac;
+};
+
+#define LIKE                                                                                       \
+    AR_COLUMN(count, struct line, batch, "batch", "", .heading = "batch"),                         \
+        AR_COLUMN(number, struct line, published, "published", "", .heading = "published"),        \
+        AR_COLUMN(number, struct line, predicted, "model", "", .heading = "model"),                \
+        AR_COLUMN(number, struct line, error_frac, "error", "", .heading = "error (%)",            \
+                  .factor = 100, .decimals = 1, .is_signed = true)
+
+static const struct ar_column training_columns[] = {
+    AR_COLUMN(string, struct line, framework, "framework", "", .heading = "framework"),
+    AR_COLUMN(string, struct line, hardware, "machine", "", .heading = "machine"),
+    AR_COLUMN(count, struct line, gpus, "gpus", "", .heading = "GPUs"),
+    AR_COLUMN(string, struct line, precision, "precision", "", .heading = "precision"),
+    LIKE,
+};
+
+static const struct ar_column forward_columns[] = {LIKE};
+
+#define SPREAD(field, name)                                                                        \
+    AR_COLUMN(number, struct ar_gpu_spread, field, name, "", .heading = name, .decimals = 4)
+
+static const struct ar_column spread_columns[] = {
+    AR_COLUMN(count, struct ar_gpu_spread, rows_count, "rows", "", .heading = "rows"),
+    SPREAD(median, "coefficient of variation"),
+    SPREAD(low, "lower quartile"),
+    SPREAD(high, "upper quartile"),
+};
+
+enum { ALL, ONE_GPU, NODES };
+
+static enum ar_status print_rows(const struct ar_throughput *rows, size_t count, int which,
+                                 struct ar_columns columns, struct ar_error *err)
 {
-    printf("| framework | machine | GPUs | precision | batch | published | model | error |\n"
-           "|---|---|--:|---|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < rows_count; i++) {
+    struct ar_records table;
+    ar_records_begin(&table, stdout, AR_FORMAT_MARKDOWN, columns);
+    for (size_t i = 0; i < count; i++) {
         const struct ar_throughput *row = &rows[i];
-        if ((row->gpus == 1) == (one_gpu != 0)) {
-            printf("| %s | %s | %" PRIu32 " | %s | %" PRIu32 " | %.0f | %.0f | %+.1f %% |\n",
-                   row->framework, row->hardware, row->gpus, ar_precision_name(row->precision),
-                   row->batch, row->published, row->predicted, 100 * ar_throughput_error_frac(row));
+        const struct line line = {.framework = row->framework,
+                                  .hardware = row->hardware,
+                                  .precision = ar_precision_name(row->precision),
+                                  .gpus = row->gpus,
+                                  .batch = row->batch,
+                                  .published = row->published,
+                                  .predicted = row->predicted,
+                                  .error_frac = ar_throughput_error_frac(row)};
+        if (which == ALL || (which == ONE_GPU) == (row->gpus == 1)) {
+            ar_records_add(&table, &line);
         }
     }
+    return ar_records_end(&table, err);
 }
 
-static void print_forward_only(const struct ar_throughput *rows, size_t rows_count)
-{
-    printf("| batch | published | model | error |\n|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < rows_count; i++) {
-        printf("| %" PRIu32 " | %.0f | %.0f | %+.1f %% |\n", rows[i].batch, rows[i].published,
-               rows[i].predicted, 100 * ar_throughput_error_frac(&rows[i]));
-    }
-}
-
-static enum ar_status print_spread(const struct ar_throughput *rows, size_t rows_count,
-                                   struct ar_error *err)
-{
-    static const enum ar_precision precisions[] = {AR_FP16, AR_FP32};
-    printf("| precision | rows | coefficient of variation | quartiles |\n|---|--:|--:|--:|\n");
-    for (size_t i = 0; i < 2; i++) {
-        struct ar_gpu_spread spread;
-        enum ar_status status =
-            ar_gpu_spread_estimate(rows, rows_count, precisions[i], &spread, err);
-        if (status != AR_OK) {
-            return status;
-        }
-        printf("| %s | %zu | %.4f | %.4f to %.4f |\n", ar_precision_name(precisions[i]),
-               spread.rows_count, spread.median, spread.low, spread.high);
-    }
-    return AR_OK;
-}
-
-static enum ar_status print_all(const char *root, struct ar_error *err)
+static enum ar_status print_all(const char *root, struct ar_arena *arena, struct ar_error *err)
 {
     struct ar_throughput *rows;
-    size_t rows_count;
-    enum ar_status status = ar_throughput_training(root, &rows, &rows_count, err);
-    if (status != AR_OK) {
-        return status;
+    size_t count;
+    struct ar_gpu_spread spreads[AR_PRECISIONS_COUNT];
+    AR_TRY(ar_throughput_training(root, arena, &rows, &count, err));
+    puts("Training on one GPU, images/s\n");
+    AR_TRY(print_rows(rows, count, ONE_GPU, AR_COLUMNS(training_columns), err));
+    puts("\nTraining on several GPUs of a node, images/s; the model has no communication\n");
+    AR_TRY(print_rows(rows, count, NODES, AR_COLUMNS(training_columns), err));
+    for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        AR_TRY(ar_gpu_spread_estimate(rows, count, (enum ar_precision)i, &spreads[i], err));
     }
-    printf("Training on one GPU, images/s\n\n");
-    print_training(rows, rows_count, 1);
-    printf("\nTraining on several GPUs of a node, images/s; the model has no communication\n\n");
-    print_training(rows, rows_count, 0);
-    printf("\nSpread of the GPUs of a node (gpu_spread.h)\n\n");
-    status = print_spread(rows, rows_count, err);
-    free(rows);
-    if (status != AR_OK) {
-        return status;
-    }
-    status = ar_throughput_forward_only(root, &rows, &rows_count, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    printf("\nForward only, one GPU, fp16, images/s\n\n");
-    print_forward_only(rows, rows_count);
-    free(rows);
-    return AR_OK;
+    puts("\nSpread of the GPUs of a node in fp16 and fp32 (gpu_spread.h)\n");
+    AR_TRY(ar_records_write(stdout, AR_FORMAT_MARKDOWN, AR_COLUMNS(spread_columns), spreads,
+                            AR_PRECISIONS_COUNT, sizeof spreads[0], err));
+    AR_TRY(ar_throughput_forward_only(root, arena, &rows, &count, err));
+    puts("\nForward only, one GPU, fp16, images/s\n");
+    return print_rows(rows, count, ALL, AR_COLUMNS(forward_columns), err);
 }
 
 int main(int argc, char **argv)
 {
     struct ar_error err;
+    struct ar_arena arena = {NULL};
     if (argc != 2) {
         fprintf(stderr, "usage: compare_published ROOT\n");
         return ar_status_exit_code(AR_USAGE);
     }
-    enum ar_status status = print_all(argv[1], &err);
+    enum ar_status status = print_all(argv[1], &arena, &err);
+    ar_arena_end(&arena);
     if (status != AR_OK) {
         fprintf(stderr, "compare_published: %s\n", err.text);
     }

@@ -7,11 +7,16 @@
 
 #define ROOT AR_TEST_SOURCE_DIR
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 static struct ar_throughput row_of(const char *framework, uint32_t gpus, double published)
 {
-    struct ar_throughput row = {
-        .precision = AR_FP32, .batch = 96, .gpus = gpus, .published = published};
-    snprintf(row.framework, sizeof row.framework, "%s", framework);
+    struct ar_throughput row = {.framework = framework,
+                                .hardware = "",
+                                .precision = AR_FP32,
+                                .batch = 96,
+                                .gpus = gpus,
+                                .published = published};
     return row;
 }
 
@@ -48,9 +53,9 @@ Test(gpu_spread, published_nodes_vary_by_two_percent)
     size_t rows_count;
     struct ar_gpu_spread spread;
     struct ar_error err;
-    cr_assert_eq(ar_throughput_training(ROOT, &rows, &rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_training(ROOT, &arena, &rows, &rows_count, &err), AR_OK, "%s",
+                 err.text);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP32, &spread, &err), AR_OK);
     cr_expect_float_eq(spread.median, 0.02, 0.0005);
     cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP16, &spread, &err), AR_OK);
-    free(rows);
 }

@@ -14,16 +14,11 @@ static inline enum ar_status test_trace(const char *path, const char *cost_path,
 {
     struct ar_trace_file *file = NULL;
     struct ar_device_cost *cost = NULL;
-    enum ar_status status = ar_trace_file_load(path, &file, err);
-    if (status == AR_OK && cost_path != NULL) {
-        status = ar_device_cost_load(cost_path, &cost, err);
+    AR_TRY(ar_trace_file_load(path, &test_arena, &file, err));
+    if (cost_path != NULL) {
+        AR_TRY(ar_device_cost_load(cost_path, &test_arena, &cost, err));
     }
-    if (status == AR_OK) {
-        status = ar_trace_create(file, cost, &request, trace, err);
-    }
-    ar_trace_file_destroy(file);
-    ar_device_cost_destroy(cost);
-    return status;
+    return ar_trace_create(file, cost, &request, &test_arena, trace, err);
 }
 
 static inline enum ar_status test_load(const char *text, size_t bytes, struct ar_trace **trace,

@@ -7,11 +7,14 @@
 
 #define ROOT AR_TEST_SOURCE_DIR
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 static struct ar_throughput *training(size_t *rows_count)
 {
     struct ar_throughput *rows = NULL;
     struct ar_error err;
-    cr_assert_eq(ar_throughput_training(ROOT, &rows, rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_training(ROOT, &arena, &rows, rows_count, &err), AR_OK, "%s",
+                 err.text);
     return rows;
 }
 
@@ -35,7 +38,6 @@ Test(throughput, one_gpu_training_in_mxnet_is_met_within_10_percent)
         }
     }
     cr_expect_eq(checked, 10);
-    free(rows);
 }
 
 Test(throughput, a_node_in_mxnet_is_met_within_14_percent_without_communication)
@@ -52,7 +54,6 @@ Test(throughput, a_node_in_mxnet_is_met_within_14_percent_without_communication)
         }
     }
     cr_expect_eq(checked, 32);
-    free(rows);
 }
 
 Test(throughput, single_precision_in_other_frameworks_is_met_within_13_percent)
@@ -64,7 +65,6 @@ Test(throughput, single_precision_in_other_frameworks_is_met_within_13_percent)
             cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.13, "%s", rows[i].framework);
         }
     }
-    free(rows);
 }
 
 Test(throughput, forward_only_is_met_within_10_percent_up_to_batch_64)
@@ -72,14 +72,14 @@ Test(throughput, forward_only_is_met_within_10_percent_up_to_batch_64)
     struct ar_throughput *rows;
     size_t rows_count;
     struct ar_error err;
-    cr_assert_eq(ar_throughput_forward_only(ROOT, &rows, &rows_count, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_throughput_forward_only(ROOT, &arena, &rows, &rows_count, &err), AR_OK, "%s",
+                 err.text);
     cr_expect_eq(rows_count, 8);
     for (size_t i = 0; i < rows_count; i++) {
         double max = rows[i].batch <= 64 ? 0.10 : 0.15;
         cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), max, "batch %u: %.1f", rows[i].batch,
                      rows[i].predicted);
     }
-    free(rows);
 }
 
 Test(throughput, a_missing_folder_is_one_error_line)
@@ -87,7 +87,8 @@ Test(throughput, a_missing_folder_is_one_error_line)
     struct ar_throughput *rows = NULL;
     size_t rows_count;
     struct ar_error err;
-    cr_expect_eq(ar_throughput_training("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
-    cr_expect_eq(ar_throughput_forward_only("/no/such", &rows, &rows_count, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_throughput_training("/no/such", &arena, &rows, &rows_count, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_throughput_forward_only("/no/such", &arena, &rows, &rows_count, &err),
+                 AR_NO_INPUT);
     cr_expect_null(rows);
 }

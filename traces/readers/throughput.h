@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 #include "ar_trace.h"
 
 /** One published figure beside the prediction. */
 struct ar_throughput {
-    char framework[64];
-    char hardware[64];
-    char batch_note[64];
+    const char *framework;
+    const char *hardware;
+    const char *batch_note; /**< NULL: none */
     enum ar_precision precision;
     uint32_t batch;
     uint32_t gpus;
@@ -27,14 +28,16 @@ struct ar_throughput {
 double ar_throughput_error_frac(const struct ar_throughput *row);
 
 /** Reads the published training figures that state a batch; `root` is the folder of the source
- * tree. `rows` is freed by the caller with free(). */
-enum ar_status ar_throughput_training(const char *root, struct ar_throughput **rows,
-                                      size_t *rows_count, struct ar_error *err);
+ * tree. All that is made belongs to the arena. */
+enum ar_status ar_throughput_training(const char *root, struct ar_arena *arena,
+                                      struct ar_throughput **rows, size_t *rows_count,
+                                      struct ar_error *err);
 
 /** The published forward-only figures. A benchmark of inference waits for every batch, so its time
  * is a constant and the work of the kernels: the constant is what the first row leaves over, no
  * kernel floor is applied, and bn has 2 passes. The first row is therefore met exactly. */
-enum ar_status ar_throughput_forward_only(const char *root, struct ar_throughput **rows,
-                                          size_t *rows_count, struct ar_error *err);
+enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *arena,
+                                          struct ar_throughput **rows, size_t *rows_count,
+                                          struct ar_error *err);
 
 #endif

@@ -2,38 +2,6 @@
 
 #include <assert.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum ar_status ar_trace_copy(const struct ar_trace *trace, struct ar_trace **copy,
-                             struct ar_error *err)
-{
-    size_t layers_bytes = trace->layers_count * sizeof *trace->layers;
-    size_t tensors_bytes = trace->tensors_count * sizeof *trace->tensor_elements;
-    struct ar_trace *made = malloc(sizeof *made);
-    struct ar_layer *layers = malloc(layers_bytes);
-    uint64_t *tensor_elements = malloc(tensors_bytes);
-    if (made == NULL || layers == NULL || tensor_elements == NULL) {
-        free(made);
-        free(layers);
-        free(tensor_elements);
-        return ar_error_no_memory(err, trace->name);
-    }
-    *made = *trace;
-    made->layers = memcpy(layers, trace->layers, layers_bytes);
-    made->tensor_elements = memcpy(tensor_elements, trace->tensor_elements, tensors_bytes);
-    *copy = made;
-    return AR_OK;
-}
-
-void ar_trace_destroy(struct ar_trace *trace)
-{
-    if (trace != NULL) {
-        free(trace->layers);
-        free(trace->tensor_elements);
-        free(trace);
-    }
-}
 
 double ar_trace_forward_s(const struct ar_trace *trace)
 {

@@ -1,71 +1,25 @@
 #include "ar_trace_file.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_csv.h"
 #include "ar_text.h"
 #include "trace_rows.h"
 
-static enum ar_status read_file(const struct ar_csv *csv, struct ar_trace_file *file,
-                                struct ar_error *err)
-{
-    bool is_work = ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs");
-    ar_copy_stem(file->trace.name, sizeof file->trace.name, csv->path, ".csv");
-    file->path = strdup(csv->path);
-    if (file->path == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
-    return is_work ? trace_rows_read_work(csv, &file->trace, &file->work, err)
-                   : trace_rows_read_timed(csv, &file->trace, err);
-}
-
-enum ar_status ar_trace_file_load(const char *path, struct ar_trace_file **file,
-                                  struct ar_error *err)
+enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
+                                  struct ar_trace_file **file, struct ar_error *err)
 {
     struct ar_csv *csv;
-    struct ar_arena arena = {NULL};
-    AR_TRY(ar_csv_load(path, &arena, &csv, err));
-    struct ar_trace_file *loaded = calloc(1, sizeof *loaded);
-    enum ar_status status =
-        loaded == NULL ? ar_error_no_memory(err, path) : read_file(csv, loaded, err);
-    ar_arena_end(&arena);
-    if (status != AR_OK) {
-        ar_trace_file_destroy(loaded);
-        return status;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct ar_trace_file *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    *file = loaded;
-    return AR_OK;
-}
-
-void ar_trace_file_destroy(struct ar_trace_file *file)
-{
-    if (file != NULL) {
-        free(file->path);
-        free(file->trace.layers);
-        free(file->trace.tensor_elements);
-        free(file->work);
-        free(file);
-    }
-}
-
-static enum ar_status check_timed(const struct ar_trace_file *file,
-                                  const struct ar_trace_request *request, struct ar_error *err)
-{
-    const struct ar_trace *trace = &file->trace;
-    if (request->batch != 0 && request->batch != trace->batch) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: measured at batch %" PRIu32 ", batch %" PRIu32
-                            " was asked for; expected the same",
-                            file->path, trace->batch, request->batch);
-    }
-    if (request->precision_is_given && request->precision != trace->precision) {
-        return ar_error_set(
-            err, AR_USAGE, "%s: measured in %s, %s was asked for; expected the same", file->path,
-            ar_precision_name(trace->precision), ar_precision_name(request->precision));
-    }
+    made->path = csv->path;
+    ar_copy_stem(made->trace.name, sizeof made->trace.name, path, ".csv");
+    AR_TRY(trace_rows_read(csv, arena, made, err));
+    *file = made;
     return AR_OK;
 }
 
@@ -73,16 +27,13 @@ static enum ar_status check_work(const struct ar_trace_file *file,
                                  const struct ar_device_cost *cost,
                                  const struct ar_trace_request *request, struct ar_error *err)
 {
-    const char *missing = request->batch == 0            ? "batch per GPU"
-                          : !request->precision_is_given ? "precision"
-                          : cost == NULL                 ? "device cost table"
-                                                         : NULL;
-    if (missing != NULL) {
+    if (cost == NULL) {
         return ar_error_set(err, AR_USAGE,
-                            "%s: states the work of one image; expected a %s to be given with it",
-                            file->path, missing);
+                            "%s: states the work of one image; expected a device cost table to be "
+                            "given with it",
+                            file->path);
     }
-    if (request->batch > AR_TRACE_BATCH_MAX) {
+    if (request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX) {
         return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
                             file->path, request->batch, AR_TRACE_BATCH_MAX);
     }
@@ -115,10 +66,6 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     trace->memory_Bps = table.value[AR_COST_MEMORY][precision];
     trace->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
     trace->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
-    if (snprintf(trace->source, sizeof trace->source, "%s, times from %s (%.150s)",
-                 file->trace.source, cost->name, cost->source) < 0) {
-        trace->source[0] = '\0'; /* cut where it is too long */
-    }
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         struct ar_layer *layer = &trace->layers[i];
         ar_device_cost_layer_s(&table, &file->work[i], precision, trace->batch, &layer->forward_s,
@@ -128,22 +75,37 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
         ar_device_cost_optimizer_s(&table, precision, ar_trace_gradient_elements(trace));
 }
 
-enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
-                               const struct ar_trace_request *request, struct ar_trace **trace,
-                               struct ar_error *err)
+/* The layers get times of their own; the tensors, too, may be changed. */
+static enum ar_status copy_trace(const struct ar_trace *trace, struct ar_arena *arena,
+                                 struct ar_trace **copy, struct ar_error *err)
 {
-    struct ar_trace *made;
-    AR_TRY(file->trace.is_timed ? check_timed(file, request, err)
-                                : check_work(file, cost, request, err));
-    AR_TRY(ar_trace_copy(&file->trace, &made, err));
-    if (!made->is_timed) {
-        add_times(file, cost, request, made);
+    struct ar_trace *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_layer *layers = ar_arena_alloc(arena, trace->layers_count, sizeof *layers);
+    uint64_t *elements = ar_arena_alloc(arena, trace->tensors_count, sizeof *elements);
+    if (made == NULL || layers == NULL || elements == NULL) {
+        return ar_error_no_memory(err, trace->name);
     }
-    enum ar_status status = check_seconds(file, made, err);
-    if (status != AR_OK) {
-        ar_trace_destroy(made);
-        return status;
+    *made = *trace;
+    made->layers = memcpy(layers, trace->layers, trace->layers_count * sizeof *layers);
+    made->tensor_elements =
+        memcpy(elements, trace->tensor_elements, trace->tensors_count * sizeof *elements);
+    *copy = made;
+    return AR_OK;
+}
+
+enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
+                               const struct ar_trace_request *request, struct ar_arena *arena,
+                               struct ar_trace **trace, struct ar_error *err)
+{
+    struct ar_trace *made = NULL;
+    AR_TRY(copy_trace(&file->trace, arena, &made, err));
+    if (!made->is_timed) {
+        AR_TRY(check_work(file, cost, request, err));
+        add_times(file, cost, request, made);
+        made->source = ar_arena_format(arena, "%s, times from %s (%s)", file->trace.source,
+                                       cost->name, cost->source);
     }
     *trace = made;
-    return AR_OK;
+    return made->source != NULL ? check_seconds(file, made, err)
+                                : ar_error_no_memory(err, "a trace");
 }

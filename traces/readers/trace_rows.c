@@ -1,3 +1,4 @@
+/* What both forms of trace file say: layers with their tensors, and times or work. */
 #include "trace_rows.h"
 
 #include <inttypes.h>
@@ -5,6 +6,68 @@
 #include <string.h>
 
 #include "ar_text.h"
+
+struct row {
+    struct ar_layer layer; /* without tensors */
+    const char *tensors;
+    struct ar_layer_work work;
+};
+
+#define ROW_COLUMNS                                                                                \
+    AR_COLUMN(text, struct row, layer.name, "layer", "a name of 1 to 63 characters"),              \
+        AR_COLUMN(string, struct row, tensors, "gradient_elements", "", .may_be_empty = true)
+
+#define SECONDS(owner, field, name, is_optional)                                                   \
+    AR_COLUMN(number, owner, field, name, "seconds >= 0", .max = AR_TRACE_SECONDS_MAX,             \
+              .may_be_missing = is_optional)
+
+static const struct ar_column timed_columns[] = {
+    ROW_COLUMNS,
+    SECONDS(struct row, layer.forward_s, "forward_s", false),
+    SECONDS(struct row, layer.backward_s, "backward_s", false),
+};
+
+static const struct ar_column timed_directives[] = {
+    AR_COLUMN(count, struct ar_trace, batch, "batch", "a whole number of images from 1 to 1000000",
+              .min = 1, .max = AR_TRACE_BATCH_MAX),
+    AR_COLUMN(choice, struct ar_trace, precision, "precision", "", .names = ar_precision_names),
+    SECONDS(struct ar_trace, optimizer_s, "optimizer_s", true),
+    SECONDS(struct ar_trace, step_overhead_s, "overhead_s", true),
+    AR_COLUMN(string, struct ar_trace, source, "source", "", .may_be_empty = true,
+              .may_be_missing = true),
+};
+
+static const char *const kind_names[] = {
+#define X(symbol, name) name,
+    AR_LAYER_KIND_LIST(X)
+#undef X
+        NULL};
+
+/* Amounts up to 2^50; sides and channels up to a million. */
+#define AMOUNT(field)                                                                              \
+    AR_COLUMN(count, struct row, work.field, #field, "a whole number from 0 to 2^50",              \
+              .max = AR_TRACE_ELEMENTS_MAX)
+#define SIDE(field) AR_COLUMN(count, struct row, work.field, #field, "", .max = 1000000)
+
+static const struct ar_column work_columns[] = {
+    ROW_COLUMNS,
+    AR_COLUMN(choice, struct row, work.kind, "kind", "", .names = kind_names),
+    AMOUNT(macs),
+    AMOUNT(input_elements),
+    AMOUNT(output_elements),
+    SIDE(width),
+    SIDE(channels_in),
+    SIDE(channels_out),
+    SIDE(kernel),
+    SIDE(stride),
+};
+
+static const struct ar_column work_directives[] = {
+    AR_COLUMN(string, struct ar_trace, source, "source", "", .may_be_empty = true,
+              .may_be_missing = true),
+};
+
+/* --- tensors ------------------------------------------------------------------------------ */
 
 /* One of `2048000+1000`; `*text` moves behind it. */
 static bool next_tensor(const char **text, uint64_t *elements)
@@ -25,22 +88,20 @@ static bool next_tensor(const char **text, uint64_t *elements)
     return true;
 }
 
-static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, size_t column,
+static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, const char *text,
                                   struct ar_trace *trace, struct ar_layer *layer,
                                   struct ar_error *err)
 {
-    const char *text = ar_csv_cell(csv, row, column);
     layer->tensors_first = trace->tensors_count;
     if (strcmp(text, "0") == 0) {
         return AR_OK;
     }
     while (*text != '\0') {
         if (!next_tensor(&text, &trace->tensor_elements[trace->tensors_count])) {
-            return ar_csv_cell_error(
-                csv, row, column,
-                "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
-                "none, each at most 2^50",
-                err);
+            return ar_csv_error(csv, row, "gradient_elements",
+                                "elements of each tensor joined by \"+\" (2048000+1000), 0 for "
+                                "none, each at most 2^50",
+                                err);
         }
         trace->tensors_count++;
         layer->tensors_count++;
@@ -49,16 +110,18 @@ static enum ar_status add_tensors(const struct ar_csv *csv, size_t row, size_t c
 }
 
 /* Tensors of all rows, and no fewer. */
-static size_t tensors_max(const struct ar_csv *csv, size_t column)
+static size_t tensors_max(const struct row *rows, size_t count)
 {
-    size_t count = csv->rows_count;
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        for (const char *text = ar_csv_cell(csv, row, column); *text != '\0'; text++) {
-            count += *text == '+';
+    size_t max = count;
+    for (size_t i = 0; i < count; i++) {
+        for (const char *text = rows[i].tensors; *text != '\0'; text++) {
+            max += *text == '+';
         }
     }
-    return count;
+    return max;
 }
+
+/* --- the whole ---------------------------------------------------------------------------- */
 
 static int compare_layers(const void *a, const void *b)
 {
@@ -68,10 +131,10 @@ static int compare_layers(const void *a, const void *b)
     return order != 0 ? order : (left > right) - (left < right);
 }
 
-static enum ar_status check_names(const struct ar_csv *csv, size_t name_column,
+static enum ar_status check_names(const struct ar_csv *csv, struct ar_arena *arena,
                                   const struct ar_trace *trace, struct ar_error *err)
 {
-    const struct ar_layer **sorted = calloc(trace->layers_count, sizeof *sorted);
+    const struct ar_layer **sorted = ar_arena_alloc(arena, trace->layers_count, sizeof *sorted);
     if (sorted == NULL) {
         return ar_error_no_memory(err, csv->path);
     }
@@ -79,15 +142,13 @@ static enum ar_status check_names(const struct ar_csv *csv, size_t name_column,
         sorted[i] = &trace->layers[i];
     }
     qsort(sorted, trace->layers_count, sizeof *sorted, compare_layers);
-    enum ar_status status = AR_OK;
-    for (uint32_t i = 1; status == AR_OK && i < trace->layers_count; i++) {
+    for (uint32_t i = 1; i < trace->layers_count; i++) {
         if (strcmp(sorted[i - 1]->name, sorted[i]->name) == 0) {
-            status = ar_csv_cell_error(csv, (size_t)(sorted[i] - trace->layers), name_column,
-                                       "each layer name once", err);
+            return ar_csv_error(csv, (size_t)(sorted[i] - trace->layers), "layer",
+                                "each layer name once", err);
         }
     }
-    free(sorted);
-    return status;
+    return AR_OK;
 }
 
 static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_trace *trace,
@@ -111,29 +172,72 @@ static enum ar_status check_tensors(const struct ar_csv *csv, const struct ar_tr
     return AR_OK;
 }
 
-enum ar_status trace_rows_read(const struct ar_csv *csv, const size_t *places,
-                               struct ar_trace *trace, struct ar_error *err)
+static enum ar_status take_layers(const struct ar_csv *csv, struct ar_arena *arena,
+                                  const struct row *rows, struct ar_trace *trace,
+                                  struct ar_error *err)
 {
+    trace->layers = ar_arena_alloc(arena, csv->rows_count, sizeof *trace->layers);
+    trace->tensor_elements =
+        ar_arena_alloc(arena, tensors_max(rows, csv->rows_count), sizeof *trace->tensor_elements);
+    if (trace->layers == NULL || trace->tensor_elements == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        struct ar_layer *layer = &trace->layers[trace->layers_count++];
+        *layer = rows[i].layer;
+        AR_TRY(add_tensors(csv, i, rows[i].tensors, trace, layer, err));
+    }
+    AR_TRY(check_names(csv, arena, trace, err));
+    return check_tensors(csv, trace, err);
+}
+
+static enum ar_status take_work(const struct ar_csv *csv, struct ar_arena *arena,
+                                const struct row *rows, struct ar_layer_work **work,
+                                struct ar_error *err)
+{
+    bool had_macs = false;
+    struct ar_layer_work *list = ar_arena_alloc(arena, csv->rows_count, sizeof *list);
+    if (list == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        list[i] = rows[i].work;
+        bool has_macs = list[i].kind == AR_LAYER_CONV || list[i].kind == AR_LAYER_FC;
+        if ((list[i].macs > 0) != has_macs) {
+            return ar_csv_error(csv, i, "macs",
+                                has_macs ? "more than 0 for conv and fc"
+                                         : "0 for a layer that is neither conv nor fc",
+                                err);
+        }
+        list[i].is_first = has_macs && !had_macs;
+        had_macs = had_macs || has_macs;
+    }
+    *work = list;
+    return AR_OK;
+}
+
+enum ar_status trace_rows_read(const struct ar_csv *csv, struct ar_arena *arena,
+                               struct ar_trace_file *file, struct ar_error *err)
+{
+    struct ar_trace *trace = &file->trace;
+    bool is_work = ar_csv_has_column(csv, "kind") || ar_csv_has_column(csv, "macs");
+    trace->is_timed = !is_work;
+    trace->source = is_work ? "work table" : "not stated in the file";
+    AR_TRY(ar_csv_read_directives(
+        csv, is_work ? AR_COLUMNS(work_directives) : AR_COLUMNS(timed_directives), trace, err));
+    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        rows[i].tensors = "";
+    }
+    AR_TRY(ar_csv_read_rows(csv, is_work ? AR_COLUMNS(work_columns) : AR_COLUMNS(timed_columns),
+                            rows, sizeof *rows, err));
     if (csv->rows_count == 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": no layers follow the header",
                             csv->path, csv->header_line);
     }
-    trace->layers = calloc(csv->rows_count, sizeof *trace->layers);
-    trace->tensor_elements =
-        calloc(tensors_max(csv, places[TRACE_TENSORS]), sizeof *trace->tensor_elements);
-    if (trace->layers == NULL || trace->tensor_elements == NULL) {
-        return ar_error_no_memory(err, csv->path);
-    }
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        const char *name = ar_csv_cell(csv, row, places[TRACE_LAYER]);
-        struct ar_layer *layer = &trace->layers[trace->layers_count++];
-        if (name[0] == '\0' || strlen(name) >= sizeof layer->name) {
-            return ar_csv_cell_error(csv, row, places[TRACE_LAYER], "a name of 1 to 63 characters",
-                                     err);
-        }
-        ar_copy_text(layer->name, sizeof layer->name, name);
-        AR_TRY(add_tensors(csv, row, places[TRACE_TENSORS], trace, layer, err));
-    }
-    AR_TRY(check_names(csv, places[TRACE_LAYER], trace, err));
-    return check_tensors(csv, trace, err);
+    AR_TRY(take_layers(csv, arena, rows, trace, err));
+    return is_work ? take_work(csv, arena, rows, &file->work, err) : AR_OK;
 }
