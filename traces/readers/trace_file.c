@@ -105,7 +105,10 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
         made->source = ar_arena_format(arena, "%s, times from %s (%s)", file->trace.source,
                                        cost->name, cost->source);
     }
+    if (made->source == NULL) {
+        return ar_error_no_memory(err, "a trace");
+    }
+    AR_TRY(check_seconds(file, made, err));
     *trace = made;
-    return made->source != NULL ? check_seconds(file, made, err)
-                                : ar_error_no_memory(err, "a trace");
+    return AR_OK;
 }
