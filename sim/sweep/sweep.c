@@ -194,6 +194,7 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
     const struct sweep_request *request = sweep->request;
     const struct space *space = sweep->space;
     size_t estimates = 0;
+    struct sweep_bests bests;
     if (request->directory != NULL) {
         AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
         if (space->points_count == space->steps_count &&
@@ -204,10 +205,12 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
         }
     }
     if (request->is_best) {
-        return sweep_print_best(space, &sweep->journal, request->format, err);
+        AR_TRY(sweep_find_bests(space, &sweep->journal, &sweep->arena, &bests, err));
     }
-    AR_TRY(sweep_print(space, &sweep->journal, request->format, &estimates, err));
-    ar_note_estimates(request->notes, estimates, space->points_count);
+    AR_TRY(sweep_print(space, &sweep->journal, request->format, request->is_best ? &bests : NULL,
+                       &estimates, err));
+    ar_note_estimates(request->notes, estimates,
+                      request->is_best ? bests.count : space->points_count);
     return AR_OK;
 }
 

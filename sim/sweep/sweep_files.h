@@ -18,14 +18,21 @@ enum ar_status sweep_files_write(const char *directory, const struct space *spac
 
 bool sweep_files_has_payload(const char *directory);
 
-/** Writes all rows to stdout. A table has a column in front for every axis with several values,
- * but for the engine, which it has anyway. `estimates` counts the rows that say approximate. */
-enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_format format, size_t *estimates, struct ar_error *err);
+/** The fastest steps, one for each GPU count and combination of conditions (variants.h). */
+struct sweep_bests {
+    const uint32_t *points;
+    size_t count;
+};
 
-/** Writes the fastest step of each GPU count and combination of conditions (variants.h) to stdout.
- */
-enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
-                                enum ar_format format, struct ar_error *err);
+enum ar_status sweep_find_bests(const struct space *space, const struct journal *journal,
+                                struct ar_arena *arena, struct sweep_bests *bests,
+                                struct ar_error *err);
+
+/** Writes all rows to stdout, or the best. A table has a column in front for every axis with
+ * several values, but for the engine, which it has anyway. `estimates` counts the rows that are not
+ * exact. */
+enum ar_status sweep_print(const struct space *space, const struct journal *journal,
+                           enum ar_format format, const struct sweep_bests *bests,
+                           size_t *estimates, struct ar_error *err);
 
 #endif

@@ -1,5 +1,4 @@
 /* The rows of a sweep on stdout: all, or the best. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +22,7 @@ struct printer {
     struct shown shown;
     bool has_begun;
     bool is_bare; /* of the table begun last */
+    size_t estimates;
 };
 
 /* The value without its `KEY=`, which is the head of the column. */
@@ -86,50 +86,38 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     return AR_OK;
 }
 
-static enum ar_status create(const struct space *space, const struct journal *journal,
-                             enum ar_format format, struct printer **printer, struct ar_error *err)
+static enum ar_status print_rows(struct printer *printer, const uint32_t *points, size_t count,
+                                 struct ar_error *err)
 {
-    *printer = calloc(1, sizeof **printer);
-    if (*printer == NULL) {
-        return ar_error_no_memory(err, "the printed rows");
+    for (uint32_t i = 0; !ferror(stdout) && i < count; i++) {
+        AR_TRY(print_row(printer, points != NULL ? points[i] : i, err));
+        printer->estimates += printer->shown.row.exact == 0;
     }
-    (*printer)->space = space;
-    (*printer)->journal = journal;
-    (*printer)->format = format;
+    if (!printer->has_begun) {
+        begin(printer, false); /* an empty list has a head too */
+    }
     return AR_OK;
 }
 
-/* Nothing printed yet is an empty list, which has a head too. */
-static enum ar_status end(struct printer *printer, enum ar_status status, struct ar_error *err)
+enum ar_status sweep_print(const struct space *space, const struct journal *journal,
+                           enum ar_format format, const struct sweep_bests *bests,
+                           size_t *estimates, struct ar_error *err)
 {
     struct ar_error later;
-    if (!printer->has_begun) {
-        begin(printer, false);
+    struct printer *printer = calloc(1, sizeof *printer);
+    if (printer == NULL) {
+        return ar_error_no_memory(err, "the printed rows");
     }
+    printer->space = space;
+    printer->journal = journal;
+    printer->format = format;
+    enum ar_status status = print_rows(printer, bests != NULL ? bests->points : NULL,
+                                       bests != NULL ? bests->count : space->points_count, err);
     enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);
+    *estimates = printer->estimates;
     free(printer);
     return status == AR_OK ? ended : status;
 }
-
-enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_format format, size_t *estimates, struct ar_error *err)
-{
-    struct printer *printer;
-    enum ar_status status = AR_OK;
-    AR_TRY(create(space, journal, format, &printer, err));
-    *estimates = 0;
-    for (uint32_t i = 0; status == AR_OK && !ferror(stdout) && i < space->points_count; i++) {
-        status = print_row(printer, i, err);
-        *estimates += status == AR_OK && printer->shown.row.exact == 0;
-    }
-    return end(printer, status, err);
-}
-
-/* The fastest step of a GPU count under a condition. */
-struct best {
-    uint32_t point;
-    double iteration_s; /* INFINITY: none yet */
-};
 
 static size_t find_count(const struct space *space, uint64_t gpus)
 {
@@ -140,50 +128,35 @@ static size_t find_count(const struct space *space, uint64_t gpus)
     return index;
 }
 
-static enum ar_status find_best(const struct space *space, const struct journal *journal,
-                                struct best *bests, struct ar_error *err)
+enum ar_status sweep_find_bests(const struct space *space, const struct journal *journal,
+                                struct ar_arena *arena, struct sweep_bests *bests,
+                                struct ar_error *err)
 {
     struct ar_row row;
+    size_t count = space->variants.count * space->gpus_count;
+    uint32_t *points = ar_arena_alloc(arena, count, sizeof *points);
+    double *times_s = ar_arena_alloc(arena, count, sizeof *times_s); /* 0: none yet */
+    if (points == NULL || times_s == NULL) {
+        return ar_error_no_memory(err, "the best rows");
+    }
     for (uint32_t i = 0; i < space->steps_count; i++) {
         const struct point *point = &space->points[i];
-        size_t condition = variants_condition(&space->variants, point->variant);
-        struct best *best = &bests[condition * space->gpus_count +
-                                   find_count(space, ar_shape_ranks(&point->shape))];
+        size_t place = variants_condition(&space->variants, point->variant) * space->gpus_count +
+                       find_count(space, ar_shape_ranks(&point->shape));
         if (!journal->is_ok[i]) {
             continue;
         }
         AR_TRY(journal_read_row(journal, i, &row, err));
-        if (row.iteration_s < best->iteration_s) {
-            *best = (struct best){i, row.iteration_s};
+        if (times_s[place] == 0 || row.iteration_s < times_s[place]) {
+            points[place] = i;
+            times_s[place] = row.iteration_s;
+        }
+    }
+    *bests = (struct sweep_bests){.points = points};
+    for (size_t i = 0; i < count; i++) {
+        if (times_s[i] > 0) {
+            points[bests->count++] = points[i];
         }
     }
     return AR_OK;
-}
-
-static enum ar_status print_bests(struct printer *printer, struct best *bests, size_t count,
-                                  struct ar_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        bests[i].iteration_s = INFINITY;
-    }
-    AR_TRY(find_best(printer->space, printer->journal, bests, err));
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(bests[i].iteration_s)) {
-            AR_TRY(print_row(printer, bests[i].point, err));
-        }
-    }
-    return AR_OK;
-}
-
-enum ar_status sweep_print_best(const struct space *space, const struct journal *journal,
-                                enum ar_format format, struct ar_error *err)
-{
-    struct printer *printer;
-    size_t count = space->variants.count * space->gpus_count;
-    AR_TRY(create(space, journal, format, &printer, err));
-    struct best *bests = malloc(count * sizeof *bests);
-    enum ar_status status = bests != NULL ? print_bests(printer, bests, count, err)
-                                          : ar_error_no_memory(err, "the best rows");
-    free(bests);
-    return end(printer, status, err);
 }
