@@ -146,7 +146,7 @@ enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column,
                             uint64_t max, const char *expected, uint64_t *count,
                             struct ar_error *err);
 
-/** `text` made fit for an error line: cut at 40 bytes. Returns `shown`. */
+/** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */
 const char *ar_csv_show(const char *text, char shown[64]);
 
 /** Writes a cell, behind a comma unless it is the first of its line; in quotes where ar_csv_load()

@@ -12,8 +12,13 @@
 const char *ar_csv_show(const char *text, char shown[64])
 {
     snprintf(shown, 64, "%.40s%s", text, strlen(text) > 40 ? "..." : "");
-    for (char *letter = shown; *letter != '\0'; letter++) {
-        *letter = (unsigned char)*letter < 0x20 ? '?' : *letter; /* ends of lines in quotes */
+    size_t size;
+    for (char *letter = shown; *letter != '\0'; letter += size) {
+        size = ar_utf8_size(letter);
+        if (size == 0 || (unsigned char)*letter < 0x20) {
+            *letter = '?'; /* no text, or the end of a line in quotes */
+            size = 1;
+        }
     }
     return shown;
 }

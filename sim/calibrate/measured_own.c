@@ -29,14 +29,9 @@ bool measured_run_is_own(const struct ar_log *run)
 /* `window: 8 slots of at most 262144 bytes` */
 uint32_t measured_own_window(const struct ar_logs *logs)
 {
-    for (size_t i = 0; i < logs->facts_count; i++) {
-        const char *value = logs->facts[i].value;
-        if (strcmp(logs->facts[i].key, "window") == 0 && isdigit((unsigned char)value[0])) {
-            unsigned long window = strtoul(value, NULL, 10);
-            return window <= AR_WINDOW_MAX ? (uint32_t)window : 0;
-        }
-    }
-    return 0;
+    const char *text = logs->csv != NULL ? ar_csv_directive_text(logs->csv, "window", "") : "";
+    unsigned long window = isdigit((unsigned char)text[0]) ? strtoul(text, NULL, 10) : 0;
+    return window <= AR_WINDOW_MAX ? (uint32_t)window : 0;
 }
 
 static enum ar_status find_shape(const char *where, const struct ar_log *run, uint32_t gpus,

@@ -72,7 +72,10 @@ struct ar_log_timing {
     double time_s;    /**< NaN if not measured, otherwise above zero */
     double algbw_Bps; /**< as printed; NaN if not */
     double busbw_Bps; /**< as printed; NaN if not */
-    int64_t wrong;    /**< elements with a wrong result; -1 if not checked */
+    /** Half a unit of the last printed digit of these three: the true value lies that far around.
+     */
+    double time_half_s, algbw_half_Bps, busbw_half_Bps;
+    double wrong; /**< elements with a wrong result; NaN if not checked */
 };
 
 enum { AR_LOG_WORD = 24 };
@@ -83,6 +86,7 @@ struct ar_log_row {
     uint64_t count;             /**< elements; 0 if not said */
     char datatype[AR_LOG_WORD]; /**< as printed (`float`, `half`, `float16`); may be empty */
     char redop[AR_LOG_WORD];    /**< `sum`, `max`, ...; empty or `none` */
+    double root;                /**< rank as printed, -1 for none; NaN if not said */
     struct ar_log_timing out_of_place;
     struct ar_log_timing in_place;
     uint64_t repetitions; /**< 0 if not said */
@@ -117,18 +121,14 @@ struct ar_log {
     uint32_t channels;
     struct ar_log_row *rows;
     size_t rows_count;
-    size_t rows_capacity; /**< private */
 };
 
 struct ar_logs {
-    char *path;
+    const char *path;
     struct ar_log *runs;
     size_t runs_count;
-    size_t runs_capacity; /**< private */
-    /** The `# key: value` lines of a CSV file; the key of other comments is empty. */
-    const struct ar_csv_directive *facts;
-    size_t facts_count;
-    struct ar_arena arena; /**< private: of the file that the facts belong to */
+    const struct ar_csv *csv; /**< of a CSV file, with its `# key: value` lines; else NULL */
+    struct ar_arena arena;    /**< private: of the path and the CSV file */
 };
 
 /** Reads a file (or a pipe) in any of the formats. Freed by ar_logs_destroy(). On success at least

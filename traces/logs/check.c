@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,11 +47,10 @@ static enum ar_status check_rows(const struct ar_log *run, struct ar_error *err)
 {
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
-        int64_t wrong = row->out_of_place.wrong > 0 ? row->out_of_place.wrong : row->in_place.wrong;
+        double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
         if (wrong > 0) {
             return refuse(run, row->line, err,
-                          "%" PRId64 " elements came out wrong; expected a run with right results",
-                          wrong);
+                          "%.0f elements came out wrong; expected a run with right results", wrong);
         }
         if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
             strcmp(row->redop, run->rows[0].redop) != 0) {

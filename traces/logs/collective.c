@@ -1,4 +1,5 @@
 #include <assert.h>
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -71,14 +72,15 @@ double ar_log_busbw_factor(enum ar_log_collective collective, uint32_t ranks)
     return numerator > 0 ? numerator * (ranks - 1) / ranks : 1;
 }
 
-enum ar_log_collective ar_collective_of_name(struct ar_span name)
+enum ar_log_collective ar_collective_of_name(const char *name)
 {
+    const char *perf = strstr(name, "_perf");
+    const char *end = perf != NULL ? perf : name + strcspn(name, " ");
     char plain[32];
     size_t used = 0;
-    for (size_t i = 0; i < name.bytes && used + 1 < sizeof plain; i++) {
-        char c = name.at[i];
-        if ((c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z')) {
-            plain[used++] = (char)(c | 0x20);
+    for (; name < end && used + 1 < sizeof plain; name++) {
+        if (isalpha((unsigned char)*name)) {
+            plain[used++] = (char)tolower((unsigned char)*name);
         }
     }
     plain[used] = '\0';
@@ -90,7 +92,8 @@ enum ar_log_collective ar_collective_of_name(struct ar_span name)
     return strcmp(plain, "bcast") == 0 ? AR_LOG_BROADCAST : AR_LOG_OTHER;
 }
 
-uint32_t ar_datatype_bytes(const char *name)
+/* Bytes of one element of a datatype by its name in nccl-tests; 0 if unknown. */
+static uint32_t datatype_bytes(const char *name)
 {
     static const struct {
         const char *name;
@@ -109,47 +112,43 @@ uint32_t ar_datatype_bytes(const char *name)
     return 0;
 }
 
-struct ar_printed ar_printed_times(struct ar_printed printed, double factor)
+/* Whether a printed bandwidth can be the rounded value of `factor` times size over time. The slack
+ * beyond the rounding of the digits is of bandwidths that passed through single precision. */
+static bool fits(double size_bytes, double factor, const struct ar_log_timing *timing,
+                 double bandwidth_Bps, double half_Bps)
 {
-    return (struct ar_printed){printed.value * factor, printed.half_digit * factor};
+    const double slack = 1e-6;
+    double shortest_s = timing->time_s - timing->time_half_s;
+    double min_Bps = factor * size_bytes / (timing->time_s + timing->time_half_s);
+    double max_Bps = shortest_s > 0 ? factor * size_bytes / shortest_s : INFINITY;
+    return isnan(timing->time_s) || isnan(bandwidth_Bps) ||
+           (bandwidth_Bps + half_Bps >= min_Bps * (1 - slack) &&
+            bandwidth_Bps - half_Bps <= max_Bps * (1 + slack));
 }
 
-/* The slack beyond the rounding of the digits: bandwidths that passed through single precision. */
-static const double slack = 1e-6;
-
-/* Whether `printed` can be the rounded value of something from `min` to `max`. */
-static bool can_be(struct ar_printed printed, double min, double max)
+static bool busbw_fits(double size_bytes, double factor, const struct ar_log_timing *timing)
 {
-    return isnan(printed.value) || (printed.value + printed.half_digit >= min * (1 - slack) &&
-                                    printed.value - printed.half_digit <= max * (1 + slack));
-}
-
-/* Whether busbw is `factor` times the algbw that size and time give. */
-static bool fits(double size_bytes, double factor, struct ar_printed time, struct ar_printed bw)
-{
-    double shortest = time.value - time.half_digit;
-    double max = shortest > 0 ? factor * size_bytes / shortest : INFINITY;
-    return isnan(time.value) ||
-           can_be(bw, factor * size_bytes / (time.value + time.half_digit), max);
+    return fits(size_bytes, factor, timing, timing->busbw_Bps, timing->busbw_half_Bps);
 }
 
 /* OSU and single numbers print no elements; a row of no bytes fits anything. */
 static bool count_fits(const struct facts *facts, uint32_t ranks, const struct ar_log_row *row)
 {
-    double element_bytes = ar_datatype_bytes(row->datatype);
+    double element_bytes = datatype_bytes(row->datatype);
     double parts = facts->is_count_of_one_rank ? ranks : 1;
     double bytes = (double)row->count * element_bytes * parts;
     return element_bytes == 0 || parts == 0 || bytes == (double)row->payload_bytes;
 }
 
-bool ar_collective_explains(enum ar_log_collective collective, uint32_t ranks,
-                            const struct ar_log_row *row, int64_t root,
-                            const struct ar_row_digits digits[2], bool is_busbw_ignored)
+/* Whether a row can be of a collective: by elements against bytes, operation, root, and unless
+ * `is_busbw_ignored` the ratio of bandwidths. */
+static bool explains(enum ar_log_collective collective, uint32_t ranks,
+                     const struct ar_log_row *row, bool is_busbw_ignored)
 {
     const struct facts *facts = &table[collective];
     bool has_operation = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
-    bool has_root = root != INT64_MIN && root >= 0;
-    bool is_root_unknown = root == INT64_MIN && !facts->has_root;
+    bool has_root = row->root >= 0;
+    bool is_root_unknown = isnan(row->root) && !facts->has_root;
     if (facts->is_rank_to_rank || has_operation != facts->has_operation ||
         (!is_root_unknown && has_root != facts->has_root) || !count_fits(facts, ranks, row)) {
         return false;
@@ -159,45 +158,74 @@ bool ar_collective_explains(enum ar_log_collective collective, uint32_t ranks,
     }
     double size_bytes = (double)row->payload_bytes;
     double factor = ar_log_busbw_factor(collective, ranks);
-    return fits(size_bytes, factor, digits[0].time, digits[0].busbw) &&
-           fits(size_bytes, factor, digits[1].time, digits[1].busbw);
+    return busbw_fits(size_bytes, factor, &row->out_of_place) &&
+           busbw_fits(size_bytes, factor, &row->in_place);
 }
 
-static enum ar_status contradiction(const struct ar_log *run, const struct ar_log_row *row,
-                                    const char *what, double found_Bps, double time_s,
-                                    double expected_Bps, struct ar_error *err)
+static bool explains_all(enum ar_log_collective collective, const struct ar_log *run,
+                         bool is_busbw_ignored)
 {
-    char ranks[64] = "";
-    if (strstr(what, "busbw") != NULL) {
+    size_t i = 0;
+    while (i < run->rows_count &&
+           explains(collective, run->ranks, &run->rows[i], is_busbw_ignored)) {
+        i++;
+    }
+    return i == run->rows_count;
+}
+
+enum ar_log_collective ar_collective_infer(const struct ar_log *run, enum ar_log_collective hint)
+{
+    for (int is_busbw_ignored = 0; is_busbw_ignored < 2; is_busbw_ignored++) {
+        if (explains_all(hint, run, is_busbw_ignored)) {
+            return hint;
+        }
+        for (enum ar_log_collective i = AR_LOG_ALL_REDUCE; i <= AR_LOG_SCATTER; i++) {
+            if (explains_all(i, run, is_busbw_ignored)) {
+                return i;
+            }
+        }
+    }
+    return AR_LOG_OTHER;
+}
+
+/* Refuses a bandwidth that is not `factor` times size over time. */
+static enum ar_status contradiction(const struct ar_log *run, const struct ar_log_row *row,
+                                    const struct ar_log_timing *timing, bool is_busbw,
+                                    double factor, struct ar_error *err)
+{
+    char ranks[32] = "";
+    if (is_busbw) {
         snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
     }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
-                        "%" PRIu64 " bytes%s takes %.6g us",
-                        run->path, row->line, what, found_Bps / 1e9, expected_Bps / 1e9,
-                        ar_log_collective_name(run->collective), row->payload_bytes, ranks,
-                        time_s * 1e6);
+    return ar_error_set(
+        err, AR_BAD_DATA,
+        "%s:%" PRIu64 ": %s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+        "%" PRIu64 " bytes%s takes %.6g us",
+        run->path, row->line, timing == &row->in_place ? "in-place" : "out-of-place",
+        is_busbw ? "busbw" : "algbw", (is_busbw ? timing->busbw_Bps : timing->algbw_Bps) / 1e9,
+        factor * (double)row->payload_bytes / timing->time_s / 1e9,
+        ar_log_collective_name(run->collective), row->payload_bytes, ranks, timing->time_s * 1e6);
 }
 
-enum ar_status ar_log_check_digits(const struct ar_log *run, const struct ar_log_row *row,
-                                   const struct ar_row_digits digits[2], struct ar_error *err)
+static enum ar_status check_timing(const struct ar_log *run, const struct ar_log_row *row,
+                                   const struct ar_log_timing *timing, struct ar_error *err)
 {
-    if (run->collective == AR_LOG_OTHER) {
-        return AR_OK; /* its bandwidths may be anything: hypercube counts (N-1)/N of the bytes */
-    }
     double size_bytes = (double)row->payload_bytes;
+    if (!fits(size_bytes, 1, timing, timing->algbw_Bps, timing->algbw_half_Bps)) {
+        return contradiction(run, row, timing, false, 1, err);
+    }
     double factor = run->ranks > 0 ? ar_log_busbw_factor(run->collective, run->ranks) : NAN;
-    for (int i = 0; i < 2; i++) {
-        const struct ar_row_digits *at = &digits[i];
-        if (!fits(size_bytes, 1, at->time, at->algbw)) {
-            return contradiction(run, row, i == 0 ? "out-of-place algbw" : "in-place algbw",
-                                 at->algbw.value, at->time.value, size_bytes / at->time.value, err);
-        }
-        if (!isnan(factor) && !fits(size_bytes, factor, at->time, at->busbw)) {
-            return contradiction(run, row, i == 0 ? "out-of-place busbw" : "in-place busbw",
-                                 at->busbw.value, at->time.value,
-                                 factor * size_bytes / at->time.value, err);
-        }
+    return isnan(factor) || busbw_fits(size_bytes, factor, timing)
+               ? AR_OK
+               : contradiction(run, row, timing, true, factor, err);
+}
+
+enum ar_status ar_log_check_bandwidths(const struct ar_log *run, struct ar_error *err)
+{
+    /* Bandwidths of others may be anything: hypercube counts (N-1)/N of the bytes. */
+    for (size_t i = 0; i < run->rows_count && run->collective != AR_LOG_OTHER; i++) {
+        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].out_of_place, err));
+        AR_TRY(check_timing(run, &run->rows[i], &run->rows[i].in_place, err));
     }
     return AR_OK;
 }

@@ -2,12 +2,14 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "build.h"
+#include "ar_text.h"
+#include "collective.h"
+#include "column.h"
+#include "log.h"
 #include "nccl_run.h"
-#include "readers.h"
+#include "words.h"
 
 /* One document of nccl-tests -J. jansson does not keep the lines of values, so errors name the
  * record and the line on which the document begins. */
@@ -24,131 +26,104 @@ static enum ar_status fail(const struct reader *reader, const char *what, const 
                         reader->logs->path, reader->line, what, expected);
 }
 
-/* A member under one of two names: early versions misspelt some. */
-static json_t *member(const json_t *object, const char *name, const char *misspelt)
-{
-    json_t *value = json_object_get(object, name);
-    return value == NULL && misspelt != NULL ? json_object_get(object, misspelt) : value;
-}
+/* Early versions misspelt some. */
+static const struct ar_log_column record_columns[] = {
+    AR_LOG_ROW(count, count, "count"),
+    AR_LOG_ROW(word, datatype, "type"),
+    AR_LOG_ROW(word, redop, "redop"),
+    AR_LOG_ROW_NUMBER(root, "root", 1),
+    AR_LOG_ROW(count, repetitions, "actual_iterations"),
+};
+static const struct ar_log_column timing_columns[] = {
+    AR_LOG_TIMING(time_s, "time", 1e-6),     AR_LOG_TIMING(algbw_Bps, "algbw", 1e9),
+    AR_LOG_TIMING(algbw_Bps, "alg_bw", 1e9), AR_LOG_TIMING(busbw_Bps, "busbw", 1e9),
+    AR_LOG_TIMING(busbw_Bps, "bus_bw", 1e9), AR_LOG_TIMING(wrong, "nwrong", 0),
+};
 
-static struct ar_span span_of(const json_t *string)
+/* A value as a text: numbers, which may be strings, have six decimals unless they are counts. */
+static const char *text_of(const json_t *value, bool is_count, char text[AR_LOG_TEXT])
 {
-    return (struct ar_span){json_string_value(string), json_string_length(string)};
-}
-
-/* A number that may be a string, as `root` and `nan` are. */
-static bool number_of(const json_t *value, double *number)
-{
-    double half_digit;
-    if (json_is_number(value)) {
-        *number = json_number_value(value);
-        return true;
-    }
-    return json_is_string(value) &&
-           ar_span_number(ar_span_trim(span_of(value)), number, &half_digit);
-}
-
-static bool count_of(const json_t *value, uint64_t *count)
-{
-    double number;
-    if (json_is_integer(value)) {
-        *count = (uint64_t)json_integer_value(value);
-        return json_integer_value(value) >= 0;
-    }
-    if (!number_of(value, &number) || !(number >= 0 && number < 0x1p53) ||
-        floor(number) != number) {
-        return false;
-    }
-    *count = (uint64_t)number;
-    return true;
-}
-
-static void text_of(const json_t *value, char *text, size_t size)
-{
+    double number = json_number_value(value);
+    text[0] = '\0';
     if (json_is_string(value)) {
-        ar_span_copy(span_of(value), text, size);
+        ar_copy_clean(text, AR_LOG_TEXT, json_string_value(value));
+        return ar_trim(text);
     }
+    if (json_is_number(value)) {
+        bool is_whole = is_count && floor(number) == number && fabs(number) < 0x1p63;
+        snprintf(text, AR_LOG_TEXT, is_whole ? "%.0f" : "%.6f", number);
+    }
+    return text;
 }
 
-/* All numbers are written with six decimals. */
-static struct ar_printed printed_of(const json_t *value, double factor)
+static void set_text(const json_t *value, char *target, size_t size)
 {
-    double number;
-    if (!number_of(value, &number)) {
-        return (struct ar_printed){NAN, NAN};
-    }
-    return ar_printed_times((struct ar_printed){number, 5e-7}, factor);
+    char text[AR_LOG_TEXT];
+    ar_copy_text(target, size, text_of(value, false, text));
 }
 
-static enum ar_status read_timing(struct reader *reader, const json_t *object,
-                                  struct ar_log_timing *timing, struct ar_row_digits *digits)
+static bool set_count(const json_t *value, uint64_t *count)
 {
-    double wrong;
-    digits->time = printed_of(json_object_get(object, "time"), 1e-6);
-    digits->algbw = printed_of(member(object, "alg_bw", "algbw"), 1e9);
-    digits->busbw = printed_of(member(object, "bus_bw", "busbw"), 1e9);
-    if (number_of(json_object_get(object, "nwrong"), &wrong) && wrong >= 0 && wrong < 9e18) {
-        timing->wrong = (int64_t)wrong;
+    const char *text;
+    char room[AR_LOG_TEXT];
+    text = text_of(value, true, room);
+    return ar_is_count(text) && ar_take_count(&text, "", count);
+}
+
+/* Sets what the members of an object say; those that say nothing usable stay unknown. */
+static void read_members(const json_t *object, struct ar_log_columns columns, bool is_in_place,
+                         struct ar_log_row *row)
+{
+    for (size_t i = 0; i < columns.count; i++) {
+        const struct ar_log_column *column = &columns.list[i];
+        char room[AR_LOG_TEXT];
+        const char *text = text_of(json_object_get(object, column->cell.name),
+                                   column->cell.kind == AR_COLUMN_count, room);
+        if (text[0] != '\0') {
+            ar_log_column_set(column, text, is_in_place, row);
+        }
     }
-    return json_object_get(object, "cpu_time") == NULL
-               ? AR_OK
-               : fail(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
 }
 
 static enum ar_status read_record(struct reader *reader, const json_t *record, size_t place)
 {
+    static const char *const timings[] = {"out_of_place", "in_place"};
     struct ar_log_row row = ar_log_empty_row(reader->line);
-    struct ar_nccl_extra extra = ar_nccl_empty_extra();
-    if (!count_of(json_object_get(record, "size"), &row.payload_bytes)) {
-        char what[64];
+    char what[64];
+    if (!set_count(json_object_get(record, "size"), &row.payload_bytes)) {
         snprintf(what, sizeof what, "record %zu of \"results\" has no usable \"size\"", place + 1);
         return fail(reader, what, "a number of bytes");
     }
-    count_of(json_object_get(record, "count"), &row.count);
-    text_of(json_object_get(record, "type"), row.datatype, sizeof row.datatype);
-    text_of(json_object_get(record, "redop"), row.redop, sizeof row.redop);
-    double root;
-    if (number_of(json_object_get(record, "root"), &root) && fabs(root) < 1e9) {
-        extra.root = (int64_t)root;
+    read_members(record, AR_LOG_COLUMNS(record_columns), false, &row);
+    for (size_t i = 0; i < 2; i++) {
+        const json_t *timing = json_object_get(record, timings[i]);
+        read_members(timing, AR_LOG_COLUMNS(timing_columns), i == 1, &row);
+        if (json_object_get(timing, "cpu_time") != NULL) {
+            return fail(reader, "\"cpu_time\" (-C 1) is the time to launch", "\"time\"");
+        }
     }
-    count_of(json_object_get(record, "actual_iterations"), &row.repetitions);
-    AR_TRY(read_timing(reader, json_object_get(record, "out_of_place"), &row.out_of_place,
-                       &extra.digits[0]));
-    AR_TRY(
-        read_timing(reader, json_object_get(record, "in_place"), &row.in_place, &extra.digits[1]));
-    return ar_nccl_add_row(reader->logs, &reader->run, &row, &extra, reader->err);
-}
-
-static enum ar_status read_results(struct reader *reader, const json_t *results)
-{
-    for (size_t i = 0; i < json_array_size(results); i++) {
-        AR_TRY(read_record(reader, json_array_get(results, i), i));
-    }
-    return AR_OK;
+    return ar_log_add_row(ar_logs_last(reader->logs), &row, reader->err);
 }
 
 /* The program is the first of "args"; "experiment_name" of the records is mostly empty. */
-static void read_name(struct reader *reader, const json_t *document, struct ar_log *log)
+static void read_name(const json_t *document, struct ar_log *log)
 {
     const json_t *program = json_array_get(json_object_get(document, "args"), 0);
     const char *path = json_is_string(program) ? json_string_value(program) : "";
     const char *slash = strrchr(path, '/');
-    struct ar_span name = ar_span_of(slash == NULL ? path : slash + 1);
-    size_t perf = ar_span_find(name, "_perf");
-    if (perf < name.bytes) {
-        ar_span_copy(name, log->collective_name, sizeof log->collective_name);
-        log->collective = ar_collective_of_name((struct ar_span){name.at, perf});
-        reader->run.is_named = true;
+    const char *name = slash == NULL ? path : slash + 1;
+    if (strstr(name, "_perf") != NULL) {
+        ar_copy_clean(log->collective_name, sizeof log->collective_name, name);
+        log->collective = ar_collective_of_name(name);
     }
 }
 
 static enum ar_status read_devices(struct reader *reader, const json_t *config)
 {
     const json_t *devices = json_object_get(config, "devices");
-    struct ar_log *log = &reader->logs->runs[reader->run.place];
     uint64_t threads = 1, gpus = 1;
-    count_of(json_object_get(config, "nthreads"), &threads);
-    count_of(json_object_get(config, "ngpus"), &gpus);
+    set_count(json_object_get(config, "nthreads"), &threads);
+    set_count(json_object_get(config, "ngpus"), &gpus);
     if (threads - 1 >= AR_NCCL_RANKS_MAX || gpus - 1 >= AR_NCCL_RANKS_MAX ||
         threads * gpus > AR_NCCL_RANKS_MAX) {
         return fail(reader, "\"nthreads\" times \"ngpus\" is no number of ranks", "1 to 2^20");
@@ -158,16 +133,18 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
     for (size_t i = 0; i < json_array_size(devices); i++) {
         const json_t *device = json_array_get(devices, i);
         struct ar_nccl_rank rank = {.line = reader->line};
-        if (!count_of(json_object_get(device, "rank"), &rank.rank)) {
+        uint64_t number;
+        if (!set_count(json_object_get(device, "rank"), &number)) {
             return fail(reader, "a device of \"config\" has no usable \"rank\"", "a number");
         }
-        count_of(json_object_get(device, "group"), &rank.group);
-        count_of(json_object_get(device, "pid"), &rank.pid);
-        text_of(json_object_get(device, "hostname"), rank.host, sizeof rank.host);
-        if (rank.rank == 0) {
-            text_of(json_object_get(device, "device_info"), log->gpu, sizeof log->gpu);
+        set_count(json_object_get(device, "group"), &rank.group);
+        set_count(json_object_get(device, "pid"), &rank.pid);
+        set_text(json_object_get(device, "hostname"), rank.host, sizeof rank.host);
+        if (number == 0) {
+            set_text(json_object_get(device, "device_info"), ar_logs_last(reader->logs)->gpu,
+                     AR_LOG_TEXT);
         }
-        AR_TRY(ar_nccl_add_rank(reader->logs, &reader->run, &rank, reader->err));
+        AR_TRY(ar_nccl_add_rank(reader->logs->path, &reader->run, number, &rank, reader->err));
     }
     return AR_OK;
 }
@@ -178,13 +155,12 @@ static enum ar_status check_processes(struct reader *reader, const json_t *docum
     static const char *const keys[] = {"OMPI_COMM_WORLD_SIZE=", "PMI_SIZE="};
     const json_t *env = json_object_get(document, "env");
     for (size_t i = 0; i < json_array_size(env); i++) {
-        const json_t *entry = json_array_get(env, i);
-        for (size_t k = 0; json_is_string(entry) && k < 2; k++) {
-            struct ar_span text = span_of(entry);
-            uint64_t processes = 0;
-            if (ar_span_starts(text, keys[k]) &&
-                ar_span_count(ar_span_after(text, strlen(keys[k])), &processes) &&
-                reader->run.ranks_count == 1 && processes > 1) {
+        for (size_t k = 0; k < 2; k++) {
+            const json_t *entry = json_array_get(env, i);
+            const char *text = json_is_string(entry) ? json_string_value(entry) : "";
+            uint64_t processes;
+            if (ar_take_count(&text, keys[k], &processes) && reader->run.ranks_count == 1 &&
+                processes > 1) {
                 return ar_error_set(
                     reader->err, AR_BAD_DATA,
                     "%s:%" PRIu64 ": one process is listed, but %s%" PRIu64 "; expected all: each "
@@ -198,13 +174,14 @@ static enum ar_status check_processes(struct reader *reader, const json_t *docum
 
 static void read_closing(struct ar_log *log, const json_t *document)
 {
-    const json_t *bounds = json_object_get(document, "out_of_bounds");
-    count_of(json_object_get(bounds, "count"), &log->out_of_bounds);
-    log->is_complete =
-        json_is_object(member(document, "average_bus_bandwidth", "average_bus_bandwidith"));
+    const json_t *bandwidth = json_object_get(document, "average_bus_bandwidth");
+    const json_t *misspelt = json_object_get(document, "average_bus_bandwidith");
     uint64_t version;
-    if (count_of(json_object_get(document, "nccl_version"), &version)) {
-        ar_nccl_version_text(version, log->library, sizeof log->library);
+    set_count(json_object_get(json_object_get(document, "out_of_bounds"), "count"),
+              &log->out_of_bounds);
+    log->is_complete = json_is_object(bandwidth) || json_is_object(misspelt);
+    if (set_count(json_object_get(document, "nccl_version"), &version)) {
+        ar_nccl_set_version(version, log);
     }
 }
 
@@ -213,69 +190,61 @@ static enum ar_status read_document(struct reader *reader, const json_t *documen
 {
     const json_t *results = json_object_get(document, "results");
     uint64_t schema = 0;
-    count_of(json_object_get(document, "version"), &schema);
+    set_count(json_object_get(document, "version"), &schema);
     if (!json_is_array(results)) {
         return fail(reader, "JSON without a list \"results\"", "the output of nccl-tests -J");
     }
     if (schema > 3) {
         return fail(reader, "\"version\" above 3", "schema 1 to 3 of nccl-tests -J");
     }
-    AR_TRY(ar_nccl_begin(reader->logs, AR_LOG_NCCL_JSON, reader->line, &reader->run, reader->err));
-    struct ar_log *log = &reader->logs->runs[reader->run.place];
-    read_name(reader, document, log);
+    struct ar_log *log;
+    AR_TRY(ar_logs_add_run(reader->logs, AR_LOG_NCCL_JSON, reader->line, &log, reader->err));
+    ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
+    read_name(document, log);
     AR_TRY(read_devices(reader, json_object_get(document, "config")));
     AR_TRY(check_processes(reader, document));
-    AR_TRY(read_results(reader, results));
+    for (size_t i = 0; i < json_array_size(results); i++) {
+        AR_TRY(read_record(reader, json_array_get(results, i), i));
+    }
     log->last_line = last_line;
     read_closing(log, document);
-    return ar_nccl_finish(reader->logs, &reader->run, reader->err);
+    AR_TRY(ar_nccl_finish(log, &reader->run, reader->err));
+    ar_nccl_drop(&reader->run);
+    return AR_OK;
 }
 
-static uint64_t lines_in(const char *text, size_t bytes)
+/* Goes on, counting ends of lines. */
+static void skip(struct reader *reader, const char **text, size_t bytes)
 {
-    uint64_t lines = 0;
     for (size_t i = 0; i < bytes; i++) {
-        lines += text[i] == '\n';
+        reader->line += (*text)[i] == '\n';
     }
-    return lines;
-}
-
-static enum ar_status refuse_syntax(struct reader *reader, const json_error_t *error)
-{
-    struct ar_span what = {error->text, strnlen(error->text, sizeof error->text)};
-    char quote[AR_QUOTE];
-    uint64_t line = reader->line + (error->line > 0 ? (uint64_t)error->line - 1 : 0);
-    return ar_error_set(reader->err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": %s; expected complete JSON of nccl-tests -J",
-                        reader->logs->path, line, ar_span_quote(what, quote));
-}
-
-/* Removes blanks and ends of lines, which count. */
-static struct ar_span skip_blanks(struct reader *reader, struct ar_span text)
-{
-    while (text.bytes > 0 && memchr(" \t\r\n", text.at[0], 4) != NULL) {
-        reader->line += text.at[0] == '\n';
-        text = ar_span_after(text, 1);
-    }
-    return text;
+    *text += bytes;
 }
 
 /* Several documents may follow each other, as `cat *.json` makes them. */
-static enum ar_status read_documents(struct reader *reader, struct ar_span text)
+static enum ar_status read_documents(struct reader *reader, const char *text, const char *end)
 {
-    for (text = skip_blanks(reader, text); text.bytes > 0; text = skip_blanks(reader, text)) {
+    for (skip(reader, &text, strspn(text, AR_BLANKS "\n")); text < end;
+         skip(reader, &text, strspn(text, AR_BLANKS "\n"))) {
         json_error_t error;
-        json_t *document = json_loadb(text.at, text.bytes, JSON_DISABLE_EOF_CHECK, &error);
+        json_t *document = json_loadb(text, (size_t)(end - text), JSON_DISABLE_EOF_CHECK, &error);
         if (document == NULL) {
-            return refuse_syntax(reader, &error);
+            ar_clean(error.text, strlen(error.text));
+            return ar_error_set(reader->err, AR_BAD_DATA,
+                                "%s:%" PRIu64 ": %.80s; expected complete JSON of nccl-tests -J",
+                                reader->logs->path,
+                                reader->line + (error.line > 0 ? (uint64_t)error.line - 1 : 0),
+                                error.text);
         }
-        size_t used = error.position > 0 ? (size_t)error.position : text.bytes;
-        uint64_t last_line = reader->line + lines_in(text.at, used);
+        uint64_t first_line = reader->line;
+        skip(reader, &text, error.position > 0 ? (size_t)error.position : (size_t)(end - text));
+        uint64_t last_line = reader->line;
+        reader->line = first_line;
         enum ar_status status = read_document(reader, document, last_line);
+        reader->line = last_line;
         json_decref(document);
         AR_TRY(status);
-        reader->line = last_line;
-        text = ar_span_after(text, used);
     }
     return AR_OK;
 }
@@ -288,7 +257,7 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
                             logs->path, bytes, AR_LOG_JSON_BYTES_MAX);
     }
     struct reader reader = {.logs = logs, .err = err, .line = 1};
-    enum ar_status status = read_documents(&reader, ar_lines_of(text, bytes).rest);
+    enum ar_status status = read_documents(&reader, text, text + bytes);
     ar_nccl_drop(&reader.run);
     return status;
 }

@@ -6,17 +6,16 @@
 
 #include "nccl_run.h"
 
-/** Removes what mpirun, srun, Hydra, Ray and container logs put before a line. */
-struct ar_span ar_strip_prefix(struct ar_span line);
+/** The line behind what mpirun, srun, Hydra, Ray and container logs put before it, trimmed. */
+char *ar_strip_prefix(char *line);
 
-/** Splits a line at a message of NCCL (`host:pid:tid [0] NCCL INFO ...`). `head` is what stands
- * before it, without the host; `glued` the word to which the host is joined, with the host. Without
- * a message `head` is the line, and the answer false. */
-bool ar_split_message(struct ar_span line, struct ar_span *head, struct ar_span *glued,
-                      struct ar_span *message);
+/** Finds a message of NCCL (`host:pid:tid [0] NCCL INFO ...`) and cuts the line before it and its
+ * host; `glued` is the word that the host is joined to, with the host. NULL without a message. */
+char *ar_cut_message(char **line, char **glued);
 
-/** `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings. */
-bool ar_parse_rank(struct ar_span line, struct ar_nccl_rank *rank, char gpu[AR_LOG_TEXT]);
+/** `Rank 0 Group 0 Pid 1 on host device 0 [0x1a] Tesla V100` in all spellings; `line` of the rank
+ * is not set. */
+bool ar_parse_rank(char *line, uint64_t *number, struct ar_nccl_rank *rank, const char **gpu);
 
 /** Sizes of a run, from the `nThread` line. */
 struct ar_nccl_sweep {
@@ -25,6 +24,7 @@ struct ar_nccl_sweep {
     uint64_t line; /**< 0: not said */
 };
 
-bool ar_parse_sweep(struct ar_span line, struct ar_nccl_sweep *sweep);
+/** `line` of the sweep is not set. */
+bool ar_parse_sweep(char *line, struct ar_nccl_sweep *sweep);
 
 #endif

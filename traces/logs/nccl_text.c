@@ -1,40 +1,79 @@
 #include "nccl_text.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_text.h"
-#include "build.h"
+#include "collective.h"
+#include "log.h"
+#include "words.h"
 
-bool ar_nccl_is_head(struct ar_span line)
+/* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. */
+static const char *const none[] = {NULL};
+static const struct ar_log_column columns[] = {
+    AR_LOG_ROW(count, payload_bytes, "size"),
+    AR_LOG_ROW(count, count, "count"),
+    AR_LOG_ROW(word, datatype, "type"),
+    AR_LOG_ROW(word, redop, "redop"),
+    AR_LOG_ROW_NUMBER(root, "root", 1),
+    AR_LOG_TIMING(time_s, "time", 1e-6),
+    AR_LOG_TIMING(algbw_Bps, "algbw", 1e9),
+    AR_LOG_TIMING(busbw_Bps, "busbw", 1e9),
+    AR_LOG_TIMING(wrong, "#wrong", 0),
+    AR_LOG_TIMING(wrong, "wrong", 0),
+    {AR_COLUMN(choice, struct ar_log_row, count, "cputime",
+               "column \"time\", not the time to launch (-C 1)", .names = none),
+     0, false},
+};
+
+/* Whether a line has the names of columns: size and count come first. */
+static bool is_header(char *line)
+{
+    const char *names = ar_unmarked(line);
+    int behind = 0;
+    sscanf(names, "size count%n", &behind);
+    return behind > 0 && names[behind] == ' ';
+}
+
+/* The table of the names of columns. Those behind the last one that is known may be anything. */
+static void read_header(char *line, uint64_t number, struct ar_log_table *table)
+{
+    const char *names[AR_TABLE_COLUMNS_MAX];
+    size_t count = ar_split(ar_unmarked(line), names, AR_TABLE_COLUMNS_MAX);
+    size_t known = 0;
+    *table = (struct ar_log_table){.line = number};
+    for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
+        ar_log_table_add(table, AR_LOG_COLUMNS(columns), names[i]);
+        known = table->columns[i] != NULL || strcmp(names[i], "error") == 0 ? i + 1 : known;
+    }
+    table->count = known;
+}
+
+bool ar_nccl_is_head(char *line)
 {
     struct ar_nccl_sweep sweep;
-    struct ar_nccl_header header;
     struct ar_nccl_rank rank;
-    char gpu[AR_LOG_TEXT];
-    return ar_span_has(line, "nccl-tests version ") ||
-           ar_span_has(line, "Collective test starting:") || ar_parse_sweep(line, &sweep) ||
-           ar_parse_rank(line, &rank, gpu) || ar_parse_header(line, &header);
+    uint64_t number;
+    const char *gpu;
+    return strstr(line, "nccl-tests version ") != NULL ||
+           strstr(line, "Collective test starting:") != NULL || ar_parse_sweep(line, &sweep) ||
+           ar_parse_rank(line, &number, &rank, &gpu) || is_header(line);
 }
 
 static struct ar_log *log_of(const struct ar_nccl_text *text)
 {
-    return &text->logs->runs[text->run.place];
+    return ar_logs_last(text->logs);
 }
 
-static bool has_rows(const struct ar_nccl_text *text)
-{
-    return log_of(text)->rows_count > 0;
-}
+/* --- runs ---------------------------------------------------------------------------------- */
 
-static enum ar_status row_cut_off(const struct ar_nccl_text *text, struct ar_error *err)
+static enum ar_status check_row_is_whole(const struct ar_nccl_text *text, struct ar_error *err)
 {
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": %zu columns; expected %zu as in the header (line %" PRIu64
-                        "); cut off, or mixed with other output",
-                        text->logs->path, text->row_line, text->row.count, text->header.needed,
-                        text->header.line);
+    return text->words_count == 0 ? AR_OK
+                                  : ar_log_table_cut_off(&text->table, text->logs->path,
+                                                         text->row_line, text->words_count, err);
 }
 
 /* A table that ends without closing lines before its largest size. */
@@ -52,30 +91,12 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
     if (next_bytes <= size_bytes || next_bytes > (double)sweep->max_bytes) {
         return AR_OK;
     }
-    return ar_error_set(
-        err, AR_BAD_DATA,
-        "%s:%" PRIu64 ": the table ends at %" PRIu64 " bytes without its closing "
-        "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
-        text->logs->path, last->line, last->payload_bytes, sweep->max_bytes, sweep->line,
-        is_followed ? "cut off, or several processes without MPI at once" : "cut off");
-}
-
-static enum ar_status finish_run(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
-{
-    struct ar_log *log = log_of(text);
-    if (text->row.count > 0) {
-        return row_cut_off(text, err);
-    }
-    AR_TRY(check_not_cut_off(text, is_followed, err));
-    log->is_complete = text->phase == AR_NCCL_CLOSED;
-    if (log->library[0] == '\0') {
-        ar_copy_text(log->library, sizeof log->library, text->library);
-    }
-    bool is_sane = text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
-    text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
-    text->run.nranks = text->nranks;
-    text->run.nranks_line = text->nranks_line;
-    return ar_nccl_finish(text->logs, &text->run, err);
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%s:%" PRIu64 ": the table ends at %" PRIu64 " bytes without its closing "
+                        "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
+                        log->path, last->line, last->payload_bytes, sweep->max_bytes, sweep->line,
+                        is_followed ? "cut off, or several processes without MPI at once"
+                                    : "cut off");
 }
 
 enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
@@ -83,228 +104,306 @@ enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, str
     if (text->phase == AR_NCCL_NONE) {
         return AR_OK;
     }
-    AR_TRY(finish_run(text, is_followed, err));
+    struct ar_log *log = log_of(text);
+    AR_TRY(check_row_is_whole(text, err));
+    AR_TRY(check_not_cut_off(text, is_followed, err));
+    log->is_complete = text->phase == AR_NCCL_CLOSED;
+    if (log->library[0] == '\0') {
+        ar_copy_text(log->library, sizeof log->library, text->library);
+    }
+    bool is_sane = text->sweep.threads < AR_NCCL_RANKS_MAX && text->sweep.gpus < AR_NCCL_RANKS_MAX;
+    text->run.ranks_per_process = is_sane ? text->sweep.threads * text->sweep.gpus : 0;
+    AR_TRY(ar_nccl_finish(log, &text->run, err));
+    ar_nccl_drop(&text->run);
     text->phase = AR_NCCL_NONE;
     text->sweep = (struct ar_nccl_sweep){.line = 0};
-    text->failure_line = text->nranks = 0;
+    text->failure_line = 0;
     text->library[0] = '\0';
     return AR_OK;
 }
 
 static enum ar_status begin(struct ar_nccl_text *text, uint64_t number, struct ar_error *err)
 {
-    enum ar_log_collective hint = text->hint;
+    struct ar_log *log;
     AR_TRY(ar_nccl_text_end(text, true, err));
-    AR_TRY(ar_nccl_begin(text->logs, AR_LOG_NCCL_TEXT, number, &text->run, err));
+    AR_TRY(ar_logs_add_run(text->logs, AR_LOG_NCCL_TEXT, number, &log, err));
+    ar_copy_text(log->tool, sizeof log->tool, "nccl-tests");
     text->phase = AR_NCCL_HEAD;
-    text->run.hint = hint;
+    text->run.hint = text->hint;
     return AR_OK;
 }
+
+/* --- lines before a table ------------------------------------------------------------------ */
 
 /* A line of the head begins a run, unless it belongs to one that has no table yet. Where a test
  * failed, the next line of a head is that of another test. */
 static enum ar_status enter_head(struct ar_nccl_text *text, bool is_first_of_head, uint64_t number,
                                  struct ar_error *err)
 {
-    bool is_same = text->phase == AR_NCCL_HEAD || (text->phase == AR_NCCL_TABLE && !has_rows(text));
-    if (is_same && !(is_first_of_head && text->failure_line != 0)) {
-        return AR_OK;
-    }
-    return begin(text, number, err);
+    bool is_same = text->phase == AR_NCCL_HEAD ||
+                   (text->phase == AR_NCCL_TABLE && log_of(text)->rows_count == 0);
+    return is_same && !(is_first_of_head && text->failure_line != 0) ? AR_OK
+                                                                     : begin(text, number, err);
 }
 
 /* `nccl-tests version 2.17.6 ... nccl-library=22805`: what is behind "version". */
-static void take_version(struct ar_log *log, struct ar_span rest)
+static void take_version(struct ar_log *log, char *rest)
 {
-    char word[32];
-    struct ar_span code;
-    uint64_t value;
-    ar_span_copy(ar_span_word(&rest), word, sizeof word);
-    snprintf(log->tool, sizeof log->tool, "nccl-tests %s", word);
-    if (ar_span_behind(rest, "nccl-library=", &code) &&
-        ar_span_count(ar_span_word(&code), &value)) {
-        ar_nccl_version_text(value, log->library, sizeof log->library);
+    const char *library = strstr(rest, "nccl-library=");
+    uint64_t code;
+    if (library != NULL && ar_take_count(&library, "nccl-library=", &code)) {
+        ar_nccl_set_version(code, log);
     }
+    snprintf(log->tool, sizeof log->tool, "nccl-tests %.*s", (int)strcspn(rest, " "), rest);
 }
 
-static void take_name(struct ar_nccl_text *text, struct ar_span rest)
+/* `all_reduce_perf`, behind "starting:". */
+static void take_name(struct ar_log *log, char *rest)
 {
-    struct ar_log *log = log_of(text);
-    struct ar_span name = ar_span_word(&rest);
-    ar_span_copy(name, log->collective_name, sizeof log->collective_name);
-    name.bytes = ar_span_find(name, "_perf");
+    char *name = ar_trim(rest);
+    name[strcspn(name, " ")] = '\0';
+    ar_copy_text(log->collective_name, sizeof log->collective_name, name);
     log->collective = ar_collective_of_name(name);
-    text->run.is_named = name.bytes > 0;
 }
 
 /* A line before a table, which `is_taken` then. */
-static enum ar_status take_head(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+static enum ar_status take_head(struct ar_nccl_text *text, char *line, uint64_t number,
                                 bool *is_taken, struct ar_error *err)
 {
-    struct ar_span rest;
+    char *version = ar_behind(line, "nccl-tests version ");
+    char *name = ar_behind(line, "Collective test starting:");
     struct ar_nccl_sweep sweep;
     struct ar_nccl_rank rank;
-    char gpu[AR_LOG_TEXT];
+    uint64_t rank_number;
+    const char *gpu;
     *is_taken = true;
-    if (ar_span_behind(line, "nccl-tests version ", &rest)) {
+    if (version != NULL) {
         AR_TRY(enter_head(text, true, number, err));
-        take_version(log_of(text), rest);
-    } else if (ar_span_behind(line, "Collective test starting:", &rest)) {
+        take_version(log_of(text), version);
+    } else if (name != NULL) {
         AR_TRY(enter_head(text, true, number, err));
-        take_name(text, rest);
+        take_name(log_of(text), name);
     } else if (ar_parse_sweep(line, &sweep)) {
         AR_TRY(enter_head(text, text->sweep.line != 0, number, err));
         text->sweep = sweep;
         text->sweep.line = number;
-    } else if (ar_parse_rank(line, &rank, gpu)) {
+    } else if (ar_parse_rank(line, &rank_number, &rank, &gpu)) {
         AR_TRY(enter_head(text, false, number, err));
         rank.line = number;
-        if (rank.rank == 0) {
+        if (rank_number == 0) {
             ar_copy_text(log_of(text)->gpu, AR_LOG_TEXT, gpu);
         }
-        return ar_nccl_add_rank(text->logs, &text->run, &rank, err);
+        return ar_nccl_add_rank(text->logs->path, &text->run, rank_number, &rank, err);
     } else {
         *is_taken = false;
     }
     return AR_OK;
 }
 
-static enum ar_status finish_row(struct ar_nccl_text *text, struct ar_error *err)
+static enum ar_status take_header(struct ar_nccl_text *text, char *line, uint64_t number,
+                                  struct ar_error *err)
 {
-    struct ar_log_row row = ar_log_empty_row(text->row_line);
-    struct ar_nccl_extra extra = ar_nccl_empty_extra();
-    AR_TRY(ar_parse_row(text->logs->path, &text->header, &text->row, &row, &extra, err));
-    text->row.count = 0;
-    return ar_nccl_add_row(text->logs, &text->run, &row, &extra, err);
+    bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
+                   (text->phase == AR_NCCL_TABLE && log_of(text)->rows_count > 0);
+    if (is_next) {
+        AR_TRY(begin(text, number, err));
+    }
+    read_header(line, number, &text->table);
+    text->phase = AR_NCCL_TABLE;
+    return AR_OK;
+}
+
+/* --- rows ---------------------------------------------------------------------------------- */
+
+/* Whether words look like the beginning of a row: two counts, then a word. */
+static bool is_row_start(const char *const *words, size_t count)
+{
+    return count >= 2 && ar_is_count(words[0]) && ar_is_count(words[1]) &&
+           (count == 2 || islower((unsigned char)words[2][0]));
+}
+
+/* Whether words are like the rest of a row that was interrupted. */
+static bool is_row_rest(const char *const *words, size_t count)
+{
+    size_t i = 0;
+    while (i < count && (ar_is_number(words[i]) || strcasecmp(words[i], "N/A") == 0)) {
+        i++;
+    }
+    return count > 0 && i == count;
+}
+
+/* Words without the labels that Hydra writes in front of every piece of a line, joined to the piece
+ * before: `-1[0]`. */
+static size_t split_row(char *line, const char *words[AR_TABLE_COLUMNS_MAX])
+{
+    for (char *label = strchr(line, '['); label != NULL; label = strchr(label, '[')) {
+        memset(label, ' ', strcspn(label, " "));
+    }
+    size_t count = ar_split(line, words, AR_TABLE_COLUMNS_MAX);
+    return count < AR_TABLE_COLUMNS_MAX ? count : AR_TABLE_COLUMNS_MAX;
+}
+
+static bool is_named(const struct ar_nccl_text *text, size_t place, const char *name)
+{
+    const struct ar_log_column *column = text->table.columns[place];
+    return column != NULL && strcmp(column->cell.name, name) == 0;
+}
+
+static void append_word(struct ar_nccl_text *text, const char *word)
+{
+    if (text->words_count < AR_TABLE_COLUMNS_MAX) {
+        text->words[text->words_count++] = word;
+    }
+}
+
+/* Appends the part of `glued` that is the value of the next column, before the host joined to it.
+ * Where host and value both are digits the value is lost, which matters for none of these. */
+static void append_glued(struct ar_nccl_text *text, char *glued)
+{
+    static const char *const operations[] = {"sum", "prod", "max", "min", "avg", "mulsum", "none"};
+    size_t bytes = 0, next = text->words_count;
+    bool is_operation = is_named(text, next, "redop"), is_root = is_named(text, next, "root");
+    bool is_wrong = is_named(text, next, "wrong") || is_named(text, next, "#wrong");
+    if (is_root) {
+        bytes = strncmp(glued, "-1", 2) == 0 ? 2 : strspn(glued, AR_DIGITS) > 0;
+    } else if (is_wrong) {
+        bytes = glued[0] == '0';
+    }
+    for (size_t i = 0; is_operation && i < sizeof operations / sizeof operations[0]; i++) {
+        size_t length = strlen(operations[i]);
+        bytes = strncmp(glued, operations[i], length) == 0 ? length : bytes;
+    }
+    bool is_skipped = text->table.columns[next] == NULL && isdigit((unsigned char)glued[0]);
+    if (glued[0] != '\0' && (is_operation || is_root || is_wrong || is_skipped)) {
+        glued[bytes] = '\0';
+        append_word(text, bytes > 0 ? glued : "N/A");
+    }
+}
+
+/* Puts `none` in the place of a blank operation: all-to-all of old versions prints nothing there.
+ */
+static void fill_operation(struct ar_nccl_text *text)
+{
+    size_t place = 0;
+    while (place < text->table.count && !is_named(text, place, "redop")) {
+        place++;
+    }
+    if (place < text->table.count && place < text->words_count &&
+        ar_is_number(text->words[place])) {
+        append_word(text, "");
+        memmove(&text->words[place + 1], &text->words[place],
+                (text->words_count - 1 - place) * sizeof text->words[0]);
+        text->words[place] = "none";
+    }
 }
 
 /* A row may come in pieces, with messages of NCCL between them. */
-static enum ar_status take_row(struct ar_nccl_text *text, struct ar_span line, struct ar_span glued,
-                               uint64_t number, struct ar_error *err)
+static enum ar_status take_row(struct ar_nccl_text *text, char *line, char *glued, uint64_t number,
+                               struct ar_error *err)
 {
-    bool is_start = ar_is_row_start(line);
-    if (is_start && text->row.count > 0) {
-        return row_cut_off(text, err);
-    }
-    if (!is_start && (text->row.count == 0 || !ar_is_row_rest(line))) {
+    const char *words[AR_TABLE_COLUMNS_MAX];
+    size_t count = split_row(line, words);
+    bool is_start = is_row_start(words, count);
+    if (is_start) {
+        AR_TRY(check_row_is_whole(text, err));
+        text->row_line = number;
+    } else if (text->words_count == 0 || !is_row_rest(words, count)) {
         return AR_OK;
     }
-    if (is_start) {
-        text->row_line = number;
+    for (size_t i = 0; i < count; i++) {
+        append_word(text, words[i]);
     }
-    ar_words_append(&text->row, line);
-    ar_words_fill_operation(&text->row, &text->header);
-    if (text->row.count < text->header.needed) {
-        ar_words_append_glued(&text->row, text->header.columns[text->row.count], glued);
+    fill_operation(text);
+    if (text->words_count < text->table.count) {
+        append_glued(text, glued);
     }
-    return text->row.count < text->header.needed ? AR_OK : finish_row(text, err);
+    if (text->words_count < text->table.count) {
+        return AR_OK;
+    }
+    struct ar_log_row row = ar_log_empty_row(text->row_line);
+    text->words_count = 0;
+    AR_TRY(ar_log_table_read(&text->table, text->logs->path, text->words, &row, err));
+    return ar_log_add_row(log_of(text), &row, err);
 }
 
+/* --- other lines --------------------------------------------------------------------------- */
+
 /* The two lines after the table; the second ends the run. */
-static enum ar_status take_closing(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+static enum ar_status take_closing(struct ar_nccl_text *text, char *line, uint64_t number,
                                    bool *is_taken, struct ar_error *err)
 {
-    struct ar_span rest;
-    bool has_bounds = ar_span_behind(line, "Out of bounds values", &rest);
-    bool is_end = ar_span_has(line, "Avg bus bandwidth");
-    *is_taken = has_bounds || is_end;
+    const char *bounds = strstr(line, "Out of bounds values");
+    bool is_end = strstr(line, "Avg bus bandwidth") != NULL;
+    *is_taken = bounds != NULL || is_end;
     if (!*is_taken || text->phase == AR_NCCL_NONE) {
         return AR_OK;
     }
-    if (text->row.count > 0) {
-        return row_cut_off(text, err);
-    }
+    AR_TRY(check_row_is_whole(text, err));
     text->phase = AR_NCCL_CLOSED;
     log_of(text)->last_line = number;
     if (is_end) {
         return ar_nccl_text_end(text, false, err);
     }
-    uint64_t count;
-    ar_span_word(&rest);
-    if (ar_span_count(ar_span_word(&rest), &count)) {
-        log_of(text)->out_of_bounds = count;
-    }
+    ar_take_count(&bounds, "Out of bounds values :", &log_of(text)->out_of_bounds);
     return AR_OK;
 }
 
 /* What NCCL says of itself: version and ranks. Several communicators leave the ranks unknown. */
-static void take_message(struct ar_nccl_text *text, struct ar_span message, uint64_t number)
+static void take_message(struct ar_nccl_text *text, char *message, uint64_t number)
 {
-    struct ar_span rest;
+    const char *version = ar_behind(message, "NCCL version ");
+    const char *nranks = strstr(message, " nranks ");
     uint64_t count;
-    if (ar_span_behind(message, "NCCL version ", &rest) && text->library[0] == '\0') {
-        char word[32];
-        ar_span_copy(ar_span_word(&rest), word, sizeof word);
-        word[strcspn(word, "+")] = '\0';
-        snprintf(text->library, sizeof text->library, "NCCL %s", word);
+    if (version != NULL && text->library[0] == '\0') {
+        snprintf(text->library, sizeof text->library, "NCCL %.*s", (int)strcspn(version, " +"),
+                 version);
     }
-    if (ar_span_has(message, "Init COMPLETE") && ar_span_behind(message, " nranks ", &rest) &&
-        ar_span_count(ar_span_word(&rest), &count)) {
-        bool is_first = text->nranks_line == 0 || text->nranks == 0;
-        text->nranks = is_first || text->nranks == count ? count : 0;
-        text->nranks_line = number;
+    if (strstr(message, "Init COMPLETE") != NULL && nranks != NULL &&
+        ar_take_count(&nranks, "nranks", &count)) {
+        bool is_first = text->run.nranks_line == 0 || text->run.nranks == 0;
+        text->run.nranks = is_first || text->run.nranks == count ? count : 0;
+        text->run.nranks_line = number;
     }
 }
 
-/* The last program of nccl-tests that a line speaks of. */
-static void take_hint(struct ar_nccl_text *text, struct ar_span line)
+/* The program of nccl-tests that a line speaks of, and a test that says it failed. */
+static void take_hints(struct ar_nccl_text *text, const char *line, uint64_t number)
 {
-    size_t end = ar_span_find(line, "_perf");
-    size_t start = end < line.bytes ? end : 0;
-    while (start > 0 && ((line.at[start - 1] >= 'a' && line.at[start - 1] <= 'z') ||
-                         line.at[start - 1] == '_')) {
+    const char *start = strstr(line, "_perf");
+    while (start != NULL && start > line &&
+           (islower((unsigned char)start[-1]) || start[-1] == '_')) {
         start--;
     }
-    enum ar_log_collective hint =
-        ar_collective_of_name((struct ar_span){line.at + start, start < end ? end - start : 0});
-    if (end < line.bytes && hint != AR_LOG_OTHER) {
-        text->hint = hint;
+    enum ar_log_collective hint = start != NULL ? ar_collective_of_name(start) : AR_LOG_OTHER;
+    text->hint = hint != AR_LOG_OTHER ? hint : text->hint;
+    if (strstr(line, ": Test ") != NULL || strstr(line, "Test NCCL failure") != NULL ||
+        strstr(line, "Test CUDA failure") != NULL) {
+        text->failure_line = number;
     }
 }
 
-static enum ar_status take_header(struct ar_nccl_text *text, const struct ar_nccl_header *header,
-                                  struct ar_error *err)
-{
-    bool is_next = text->phase == AR_NCCL_NONE || text->phase == AR_NCCL_CLOSED ||
-                   (text->phase == AR_NCCL_TABLE && has_rows(text));
-    if (is_next) {
-        AR_TRY(begin(text, header->line, err));
-    }
-    text->header = *header;
-    text->phase = AR_NCCL_TABLE;
-    return AR_OK;
-}
-
-enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, struct ar_span line, uint64_t number,
+enum ar_status ar_nccl_text_line(struct ar_nccl_text *text, char *line, uint64_t number,
                                  struct ar_error *err)
 {
-    struct ar_span head, glued, message;
-    if (ar_split_message(line, &head, &glued, &message)) {
-        take_message(text, message, number);
-    } else if (ar_span_starts(line, "NCCL version ")) {
+    char *glued;
+    bool is_taken;
+    if (strncmp(line, "NCCL version ", 13) == 0) {
         take_message(text, line, number);
         return AR_OK;
     }
-    struct ar_nccl_header header;
-    bool is_taken;
-    AR_TRY(take_head(text, head, number, &is_taken, err));
+    take_hints(text, line, number);
+    char *message = ar_cut_message(&line, &glued);
+    if (message != NULL) {
+        take_message(text, message, number);
+    }
+    AR_TRY(take_head(text, line, number, &is_taken, err));
     if (is_taken) {
         return AR_OK;
     }
-    if (ar_parse_header(head, &header)) {
-        header.line = number;
-        return take_header(text, &header, err);
+    if (is_header(line)) {
+        return take_header(text, line, number, err);
     }
-    AR_TRY(take_closing(text, head, number, &is_taken, err));
-    if (is_taken) {
-        return AR_OK;
-    }
-    if (text->phase == AR_NCCL_TABLE) {
-        AR_TRY(take_row(text, head, glued, number, err));
-    }
-    bool is_failure = ar_span_has(line, ": Test ") || ar_span_has(line, "Test NCCL failure") ||
-                      ar_span_has(line, "Test CUDA failure");
-    text->failure_line = is_failure ? number : text->failure_line;
-    take_hint(text, line);
-    return AR_OK;
+    AR_TRY(take_closing(text, line, number, &is_taken, err));
+    return !is_taken && text->phase == AR_NCCL_TABLE ? take_row(text, line, glued, number, err)
+                                                     : AR_OK;
 }

@@ -1,207 +1,132 @@
 #include "osu.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "build.h"
+#include "ar_text.h"
 #include "collective.h"
+#include "log.h"
+#include "words.h"
 
-bool ar_osu_is_title(struct ar_span line)
+/* Its MB is 1e6 bytes; its rates are of many messages in flight. */
+static const struct ar_log_column columns[] = {
+    AR_LOG_ROW(count, payload_bytes, "Size"),
+    AR_LOG_TIMING(time_s, "Latency", 1e-6),
+    AR_LOG_TIMING(time_s, "Avg Latency", 1e-6),
+    AR_LOG_TIMING(time_s, "Lat", 1e-6),
+    AR_LOG_TIMING(time_s, "Avg Lat", 1e-6),
+    AR_LOG_ROW_NUMBER(time_min_s, "Min Latency", 1e-6),
+    AR_LOG_ROW_NUMBER(time_min_s, "Min Lat", 1e-6),
+    AR_LOG_TIMING(algbw_Bps, "Bandwidth", 1e6),
+    AR_LOG_ROW(count, repetitions, "Iterations"),
+};
+
+bool ar_osu_is_title(char *line)
 {
-    struct ar_span title = ar_span_unmarked(line);
-    return ar_span_starts(title, "OSU ") && ar_span_has(title, " Test v");
+    const char *title = ar_unmarked(line);
+    return strncmp(title, "OSU ", 4) == 0 && strstr(title, " Test v") != NULL;
 }
 
 /* `OSU MPI-CUDA Allreduce Latency Test v7.3`: library, benchmark, version. */
-static void take_title(struct ar_log *log, struct ar_span title)
+static void take_title(struct ar_log *log, char *title)
 {
-    size_t test = ar_span_find(title, " Test v");
-    struct ar_span name = {title.at, test};
-    ar_span_word(&name);
-    struct ar_span library = ar_span_word(&name);
-    name = ar_span_trim(name);
-    struct ar_span version = ar_span_after(title, test + strlen(" Test v"));
-    char word[AR_LOG_WORD];
-    ar_span_copy(ar_span_word(&version), word, sizeof word);
-    snprintf(log->tool, sizeof log->tool, "OSU %s", word);
-    ar_span_copy(library, log->library, sizeof log->library);
-    ar_span_copy(name, log->collective_name, sizeof log->collective_name);
-    size_t latency = ar_span_find(name, " Latency");
-    bool is_collective = latency < name.bytes;
-    log->collective = ar_collective_of_name((struct ar_span){name.at, latency});
-    if (ar_span_is(name, "Latency")) {
-        log->collective = AR_LOG_LATENCY;
-    } else if (ar_span_is(name, "Bandwidth")) {
-        log->collective = AR_LOG_BANDWIDTH;
-    } else if (!is_collective) {
-        log->collective = AR_LOG_OTHER;
+    char *test = strstr(title, " Test v");
+    const char *version = test + strlen(" Test v");
+    *test = '\0';
+    char *library = ar_trim(title + strlen("OSU "));
+    char *name = library + strcspn(library, " ");
+    if (*name != '\0') {
+        *name++ = '\0';
     }
-    if (log->collective == AR_LOG_LATENCY || log->collective == AR_LOG_BANDWIDTH) {
-        log->ranks = 2;
-    }
+    name = ar_trim(name);
+    snprintf(log->tool, sizeof log->tool, "OSU %.*s", (int)strcspn(version, " "), version);
+    ar_copy_text(log->library, sizeof log->library, library);
+    ar_copy_text(log->collective_name, sizeof log->collective_name, name);
+    log->collective = strstr(name, "Latency") != NULL  ? ar_collective_of_name(name)
+                      : strcmp(name, "Bandwidth") == 0 ? AR_LOG_BANDWIDTH
+                                                       : AR_LOG_OTHER;
+    bool is_pair = log->collective == AR_LOG_LATENCY || log->collective == AR_LOG_BANDWIDTH;
+    log->ranks = is_pair ? 2 : 0;
 }
 
-static void add_column(struct ar_osu_text *text, enum ar_osu_column column)
+static bool is_qualifier(const char *word)
 {
-    if (text->columns_count < AR_OSU_COLUMNS_MAX) {
-        text->columns[text->columns_count++] = column;
-    }
+    return strcmp(word, "Avg") == 0 || strcmp(word, "Min") == 0 || strcmp(word, "Max") == 0 ||
+           strcmp(word, "Tail") == 0;
 }
 
 /* `Size  Avg Latency(us)  Min Latency(us)  Max Latency(us)  Iterations`: names of one or two words,
- * the unit joined or apart. */
-static bool parse_header(struct ar_osu_text *text, struct ar_span line)
+ * the unit joined or apart. Other benchmarks, of message rates say, have neither time nor rate;
+ * their runs stay without rows. */
+static void read_header(struct ar_osu_text *text, char *line, uint64_t number)
 {
-    struct ar_span rest = ar_span_unmarked(line);
-    if (!ar_span_is(ar_span_word(&rest), "Size")) {
-        return false;
-    }
-    text->columns_count = 0;
-    add_column(text, AR_OSU_SIZE);
-    bool is_min = false, is_other = false;
-    for (struct ar_span word = ar_span_word(&rest); word.bytes > 0; word = ar_span_word(&rest)) {
-        if (ar_span_is(word, "Avg")) {
-            is_min = is_other = false;
-        } else if (ar_span_is(word, "Min")) {
-            is_min = true;
-        } else if (ar_span_is(word, "Max") || ar_span_is(word, "Tail")) {
-            is_other = true;
-        } else if (ar_span_starts(word, "Latency") || ar_span_starts(word, "Lat(")) {
-            enum ar_osu_column column = is_min ? AR_OSU_MIN : AR_OSU_TIME;
-            add_column(text, is_other ? AR_OSU_SKIPPED : column);
-            is_min = is_other = false;
-        } else if (ar_span_starts(word, "Bandwidth")) {
-            add_column(text, AR_OSU_RATE);
-        } else if (ar_span_is(word, "Iterations")) {
-            add_column(text, AR_OSU_REPETITIONS);
-        } else if (ar_span_is(word, "Validation")) {
-            add_column(text, AR_OSU_VALIDATION);
-        } else if (word.at[0] != '(') {
-            add_column(text, AR_OSU_SKIPPED);
+    struct ar_log_table *table = &text->table;
+    const char *words[AR_TABLE_COLUMNS_MAX];
+    const char *qualifier = "";
+    bool has_measure = false;
+    size_t count = ar_split(ar_unmarked(line), words, AR_TABLE_COLUMNS_MAX);
+    *table = (struct ar_log_table){.line = number};
+    text->validation = 0;
+    for (size_t i = 0; i < count && i < AR_TABLE_COLUMNS_MAX; i++) {
+        char name[64];
+        if (is_qualifier(words[i])) {
+            qualifier = words[i];
+        } else if (words[i][0] != '(') {
+            snprintf(name, sizeof name, "%s%s%.*s", qualifier, qualifier[0] != '\0' ? " " : "",
+                     (int)strcspn(words[i], "("), words[i]);
+            text->validation = strcmp(name, "Validation") == 0 ? table->count : text->validation;
+            ar_log_table_add(table, AR_LOG_COLUMNS(columns), name);
+            const struct ar_log_column *column = table->columns[table->count - 1];
+            has_measure = has_measure || (column != NULL && column->is_timing);
+            qualifier = "";
         }
     }
-    return true;
+    table->count = has_measure ? table->count : 0;
 }
 
-/* Other benchmarks, of message rates say, have other columns; their runs stay without rows. */
-static bool has_measure(const struct ar_osu_text *text)
-{
-    for (size_t i = 0; i < text->columns_count; i++) {
-        if (text->columns[i] == AR_OSU_TIME || text->columns[i] == AR_OSU_RATE) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool set_word(enum ar_osu_column column, struct ar_span word, struct ar_log_row *row)
-{
-    double value, half_digit;
-    switch (column) {
-    case AR_OSU_SKIPPED:
-        return true;
-    case AR_OSU_SIZE:
-        return ar_span_count(word, &row->payload_bytes);
-    case AR_OSU_REPETITIONS:
-        return ar_span_count(word, &row->repetitions);
-    case AR_OSU_VALIDATION:
-        row->out_of_place.wrong = ar_span_is(word, "Pass") ? 0 : 1;
-        return true;
-    case AR_OSU_TIME:
-    case AR_OSU_MIN:
-    case AR_OSU_RATE:
-        break;
-    }
-    if (!ar_span_number(word, &value, &half_digit)) {
-        return false;
-    }
-    if (column == AR_OSU_TIME) {
-        row->out_of_place.time_s = value * 1e-6;
-    } else if (column == AR_OSU_MIN) {
-        row->time_min_s = value * 1e-6;
-    } else {
-        row->out_of_place.algbw_Bps = value * 1e6; /* its MB is 1e6 bytes */
-    }
-    return true;
-}
-
-/* osu_bw prints a rate of many messages in flight; a message's share of the time follows. */
-static void derive_time(struct ar_log_row *row)
-{
-    if (isnan(row->out_of_place.time_s) && !isnan(row->out_of_place.algbw_Bps)) {
-        double rate_Bps = row->out_of_place.algbw_Bps;
-        row->out_of_place.time_s = rate_Bps > 0 ? (double)row->payload_bytes / rate_Bps : 0;
-    }
-}
-
-static enum ar_status take_row(struct ar_osu_text *text, const struct ar_span *words, size_t count,
+static enum ar_status take_row(struct ar_osu_text *text, const char *const *words, size_t count,
                                uint64_t number, struct ar_error *err)
 {
-    struct ar_log *log = &text->logs->runs[text->place];
+    struct ar_log *log = ar_logs_last(text->logs);
     struct ar_log_row row = ar_log_empty_row(number);
-    char quote[AR_QUOTE];
-    if (count != text->columns_count) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": %zu columns; expected %zu as in the header (line "
-                            "%" PRIu64 "); cut off, or mixed with other output",
-                            log->path, number, count, text->columns_count, text->header_line);
+    struct ar_log_timing *timing = &row.out_of_place;
+    if (count != text->table.count) {
+        return ar_log_table_cut_off(&text->table, log->path, number, count, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        if (!set_word(text->columns[i], words[i], &row)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": column %zu is \"%s\"; expected a number",
-                                log->path, number, i + 1, ar_span_quote(words[i], quote));
-        }
+    AR_TRY(ar_log_table_read(&text->table, log->path, words, &row, err));
+    if (isnan(timing->time_s) && !isnan(timing->algbw_Bps)) { /* a message's share of the time */
+        timing->time_s = timing->algbw_Bps > 0 ? (double)row.payload_bytes / timing->algbw_Bps : 0;
     }
-    derive_time(&row);
-    memcpy(row.datatype, text->datatype, sizeof row.datatype);
+    if (text->validation > 0) {
+        timing->wrong = strcmp(words[text->validation], "Pass") != 0;
+    }
+    ar_copy_text(row.datatype, sizeof row.datatype, text->datatype);
     return ar_log_add_row(log, &row, err);
 }
 
-/* A row begins with a size; other lines are messages of MPI. */
-static bool is_row(const struct ar_span *words, size_t count)
-{
-    uint64_t size;
-    double value, half_digit;
-    return count >= 1 && ar_span_count(words[0], &size) &&
-           (count == 1 || ar_span_number(words[1], &value, &half_digit));
-}
-
-/* `Datatype: MPI_CHAR.` comes before or after the header, hence also for rows that follow. */
-static bool take_datatype(struct ar_osu_text *text, struct ar_span line)
-{
-    struct ar_span rest = ar_span_unmarked(line);
-    if (!ar_span_is(ar_span_word(&rest), "Datatype:")) {
-        return false;
-    }
-    ar_span_copy(ar_span_word(&rest), text->datatype, sizeof text->datatype);
-    text->datatype[strcspn(text->datatype, ".")] = '\0';
-    return true;
-}
-
-enum ar_status ar_osu_line(struct ar_osu_text *text, struct ar_span line, uint64_t number,
+enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number,
                            struct ar_error *err)
 {
+    const char *words[AR_TABLE_COLUMNS_MAX];
     if (ar_osu_is_title(line)) {
         struct ar_log *log;
         AR_TRY(ar_logs_add_run(text->logs, AR_LOG_OSU, number, &log, err));
-        take_title(log, ar_span_unmarked(line));
-        *text = (struct ar_osu_text){
-            .logs = text->logs, .place = text->logs->runs_count - 1, .is_open = true};
+        take_title(log, ar_unmarked(line));
+        *text = (struct ar_osu_text){.logs = text->logs, .is_open = true};
         return AR_OK;
     }
-    if (!text->is_open || take_datatype(text, line)) {
+    char *rest = ar_unmarked(line);
+    /* `Datatype: MPI_CHAR.` comes before or after the header, hence also for rows that follow. */
+    if (sscanf(rest, "Datatype: %23[^. ]", text->datatype) == 1) {
         return AR_OK;
     }
-    struct ar_span words[AR_OSU_COLUMNS_MAX];
-    size_t count = ar_span_words(line, words, AR_OSU_COLUMNS_MAX);
-    if (parse_header(text, line)) {
-        text->header_line = number;
-        text->columns_count = has_measure(text) ? text->columns_count : 0;
-    } else if (text->columns_count > 0 && is_row(words, count)) {
-        return take_row(text, words, count, number, err);
+    if (strncmp(rest, "Size ", 5) == 0) {
+        read_header(text, line, number);
+        return AR_OK;
     }
-    return AR_OK;
+    /* A row begins with a size; other lines are messages of MPI. */
+    size_t count = ar_split(line, words, AR_TABLE_COLUMNS_MAX);
+    bool is_row = count >= 1 && ar_is_count(words[0]) && (count == 1 || ar_is_number(words[1]));
+    return is_row && text->table.count > 0 ? take_row(text, words, count, number, err) : AR_OK;
 }

@@ -4,36 +4,21 @@
 #ifndef AR_LOGS_OSU_H
 #define AR_LOGS_OSU_H
 
-#include "ar_log.h"
-#include "spans.h"
-
-enum { AR_OSU_COLUMNS_MAX = 16 };
-
-enum ar_osu_column {
-    AR_OSU_SKIPPED,
-    AR_OSU_SIZE,
-    AR_OSU_TIME,
-    AR_OSU_MIN,
-    AR_OSU_REPETITIONS,
-    AR_OSU_RATE,
-    AR_OSU_VALIDATION,
-};
+#include "column.h"
 
 struct ar_osu_text {
     struct ar_logs *logs;
-    size_t place; /**< of the run in logs->runs */
     bool is_open;
     char datatype[AR_LOG_WORD];
-    enum ar_osu_column columns[AR_OSU_COLUMNS_MAX];
-    size_t columns_count; /**< 0: no header yet */
-    uint64_t header_line;
+    struct ar_log_table table;
+    size_t validation; /**< words before that of `Pass` or `Fail`; 0: none */
 };
 
 /** Whether a line is the title of a benchmark (`# OSU MPI-CUDA Allreduce Latency Test v7.3`). */
-bool ar_osu_is_title(struct ar_span line);
+bool ar_osu_is_title(char *line);
 
-/** Takes one line; a title begins a run. */
-enum ar_status ar_osu_line(struct ar_osu_text *text, struct ar_span line, uint64_t number,
+/** Takes one line, and changes it; a title begins a run. */
+enum ar_status ar_osu_line(struct ar_osu_text *text, char *line, uint64_t number,
                            struct ar_error *err);
 
 #endif

@@ -1,0 +1,34 @@
+/** \file log.h
+ * How the readers make runs and rows, and what they are.
+ */
+#ifndef AR_LOGS_LOG_READ_H
+#define AR_LOGS_LOG_READ_H
+
+#include "ar_log.h"
+
+/** The readers of whole files: each reads a text into `logs`, which has its path and no runs yet.
+ */
+enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t bytes,
+                                 struct ar_error *err);
+enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
+                           struct ar_error *err);
+
+/** The array with room for one more element, if it grew only by this; NULL without memory. */
+void *ar_array_room(void *array, size_t count, size_t element_bytes);
+
+/** Adds a run with nothing known. The address holds until the next one is added. */
+enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
+                               struct ar_log **run, struct ar_error *err);
+
+/** The latest run. */
+struct ar_log *ar_logs_last(const struct ar_logs *logs);
+
+/** A row with nothing known. */
+struct ar_log_row ar_log_empty_row(uint64_t line);
+
+/** Adds a row; what is wrong with any row whatever the format is an error: no time or one that is
+ * not above zero. */
+enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
+                              struct ar_error *err);
+
+#endif
