@@ -2,13 +2,11 @@
 
 #include <string.h>
 
-enum { CACHE_LINE_BYTES = 64 };
-
 double *bundle_lane(struct ar_arena *arena, size_t count)
 {
-    char *bytes = ar_arena_alloc(arena, count * sizeof(double) + CACHE_LINE_BYTES, 1);
-    size_t beyond = (uintptr_t)bytes % CACHE_LINE_BYTES;
-    return bytes != NULL ? (double *)(void *)(bytes + (CACHE_LINE_BYTES - beyond)) : NULL;
+    double *numbers = ar_arena_alloc(arena, count + BUNDLE_LINE_NUMBERS, sizeof *numbers);
+    size_t beyond = (uintptr_t)numbers / sizeof *numbers % BUNDLE_LINE_NUMBERS;
+    return numbers != NULL ? numbers + (BUNDLE_LINE_NUMBERS - beyond) : NULL;
 }
 
 static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)

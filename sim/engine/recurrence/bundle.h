@@ -33,6 +33,9 @@ struct bundle {
     struct bundle_row *send; /**< [row], of chains; NULL for rings: they send in every step */
 };
 
+/** Of a cache line. */
+enum { BUNDLE_LINE_NUMBERS = 8 };
+
 /** Zeros at the begin of a cache line, where wide vectors load fastest; NULL if there is no memory.
  */
 double *bundle_lane(struct ar_arena *arena, size_t count);

@@ -156,16 +156,17 @@ static void run_places(const struct bundle *bundle, const struct ring_step *all,
     }
 }
 
-/* Several steps of all places, tile after tile. What a place needs lies one row before it in the
- * step before, so each tile finds its left neighbour done; the first tile leaves out one row more
- * in each step, and these come at the end, when the last row is done. */
+/* Several steps of all places, tile after tile; tiles begin at cache lines. What a place needs lies
+ * one row before it in the step before, so each tile finds its left neighbour done; the first tile
+ * leaves out one row more in each step, and these come at the end, when the last row is done. */
 static void run_tiles(const struct run *run, ring_kernel *kernel, uint32_t step, uint32_t steps)
 {
     const struct bundle *bundle = run->bundle;
     size_t walks = bundle->walks;
     size_t places = bundle->places_count;
     size_t left_out = (steps - 1) * walks;
-    size_t end = left_out + TILE_PLACES < places ? left_out + TILE_PLACES : places;
+    size_t end = (left_out + TILE_PLACES) / BUNDLE_LINE_NUMBERS * BUNDLE_LINE_NUMBERS;
+    end = end < places ? end : places;
     struct ring_step all[TILE_STEPS];
     for (uint32_t i = 0; i < steps; i++) {
         all[i] = ring_step(run, step + i);
@@ -354,7 +355,7 @@ static size_t tree_hops_max(const struct recurrence *recurrence)
  * and the queue of stores would take them for each other. */
 static size_t stride_of(size_t ranks)
 {
-    return (ranks + 7) / 8 * 8 + 40;
+    return (ranks / BUNDLE_LINE_NUMBERS + 5) * BUNDLE_LINE_NUMBERS;
 }
 
 static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity,
