@@ -13,15 +13,12 @@
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
- * | set               | needs                                      | pictures |
- * |-------------------|--------------------------------------------|------------------------------------|
- * | AR_PLOT_SWEEP     | sweep.csv; takes payload.csv beside it     | efficiency, throughput,
- * shapes,    | |                   |                                            | breakdown,
- * payload, shapes_counts, | |                   |                                            |
- * crossover                          | | AR_PLOT_COMPARE   | compare.csv | compare_time,
- * compare_error        | | AR_PLOT_PUBLISHED | one of reproduce.csv, curves.csv and       |
- * predicted, efficiency_published,   | |                   | sensitivity.csv | time_to_train,
- * sensitivity         |
+ * | set               | needs                                       |
+ * |-------------------|---------------------------------------------|
+ * | AR_PLOT_SWEEP     | sweep.csv; takes payload.csv beside it      |
+ * | AR_PLOT_COMPARE   | compare.csv                                 |
+ * | AR_PLOT_PUBLISHED | reproduce.csv, curves.csv, sensitivity.csv: |
+ * |                   | one of them                                 |
  *
  * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
  * skipped and counted. All rows of a sweep must agree on cluster, trace and baseline. If rows
@@ -67,8 +64,7 @@ struct ar_plot_picture {
 
 /** The result of a successful call. */
 struct ar_plot_report {
-    char output_dir[3800];     /**< directory of the pictures */
-    uint64_t rows_used;        /**< rows with status ok, of all files */
+    const char *output_dir;    /**< directory of the pictures; the arena's or the caller's */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
     char note[512];            /**< which combination was chosen; empty when there is one */
@@ -83,7 +79,7 @@ struct ar_plot_report {
  * (unwritable directory, full disk), AR_INTERNAL (gnuplot missing or failing; its message is in the
  * line), AR_NO_MEMORY. On an error the output directory is as it was before, except that pictures
  * stay when only `ascii_file` could not be written. */
-enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_plot_report *report,
-                            struct ar_error *err);
+enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
+                            struct ar_plot_report *report, struct ar_error *err);
 
 #endif

@@ -4,7 +4,6 @@
 #ifndef AR_PLOT_GNUPLOT_H
 #define AR_PLOT_GNUPLOT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -14,7 +13,7 @@
 /** One run of a script. */
 struct ar_plot_run {
     const char *name;      /**< base name: runs NAME.gp, leaves NAME.svg and NAME.png */
-    uint32_t text_columns; /**< 0; else leaves NAME.txt instead, so wide */
+    uint32_t text_columns; /**< 0; else leaves NAME.txt, too, so wide */
     char *warning;         /**< receives a warning of gnuplot, empty when there is none */
     size_t warning_size;
     pid_t child; /**< inner */

@@ -1,27 +1,26 @@
 #include "ar_plot.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ar_file.h"
 #include "ar_output.h"
-#include "ar_text.h"
 #include "condition.h"
 #include "gnuplot.h"
 #include "script.h"
-#include "work.h"
 
-enum { PATH_SIZE = AR_PLOT_PATH_SIZE, FILE_SIZE = 4096, TEXT_COLUMNS = 79 };
+enum { TEXT_COLUMNS = 79, TEMPLATE_MAX = 1 << 20 };
 
 struct job {
     const struct ar_plot_request *request;
     struct ar_arena *arena;
-    char paths[AR_PLOT_FILES][PATH_SIZE]; /* the inputs of the set; "": of another set */
-    char output_dir[PATH_SIZE];
-    char work_dir[AR_PLOT_WORK_SIZE]; /* inside output_dir; empty: not made */
+    const char *paths[AR_PLOT_FILES]; /* the inputs of the set; NULL: of another set */
+    const char *output_dir;
+    char *work_dir; /* inside output_dir; NULL: not made */
     struct ar_plot_table tables[AR_PLOT_FILES];
     struct ar_plot_drawing drawings[AR_PLOT_KINDS]; /* in the order of report.pictures */
     struct ar_plot_report report;
@@ -35,65 +34,58 @@ static bool is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
+/* A path in a directory, the job's. */
+static enum ar_status path_in(const struct job *job, const char *directory, const char *name,
+                              const char **path, struct ar_error *err)
+{
+    *path = ar_arena_format(job->arena, "%s/%s", directory, name);
+    return *path != NULL ? AR_OK : ar_error_no_memory(err, "the pictures");
+}
+
 /* The first file of the set may have any name; the others lie beside it. */
 static enum ar_status resolve(struct job *job, struct ar_error *err)
 {
     const char *path = job->request->path;
-    const char *output_dir = job->request->output_dir;
-    size_t max = PATH_SIZE - 64;
+    char *input_dir = ar_arena_text(job->arena, path);
+    if (input_dir == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
     if (path[0] == '\0') {
         return ar_error_set(err, AR_NO_INPUT,
                             "the path is empty; expected a directory with sweep.csv or a CSV file");
     }
-    if (strlen(path) > max || (output_dir != NULL && strlen(output_dir) > max)) {
-        return ar_error_set(err, AR_NO_INPUT, "%.100s...: path too long",
-                            strlen(path) > max ? path : output_dir);
-    }
     bool is_file = !is_directory(path);
-    char input_dir[PATH_SIZE];
-    snprintf(input_dir, sizeof input_dir, "%s", path);
-    if (is_file) {
-        char *slash = strrchr(input_dir, '/');
-        snprintf(slash == NULL ? input_dir : slash + 1, 2, slash == NULL ? "." : "");
+    char *slash = strrchr(input_dir, '/');
+    if (is_file && slash != NULL) {
+        slash[1] = '\0';
     }
+    const char *beside = is_file && slash == NULL ? "." : input_dir;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
-        if (ar_plot_sources[i].set != job->request->set) {
-            continue;
-        }
-        if (is_file) {
-            snprintf(job->paths[i], PATH_SIZE, "%s", path);
+        if (ar_plot_sources[i].set == job->request->set) {
+            AR_TRY(path_in(job, beside, ar_plot_sources[i].name, &job->paths[i], err));
+            job->paths[i] = is_file ? path : job->paths[i];
             is_file = false;
-        } else {
-            snprintf(job->paths[i], PATH_SIZE, "%.*s/%s", (int)max, input_dir,
-                     ar_plot_sources[i].name);
         }
     }
-    snprintf(job->output_dir, PATH_SIZE, "%s", output_dir == NULL ? input_dir : output_dir);
+    job->output_dir = job->request->output_dir == NULL ? beside : job->request->output_dir;
+    job->report.output_dir = job->output_dir;
     return AR_OK;
 }
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-static enum ar_status read_table(struct job *job, size_t file, struct ar_error *err)
-{
-    struct ar_plot_table *table = &job->tables[file];
-    AR_TRY(ar_plot_table_read(job->paths[file], (enum ar_plot_file)file, job->arena, table, err));
-    job->report.rows_used += table->rows.count;
-    job->report.rows_failed += table->failed_count;
-    if (job->report.rows_failed_line == 0) {
-        job->report.rows_failed_line = table->failed_line;
-    }
-    return AR_OK;
-}
-
-/* Steps and compared calls must be there; the other files may be. */
 static enum ar_status read_tables(struct job *job, struct ar_error *err)
 {
+    struct ar_plot_report *report = &job->report;
     bool is_any = false;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
-        bool is_needed = i == AR_PLOT_STEPS || i == AR_PLOT_COMPARED;
-        if (job->paths[i][0] != '\0' && (is_needed || access(job->paths[i], F_OK) == 0)) {
-            AR_TRY(read_table(job, i, err));
+        struct ar_plot_table *table = &job->tables[i];
+        const char *path = job->paths[i];
+        if (path != NULL && (ar_plot_sources[i].is_needed || access(path, F_OK) == 0)) {
+            AR_TRY(ar_plot_table_read(path, (enum ar_plot_file)i, job->arena, table, err));
+            report->rows_failed += table->failed_count;
+            report->rows_failed_line =
+                report->rows_failed_line == 0 ? table->failed_line : report->rows_failed_line;
             is_any = true;
         }
     }
@@ -106,7 +98,7 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
     struct ar_plot_rows rows;
     if (steps->csv != NULL) {
         AR_TRY(ar_plot_rows_all(steps, job->arena, &rows, err));
-        ar_plot_condition_say(steps, rows, job->report.note, sizeof job->report.note);
+        ar_plot_condition_say(steps, rows, report->note, sizeof report->note);
     }
     return AR_OK;
 }
@@ -125,18 +117,16 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
     drawing->tables[part] = table;
     AR_TRY(ar_plot_rows_all(table, job->arena, rows, err));
     ar_plot_condition_keep(table, drawing->kind->has_all_batches, rows);
-    if (of->pick != NULL) {
-        of->pick(table, rows);
-    }
+    ar_plot_pick(of, table, rows);
     return AR_OK;
 }
 
 static enum ar_status open_in_work_dir(const struct job *job, const char *name, const char *suffix,
                                        struct ar_output *output, struct ar_error *err)
 {
-    char path[FILE_SIZE];
-    snprintf(path, sizeof path, "%s/%s%s", job->work_dir, name, suffix);
-    return ar_output_open(path, output, err);
+    const char *path = ar_arena_format(job->arena, "%s/%s%s", job->work_dir, name, suffix);
+    return path == NULL ? ar_error_no_memory(err, "the pictures")
+                        : ar_output_open(path, output, err);
 }
 
 static enum ar_status write_part(const struct job *job, const struct ar_plot_drawing *drawing,
@@ -148,35 +138,46 @@ static enum ar_status write_part(const struct job *job, const struct ar_plot_dra
     return ar_output_commit(&output, err);
 }
 
-static enum ar_status copy_templates(const struct job *job, const struct ar_plot_kind *kind,
-                                     FILE *file, struct ar_error *err)
+/* The arena's. */
+static enum ar_status read_template(const struct job *job, const char *name, const char **text,
+                                    struct ar_error *err)
 {
-    AR_TRY(ar_plot_copy_template(job->request->template_dir, "style", file, err));
-    return ar_plot_copy_template(job->request->template_dir, kind->template_name, file, err);
+    const char *path = ar_arena_format(job->arena, "%s/%s.gp", job->request->template_dir, name);
+    char *read = NULL;
+    size_t bytes;
+    if (path == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
+    AR_TRY(ar_file_read(path, TEMPLATE_MAX, "a template of a picture", &read, &bytes, err));
+    *text = ar_arena_own(job->arena, read, free);
+    return *text != NULL ? AR_OK : ar_error_no_memory(err, "the pictures");
 }
 
 static enum ar_status write_script(const struct job *job, const struct ar_plot_drawing *drawing,
                                    struct ar_error *err)
 {
     struct ar_output output;
+    const char *style;
+    const char *template;
+    AR_TRY(read_template(job, "style", &style, err));
+    AR_TRY(read_template(job, drawing->kind->template_name, &template, err));
     AR_TRY(open_in_work_dir(job, drawing->kind->name, ".gp", &output, err));
     ar_plot_write_head(output.file, drawing);
-    enum ar_status status = copy_templates(job, drawing->kind, output.file, err);
-    if (status != AR_OK) {
-        ar_output_abort(&output);
-        return status;
-    }
+    fprintf(output.file, "\n%s\n%s", style, template);
     return ar_output_commit(&output, err);
 }
 
-static void explain_absence(const struct job *job, struct ar_plot_picture *picture,
-                            const char *reason)
+static enum ar_status explain_absence(const struct job *job, const char *reason,
+                                      struct ar_plot_picture *picture, struct ar_error *err)
 {
-    char path[FILE_SIZE];
-    snprintf(path, sizeof path, "%s/%s.svg", job->output_dir, picture->name);
+    const char *path = ar_arena_format(job->arena, "%s/%s.svg", job->output_dir, picture->name);
+    if (path == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
     snprintf(picture->reason, sizeof picture->reason, "%s%s", reason,
              access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run"
                                      : "");
+    return AR_OK;
 }
 
 /* Writes the files from which gnuplot draws. */
@@ -190,8 +191,7 @@ static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error
     }
     picture->is_drawn = picture->rows_count > 0;
     if (!picture->is_drawn) {
-        explain_absence(job, picture, drawing->kind->empty_reason);
-        return AR_OK;
+        return explain_absence(job, drawing->kind->empty_reason, picture, err);
     }
     for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
         if (drawing->rows[part].count > 0) {
@@ -203,43 +203,43 @@ static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error
 
 static enum ar_status run_all(struct job *job, struct ar_error *err)
 {
-    struct ar_plot_run runs[2 * AR_PLOT_KINDS];
+    const struct ar_plot_request *request = job->request;
+    struct ar_plot_run runs[AR_PLOT_KINDS];
     size_t count = 0;
-    uint32_t columns = job->request->ascii_columns;
+    uint32_t columns =
+        request->ascii_columns < TEXT_COLUMNS ? TEXT_COLUMNS : request->ascii_columns;
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         struct ar_plot_picture *picture = &job->report.pictures[i];
-        if (!picture->is_drawn) {
-            continue;
-        }
-        runs[count++] = (struct ar_plot_run){.name = picture->name,
-                                             .warning = picture->reason,
-                                             .warning_size = sizeof picture->reason};
-        if (job->drawings[i].kind->has_text_version && job->request->ascii_file != NULL) {
-            runs[count++] = (struct ar_plot_run){
-                .name = picture->name,
-                .text_columns = columns < TEXT_COLUMNS ? TEXT_COLUMNS : columns};
+        bool has_text = job->drawings[i].kind->has_text_version && request->ascii_file != NULL;
+        if (picture->is_drawn) {
+            runs[count++] = (struct ar_plot_run){.name = picture->name,
+                                                 .text_columns = has_text ? columns : 0,
+                                                 .warning = picture->reason,
+                                                 .warning_size = sizeof picture->reason};
         }
     }
-    const char *gnuplot = job->request->gnuplot;
-    return ar_plot_gnuplot_run(gnuplot == NULL ? "gnuplot" : gnuplot, job->work_dir, runs, count,
-                               err);
+    return ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
+                               job->work_dir, runs, count, err);
 }
 
 /* --- all or nothing ----------------------------------------------------------------------- */
 
-enum { TARGETS = AR_PLOT_PARTS + 3 };
-
-/* The name of a file that a picture leaves; false if it leaves no such file. */
-static bool target_of(const struct ar_plot_drawing *drawing, size_t target, char name[FILE_SIZE])
+/* What is left for the user; data of an input's name are that input. */
+static int is_left(const struct dirent *entry)
 {
-    static const char *const suffixes[] = {".gp", ".svg", ".png"};
-    if (target >= AR_PLOT_PARTS) {
-        snprintf(name, FILE_SIZE, "%s%s", drawing->kind->name, suffixes[target - AR_PLOT_PARTS]);
-        return true;
+    static const char *const endings[] = {".csv", ".gp", ".svg", ".png"};
+    const char *ending = strrchr(entry->d_name, '.');
+    for (size_t i = 0; i < AR_PLOT_FILES; i++) {
+        if (strcmp(entry->d_name, ar_plot_sources[i].name) == 0) {
+            return 0;
+        }
     }
-    const struct ar_plot_part *part = &drawing->kind->parts[target];
-    snprintf(name, FILE_SIZE, "%s.csv", part->name == NULL ? "" : part->name);
-    return part->name != NULL && strcmp(name, ar_plot_sources[part->file].name) != 0;
+    for (size_t i = 0; ending != NULL && i < sizeof endings / sizeof endings[0]; i++) {
+        if (strcmp(ending, endings[i]) == 0) {
+            return 1;
+        }
+    }
+    return 0;
 }
 
 static bool is_same_file(const char *a, const char *b)
@@ -250,12 +250,11 @@ static bool is_same_file(const char *a, const char *b)
            a_info.st_ino == b_info.st_ino;
 }
 
-static enum ar_status check_target(const struct job *job, const char *name, struct ar_error *err)
+/* Refuses a target that is an input or a directory. */
+static enum ar_status check_target(const struct job *job, const char *path, struct ar_error *err)
 {
-    char path[2 * FILE_SIZE];
-    snprintf(path, sizeof path, "%s/%s", job->output_dir, name);
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
-        if (is_same_file(path, job->paths[i])) {
+        if (job->paths[i] != NULL && is_same_file(path, job->paths[i])) {
             return ar_error_set(err, AR_IO,
                                 "%s: a picture would overwrite this input; expected another name "
                                 "or another output directory",
@@ -268,13 +267,18 @@ static enum ar_status check_target(const struct job *job, const char *name, stru
     return AR_OK;
 }
 
-/* Refuses a target that is an input or a directory before anything is written. */
-static enum ar_status check_targets(const struct job *job, struct ar_error *err)
+/* Looks at all targets, and then moves; `moves` says which. */
+static enum ar_status move_all(const struct job *job, struct dirent *const *entries, int count,
+                               bool moves, struct ar_error *err)
 {
-    char name[FILE_SIZE];
-    for (size_t i = 0; i < job->report.pictures_count * TARGETS; i++) {
-        if (target_of(&job->drawings[i / TARGETS], i % TARGETS, name)) {
-            AR_TRY(check_target(job, name, err));
+    for (int i = 0; i < count; i++) {
+        const char *source;
+        const char *target;
+        AR_TRY(path_in(job, job->work_dir, entries[i]->d_name, &source, err));
+        AR_TRY(path_in(job, job->output_dir, entries[i]->d_name, &target, err));
+        AR_TRY(check_target(job, target, err));
+        if (moves && rename(source, target) != 0) {
+            return ar_error_set(err, AR_IO, "%.400s: cannot write: %s", target, strerror(errno));
         }
     }
     return AR_OK;
@@ -282,56 +286,73 @@ static enum ar_status check_targets(const struct job *job, struct ar_error *err)
 
 static enum ar_status move_into_place(const struct job *job, struct ar_error *err)
 {
-    for (size_t i = 0; i < job->report.pictures_count * TARGETS; i++) {
-        char name[FILE_SIZE];
-        char source[2 * FILE_SIZE];
-        char target[2 * FILE_SIZE];
-        const struct ar_plot_drawing *drawing = &job->drawings[i / TARGETS];
-        bool is_left = job->report.pictures[i / TARGETS].is_drawn &&
-                       target_of(drawing, i % TARGETS, name) &&
-                       (i % TARGETS >= AR_PLOT_PARTS || drawing->rows[i % TARGETS].count > 0);
-        snprintf(source, sizeof source, "%s/%s", job->work_dir, is_left ? name : "");
-        snprintf(target, sizeof target, "%s/%s", job->output_dir, is_left ? name : "");
-        if (is_left && rename(source, target) != 0) {
-            return ar_error_set(err, AR_IO, "%.400s: cannot write: %s", target, strerror(errno));
-        }
+    struct dirent **entries = NULL;
+    int count = scandir(job->work_dir, &entries, is_left, alphasort);
+    enum ar_status status = move_all(job, entries, count, false, err);
+    status = status == AR_OK ? move_all(job, entries, count, true, err) : status;
+    while (count > 0) {
+        free(entries[--count]);
     }
+    free(entries);
+    return status;
+}
+
+static enum ar_status make_work_dir(struct job *job, struct ar_error *err)
+{
+    AR_TRY(ar_make_directory(job->output_dir, err));
+    char *work_dir = ar_arena_format(job->arena, "%s/.plot-XXXXXX", job->output_dir);
+    if (work_dir == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
+    if (mkdtemp(work_dir) == NULL) {
+        return ar_error_set(err, AR_IO, "%s: cannot write pictures there: %s", job->output_dir,
+                            strerror(errno));
+    }
+    job->work_dir = work_dir;
     return AR_OK;
+}
+
+static void remove_work_dir(const struct job *job)
+{
+    DIR *directory = job->work_dir == NULL ? NULL : opendir(job->work_dir);
+    if (directory == NULL) {
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        unlinkat(dirfd(directory), entry->d_name, 0); /* but . and .. */
+    }
+    closedir(directory);
+    rmdir(job->work_dir);
 }
 
 /* --- text versions ------------------------------------------------------------------------ */
 
 /* gnuplot begins a page with a form feed and fills lines with spaces. */
-static void copy_text_version(FILE *source, FILE *target)
-{
-    char *line = NULL;
-    size_t capacity = 0;
-    ssize_t size;
-    while ((size = getline(&line, &capacity, source)) > 0) {
-        while (size > 0 && strchr(" \r\n", line[size - 1]) != NULL) {
-            size--;
-        }
-        line[size] = '\0';
-        fprintf(target, "%s\n", line + strspn(line, "\f"));
-    }
-    free(line);
-}
-
 static enum ar_status print_text_versions(const struct job *job, struct ar_error *err)
 {
     FILE *target = job->request->ascii_file;
     for (size_t i = 0; target != NULL && i < job->report.pictures_count; i++) {
+        const char *path;
+        char *text = NULL;
+        size_t bytes;
         if (!job->report.pictures[i].is_drawn || !job->drawings[i].kind->has_text_version) {
             continue;
         }
-        char path[FILE_SIZE];
-        snprintf(path, sizeof path, "%s/%s.txt", job->work_dir, job->drawings[i].kind->name);
-        FILE *source = fopen(path, "re");
-        if (source == NULL) {
-            return ar_error_set(err, AR_IO, "%s: cannot read: %s", path, strerror(errno));
+        path = ar_arena_format(job->arena, "%s/%s.txt", job->work_dir, job->drawings[i].kind->name);
+        if (path == NULL) {
+            return ar_error_no_memory(err, "the pictures");
         }
-        copy_text_version(source, target);
-        fclose(source);
+        AR_TRY(
+            ar_file_read(path, TEMPLATE_MAX, "the text version of a picture", &text, &bytes, err));
+        for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
+            size_t size = strlen(line);
+            while (size > 0 && strchr(" \r", line[size - 1]) != NULL) {
+                size--;
+            }
+            size_t start = strspn(line, "\f");
+            fprintf(target, "%.*s\n", (int)(size - (start < size ? start : size)), line + start);
+        }
+        free(text);
     }
     if (target != NULL && (fflush(target) != 0 || ferror(target) != 0)) {
         return ar_error_set(err, AR_IO, "cannot write the text version of the pictures: %s",
@@ -342,6 +363,7 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
 
 static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
 {
+    AR_TRY(make_work_dir(job, err));
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         AR_TRY(prepare_picture(job, i, err));
     }
@@ -350,47 +372,27 @@ static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
     return print_text_versions(job, err);
 }
 
-static void list_pictures(struct job *job)
+enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,
+                            struct ar_plot_report *report, struct ar_error *err)
 {
+    struct job *job = ar_arena_alloc(arena, 1, sizeof *job);
+    if (job == NULL) {
+        return ar_error_no_memory(err, "the pictures");
+    }
+    job->request = request;
+    job->arena = arena;
     for (size_t i = 0; i < AR_PLOT_KINDS; i++) {
-        if (ar_plot_kinds[i]->set == job->request->set) {
+        if (ar_plot_sources[ar_plot_kinds[i].parts[0].file].set == request->set) {
             size_t place = job->report.pictures_count++;
-            job->drawings[place].kind = ar_plot_kinds[i];
-            job->drawings[place].subject = job->request->subject;
-            job->report.pictures[place].name = ar_plot_kinds[i]->name;
+            job->drawings[place].kind = &ar_plot_kinds[i];
+            job->drawings[place].subject = request->subject;
+            job->report.pictures[place].name = ar_plot_kinds[i].name;
         }
     }
-}
-
-static enum ar_status draw(struct job *job, struct ar_error *err)
-{
-    list_pictures(job);
     AR_TRY(resolve(job, err));
     AR_TRY(read_tables(job, err));
-    AR_TRY(check_targets(job, err));
-    AR_TRY(ar_plot_work_make(job->output_dir, job->work_dir, err));
     enum ar_status status = draw_in_work_dir(job, err);
-    ar_plot_work_remove(job->work_dir);
-    return status;
-}
-
-enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_plot_report *report,
-                            struct ar_error *err)
-{
-    struct ar_arena arena = {NULL};
-    struct job *job = ar_arena_alloc(&arena, 1, sizeof *job);
-    enum ar_status status = AR_OK;
-    if (job == NULL) {
-        status = ar_error_no_memory(err, "the pictures");
-    } else {
-        job->request = request;
-        job->arena = &arena;
-        status = draw(job, err);
-    }
-    if (status == AR_OK) {
-        ar_copy_text(job->report.output_dir, sizeof job->report.output_dir, job->output_dir);
-        *report = job->report;
-    }
-    ar_arena_end(&arena);
+    remove_work_dir(job);
+    *report = status == AR_OK ? job->report : *report;
     return status;
 }

@@ -1,10 +1,6 @@
 #include "script.h"
 
-#include <string.h>
-
 #include "ar_plot_quote.h"
-
-enum { NAME_SIZE = 64 };
 
 /* When a column is said below the title. */
 enum habit {
@@ -14,97 +10,74 @@ enum habit {
 };
 
 static const struct phrase {
-    const char *column, *before, *after;
+    enum ar_plot_column column;
+    const char *before, *after;
     enum habit habit;
 } phrases[] = {
-    {"cluster", "", "", LISTED},
-    {"trace", "", "", LISTED},
-    {"gpus", "", " GPUs", LISTED},
-    {"batch_per_gpu", "batch of ", " per GPU", LISTED},
-    {"precision", "", "", LISTED},
-    {"gradient_scale", "gradients x ", "", FIXED},
-    {"wire", "wire ", "", FIXED},
-    {"framework", "framework ", "", FIXED},
-    {"settings", "", "", FIXED},
-    {"jitter_frac", "jitter ", "", FIXED},
-    {"seed", "seed ", "", FIXED},
-    {"bucket", "bucket ", "", CHOSEN},
-    {"channels", "channels ", "", CHOSEN},
-    {"window", "window ", "", CHOSEN},
-    {"baseline", "100 % = one ", "", LISTED},
-    {"engine", "engine ", "", LISTED},
+    {AR_COL_CLUSTER, "", "", LISTED},
+    {AR_COL_TRACE, "", "", LISTED},
+    {AR_COL_GPUS, "", " GPUs", LISTED},
+    {AR_COL_BATCH, "batch of ", " per GPU", LISTED},
+    {AR_COL_PRECISION, "", "", LISTED},
+    {AR_COL_SCALE, "gradients x ", "", FIXED},
+    {AR_COL_WIRE, "wire ", "", FIXED},
+    {AR_COL_FRAMEWORK, "framework ", "", FIXED},
+    {AR_COL_SETTINGS, "", "", FIXED},
+    {AR_COL_JITTER, "jitter ", "", FIXED},
+    {AR_COL_SEED, "seed ", "", FIXED},
+    {AR_COL_BUCKET, "bucket ", "", CHOSEN},
+    {AR_COL_CHANNELS, "channels ", "", CHOSEN},
+    {AR_COL_WINDOW, "window ", "", CHOSEN},
+    {AR_COL_BASELINE, "100 % = one ", "", LISTED},
+    {AR_COL_ENGINE, "engine ", "", LISTED},
 };
 
 /* --- data --------------------------------------------------------------------------------- */
 
-/* Takes the next of names separated by commas; false at their end. */
-static bool next_name(const char **names, char name[NAME_SIZE])
-{
-    size_t length = strcspn(*names, ",");
-    if (length == 0) {
-        return false;
-    }
-    snprintf(name, NAME_SIZE, "%.*s", (int)length, *names);
-    *names += length + ((*names)[length] == ',');
-    return true;
-}
-
 void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_t part)
 {
+    const struct ar_plot_part *of = &drawing->kind->parts[part];
     const struct ar_plot_table *table = drawing->tables[part];
     struct ar_plot_rows rows = drawing->rows[part];
-    if (drawing->kind->write != NULL) {
-        drawing->kind->write(file, table, rows);
+    if (of->write != NULL) {
+        of->write(file, table, rows);
         return;
     }
-    fprintf(file, "%s\n", drawing->kind->parts[part].columns);
-    for (size_t i = 0; i < rows.count; i++) {
-        const char *names = drawing->kind->parts[part].columns;
-        char name[NAME_SIZE];
-        const char *comma = "";
-        while (next_name(&names, name)) {
-            fputs(comma, file);
-            ar_plot_write_cell(file,
-                               ar_plot_cell(table, rows.rows[i], ar_plot_column(table, name)));
-            comma = ",";
-        }
-        fputc('\n', file);
+    for (size_t i = 0; of->columns[i] != AR_COL_END; i++) {
+        fprintf(file, "%s%s", i == 0 ? "" : ",", ar_plot_column_name(of->columns[i]));
     }
+    for (size_t row = 0; row < rows.count; row++) {
+        for (size_t i = 0; of->columns[i] != AR_COL_END; i++) {
+            fputc(i == 0 ? '\n' : ',', file);
+            ar_plot_write_cell(file, ar_plot_cell(table, rows.rows[row], of->columns[i]));
+        }
+    }
+    fputc('\n', file);
 }
 
 /* --- facts -------------------------------------------------------------------------------- */
 
-static bool is_listed(const char *names, const char *wanted)
-{
-    char name[NAME_SIZE];
-    bool is_found = false;
-    while (!is_found && next_name(&names, name)) {
-        is_found = strcmp(name, wanted) == 0;
-    }
-    return is_found;
-}
-
 static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *phrase)
 {
     const struct ar_plot_table *table = drawing->tables[0];
-    if (!ar_plot_has_column(table, phrase->column)) {
-        return false;
-    }
-    size_t column = ar_plot_column(table, phrase->column);
+    bool differs = ar_plot_rows_vary(table, phrase->column, table->rows);
+    const enum ar_plot_column *fact = drawing->kind->facts;
     switch (phrase->habit) {
     case LISTED:
         break;
     case FIXED:
-        return ar_plot_rows_vary(table, column, table->rows) &&
-               !ar_plot_rows_vary(table, column, drawing->rows[0]);
+        return differs && !ar_plot_rows_vary(table, phrase->column, drawing->rows[0]);
     case CHOSEN:
-        return ar_plot_rows_vary(table, column, table->rows);
+        return differs;
     }
-    return is_listed(drawing->kind->facts, phrase->column);
+    while (*fact != AR_COL_END && *fact != phrase->column) {
+        fact++;
+    }
+    return *fact == phrase->column;
 }
 
 /* Whether an earlier row has the same value. */
-static bool is_repeated(const struct ar_plot_drawing *drawing, size_t column, size_t i)
+static bool is_repeated(const struct ar_plot_drawing *drawing, enum ar_plot_column column, size_t i)
 {
     const struct ar_plot_table *table = drawing->tables[0];
     const size_t *rows = drawing->rows[0].rows;
@@ -119,19 +92,20 @@ static bool is_repeated(const struct ar_plot_drawing *drawing, size_t column, si
 static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
                        const struct phrase *phrase)
 {
-    char text[512];
-    size_t column = ar_plot_column(drawing->tables[0], phrase->column);
-    size_t length = (size_t)snprintf(text, sizeof text, "%s", phrase->before);
-    for (size_t i = 0; i < drawing->rows[0].count && length < sizeof text; i++) {
-        const char *cell = ar_plot_cell(drawing->tables[0], drawing->rows[0].rows[i], column);
-        if (!is_repeated(drawing, column, i)) {
-            length += (size_t)snprintf(text + length, sizeof text - length, "%s%s",
-                                       i == 0 ? "" : " + ", cell[0] == '\0' ? "none" : cell);
+    char text[512] = "";
+    FILE *fact = fmemopen(text, sizeof text, "w");
+    for (size_t i = 0; fact != NULL && i < drawing->rows[0].count; i++) {
+        if (!is_repeated(drawing, phrase->column, i)) {
+            const char *cell =
+                ar_plot_cell(drawing->tables[0], drawing->rows[0].rows[i], phrase->column);
+            fprintf(fact, "%s%s", i == 0 ? phrase->before : " + ", cell[0] == '\0' ? "none" : cell);
         }
     }
-    if (length < sizeof text) {
-        snprintf(text + length, sizeof text - length, "%s", phrase->after);
+    if (fact != NULL) {
+        fputs(phrase->after, fact);
+        fclose(fact);
     }
+    text[sizeof text - 1] = '\0';
     ar_plot_write_text(file, text);
 }
 
@@ -168,5 +142,5 @@ void ar_plot_write_head(FILE *file, const struct ar_plot_drawing *drawing)
         }
     }
     write_facts(file, drawing);
-    fputs(drawing->kind->settings, file);
+    fputs(drawing->kind->settings == NULL ? "" : drawing->kind->settings, file);
 }

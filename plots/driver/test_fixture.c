@@ -15,6 +15,7 @@ const char header[] =
 
 char directory[64];
 char text[1 << 20];
+struct ar_arena arena;
 
 const char *in_directory(const char *name)
 {
@@ -40,6 +41,7 @@ void remove_directory(void)
     }
     closedir(stream);
     rmdir(directory);
+    ar_arena_end(&arena);
 }
 
 void write_file(const char *name, const char *content)
@@ -133,7 +135,7 @@ struct ar_plot_report draw(void)
     static struct ar_plot_report report;
     struct ar_plot_request request = a_request();
     struct ar_error err;
-    enum ar_status status = ar_plot_draw(&request, &report, &err);
+    enum ar_status status = ar_plot_draw(&request, &arena, &report, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return report;
 }
@@ -142,7 +144,7 @@ enum ar_status fail(const struct ar_plot_request *request, const char *expected)
 {
     struct ar_plot_report report;
     struct ar_error err = {AR_OK, ""};
-    enum ar_status status = ar_plot_draw(request, &report, &err);
+    enum ar_status status = ar_plot_draw(request, &arena, &report, &err);
     cr_expect_neq(status, AR_OK, "expected a failure with \"%s\"", expected);
     cr_expect_eq(status, err.status);
     cr_expect_not_null(strstr(err.text, expected), "\"%s\" does not say \"%s\"", err.text,

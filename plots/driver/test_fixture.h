@@ -16,6 +16,7 @@ extern const char header[];
 
 extern char directory[64];
 extern char text[1 << 20];
+extern struct ar_arena arena; /**< ends with the directory */
 
 /** A path in the directory; one of four buffers in turn. */
 const char *in_directory(const char *name);

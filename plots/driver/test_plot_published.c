@@ -47,7 +47,7 @@ static enum ar_status reproduce(struct ar_plot_report *report, struct ar_error *
 {
     struct ar_plot_request request = {
         .set = AR_PLOT_PUBLISHED, .path = directory, .template_dir = TEMPLATES};
-    return ar_plot_draw(&request, report, err);
+    return ar_plot_draw(&request, &arena, report, err);
 }
 
 static void expect_error(enum ar_status expected, const char *fragment)
@@ -145,7 +145,7 @@ Test(plot_published, wrong_input_is_one_line_and_leaves_nothing)
 {
     expect_error(AR_NO_INPUT, "found none of reproduce.csv, curves.csv and sensitivity.csv");
     write_file("reproduce.csv", "row,title\na,b\n");
-    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"quantity\" is missing in the header");
+    expect_error(AR_BAD_DATA, "reproduce.csv:1: column \"algorithm\" is missing in the header");
     write_file("reproduce.csv", ROWS "a,b,train_s,1,4,ring,1,-1,,,,yes,s,x\n");
     expect_error(AR_BAD_DATA, "reproduce.csv:2: column \"predicted\" is \"-1\"; expected a number");
     write_file("reproduce.csv", ROWS);
@@ -167,7 +167,7 @@ static enum ar_status compare(const char *rows_of, struct ar_plot_report *report
                                       .subject = "cluster it's, engine x"};
     struct ar_error err;
     write_file("compare.csv", rows_of);
-    return ar_plot_draw(&request, report, &err);
+    return ar_plot_draw(&request, &arena, report, &err);
 }
 
 #define CALLS "nodes,gpus,choice,set,payload_bytes,measured_s,predicted_s,low_s,high_s,error_frac\n"

@@ -4,6 +4,8 @@
 #ifndef AR_PLOT_CROSSOVER_H
 #define AR_PLOT_CROSSOVER_H
 
+#include <stdio.h>
+
 #include "ar_plot_rows.h"
 
 /** A gain of this part of the grid's step is worth a change of algorithm (chosen, not measured). */
@@ -30,5 +32,9 @@ void ar_plot_crossover_pick(const struct ar_plot_table *table, struct ar_plot_ro
  * both algorithms, so that nothing can be said. */
 bool ar_plot_crossover_next(const struct ar_plot_table *table, struct ar_plot_rows rows,
                             size_t *next, struct ar_plot_crossing *crossing);
+
+/** Writes a line for each of them. */
+void ar_plot_crossover_write(FILE *file, const struct ar_plot_table *table,
+                             struct ar_plot_rows rows);
 
 #endif

@@ -14,9 +14,16 @@
 struct ar_plot_part {
     enum ar_plot_file file;
     const char *name; /**< base name of the data file; that of its own input: the input is drawn */
-    const char *columns; /**< copied into it, separated by commas */
-    /** Leaves the rows to be drawn, none if the picture makes no sense; NULL: all. */
-    void (*pick)(const struct ar_plot_table *table, struct ar_plot_rows *rows);
+    enum ar_plot_column columns[16]; /**< copied into it */
+    const char *quantity;            /**< only rows of this one; NULL: all */
+    enum ar_plot_column above_0[3];  /**< only rows in which these are above zero */
+    /** Of the rows that are alike in `keys` the one with the least `least` is shown, in order of
+     * the keys; without keys all, in the order of the file. */
+    enum ar_plot_column keys[4], least;
+    /** Leaves fewer of them, none if the picture makes no sense; NULL: all stay. */
+    void (*narrow)(const struct ar_plot_table *table, struct ar_plot_rows *rows);
+    /** Writes the file instead of copying columns; NULL: copied. */
+    void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
 enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 13 };
@@ -24,20 +31,18 @@ enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 13 };
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */
     const char *template_name; /**< without ending */
-    enum ar_plot_set set;
     bool has_text_version;
-    bool has_all_batches;     /**< shows rows of all batches, precisions and gradient scales */
-    const char *facts;        /**< columns whose values stand below the title, by commas */
-    const char *settings;     /**< lines for the head of the script, or "" */
-    const char *empty_reason; /**< why it is left out when no part has rows */
+    bool has_all_batches;          /**< shows rows of all batches, precisions and gradient scales */
+    enum ar_plot_column facts[10]; /**< columns whose values stand below the title */
+    const char *settings;          /**< lines for the head of the script, or NULL */
+    const char *empty_reason;      /**< why it is left out when no part has rows */
     struct ar_plot_part parts[AR_PLOT_PARTS]; /**< the second may be without name: there is none */
-    /** Writes the first part's file instead of copying columns; NULL: copied. */
-    void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
-extern const struct ar_plot_kind *const ar_plot_kinds[AR_PLOT_KINDS];
+extern const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS];
 
-/** One of the kinds is the crossover (ar_plot_crossover.h). */
-extern const struct ar_plot_kind ar_plot_crossover;
+/** Leaves the rows of a table that a part shows. */
+void ar_plot_pick(const struct ar_plot_part *part, const struct ar_plot_table *table,
+                  struct ar_plot_rows *rows);
 
 #endif

@@ -8,9 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "ar_arena.h"
 #include "ar_csv.h"
-#include "ar_error.h"
 
 /** The commands that leave files for pictures. */
 enum ar_plot_set { AR_PLOT_SWEEP, AR_PLOT_COMPARE, AR_PLOT_PUBLISHED };
@@ -20,44 +18,79 @@ enum ar_plot_file {
     AR_PLOT_STEPS,       /**< sweep.csv: training steps */
     AR_PLOT_COLLECTIVES, /**< payload.csv: single collectives */
     AR_PLOT_COMPARED,    /**< compare.csv: measured and predicted calls */
-    AR_PLOT_ROWS,        /**< reproduce.csv: published results */
+    AR_PLOT_RESULTS,     /**< reproduce.csv: published results */
     AR_PLOT_CURVES,      /**< curves.csv: predictions of published rows at many GPU counts */
     AR_PLOT_CHANGES,     /**< sensitivity.csv: what assumptions change */
     AR_PLOT_FILES
 };
 
-/** What a cell may hold. */
-enum ar_plot_content {
-    AR_PLOT_TEXT,     /**< any text */
-    AR_PLOT_STATUS,   /**< `ok`; other rows are skipped and counted */
-    AR_PLOT_SAME,     /**< text that all rows agree on */
-    AR_PLOT_NAME,     /**< plain ASCII without blanks: compared with names in scripts */
-    AR_PLOT_SHAPE,    /**< the same, or empty; as a number: X of a grid XxY, 0 of another shape */
-    AR_PLOT_COUNT,    /**< whole number of at least 1 */
-    AR_PLOT_BYTES,    /**< whole number */
-    AR_PLOT_DURATION, /**< seconds >= 0 */
-    AR_PLOT_POSITIVE, /**< number > 0 */
-    AR_PLOT_FRACTION, /**< number >= 0 */
-    AR_PLOT_NUMBER    /**< any number */
-};
-
-struct ar_plot_column {
-    const char *name;
-    enum ar_plot_content content;
-    bool is_optional;  /**< files without it are allowed */
-    bool may_be_empty; /**< a number then is NAN */
-};
-
-enum { AR_PLOT_COLUMNS_MAX = 32 };
-
 struct ar_plot_source {
     const char *name; /**< without directory */
     enum ar_plot_set set;
-    const struct ar_plot_column *columns;
-    size_t columns_count; /**< at most AR_PLOT_COLUMNS_MAX */
+    bool is_needed; /**< by its set; of the others there must be one */
 };
 
 extern const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES];
+
+/** The columns of all files, named as they are; AR_COL_END ends a list of them. */
+enum ar_plot_column {
+    AR_COL_END,
+    AR_COL_STATUS,
+    AR_COL_CLUSTER,
+    AR_COL_TRACE,
+    AR_COL_BASELINE,
+    AR_COL_BATCH,
+    AR_COL_PRECISION,
+    AR_COL_SCALE,
+    AR_COL_WIRE,
+    AR_COL_FRAMEWORK,
+    AR_COL_SETTINGS,
+    AR_COL_JITTER,
+    AR_COL_SEED,
+    AR_COL_BUCKET,
+    AR_COL_CHANNELS,
+    AR_COL_WINDOW,
+    AR_COL_ALGORITHM,
+    AR_COL_ENGINE,
+    AR_COL_EXACT,
+    AR_COL_SHAPE,
+    AR_COL_NODES,
+    AR_COL_GPUS,
+    AR_COL_PAYLOAD,
+    AR_COL_ITERATION,
+    AR_COL_ALLREDUCE,
+    AR_COL_EXPOSED,
+    AR_COL_FORWARD,
+    AR_COL_BACKWARD,
+    AR_COL_OPTIMIZER,
+    AR_COL_OVERHEAD,
+    AR_COL_INPUT_WAIT,
+    AR_COL_IMAGES,
+    AR_COL_EFFICIENCY,
+    AR_COL_SET,
+    AR_COL_MEASURED_S,
+    AR_COL_PREDICTED_S,
+    AR_COL_LOW_S,
+    AR_COL_HIGH_S,
+    AR_COL_ERROR,
+    AR_COL_ROW,
+    AR_COL_TITLE,
+    AR_COL_QUANTITY,
+    AR_COL_MEASURED,
+    AR_COL_PREDICTED,
+    AR_COL_LOW,
+    AR_COL_HIGH,
+    AR_COL_INSIDE,
+    AR_COL_CURVE,
+    AR_COL_VALUE,
+    AR_COL_ASSUMPTION,
+    AR_COL_ASSUMED,
+    AR_COL_CHANGE,
+    AR_COLS
+};
+
+/** The name of a column in its file. */
+const char *ar_plot_column_name(enum ar_plot_column column);
 
 /** Numbers of rows, as ar_csv_cell() counts them. */
 struct ar_plot_rows {
@@ -68,10 +101,10 @@ struct ar_plot_rows {
 /** A file that was read; all zero: there is none. */
 struct ar_plot_table {
     const struct ar_csv *csv;
-    const struct ar_plot_source *source;
-    const size_t *places; /**< of its columns in the file; SIZE_MAX: not there */
-    const double *values; /**< row after row, a value per column of the source: a number as it is, a
-                               text as a number that equal texts share, in order of appearance */
+    size_t places[AR_COLS];   /**< of the columns in the file; SIZE_MAX: not there */
+    double *values;           /**< row after row, a value per column: a number as it is, NAN for an
+                                   empty one, a text as a number that equal texts share, in order of
+                                   appearance, X of a grid XxY and 0 of another shape */
     struct ar_plot_rows rows; /**< those with status ok */
     uint64_t failed_count;    /**< the others */
     uint64_t failed_line;     /**< line of the first of them; 0: none */
@@ -83,16 +116,10 @@ struct ar_plot_table {
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 
-/** Whether the file has a column of the source. */
-bool ar_plot_has_column(const struct ar_plot_table *table, const char *name);
-
-/** Place of a column among those of the source; it must be one of them. */
-size_t ar_plot_column(const struct ar_plot_table *table, const char *name);
-
-/** A cell as a number, by ar_plot_column(). */
-double ar_plot_value(const struct ar_plot_table *table, size_t row, size_t column);
+/** A cell as a number; 0 when the file has no such column. */
+double ar_plot_value(const struct ar_plot_table *table, size_t row, enum ar_plot_column column);
 
 /** A cell as text; empty when the file has no such column. */
-const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, size_t column);
+const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_plot_column column);
 
 #endif

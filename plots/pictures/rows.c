@@ -6,47 +6,52 @@
 
 struct order {
     const struct ar_plot_table *table;
-    size_t columns[AR_PLOT_KEYS_MAX];
-    size_t columns_count;
-    size_t least;
+    const enum ar_plot_column *keys;
+    enum ar_plot_column least;
 };
 
-static struct order order_by(const struct ar_plot_table *table, const char *const *keys)
-{
-    struct order order = {.table = table};
-    while (keys[order.columns_count] != NULL) {
-        order.columns[order.columns_count] = ar_plot_column(table, keys[order.columns_count]);
-        order.columns_count++;
-    }
-    return order;
-}
-
-static int compare_values(const struct order *order, size_t column, size_t a, size_t b)
-{
-    double left = ar_plot_value(order->table, a, column);
-    double right = ar_plot_value(order->table, b, column);
-    return (left > right) - (left < right);
-}
+static const enum ar_plot_column by_gpus[] = {AR_COL_GPUS, AR_COL_END};
 
 static int compare_keys(const struct order *order, size_t a, size_t b)
 {
-    int result = 0;
-    for (size_t i = 0; result == 0 && i < order->columns_count; i++) {
-        result = compare_values(order, order->columns[i], a, b);
+    for (const enum ar_plot_column *key = order->keys; *key != AR_COL_END; key++) {
+        double left = ar_plot_value(order->table, a, *key);
+        double right = ar_plot_value(order->table, b, *key);
+        if (left < right || left > right) {
+            return left > right ? 1 : -1;
+        }
     }
-    return result;
+    return 0;
+}
+
+/* By the keys, then by `of` what is to be least, then by place. */
+static int compare(const struct order *order, double (*of)(double), size_t a, size_t b)
+{
+    int result = compare_keys(order, a, b);
+    double left = of(ar_plot_value(order->table, a, order->least));
+    double right = of(ar_plot_value(order->table, b, order->least));
+    result = result != 0 ? result : (left > right) - (left < right);
+    return result != 0 ? result : (a > b) - (a < b);
+}
+
+static double itself(double value)
+{
+    return value;
+}
+
+static double less_magnitude(double value)
+{
+    return -fabs(value);
 }
 
 static int compare_rows(const void *left, const void *right, void *data)
 {
-    const struct order *order = data;
-    size_t a = *(const size_t *)left;
-    size_t b = *(const size_t *)right;
-    int result = compare_keys(order, a, b);
-    if (result == 0) {
-        result = compare_values(order, order->least, a, b);
-    }
-    return result != 0 ? result : (a > b) - (a < b);
+    return compare(data, itself, *(const size_t *)left, *(const size_t *)right);
+}
+
+static int compare_magnitudes(const void *left, const void *right, void *data)
+{
+    return compare(data, less_magnitude, *(const size_t *)left, *(const size_t *)right);
 }
 
 enum ar_status ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena,
@@ -64,28 +69,24 @@ enum ar_status ar_plot_rows_all(const struct ar_plot_table *table, struct ar_are
     return AR_OK;
 }
 
-void ar_plot_rows_best(const struct ar_plot_table *table, const char *const *keys,
-                       const char *least, struct ar_plot_rows *rows)
+void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                       enum ar_plot_column least, struct ar_plot_rows *rows)
 {
-    struct order order = order_by(table, keys);
+    struct order order = {table, keys, least};
     size_t kept = 0;
-    order.least = ar_plot_column(table, least);
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_rows, &order);
-    for (size_t i = 0; i < rows->count; i++) {
-        if (kept == 0 || compare_keys(&order, rows->rows[kept - 1], rows->rows[i]) != 0) {
-            rows->rows[kept++] = rows->rows[i];
-        }
+    for (size_t i = 0; i < rows->count; i += ar_plot_rows_alike(table, keys, *rows, i)) {
+        rows->rows[kept++] = rows->rows[i];
     }
     rows->count = kept;
 }
 
-void ar_plot_rows_within(const struct ar_plot_table *table, const char *column, double min,
+void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
                          double max, struct ar_plot_rows *rows)
 {
-    size_t of = ar_plot_column(table, column);
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        double value = ar_plot_value(table, rows->rows[i], of);
+        double value = ar_plot_value(table, rows->rows[i], column);
         if (value >= min && value <= max) {
             rows->rows[kept++] = rows->rows[i];
         }
@@ -93,66 +94,59 @@ void ar_plot_rows_within(const struct ar_plot_table *table, const char *column, 
     rows->count = kept;
 }
 
-void ar_plot_rows_of(const struct ar_plot_table *table, const char *column, const char *text,
-                     struct ar_plot_rows *rows)
+void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,
+                     const char *text, const char *other, struct ar_plot_rows *rows)
 {
-    size_t of = ar_plot_column(table, column);
     size_t kept = 0;
     for (size_t i = 0; i < rows->count; i++) {
-        if (strcmp(ar_plot_cell(table, rows->rows[i], of), text) == 0) {
+        const char *cell = ar_plot_cell(table, rows->rows[i], column);
+        if (strcmp(cell, text) == 0 || (other != NULL && strcmp(cell, other) == 0)) {
             rows->rows[kept++] = rows->rows[i];
         }
     }
     rows->count = kept;
 }
 
-static int compare_magnitudes(const void *left, const void *right, void *data)
+void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
+                          enum ar_plot_column group, size_t max, struct ar_plot_rows *rows)
 {
-    const struct order *order = data;
-    size_t a = *(const size_t *)left;
-    size_t b = *(const size_t *)right;
-    double difference = fabs(ar_plot_value(order->table, b, order->least)) -
-                        fabs(ar_plot_value(order->table, a, order->least));
-    int result = compare_keys(order, a, b);
-    if (result == 0) {
-        result = (difference > 0) - (difference < 0);
-    }
-    return result != 0 ? result : (a > b) - (a < b);
-}
-
-void ar_plot_rows_largest(const struct ar_plot_table *table, const char *column, const char *group,
-                          size_t max, struct ar_plot_rows *rows)
-{
-    struct order order = {.table = table, .least = ar_plot_column(table, column)};
+    const enum ar_plot_column keys[] = {group, AR_COL_END};
+    struct order order = {table, keys + 1, column};
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_magnitudes, &order);
     rows->count = rows->count < max ? rows->count : max;
-    while (rows->count > 0 && ar_plot_value(table, rows->rows[rows->count - 1], order.least) == 0) {
+    while (rows->count > 0 && ar_plot_value(table, rows->rows[rows->count - 1], column) == 0) {
         rows->count--;
     }
-    order.columns[order.columns_count++] = ar_plot_column(table, group);
+    order.keys = keys;
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_magnitudes, &order);
 }
 
-size_t ar_plot_rows_groups(const struct ar_plot_table *table, const char *const *keys,
-                           struct ar_plot_rows rows)
+size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,
+                          struct ar_plot_rows rows, size_t first)
 {
-    struct order order = order_by(table, keys);
-    size_t groups = 0;
-    for (size_t i = 0; i < rows.count; i++) {
-        groups += i == 0 || compare_keys(&order, rows.rows[i - 1], rows.rows[i]) != 0;
+    struct order order = {.table = table, .keys = keys};
+    size_t count = 1;
+    while (first + count < rows.count &&
+           compare_keys(&order, rows.rows[first], rows.rows[first + count]) == 0) {
+        count++;
     }
-    return groups;
+    return count;
 }
 
-bool ar_plot_rows_vary(const struct ar_plot_table *table, size_t column, struct ar_plot_rows rows)
+bool ar_plot_rows_vary(const struct ar_plot_table *table, enum ar_plot_column column,
+                       struct ar_plot_rows rows)
 {
-    struct order order = {.table = table};
-    for (size_t i = 1; i < rows.count; i++) {
-        if (compare_values(&order, column, rows.rows[0], rows.rows[i]) != 0) {
-            return true;
-        }
+    const enum ar_plot_column keys[] = {column, AR_COL_END};
+    return rows.count > 0 && ar_plot_rows_alike(table, keys, rows, 0) < rows.count;
+}
+
+size_t ar_plot_rows_counts(const struct ar_plot_table *table, struct ar_plot_rows rows)
+{
+    size_t counts = 0;
+    for (size_t i = 0; i < rows.count; i += ar_plot_rows_alike(table, by_gpus, rows, i)) {
+        counts++;
     }
-    return false;
+    return counts;
 }
 
 /* Whether group `group` of `groups` is one of `wanted` that are spread evenly. */
@@ -172,17 +166,12 @@ static bool is_spread(size_t group, size_t groups, size_t wanted)
 void ar_plot_rows_spread(const struct ar_plot_table *table, size_t wanted,
                          struct ar_plot_rows *rows)
 {
-    static ar_plot_keys gpus = {"gpus", NULL};
-    struct order order = order_by(table, gpus);
-    size_t groups = ar_plot_rows_groups(table, gpus, *rows);
-    size_t group = 0;
+    size_t groups = ar_plot_rows_counts(table, *rows);
     size_t kept = 0;
-    for (size_t i = 0, before = 0; i < rows->count; i++) {
-        size_t row = rows->rows[i];
-        group += i > 0 && compare_keys(&order, before, row) != 0;
-        before = row;
-        if (is_spread(group, groups, wanted)) {
-            rows->rows[kept++] = row;
+    for (size_t i = 0, group = 0, count; i < rows->count; i += count, group++) {
+        count = ar_plot_rows_alike(table, by_gpus, *rows, i);
+        for (size_t k = 0; k < count && is_spread(group, groups, wanted); k++) {
+            rows->rows[kept++] = rows->rows[i + k];
         }
     }
     rows->count = kept;

@@ -50,17 +50,17 @@ static void read_rows(void)
     cr_assert_eq(ar_plot_rows_all(&table, &arena, &rows, &err), AR_OK);
 }
 
-static const char *cell(size_t i, const char *column)
+static const char *cell(size_t i, enum ar_plot_column column)
 {
-    return ar_plot_cell(&table, rows.rows[i], ar_plot_column(&table, column));
+    return ar_plot_cell(&table, rows.rows[i], column);
 }
 
 static void pick(const char *name)
 {
     read_rows();
     for (size_t i = 0; i < AR_PLOT_KINDS; i++) {
-        if (strcmp(ar_plot_kinds[i]->name, name) == 0) {
-            ar_plot_kinds[i]->parts[0].pick(&table, &rows);
+        if (strcmp(ar_plot_kinds[i].name, name) == 0) {
+            ar_plot_pick(&ar_plot_kinds[i].parts[0], &table, &rows);
         }
     }
 }
@@ -166,8 +166,8 @@ Test(plot_pictures, bars_are_of_few_counts_spread_evenly_with_the_ends_among_the
     cr_assert_eq(rows.count, 2 * 4);
     static const char *const counts[] = {"4", "32", "512", "4096"};
     for (size_t i = 0; i < rows.count; i++) {
-        cr_expect_str_eq(cell(i, "gpus"), counts[i / 2]);
-        cr_expect_str_eq(cell(i, "shape"), i % 2 == 0 ? "" : "4x1", "the faster one");
+        cr_expect_str_eq(cell(i, AR_COL_GPUS), counts[i / 2]);
+        cr_expect_str_eq(cell(i, AR_COL_SHAPE), i % 2 == 0 ? "" : "4x1", "the faster one");
     }
 }
 
@@ -182,8 +182,8 @@ Test(plot_pictures, grids_are_of_counts_that_have_several)
     add(16, "tree", "4x4", "fp16", 32, 1);
     pick("shapes");
     cr_assert_eq(rows.count, 3);
-    cr_expect_str_eq(cell(1, "shape"), "1x8", "in order of X");
-    cr_expect_str_eq(cell(2, "shape"), "8x1");
+    cr_expect_str_eq(cell(1, AR_COL_SHAPE), "1x8", "in order of X");
+    cr_expect_str_eq(cell(2, AR_COL_SHAPE), "8x1");
     pick("shapes_counts");
     cr_expect_eq(rows.count, 0, "one count only");
 }

@@ -24,7 +24,7 @@ set dashtype 14 (2,3)
 dashes = '1 11 13 12'
 colour(k) = int(word(palette_colours, (k - 1) % words(palette_colours) + 1))
 dash(k) = int(word(dashes, (k - 1) % words(dashes) + 1))
-is_text = exists('ascii_columns')
+is_text = exists('is_txt')
 mark(k) = is_text ? k : int(word(marks, (k - 1) % words(marks) + 1))
 open_mark(k) = is_text ? k : mark(k) - 1
 
@@ -130,7 +130,7 @@ join(piece) = piece eq '' ? 0 : \
         (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
         (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
 
-set_terminal = is_text ? "set terminal dumb noenhanced size ascii_columns,ascii_rows; unset grid" : \
+set_terminal = is_text ? "set terminal dumb noenhanced size ascii_columns,ascii_rows; unset grid; set output picture.'.txt'" : \
     exists('is_png') ? "set terminal pngcairo noenhanced size 1920,picture_height * 8 / 3 fontscale 2 linewidth 2.4 ".\
         "pointscale 3.4 font 'DejaVu Sans,14' background 'white'; set output picture.'.png'" : \
     "set terminal svg noenhanced size 720,picture_height font text_font.',14' background 'white'; set output picture.'.svg'"
@@ -142,5 +142,7 @@ hide_title = "unset label 101; unset label 102"
 begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); ".\
     "if (exact_rows == 0 && approximate_rows > 0) { join_end = join('approximate') }; eval set_terminal; eval line_size; eval show_title"
 
-# The first pass makes the SVG, the second one, from the same script, the PNG.
-finish = is_text || exists('is_png') ? 'set output' : "set output; is_png = 1; reset; load picture.'.gp'"
+# The first pass makes the SVG, the second one, from the same script, the PNG, the third one, if it is wanted, the text.
+again = "reset; load picture.'.gp'"
+finish = is_text || (exists('is_png') && !exists('ascii_columns')) ? 'set output' : \
+    exists('is_png') ? 'set output; is_txt = 1; '.again : 'set output; is_png = 1; '.again

@@ -24,7 +24,7 @@ static enum ar_status draw(const struct options *options, const struct ar_scenar
                                             .template_dir = templates,
                                             .subject = subject};
     AR_TRY(resource_plots(templates, err));
-    AR_TRY(ar_plot_draw(&request, &report, err));
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
     for (size_t i = 0; i < report.pictures_count; i++) {
         ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
                 report.pictures[i].name);

@@ -43,10 +43,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
         return ar_error_set(err, AR_USAGE,
                             "plot: no path; expected the directory of a sweep, or its sweep.csv");
     }
-    enum ar_status status = resource_plots(templates, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(resource_plots(templates, err));
     bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
     uint32_t columns = terminal_columns();
     struct ar_plot_request request = {
@@ -57,9 +54,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
         .ascii_file = has_text ? stdout : NULL,
         .ascii_columns = columns >= 79 && columns <= 200 ? columns : 0,
     };
-    status = ar_plot_draw(&request, &report, err);
-    if (status == AR_OK) {
-        report_pictures(option_notes(options), &report);
-    }
-    return status;
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
+    report_pictures(option_notes(options), &report);
+    return AR_OK;
 }

@@ -55,7 +55,7 @@ static enum ar_status draw(const struct options *options, struct ar_error *err)
         .set = AR_PLOT_PUBLISHED, .path = options->out, .template_dir = templates};
     FILE *notes = option_notes(options);
     AR_TRY(resource_plots(templates, err));
-    AR_TRY(ar_plot_draw(&request, &report, err));
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
     for (size_t i = 0; i < report.pictures_count; i++) {
         const struct ar_plot_picture *picture = &report.pictures[i];
         if (picture->is_drawn) {

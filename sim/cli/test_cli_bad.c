@@ -270,9 +270,9 @@ Test(cli_bad, outputs_of_export_and_plot)
          "no/x: cannot write"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /", 74, "it is a directory"},
         {"export --cluster flat --gpus 4 --format simgrid-xml --out /dev/null", 74, "regular file"},
-        {"plot no", 66, "no: cannot read: No such file"},
+        {"plot no", 66, "no: No such file"},
         {"plot /dev/null", 65, "no header line in 0 bytes"},
-        {"plot .", 66, "./sweep.csv: cannot read"},
+        {"plot .", 66, "./sweep.csv: No such file"},
         {"plot trace.csv", 65, "column \"status\" is missing"},
     };
     EXPECT_ALL("", rows);

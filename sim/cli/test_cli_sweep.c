@@ -217,7 +217,7 @@ Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
         {"$AR sweep " STEP " --gpus 4 --out ro/x/y", 74, "ro: cannot write: Permission denied"},
         {"$AR export --cluster flat --gpus 4 --format simgrid-xml --out ro/x", 74, "ro/x: cannot"},
         {"$AR predict --cluster flat --trace no.csv --gpus 4 --algorithm ring", 66, "no.csv: Perm"},
-        {"$AR plot no.csv", 66, "no.csv: cannot read: Permission denied"},
+        {"$AR plot no.csv", 66, "no.csv: Permission denied"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run = run_without_rights(rows[i].line);
