@@ -107,11 +107,11 @@ static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
     const char *verb = count > 1 ? "are" : "is";
     const char *pronoun = count > 1 ? "them" : "it";
     if (count > 0 && is_directive) {
-        return ar_error_set(
-            err, AR_BAD_DATA,
-            "%s: directive%s%s %s missing; expected %s as \"# KEY %s VALUE\" before "
-            "the header",
-            csv->path, plural, list, verb, pronoun, csv->comments == AR_CSV_FACTS ? ":" : "=");
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: directive%s%s %s missing; expected %s as \"# KEY%s VALUE\" before "
+                            "the header",
+                            csv->path, plural, list, verb, pronoun,
+                            csv->comments == AR_CSV_FACTS ? ":" : " =");
     }
     return count == 0 ? AR_OK
                       : ar_error_set(err, AR_BAD_DATA,

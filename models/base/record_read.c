@@ -103,7 +103,6 @@ bool ar_record_read_cell(const struct ar_column *column, const char *text, void 
 const char *ar_column_expected(const struct ar_column *column, char text[AR_COLUMN_EXPECTED])
 {
     const char *what = column->kind == AR_COLUMN_count ? "a whole number" : "a number";
-    double max = column->kind == AR_COLUMN_count ? max_count(column) : column->max;
     if (column->help[0] != '\0') {
         return column->help;
     }
@@ -114,12 +113,13 @@ const char *ar_column_expected(const struct ar_column *column, char text[AR_COLU
         snprintf(text, AR_COLUMN_EXPECTED, "a text of 1 to %zu characters", column->size - 1);
     } else if (column->kind == AR_COLUMN_string || column->kind == AR_COLUMN_flag) {
         return column->kind == AR_COLUMN_flag ? "yes or no" : "a text";
-    } else if (column->min == 0 && max == 0) {
+    } else if (column->min == 0 && column->max == 0) {
         return what;
-    } else if (max == 0) {
+    } else if (column->max == 0) {
         snprintf(text, AR_COLUMN_EXPECTED, "%s of at least %.15g", what, column->min);
     } else {
-        snprintf(text, AR_COLUMN_EXPECTED, "%s from %.15g to %.15g", what, column->min, max);
+        snprintf(text, AR_COLUMN_EXPECTED, "%s from %.15g to %.15g", what, column->min,
+                 column->max);
     }
     return text;
 }

@@ -1,0 +1,233 @@
+/* The table of a fitted library: its lines, which are read and written by the same columns. */
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_file.h"
+#include "table.h"
+
+enum { FORMAT = 1, FILE_BYTES_MAX = 1 << 20 };
+enum { COVARIANCE = 7 }; /* columns before those of the covariance */
+
+static const char *const link_names[] = {"nvlink", "pcie", NULL};
+
+static const char *const parameter_names[] = {
+#define X(symbol, name, ...) name,
+    AR_LIBRARY_PARAMETER_LIST(X)
+#undef X
+        NULL};
+
+/* What a file says of itself, beside the table. */
+struct file {
+    struct ar_library_table table;
+    uint32_t format;
+    const char *tuning;
+    const char *fitted, *held_out; /* node counts */
+};
+
+#define POSITIVE(field, name, least)                                                               \
+    AR_COLUMN(number, struct file, table.library.field, name, "a number not below zero",           \
+              .min = least, .max = DBL_MAX)
+
+/* Older files do not have those that may be missing. */
+static const struct ar_column facts[] = {
+    AR_COLUMN(count, struct file, format, "format", "1, that of this version", .min = FORMAT,
+              .max = FORMAT),
+    AR_COLUMN(string, struct file, tuning, "tuning", "", .may_be_missing = true),
+    POSITIVE(tuning.node_bus_Bps, "node_bus_Bps", DBL_MIN),
+    POSITIVE(tuning.net_bus_Bps, "net_bus_Bps", 0),
+    AR_COLUMN(count, struct file, table.library.tuning.channels, "channels", "", .min = 1,
+              .may_be_missing = true),
+    AR_COLUMN(choice, struct file, table.library.tuning.is_pcie, "node_links", "",
+              .names = link_names, .may_be_missing = true),
+    AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10),
+    AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
+    AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
+    AR_COLUMN(string, struct file, held_out, "held_out_nodes", "", .may_be_empty = true),
+    AR_COLUMN_OTHERS, /* for people */
+};
+
+struct row {
+    enum ar_library_parameter parameter;
+    double value;
+    const char *unit;
+    double error_frac;
+    bool is_identified;
+    double prior;
+    const char *prior_source;
+    double covariance[AR_LIBRARY_PARAMETERS_COUNT];
+};
+
+static const struct ar_column columns[] = {
+    AR_COLUMN(choice, struct row, parameter, "parameter", "", .names = parameter_names),
+    AR_COLUMN(number, struct row, value, "value", "a number above zero", .min = DBL_MIN,
+              .max = DBL_MAX, .digits = 17),
+    AR_COLUMN(string, struct row, unit, "unit", ""),
+    AR_COLUMN(number, struct row, error_frac, "relative_standard_error", "", .digits = 6),
+    AR_COLUMN(flag, struct row, is_identified, "identified", ""),
+    AR_COLUMN(number, struct row, prior, "prior", "", .digits = 17),
+    AR_COLUMN(string, struct row, prior_source, "prior_source", "", .may_be_empty = true),
+#define X(symbol, name, ...)                                                                       \
+    AR_COLUMN(number, struct row, covariance[symbol], "covariance." name, "", .digits = 17),
+    AR_LIBRARY_PARAMETER_LIST(X)
+#undef X
+};
+
+/* --- writing ------------------------------------------------------------------------------ */
+
+static void write_nodes(FILE *file, const char *key, const struct ar_library_nodes *nodes)
+{
+    fprintf(file, "# %s:", key);
+    for (size_t i = 0; i < nodes->count; i++) {
+        fprintf(file, " %" PRIu32, nodes->counts[i]);
+    }
+    fputc('\n', file);
+}
+
+static void write_head(const struct ar_library_table *table, FILE *file)
+{
+    const struct ar_library *library = &table->library;
+    fprintf(file,
+            "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
+            "# channels: %" PRIu32 "\n# node_links: %s\n"
+            "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
+            FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
+            library->tuning.net_bus_Bps, library->tuning.channels,
+            link_names[library->tuning.is_pcie], library->residual_frac, library->rows_count);
+    write_nodes(file, "fitted_nodes", &table->fitted);
+    write_nodes(file, "held_out_nodes", &table->held_out);
+}
+
+void ar_library_table_write(const struct ar_library_table *table, const char *const *comments,
+                            size_t comments_count, FILE *file)
+{
+    const struct ar_library *library = &table->library;
+    struct ar_records lines;
+    struct ar_error never; /* only tables for people need memory */
+    write_head(table, file);
+    for (size_t i = 0; i < comments_count; i++) {
+        fprintf(file, "# %s\n", comments[i]);
+    }
+    ar_records_begin(&lines, file, AR_FORMAT_CSV, AR_COLUMNS(columns));
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        enum ar_library_parameter parameter = (enum ar_library_parameter)i;
+        struct row row = {.parameter = parameter,
+                          .value = library->values[i],
+                          .unit = ar_library_parameters[i].unit,
+                          .error_frac = sqrt(library->covariance[i][i]),
+                          .is_identified = library->is_identified[i],
+                          .prior = ar_library_parameter_prior(&library->tuning, parameter),
+                          .prior_source =
+                              ar_library_parameter_prior_source(&library->tuning, parameter)};
+        memcpy(row.covariance, library->covariance[i], sizeof row.covariance);
+        ar_records_add(&lines, &row);
+    }
+    (void)ar_records_end(&lines, &never);
+}
+
+/* --- reading ------------------------------------------------------------------------------ */
+
+static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, const char *at,
+                                 struct ar_library_nodes *nodes, struct ar_error *err)
+{
+    while (*at != '\0') {
+        char *end;
+        unsigned long count = strtoul(at, &end, 10);
+        if (end == at || *at == '-' || count == 0 || count > UINT32_MAX ||
+            (*end != ' ' && *end != '\0')) {
+            return ar_csv_directive_error(csv, key, "node counts", err);
+        }
+        AR_TRY(ar_library_nodes_add(nodes, (uint32_t)count, err));
+        at = end + strspn(end, " ");
+    }
+    return AR_OK;
+}
+
+static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, struct ar_error *err)
+{
+    file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
+    AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
+    if (file->tuning != NULL) {
+        AR_TRY(ar_library_read_release(csv->path, file->tuning, &file->table.library.tuning, err));
+    }
+    AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, &file->table.fitted, err));
+    return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);
+}
+
+static enum ar_status take_row(const struct ar_csv *csv, size_t number, const struct row *row,
+                               struct ar_library *library, struct ar_error *err)
+{
+    const char *unit = ar_library_parameters[row->parameter].unit;
+    if (library->values[row->parameter] > 0) {
+        return ar_csv_error(csv, number, "parameter", "every parameter once", err);
+    }
+    if (strcmp(row->unit, unit) != 0) {
+        return ar_csv_error(csv, number, "unit", unit, err);
+    }
+    if (row->covariance[row->parameter] < 0) {
+        return ar_csv_error(csv, number, columns[COVARIANCE + row->parameter].name,
+                            "a variance, not below zero", err);
+    }
+    library->values[row->parameter] = row->value;
+    library->is_identified[row->parameter] = row->is_identified;
+    memcpy(library->covariance[row->parameter], row->covariance, sizeof row->covariance);
+    return AR_OK;
+}
+
+static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
+                                struct ar_library *library, struct ar_error *err)
+{
+    struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        AR_TRY(take_row(csv, i, &rows[i], library, err));
+    }
+    for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
+        if (!(library->values[i] > 0)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: found no parameter \"%s\"; expected all of %d", csv->path,
+                                parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
+        }
+    }
+    return ar_library_check_covariance(csv->path, library, err);
+}
+
+static enum ar_status read_file(const char *path, struct ar_arena *arena, struct file *file,
+                                struct ar_error *err)
+{
+    char *text;
+    size_t bytes;
+    struct ar_csv *csv;
+    AR_TRY(ar_file_read(path, FILE_BYTES_MAX, "the table of a library", &text, &bytes, err));
+    bool is_whole = bytes > 0 && text[bytes - 1] == '\n';
+    enum ar_status status =
+        is_whole ? ar_csv_parse(path, text, bytes, AR_CSV_FACTS, arena, &csv, err)
+                 : ar_error_set(err, AR_BAD_DATA,
+                                "%.200s: found no end of the last line; expected a table of a "
+                                "fitted library (is it cut off?)",
+                                path);
+    free(text);
+    AR_TRY(status);
+    AR_TRY(read_facts(csv, file, err));
+    return read_rows(csv, arena, &file->table.library, err);
+}
+
+enum ar_status ar_library_table_read(const char *path, struct ar_library_table *table,
+                                     struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    struct file *file = ar_arena_alloc(&arena, 1, sizeof *file);
+    enum ar_status status = file == NULL ? ar_error_no_memory(err, "the table of a library")
+                                         : read_file(path, &arena, file, err);
+    if (status == AR_OK) {
+        *table = file->table;
+    }
+    ar_arena_end(&arena);
+    return status;
+}
