@@ -149,6 +149,7 @@ static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, cons
 static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, struct ar_error *err)
 {
     file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
+    file->fitted = file->held_out = "";
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
     if (file->tuning != NULL) {
         AR_TRY(ar_library_read_release(csv->path, file->tuning, &file->table.library.tuning, err));

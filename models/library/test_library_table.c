@@ -127,11 +127,13 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     write_table(&table);
     change("# tuning: nccl-2.8.4\n", "");
     change("# channels: 4\n# node_links: nvlink\n", "");
+    change("# held_out_nodes: 8\n", "# held_out_nodes:\n");
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_str_eq(read.library.tuning.release->release, "2.8.4");
     cr_expect_eq(read.library.tuning.channels, 4);
     cr_expect_not(read.library.tuning.is_pcie);
+    cr_expect_eq(read.held_out.count, 0);
 }
 
 Test(library_table, a_wrong_file_is_refused_with_one_line)

@@ -159,7 +159,7 @@ Test(cli_calibrate_bad, the_engine)
     cli_good("sed -i 's/^ll.base,/ll.bass,/' fitted.library.csv");
     struct cli_run run = cli_run("$AR allreduce --cluster fitted.topo --algorithm auto "
                                  "--engine library --gpus 8 --payload 1MiB");
-    cli_expect_error(&run, "table", 65, "unknown parameter \"ll.bass\"; did you mean \"ll.base\"");
+    cli_expect_error(&run, "table", 65, "column \"parameter\" is \"ll.bass\"; expected ll.base");
 }
 
 Test(cli_calibrate_bad, compare)
