@@ -149,7 +149,7 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--engine closed,fast", 64, "--engine: unknown engine \"fast\""},
         {"--engine closed --bucket ddp,big", 64, "--bucket: "},
         {"--precision fp16,fp8", 64, "--precision: "},
-        {"--gradient-scale 1,0", 64, "--gradient-scale: found \"0\"; expected a number above 0"},
+        {"--gradient-scale 1,0", 64, "--gradient-scale: found \"0\"; expected a number from 1e-06"},
         {"--seed 1,2", 64, "--seed: found 2 seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2", 64, "--set: key \"hca.bandwidth\": found \"2\""},
         {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", 64, "expected one list"},

@@ -7,7 +7,6 @@
 #ifndef AR_INPUTS_H
 #define AR_INPUTS_H
 
-#include "ar_cluster.h"
 #include "ar_device_cost.h"
 #include "ar_framework.h"
 #include "ar_library_table.h"
@@ -15,19 +14,28 @@
 #include "ar_trace_file.h"
 #include "resource.h"
 
+/** A file that was read. */
+struct ar_input {
+    struct ar_input *next;
+    enum resource kind;
+    const char *path;
+    union { /* by kind */
+        struct ar_topo *topo;
+        struct ar_trace_file *trace;
+        struct ar_device_cost *cost;
+        struct ar_framework *framework;
+        struct ar_library_table *library;
+    };
+};
+
 /** Has read nothing yet; NULL if there is no memory. Freed with ar_inputs_destroy(). */
 struct ar_inputs *ar_inputs_create(void);
 void ar_inputs_destroy(struct ar_inputs *inputs);
 
-/** The file of a shipped name or a path. */
-enum ar_status ar_inputs_topo(struct ar_inputs *inputs, const char *where, const char *name,
-                              const struct ar_topo **topo, struct ar_error *err);
-enum ar_status ar_inputs_trace(struct ar_inputs *inputs, const char *where, const char *name,
-                               const struct ar_trace_file **trace, struct ar_error *err);
-enum ar_status ar_inputs_cost(struct ar_inputs *inputs, const char *where, const char *name,
-                              const struct ar_device_cost **cost, struct ar_error *err);
-enum ar_status ar_inputs_framework(struct ar_inputs *inputs, const char *where, const char *name,
-                                   const struct ar_framework **framework, struct ar_error *err);
+/** The file of a shipped name or a path; any kind but runs, published runs and indices. */
+enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, const char *where,
+                              const char *name, const struct ar_input **input,
+                              struct ar_error *err);
 
 /** The fitted table that a cluster names: it lies beside the cluster's file, or is a shipped one.
  */

@@ -11,7 +11,7 @@
 #define AR_KEY_H
 
 #include <stdbool.h>
-#include <stdint.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "ar_error.h"
@@ -77,10 +77,12 @@ struct ar_key_row {
 
     /** Sets the value of a scenario. An error begins with origin->where; its status is
      * ar_scenario_set()'s matter. */
-    enum ar_status (*parse)(struct ar_scenario *scenario, const struct ar_origin *origin,
-                            const char *text, struct ar_error *err);
+    enum ar_status (*parse)(struct ar_scenario *scenario, enum ar_key key,
+                            const struct ar_origin *origin, const char *text, struct ar_error *err);
     /** Writes the value; of keys that are settings, or that a fingerprint needs. */
-    void (*print)(const struct ar_scenario *scenario, FILE *file);
+    void (*print)(const struct ar_scenario *scenario, enum ar_key key, FILE *file);
+    size_t field;    /**< offset in the scenario, of what is parsed by kind; else 0 */
+    double min, max; /**< of a count or a number */
 };
 
 extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];

@@ -55,7 +55,7 @@ struct ar_scenario {
     double jitter_frac;
     uint32_t iterations_count;
     uint32_t iterations_with_jitter; /**< where that key is not set */
-    uint64_t seed;
+    uint32_t seed;
     const struct ar_straggler *stragglers;
     uint32_t stragglers_count;
     struct ar_settings straggler_texts;

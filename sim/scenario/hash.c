@@ -67,7 +67,7 @@ enum ar_status ar_scenario_hash(const struct ar_scenario *scenario, uint64_t *ha
     FILE *file = open_memstream(&text, &bytes);
     for (int i = 0; file != NULL && i < AR_KEYS_COUNT; i++) {
         if (ar_keys[i].print != NULL) {
-            ar_keys[i].print(scenario, file);
+            ar_keys[i].print(scenario, (enum ar_key)i, file);
             fputc('\n', file);
         }
     }

@@ -6,23 +6,9 @@
 
 #include "ar_arena.h"
 
-/* Files of one kind that were read. A handful: they are looked through. */
-struct file {
-    struct file *next;
-    enum resource kind;
-    const char *path;
-    union {
-        struct ar_topo *topo;
-        struct ar_trace_file *trace;
-        struct ar_device_cost *cost;
-        struct ar_framework *framework;
-        struct ar_library_table *library;
-    };
-};
-
 struct ar_inputs {
     struct ar_arena arena;
-    struct file *files;
+    struct ar_input *files; /* a handful: they are looked through */
 };
 
 struct ar_inputs *ar_inputs_create(void)
@@ -35,7 +21,8 @@ static void destroy_topo(void *topo)
     ar_topo_destroy(topo);
 }
 
-static enum ar_status read_file(struct ar_inputs *inputs, struct file *file, struct ar_error *err)
+static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
+                                struct ar_error *err)
 {
     switch (file->kind) {
     case RESOURCE_CLUSTER:
@@ -69,95 +56,48 @@ void ar_inputs_destroy(struct ar_inputs *inputs)
 
 /* The file of a path, read if it was not before. */
 static enum ar_status get_file(struct ar_inputs *inputs, enum resource kind, const char *path,
-                               const struct file **found, struct ar_error *err)
+                               const struct ar_input **found, struct ar_error *err)
 {
-    for (const struct file *file = inputs->files; file != NULL; file = file->next) {
-        if (file->kind == kind && strcmp(file->path, path) == 0) {
-            *found = file;
-            return AR_OK;
+    struct ar_input *file = inputs->files;
+    while (file != NULL && (file->kind != kind || strcmp(file->path, path) != 0)) {
+        file = file->next;
+    }
+    if (file == NULL) {
+        file = ar_arena_alloc(&inputs->arena, 1, sizeof *file);
+        char *copy = ar_arena_text(&inputs->arena, path);
+        if (file == NULL || copy == NULL) {
+            return ar_error_no_memory(err, "the input files");
         }
+        *file = (struct ar_input){.next = inputs->files, .kind = kind, .path = copy};
+        AR_TRY(read_file(inputs, file, err));
+        inputs->files = file;
     }
-    struct file *file = ar_arena_alloc(&inputs->arena, 1, sizeof *file);
-    char *copy = ar_arena_text(&inputs->arena, path);
-    if (file == NULL || copy == NULL) {
-        return ar_error_no_memory(err, "the input files");
-    }
-    file->kind = kind;
-    file->path = copy;
-    AR_TRY(read_file(inputs, file, err));
-    file->next = inputs->files;
-    inputs->files = file;
     *found = file;
     return AR_OK;
 }
 
-static enum ar_status find_file(struct ar_inputs *inputs, enum resource kind, const char *where,
-                                const char *name, const struct file **file, struct ar_error *err)
+enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, const char *where,
+                              const char *name, const struct ar_input **input, struct ar_error *err)
 {
     char path[RESOURCE_PATH];
     AR_TRY(resource_find(kind, where, name, path, err));
-    return get_file(inputs, kind, path, file, err);
-}
-
-enum ar_status ar_inputs_topo(struct ar_inputs *inputs, const char *where, const char *name,
-                              const struct ar_topo **topo, struct ar_error *err)
-{
-    const struct file *file;
-    AR_TRY(find_file(inputs, RESOURCE_CLUSTER, where, name, &file, err));
-    *topo = file->topo;
-    return AR_OK;
-}
-
-enum ar_status ar_inputs_trace(struct ar_inputs *inputs, const char *where, const char *name,
-                               const struct ar_trace_file **trace, struct ar_error *err)
-{
-    const struct file *file;
-    AR_TRY(find_file(inputs, RESOURCE_TRACE, where, name, &file, err));
-    *trace = file->trace;
-    return AR_OK;
-}
-
-enum ar_status ar_inputs_cost(struct ar_inputs *inputs, const char *where, const char *name,
-                              const struct ar_device_cost **cost, struct ar_error *err)
-{
-    const struct file *file;
-    AR_TRY(find_file(inputs, RESOURCE_COST, where, name, &file, err));
-    *cost = file->cost;
-    return AR_OK;
-}
-
-enum ar_status ar_inputs_framework(struct ar_inputs *inputs, const char *where, const char *name,
-                                   const struct ar_framework **framework, struct ar_error *err)
-{
-    const struct file *file;
-    AR_TRY(find_file(inputs, RESOURCE_FRAMEWORK, where, name, &file, err));
-    *framework = file->framework;
-    return AR_OK;
-}
-
-/* Where the table lies: beside the cluster's file, else a shipped one. */
-static enum ar_status find_library(const char *cluster_name, const char *name,
-                                   char path[RESOURCE_PATH], struct ar_error *err)
-{
-    char cluster[RESOURCE_PATH];
-    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", cluster_name, cluster, err));
-    const char *slash = strrchr(cluster, '/');
-    int folder = slash != NULL ? (int)(slash - cluster) + 1 : 0;
-    int length = snprintf(path, RESOURCE_PATH, "%.*s%s.library.csv", folder, cluster, name);
-    if (length < RESOURCE_PATH && access(path, F_OK) == 0) {
-        return AR_OK;
-    }
-    return resource_find(RESOURCE_LIBRARY, "library.cost_table", name, path, err);
+    return get_file(inputs, kind, path, input, err);
 }
 
 enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_name,
                                  const char *name, const struct ar_library_table **table,
                                  struct ar_error *err)
 {
-    char path[RESOURCE_PATH];
-    const struct file *file;
-    AR_TRY(find_library(cluster_name, name, path, err));
-    AR_TRY(get_file(inputs, RESOURCE_LIBRARY, path, &file, err));
-    *table = file->library;
+    char cluster[RESOURCE_PATH], path[RESOURCE_PATH];
+    const struct ar_input *input;
+    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", cluster_name, cluster, err));
+    const char *slash = strrchr(cluster, '/');
+    int folder = slash != NULL ? (int)(slash - cluster) + 1 : 0;
+    int length = snprintf(path, sizeof path, "%.*s%s.library.csv", folder, cluster, name);
+    if (length >= RESOURCE_PATH || access(path, F_OK) != 0) {
+        AR_TRY(resource_find(RESOURCE_LIBRARY, "library.cost_table", name, path, err));
+    }
+    AR_TRY(get_file(inputs, RESOURCE_LIBRARY, path, &input, err));
+    *table = input->library;
     return AR_OK;
 }

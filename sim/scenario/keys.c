@@ -7,38 +7,66 @@
 #include "ar_scenario.h"
 #include "ar_text.h"
 #include "ar_units.h"
-#include "lists.h"
 
 enum { BATCH_MAX = 1000000, ITERATIONS_MAX = 100000 };
 
+#define GRADIENT_SCALE_MIN 1e-6
 #define GRADIENT_SCALE_MAX 1000.0
 #define FACTOR_MAX         1e6
 
-/* --- parsing -------------------------------------------------------------------------------- */
+/* --- values of any key ------------------------------------------------------------------------ */
 
-#define PARSE(key)                                                                                 \
-    static enum ar_status parse_##key(struct ar_scenario *scenario,                                \
-                                      const struct ar_origin *origin, const char *text,            \
-                                      struct ar_error *err)
+#define PARSE(value)                                                                               \
+    static enum ar_status parse_##value(struct ar_scenario *scenario, enum ar_key key,             \
+                                        const struct ar_origin *origin, const char *text,          \
+                                        struct ar_error *err)
+#define PRINT(value)                                                                               \
+    static void print_##value(const struct ar_scenario *scenario, enum ar_key key, FILE *file)
 
-static enum ar_status parse_u32(const struct ar_origin *origin, const char *text, uint32_t min,
-                                uint32_t max, uint32_t *value, struct ar_error *err)
+/* The field of a key in a scenario. */
+static void *field_of(struct ar_scenario *scenario, enum ar_key key)
+{
+    return (char *)scenario + ar_keys[key].field;
+}
+
+static const void *value_of(const struct ar_scenario *scenario, enum ar_key key)
+{
+    return (const char *)scenario + ar_keys[key].field;
+}
+
+PARSE(text)
+{
+    (void)origin, (void)err;
+    const char **value = field_of(scenario, key);
+    *value = text;
+    return AR_OK;
+}
+
+PARSE(count)
 {
     uint64_t count = 0;
-    AR_TRY(ar_parse_count(origin->where, text, min, max, &count, err));
+    uint32_t *value = field_of(scenario, key);
+    AR_TRY(ar_parse_count(origin->where, text, (uint64_t)ar_keys[key].min,
+                          (uint64_t)ar_keys[key].max, &count, err));
     *value = (uint32_t)count;
     return AR_OK;
 }
 
-static enum ar_status append(struct ar_scenario *scenario, const struct ar_origin *origin,
-                             const char *text, struct ar_settings *settings, struct ar_error *err)
+PARSE(number)
 {
+    return ar_parse_number(origin->where, text, ar_keys[key].min, ar_keys[key].max,
+                           field_of(scenario, key), err);
+}
+
+PARSE(setting)
+{
+    struct ar_settings *settings = field_of(scenario, key);
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
     if (list == NULL) {
         return ar_error_no_memory(err, "the settings");
     }
-    if (settings->count > 0) {
-        memcpy(list, settings->list, settings->count * sizeof *list);
+    for (size_t i = 0; i < settings->count; i++) {
+        list[i] = settings->list[i];
     }
     list[settings->count] =
         (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
@@ -46,89 +74,64 @@ static enum ar_status append(struct ar_scenario *scenario, const struct ar_origi
     return AR_OK;
 }
 
-PARSE(cluster)
+PRINT(count)
 {
-    (void)origin, (void)err;
-    scenario->cluster_name = text;
-    return AR_OK;
+    const uint32_t *value = value_of(scenario, key);
+    fprintf(file, "%" PRIu32, *value);
 }
 
-PARSE(set)
+PRINT(number)
 {
-    return append(scenario, origin, text, &scenario->settings, err);
+    const double *value = value_of(scenario, key);
+    fprintf(file, "%.17g", *value);
 }
 
-PARSE(slow_link)
+/* `name=text`, with a space before each but the first of the file; what changes the cluster has a
+ * name of its own. */
+PRINT(settings)
 {
-    return append(scenario, origin, text, &scenario->slow_links, err);
-}
-
-PARSE(down_link)
-{
-    return append(scenario, origin, text, &scenario->down_links, err);
-}
-
-/* Whether the cluster has them is seen when it is loaded. */
-PARSE(gpus)
-{
-    if (parse_u32(origin, text, 1, UINT32_MAX, &scenario->gpus, err) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected a whole number of GPUs, at least 1",
-                            origin->where, text);
+    const struct ar_settings *settings = value_of(scenario, key);
+    for (size_t i = 0; i < settings->count; i++) {
+        fprintf(file, "%s%s%s%s", ftell(file) > 0 ? " " : "",
+                key == AR_KEY_SET ? "" : ar_key_name(key), key == AR_KEY_SET ? "" : "=",
+                settings->list[i].text);
     }
-    return AR_OK;
 }
+
+/* --- values of one key ------------------------------------------------------------------------ */
 
 PARSE(algorithm)
 {
+    (void)key;
     return ar_algorithm_find_or_auto(origin->where, text, &scenario->algorithm, err);
 }
 
 PARSE(shape)
 {
+    (void)key;
     return ar_shape_parse(origin->where, text, &scenario->shape, err);
 }
 
 PARSE(payload)
 {
-    uint64_t *sizes = NULL;
-    size_t count = 0;
-    AR_TRY(list_sizes(scenario->arena, origin->where, text, &sizes, &count, err));
-    scenario->payload_bytes = sizes[0];
-    if (count > 1) {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected one size", origin->where,
-                            text);
-    }
-    return AR_OK;
-}
-
-PARSE(trace)
-{
-    (void)origin, (void)err;
-    scenario->trace_name = text;
-    return AR_OK;
-}
-
-PARSE(batch)
-{
-    return parse_u32(origin, text, 1, BATCH_MAX, &scenario->batch, err);
+    (void)key;
+    AR_TRY(ar_parse_bytes(origin->where, text, &scenario->payload_bytes, err));
+    return scenario->payload_bytes > 0
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected a size above zero",
+                              origin->where, text);
 }
 
 PARSE(precision)
 {
+    (void)key;
     return ar_precision_parse(origin->where, text, &scenario->precision, err);
 }
 
 PARSE(bucket)
 {
+    (void)key;
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
-}
-
-PARSE(framework)
-{
-    (void)origin, (void)err;
-    scenario->framework_name = text;
-    return AR_OK;
 }
 
 /* A term is set once: the last one would win in silence. */
@@ -140,7 +143,7 @@ PARSE(term)
                                 origin->where, scenario->terms.list[i].text, text);
         }
     }
-    return append(scenario, origin, text, &scenario->terms, err);
+    return parse_setting(scenario, key, origin, text, err);
 }
 
 PARSE(images_per_s_at)
@@ -151,30 +154,18 @@ PARSE(images_per_s_at)
     }
     AR_TRY(compute_rates_parse(origin->where, text, rates, err));
     scenario->rates = rates;
-    scenario->rates_text = text;
-    return AR_OK;
-}
-
-PARSE(gradient_scale)
-{
-    double scale = 0;
-    struct ar_error ignored; /* the range leaves 0 out */
-    if (ar_parse_number("", text, 0, GRADIENT_SCALE_MAX, &scale, &ignored) != AR_OK || scale <= 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected a number above 0, at most %g",
-                            origin->where, text, GRADIENT_SCALE_MAX);
-    }
-    scenario->gradient_scale = scale;
-    return AR_OK;
+    return parse_text(scenario, key, origin, text, err);
 }
 
 PARSE(engine)
 {
+    (void)key;
     return ar_engine_find(origin->where, text, &scenario->engine, err);
 }
 
 PARSE(baseline)
 {
+    (void)key;
     bool is_gpu = strcmp(text, "gpu") == 0;
     if (!is_gpu && strcmp(text, "node") != 0) {
         return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected gpu or node", origin->where,
@@ -182,38 +173,6 @@ PARSE(baseline)
     }
     scenario->baseline = is_gpu ? AR_BASELINE_GPU : AR_BASELINE_NODE;
     return AR_OK;
-}
-
-PARSE(channels)
-{
-    return parse_u32(origin, text, 1, AR_CHANNELS_MAX, &scenario->channels, err);
-}
-
-PARSE(window)
-{
-    return parse_u32(origin, text, 1, AR_WINDOW_MAX, &scenario->window, err);
-}
-
-PARSE(tuning)
-{
-    (void)origin, (void)err;
-    scenario->release = text;
-    return AR_OK;
-}
-
-PARSE(jitter)
-{
-    return ar_parse_number(origin->where, text, 0, 1, &scenario->jitter_frac, err);
-}
-
-PARSE(iterations)
-{
-    return parse_u32(origin, text, 1, ITERATIONS_MAX, &scenario->iterations_count, err);
-}
-
-PARSE(seed)
-{
-    return ar_parse_count(origin->where, text, 0, UINT32_MAX, &scenario->seed, err);
 }
 
 /* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
@@ -253,153 +212,90 @@ PARSE(straggler)
                                 origin->where, list[i].rank);
         }
     }
-    AR_TRY(append(scenario, origin, text, &scenario->straggler_texts, err));
+    AR_TRY(parse_setting(scenario, key, origin, text, err));
     scenario->stragglers = list;
     scenario->stragglers_count = count + 1;
     return AR_OK;
 }
 
-/* --- printing -------------------------------------------------------------------------------- */
-
-#define PRINT(key) static void print_##key(const struct ar_scenario *scenario, FILE *file)
-
-/* The texts with a space before each but the first of the file. */
-static void print_texts(const char *prefix, const struct ar_settings *settings, FILE *file)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        fprintf(file, "%s%s%s", ftell(file) > 0 ? " " : "", prefix, settings->list[i].text);
-    }
-}
-
-PRINT(set)
-{
-    print_texts("", &scenario->settings, file);
-}
-
-PRINT(slow_link)
-{
-    print_texts("slow-link=", &scenario->slow_links, file);
-}
-
-PRINT(down_link)
-{
-    print_texts("down-link=", &scenario->down_links, file);
-}
-
-PRINT(straggler)
-{
-    print_texts("straggler=", &scenario->straggler_texts, file);
-}
-
-PRINT(term)
-{
-    print_texts("term=", &scenario->terms, file);
-}
-
 PRINT(images_per_s_at)
 {
     if (scenario->rates != NULL) {
-        fprintf(file, "%simages-per-s-at=%s", ftell(file) > 0 ? " " : "", scenario->rates_text);
+        fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
+                scenario->rates_text);
     }
 }
 
 PRINT(trace)
 {
+    (void)key;
     fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
-}
-
-PRINT(batch)
-{
-    fprintf(file, "%" PRIu32, scenario->batch);
 }
 
 PRINT(precision)
 {
+    (void)key;
     fprintf(file, "%s, %s on the wire", ar_precision_name(scenario->precision),
             ar_precision_name(scenario->wire));
 }
 
 PRINT(bucket)
 {
+    (void)key;
     fputs(scenario->fusion.text, file);
 }
 
 PRINT(framework)
 {
+    (void)key;
     fputs(scenario->framework->name, file);
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
     }
 }
 
-PRINT(gradient_scale)
-{
-    fprintf(file, "%.17g", scenario->gradient_scale);
-}
-
 PRINT(baseline)
 {
+    (void)key;
     fputs(ar_baseline_name(scenario->baseline), file);
-}
-
-PRINT(channels)
-{
-    fprintf(file, "%" PRIu32, scenario->channels);
-}
-
-PRINT(window)
-{
-    fprintf(file, "%" PRIu32, scenario->window);
-}
-
-PRINT(jitter)
-{
-    fprintf(file, "%.17g", scenario->jitter_frac);
-}
-
-PRINT(iterations)
-{
-    fprintf(file, "%" PRIu32, scenario->iterations_count);
-}
-
-PRINT(seed)
-{
-    fprintf(file, "%" PRIu64, scenario->seed);
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
 
-#define COLLECTIVE AR_KEY_OF_COLLECTIVE
-#define STEP       AR_KEY_OF_STEP
-#define CLUSTER    (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
-#define FILES      (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
-#define AXIS       AR_KEY_IS_AXIS
-#define CHOICE     (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
-#define SETTING    AR_KEY_IS_SETTING
-#define REPEATS    AR_KEY_REPEATS
-#define PATH       AR_KEY_IS_PATH
-#define NUMBER     AR_KEY_IS_NUMBER
+#define COLLECTIVE  AR_KEY_OF_COLLECTIVE
+#define STEP        AR_KEY_OF_STEP
+#define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
+#define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
+#define AXIS        AR_KEY_IS_AXIS
+#define CHOICE      (AR_KEY_IS_AXIS | AR_KEY_IS_CHOICE)
+#define SETTING     AR_KEY_IS_SETTING
+#define REPEATS     AR_KEY_REPEATS
+#define PATH        AR_KEY_IS_PATH
+#define NUMBER      AR_KEY_IS_NUMBER
+#define FIELD(name) offsetof(struct ar_scenario, name)
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
                         "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid "
                         "platform (.xml)",
-                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, parse_cluster, NULL},
+                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, NULL,
+                        FIELD(cluster_name)},
     [AR_KEY_SET] = {"--set", "KEY=VALUE", NULL,
                     "change a value of the cluster, such as net.latency=2.4us; may be repeated",
-                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_set, print_set},
+                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
+                    print_settings, FIELD(settings)},
     [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
                           "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
                           "node-3.hca-0.out:4; repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_slow_link,
-                          print_slow_link},
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
+                          print_settings, FIELD(slow_links)},
     [AR_KEY_DOWN_LINK] = {"--down-link", "LINK", NULL,
                           "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one "
                           "direction); repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_down_link,
-                          print_down_link},
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
+                          print_settings, FIELD(down_links)},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
-                     AR_LIST_OF_COUNTS, parse_gpus, NULL},
+                     AR_LIST_OF_COUNTS, parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
                           "all-reduce algorithm, see 'allreckon list algorithms'; auto with "
                           "--engine library or nccl",
@@ -412,11 +308,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         AR_LIST_OF_SIZES, parse_payload, NULL},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
-                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_trace, print_trace},
+                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_trace,
+                      FIELD(trace_name)},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "images per GPU and step; default: the trace's own, or 32",
-                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_batch,
-                      print_batch},
+                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,
+                      print_count, FIELD(batch), 1, BATCH_MAX},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16 or fp32, of compute and gradients (on the wire: see "
                           "wire.precision of --framework); default: the trace's own, or fp16",
@@ -429,20 +326,22 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_FRAMEWORK] = {"--framework", "F", NULL,
                           "what happens between the layers: a shipped framework (see 'allreckon "
                           "list frameworks'), or a CSV file of terms; default: none",
-                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_framework, print_framework},
+                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_framework,
+                          FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
-                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_term, print_term},
+                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_term, print_settings,
+                     FIELD(terms)},
     [AR_KEY_IMAGES_PER_S_AT] = {"--images-per-s-at", "B=V", NULL,
                                 "scale compute to the rate V that one GPU was measured to have at "
                                 "batch B; also a list 32=950,64=1100",
                                 STEP | FILES | SETTING, AR_LIST_OF_TEXTS, parse_images_per_s_at,
-                                print_images_per_s_at},
+                                print_images_per_s_at, FIELD(rates_text)},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
-                               STEP | AXIS, AR_LIST_OF_TEXTS, parse_gradient_scale,
-                               print_gradient_scale},
+                               STEP | AXIS, AR_LIST_OF_TEXTS, parse_number, print_number,
+                               FIELD(gradient_scale), GRADIENT_SCALE_MIN, GRADIENT_SCALE_MAX},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
@@ -455,31 +354,34 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
                          "node",
-                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_channels,
-                         print_channels},
+                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_count, print_count,
+                         FIELD(channels), 1, AR_CHANNELS_MAX},
     [AR_KEY_WINDOW] = {"--window", "W", "8",
                        "messages in flight per connection; 1: each must arrive before the next",
-                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_window, print_window},
+                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_count, print_count,
+                       FIELD(window), 1, AR_WINDOW_MAX},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
                        "2.3.7, 2.5.6, 2.8.4 or 2.18.3; default: library.release of the cluster, "
                        "else 2.8.4",
-                       0, AR_LIST_OF_TEXTS, parse_tuning, NULL},
+                       0, AR_LIST_OF_TEXTS, parse_text, NULL, FIELD(release)},
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, parse_jitter, print_jitter},
+                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, parse_number, print_number,
+                       FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
-                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_iterations,
-                           print_iterations},
+                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_count, print_count,
+                           FIELD(iterations_count), 1, ITERATIONS_MAX},
     [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
-                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, parse_seed, print_seed},
+                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, parse_count, print_count,
+                     FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
                           STEP | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_straggler,
-                          print_straggler},
+                          print_settings, FIELD(straggler_texts)},
 };
 
 enum ar_key ar_key_find(const char *name)

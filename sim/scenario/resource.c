@@ -70,43 +70,25 @@ static int compare_names(const void *a, const void *b)
 size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64])
 {
     char path[RESOURCE_PATH];
-    DIR *directory = find_folder(kinds[kind].folder, path) ? opendir(path) : NULL;
+    struct dirent **entries = NULL;
+    int entries_count =
+        find_folder(kinds[kind].folder, path) ? scandir(path, &entries, NULL, NULL) : 0;
     size_t count = 0;
-    if (directory == NULL) {
-        return 0;
-    }
-    for (struct dirent *entry = readdir(directory); entry != NULL && count < RESOURCE_NAMES_MAX;
-         entry = readdir(directory)) {
-        if (is_of_kind(&kinds[kind], entry->d_name)) {
-            ar_copy_text(names[count], sizeof names[count], entry->d_name);
-            char *ending = strstr(names[count], kinds[kind].ending);
-            if (ending != NULL) {
-                *ending = '\0';
-                count++;
-            }
+    for (int i = 0; i < entries_count; i++) {
+        if (count < RESOURCE_NAMES_MAX && is_of_kind(&kinds[kind], entries[i]->d_name)) {
+            ar_copy_stem(names[count++], sizeof names[0], entries[i]->d_name, kinds[kind].ending);
         }
+        free(entries[i]);
     }
-    closedir(directory);
+    free(entries);
     qsort(names, count, sizeof names[0], compare_names);
     return count;
-}
-
-/* Writes the names as "a, b and c". */
-static void join_names(char names[RESOURCE_NAMES_MAX][64], size_t count, char text[256])
-{
-    size_t used = 0;
-    text[0] = '\0';
-    for (size_t i = 0; i < count && used < 200; i++) {
-        const char *comma = i == 0 ? "" : i + 1 < count ? ", " : " and ";
-        used += (size_t)snprintf(text + used, 256 - used, "%s%.48s", comma, names[i]);
-    }
 }
 
 static enum ar_status report_unknown(enum resource kind, const char *where, const char *name,
                                      struct ar_error *err)
 {
     char names[RESOURCE_NAMES_MAX][64];
-    char all[256];
     const char *pointers[RESOURCE_NAMES_MAX];
     size_t count = resource_names(kind, names);
     for (size_t i = 0; i < count; i++) {
@@ -118,16 +100,11 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
                             "program nor in %s",
                             where, kinds[kind].noun, name, AR_SOURCE_DIR);
     }
-    const char *nearest = ar_nearest_name(name, pointers, count);
-    if (nearest != NULL) {
-        return ar_error_set(err, AR_NO_INPUT, "%s: unknown %s \"%.100s\"; did you mean \"%s\"?",
-                            where, kinds[kind].noun, name, nearest);
-    }
-    join_names(names, count, all);
-    return ar_error_set(err, AR_NO_INPUT,
-                        "%s: unknown %s \"%.100s\"; known are %s; a file needs its path, with a "
-                        "slash or the ending %s",
-                        where, kinds[kind].noun, name, all, path_ending(&kinds[kind]));
+    ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
+    size_t used = strlen(err->text);
+    snprintf(err->text + used, sizeof err->text - used,
+             "; a file needs its path, with a slash or the ending %s", path_ending(&kinds[kind]));
+    return err->status;
 }
 
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,

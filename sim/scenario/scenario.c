@@ -37,7 +37,7 @@ enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
                                const struct ar_origin *origin, const char *text,
                                struct ar_error *err)
 {
-    enum ar_status status = ar_keys[key].parse(scenario, origin, text, err);
+    enum ar_status status = ar_keys[key].parse(scenario, key, origin, text, err);
     if (status != AR_OK) {
         return blame(origin->status, status, err);
     }

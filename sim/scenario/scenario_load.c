@@ -20,13 +20,13 @@ static void end_cluster(void *cluster)
 static enum ar_status make_cluster(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                                    struct ar_cluster **cluster, struct ar_error *err)
 {
-    const struct ar_topo *topo;
+    const struct ar_input *input;
     if (ar_platform_file_is_named(scenario->cluster_name)) {
         return ar_platform_file_load(scenario->cluster_name, scenario->settings, cluster, err);
     }
-    AR_TRY(ar_inputs_topo(inputs, ar_scenario_where(scenario, AR_KEY_CLUSTER),
-                          scenario->cluster_name, &topo, err));
-    return ar_cluster_create(topo, scenario->settings, NULL, cluster, err);
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
+                          scenario->cluster_name, &input, err));
+    return ar_cluster_create(input->topo, scenario->settings, NULL, cluster, err);
 }
 
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
@@ -62,10 +62,12 @@ static enum ar_status load_framework(struct ar_scenario *scenario, struct ar_inp
 {
     const char *name = scenario->framework_name;
     const struct ar_framework *base = NULL;
+    const struct ar_input *input;
     struct ar_framework *framework;
     if (name != NULL && strcmp(name, "none") != 0) {
-        AR_TRY(ar_inputs_framework(inputs, ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name,
-                                   &base, err));
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_FRAMEWORK,
+                              ar_scenario_where(scenario, AR_KEY_FRAMEWORK), name, &input, err));
+        base = input->framework;
     }
     if (base != NULL && scenario->terms.count == 0) {
         scenario->framework = base;
@@ -89,10 +91,13 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
                                  struct trace_source *source, struct ar_error *err)
 {
     const char *cost = ar_cluster_facts(scenario->cluster)->device_cost;
-    AR_TRY(ar_inputs_trace(inputs, ar_scenario_where(scenario, AR_KEY_TRACE), scenario->trace_name,
-                           &source->file, err));
+    const struct ar_input *input;
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, ar_scenario_where(scenario, AR_KEY_TRACE),
+                          scenario->trace_name, &input, err));
+    source->file = input->trace;
     if (cost[0] != '\0') {
-        AR_TRY(ar_inputs_cost(inputs, "gpu.cost_table", cost, &source->cost, err));
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", cost, &input, err));
+        source->cost = input->cost;
     }
     const struct ar_trace *offered = &source->file->trace;
     bool has_batch = ar_scenario_has(scenario, AR_KEY_BATCH);
@@ -227,7 +232,7 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     }
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         if (ar_key_is((enum ar_key)i, AR_KEY_IS_SETTING)) {
-            ar_keys[i].print(scenario, file);
+            ar_keys[i].print(scenario, (enum ar_key)i, file);
         }
     }
     fclose(file);
