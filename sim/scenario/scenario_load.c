@@ -26,7 +26,7 @@ static enum ar_status make_cluster(const struct ar_scenario *scenario, struct ar
     }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
                           scenario->cluster_name, &input, err));
-    return ar_cluster_create(input->topo, scenario->settings, NULL, cluster, err);
+    return ar_cluster_create(input->topo, scenario->settings, cluster, err);
 }
 
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,

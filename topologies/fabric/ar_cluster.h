@@ -122,14 +122,12 @@ struct ar_link_settings {
 };
 
 /** Makes the cluster of a cluster file, without touching the disk; the file is not needed any more.
- * `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the last one of a key wins;
- * `links` are changes of links, or NULL (ar_cluster_change_links()). Values are checked against
- * each other after the settings. A wrong setting is reported where it stood and with its status, a
- * wrong file is AR_BAD_DATA; all keys that are missing are named in one line. Freed with
- * ar_cluster_destroy(). */
+ * `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the last one of a key wins.
+ * Values are checked against each other after the settings. A wrong setting is reported where it
+ * stood and with its status, a wrong file is AR_BAD_DATA; all keys that are missing are named in
+ * one line. Freed with ar_cluster_destroy(). */
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
-                                 const struct ar_link_settings *links, struct ar_cluster **cluster,
-                                 struct ar_error *err);
+                                 struct ar_cluster **cluster, struct ar_error *err);
 
 /** ar_topo_load() and ar_cluster_create() of one file that is used once. */
 enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,

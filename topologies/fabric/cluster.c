@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "fabric.h"
-#include "gpu_order.h"
 #include "routes.h"
 
 const char *ar_tier_name(enum ar_tier tier)
@@ -31,8 +30,6 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
         .nodes_per_rack = values->count[TOPO_RACK_NODES],
-        .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
-        .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
@@ -45,67 +42,86 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
     };
 }
 
+static uint16_t add_link(struct ar_node_links *node, struct ar_node_link link)
+{
+    node->list[node->count] = link;
+    return (uint16_t)node->count++;
+}
+
 /* Numbers the NVLinks: 0-1, 1-0, 0-2, 2-0, ... */
 static void number_nvlinks(const struct ar_topo_values *values, struct ar_node_links *node)
 {
-    uint32_t gpus = values->count[TOPO_GPUS];
-    for (uint32_t a = 0; a < gpus; a++) {
+    for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
         node->nvlink[a][a] = AR_NO_LINK;
-        for (uint32_t b = a + 1; b < gpus; b++) {
-            bool is_linked = values->weight[a][b] != 0;
-            node->nvlink[a][b] = (uint16_t)(is_linked ? node->count : AR_NO_LINK);
-            node->nvlink[b][a] = (uint16_t)(is_linked ? node->count + 1 : AR_NO_LINK);
-            node->count += is_linked ? 2 : 0;
+        for (uint32_t b = a + 1; b < values->count[TOPO_GPUS]; b++) {
+            uint8_t weight = values->weight[a][b];
+            struct ar_node_link link = {AR_KIND_NVLINK, (uint8_t)a, (uint8_t)b, weight};
+            struct ar_node_link back = {AR_KIND_NVLINK, (uint8_t)b, (uint8_t)a, weight};
+            node->nvlink[a][b] = weight != 0 ? add_link(node, link) : AR_NO_LINK;
+            node->nvlink[b][a] = weight != 0 ? add_link(node, back) : AR_NO_LINK;
         }
     }
 }
 
 /* Numbers `groups` pairs of links and gives each GPU that of its group of neighbours. */
-static uint16_t number_groups(uint32_t groups, uint32_t gpus, struct ar_node_links *node,
-                              uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
+static void number_groups(enum ar_link_kind kind, uint32_t groups, uint32_t gpus,
+                          struct ar_node_links *node, uint16_t link_of_gpu[AR_TOPO_GPUS_MAX])
 {
-    uint16_t first = (uint16_t)node->count;
+    uint32_t first = node->count;
     for (uint32_t g = 0; g < gpus; g++) {
-        uint32_t link = groups > 0 ? first + 2 * (g * groups / gpus) : AR_NO_LINK;
-        link_of_gpu[g] = (uint16_t)link;
+        link_of_gpu[g] = (uint16_t)(groups > 0 ? first + 2 * (g * groups / gpus) : AR_NO_LINK);
     }
-    node->count += 2 * groups;
-    return first;
+    for (uint32_t i = 0; i < 2 * groups; i++) {
+        add_link(node, (struct ar_node_link){(uint8_t)kind, (uint8_t)(i / 2), i % 2, 1});
+    }
 }
 
-static void number_node_links(struct ar_cluster *cluster)
+static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
     struct ar_node_links *node = &cluster->node;
     uint32_t gpus = values->count[TOPO_GPUS];
     bool has_ports =
         gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
+    size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
+    node->list = ar_arena_alloc(&cluster->arena, capacity, sizeof *node->list);
+    if (node->list == NULL) {
+        return ar_error_no_memory(err, "the cluster");
+    }
     number_nvlinks(values, node);
-    node->first_port = number_groups(has_ports ? gpus : 0, gpus, node, node->port);
-    node->first_uplink = number_groups(values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
+    number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
+    number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
     for (uint32_t g = 0; g < gpus; g++) {
         node->net_uplink[g] = values->has_hcas_on_switches ? AR_NO_LINK : node->uplink[g];
     }
-    node->first_hca = number_groups(values->count[TOPO_HCAS], gpus, node, node->hca);
+    number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
+    return AR_OK;
 }
 
 void ar_cluster_take_rates(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     const double *number = values->number;
-    cluster->rack_uplink_Bps =
-        values->count[TOPO_RACK_UPLINKS] * number[TOPO_RACK_UPLINK_BANDWIDTH];
+    double *rates_Bps = cluster->rates_Bps;
+    rates_Bps[AR_KIND_NVLINK] = number[TOPO_NVLINK_BANDWIDTH];
+    rates_Bps[AR_KIND_PCIE] = number[TOPO_PCIE_BANDWIDTH];
+    rates_Bps[AR_KIND_PORT] = rates_Bps[values->is_switched ? AR_KIND_NVLINK : AR_KIND_PCIE];
+    rates_Bps[AR_KIND_HCA] = number[TOPO_HCA_BANDWIDTH];
+    rates_Bps[AR_KIND_RACK] = values->count[TOPO_RACK_UPLINKS] * number[TOPO_RACK_UPLINK_BANDWIDTH];
+    cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
+    cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
+    cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
+    cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
     cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
-    cluster->port_Bps = number[values->is_switched ? TOPO_NVLINK_BANDWIDTH : TOPO_PCIE_BANDWIDTH];
-    cluster->uplink_Bps = number[TOPO_PCIE_BANDWIDTH];
-    cluster->hca_Bps = number[TOPO_HCA_BANDWIDTH];
+    cluster->facts.reduce_s_per_byte = number[TOPO_GPU_REDUCE_COST];
+    cluster->facts.collective_setup_s = number[TOPO_COLLECTIVE_SETUP];
 }
 
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
-    number_node_links(cluster);
+    AR_TRY(number_node_links(cluster, err));
     uint32_t nodes = values->count[TOPO_NODES];
     uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
     cluster->racks_count = ar_topo_has_racks(values) ? (nodes + rack_nodes - 1) / rack_nodes : 0;
@@ -120,27 +136,24 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
 }
 
 static enum ar_status make_cluster(const struct ar_topo *topo, struct ar_settings settings,
-                                   const struct ar_link_settings *links, struct ar_cluster *cluster,
-                                   struct ar_error *err)
+                                   struct ar_cluster *cluster, struct ar_error *err)
 {
     AR_TRY(ar_topo_entries_take(topo, settings, &cluster->arena, &cluster->entries, err));
     AR_TRY(ar_topo_values_parse(&cluster->entries, &cluster->values, err));
     AR_TRY(ar_topo_values_check(&cluster->entries, &cluster->values, err));
-    AR_TRY(ar_cluster_number_links(cluster, err));
     ar_cluster_fill_facts(cluster);
-    AR_TRY(ar_gpu_orders_find(&cluster->values, &cluster->orders, err));
-    return links != NULL ? ar_cluster_change_links(cluster, links, err) : AR_OK;
+    AR_TRY(ar_cluster_number_links(cluster, err));
+    return ar_gpu_orders_find(&cluster->values, &cluster->orders, err);
 }
 
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
-                                 const struct ar_link_settings *links, struct ar_cluster **cluster,
-                                 struct ar_error *err)
+                                 struct ar_cluster **cluster, struct ar_error *err)
 {
     struct ar_cluster *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the cluster");
     }
-    enum ar_status status = make_cluster(topo, settings, links, made, err);
+    enum ar_status status = make_cluster(topo, settings, made, err);
     if (status != AR_OK) {
         ar_cluster_destroy(made);
         return status;
@@ -154,7 +167,7 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
 {
     struct ar_topo *topo;
     AR_TRY(ar_topo_load(path, &topo, err));
-    enum ar_status status = ar_cluster_create(topo, settings, NULL, cluster, err);
+    enum ar_status status = ar_cluster_create(topo, settings, cluster, err);
     ar_topo_destroy(topo);
     return status;
 }

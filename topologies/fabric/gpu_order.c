@@ -1,4 +1,4 @@
-#include "gpu_order.h"
+#include "fabric.h"
 
 #include <assert.h>
 

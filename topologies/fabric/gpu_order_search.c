@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gpu_order.h"
+#include "fabric.h"
 
 /* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */
 enum { STEPS_OF_AN_ATTEMPT = 20000, STEPS_OF_ALL = 50000 };

@@ -1,29 +1,29 @@
-#include <stdio.h>
+/* Links that are slow or down: their names, and what takes their place. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"
 #include "ar_units.h"
 #include "fabric.h"
 
-enum { NAME_SIZE = 160 };
+enum { NAME_SIZE = 160 }; /* SimGrid makes long ones */
 
 static const double factor_min = 1e-6;
 static const double factor_max = 1e6;
 
+static int compare_changes(const void *a, const void *b)
+{
+    uint32_t first = ((const struct ar_link_change *)a)->link;
+    uint32_t second = ((const struct ar_link_change *)b)->link;
+    return (first > second) - (first < second);
+}
+
 const struct ar_link_change *ar_link_change_find(const struct ar_cluster *cluster, uint32_t link)
 {
-    uint32_t begin = 0;
-    uint32_t end = cluster->changes_count;
-    while (begin < end) {
-        uint32_t middle = (begin + end) / 2;
-        if (cluster->changes[middle].link < link) {
-            begin = middle + 1;
-        } else {
-            end = middle;
-        }
-    }
-    bool is_found = begin < cluster->changes_count && cluster->changes[begin].link == link;
-    return is_found ? &cluster->changes[begin] : NULL;
+    const struct ar_link_change wanted = {.link = link};
+    return cluster->changes_count == 0 ? NULL
+                                       : bsearch(&wanted, cluster->changes, cluster->changes_count,
+                                                 sizeof wanted, compare_changes);
 }
 
 bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
@@ -32,40 +32,131 @@ bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
     return change != NULL && change->is_down;
 }
 
-/* Keeps the changes in the order of their links. */
-static enum ar_status insert_change(const struct ar_setting *setting, struct ar_link_change change,
-                                    struct ar_cluster *cluster, struct ar_error *err)
+uint32_t ar_link_in_use(const struct ar_cluster *cluster, uint32_t link)
 {
-    uint32_t place = cluster->changes_count;
-    while (place > 0 && cluster->changes[place - 1].link > change.link) {
-        place--;
+    if (cluster->changes_count == 0 || ar_link_kind(cluster, link) != AR_KIND_HCA) {
+        return link;
     }
-    if (place > 0 && cluster->changes[place - 1].link == change.link) {
-        char name[NAME_SIZE];
-        ar_cluster_link_name(cluster, change.link, name, sizeof name);
-        return ar_error_set(err, setting->status,
-                            "%s: found link \"%s\" a second time; expected each link once, slow or "
-                            "down",
-                            setting->where, name);
+    uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
+    uint32_t first = (link / cluster->node.count + 1) * cluster->node.count - ends;
+    for (uint32_t step = 0; step < ends; step += 2) {
+        uint32_t candidate = first + (link - first + step) % ends;
+        if (!ar_link_is_down(cluster, candidate)) {
+            return candidate;
+        }
     }
-    memmove(&cluster->changes[place + 1], &cluster->changes[place],
-            (cluster->changes_count - place) * sizeof change);
-    cluster->changes[place] = change;
-    cluster->changes_count++;
-    return AR_OK;
+    return link;
 }
 
-/* A setting is a parameter of the cluster, too. */
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* Where the direction of a link's name begins; its end if the name has none. */
+static const char *direction_of(const char *full)
+{
+    static const char *const directions[] = {".out", ".in", ".up", ".down", "_UP", "_DOWN"};
+    const char *end = full + strlen(full);
+    for (size_t i = 0; i < sizeof directions / sizeof directions[0]; i++) {
+        size_t length = strlen(directions[i]);
+        if ((size_t)(end - full) > length && strcmp(end - length, directions[i]) == 0) {
+            return end - length;
+        }
+    }
+    return end;
+}
+
+/* The links that a name may mean: those of its node or rack, the last one where there are fewer,
+ * or all of a platform. */
+struct candidates {
+    uint32_t first, count;
+};
+
+static struct candidates candidates_of(const struct ar_cluster *cluster, const char *name)
+{
+    uint32_t index = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
+    uint32_t last_node = cluster->facts.nodes_count - 1;
+    if (cluster->platform != NULL) {
+        return (struct candidates){0, ar_cluster_links_count(cluster)};
+    }
+    if (strncmp(name, "ra", 2) == 0 && cluster->racks_count > 0) {
+        uint32_t last = cluster->racks_count - 1;
+        return (struct candidates){cluster->first_rack_link + 2 * (index < last ? index : last), 2};
+    }
+    return (struct candidates){(index < last_node ? index : last_node) * cluster->node.count,
+                               cluster->node.count};
+}
+
+/* The names of the candidates, each with its direction and without it, behind the other. */
+static const char **names_of(const struct ar_cluster *cluster, struct candidates candidates,
+                             struct ar_arena *arena)
+{
+    const char **names = ar_arena_alloc(arena, 2 * (size_t)candidates.count, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < candidates.count; i++) {
+        char full[NAME_SIZE];
+        ar_cluster_link_name(cluster, candidates.first + i, full, sizeof full);
+        names[2 * i] = ar_arena_text(arena, full);
+        names[2 * i + 1] = ar_arena_format(arena, "%.*s", (int)(direction_of(full) - full), full);
+        if (names[2 * i] == NULL || names[2 * i + 1] == NULL) {
+            return NULL;
+        }
+    }
+    return names;
+}
+
+/* The links that a name of a setting means, one or the two directions. */
+static enum ar_status find_links(const struct ar_cluster *cluster, const struct ar_setting *setting,
+                                 const char *name, struct ar_arena *arena, uint32_t links[2],
+                                 uint32_t *links_count, struct ar_error *err)
+{
+    struct candidates candidates = candidates_of(cluster, name);
+    const char **names = names_of(cluster, candidates, arena);
+    if (names == NULL) {
+        return ar_error_no_memory(err, "the names of links");
+    }
+    for (uint32_t i = 0; i < candidates.count && *links_count < 2; i++) {
+        bool is_whole = strcmp(name, names[2 * i]) == 0;
+        if (is_whole || strcmp(name, names[2 * i + 1]) == 0) {
+            links[(*links_count)++] = candidates.first + i;
+        }
+        if (is_whole) {
+            return AR_OK;
+        }
+    }
+    if (*links_count > 0) {
+        return AR_OK;
+    }
+    size_t names_count = 2 * (size_t)candidates.count;
+    const char *nearest = ar_nearest_name(name, names, names_count);
+    return ar_error_set(
+        err, setting->status, "%s: unknown link \"%.60s\"; %s \"%s\"%s", setting->where, name,
+        nearest != NULL ? "did you mean" : "expected one such as",
+        nearest != NULL ? nearest : names[names_count - 1], nearest != NULL ? "?" : "");
+}
+
+/* --- changes --------------------------------------------------------------------------------- */
+
+/* Adds a change, which keeps them in the order of their links, and the parameter that says so. */
 static enum ar_status add_change(const struct ar_setting *setting, const char *name,
                                  struct ar_link_change change, struct ar_cluster *cluster,
                                  struct ar_error *err)
 {
     uint32_t links[2];
     uint32_t links_count = 0;
-    AR_TRY(ar_cluster_find_links(cluster, setting, name, links, &links_count, err));
+    struct ar_arena arena = {.last = NULL};
+    enum ar_status status = find_links(cluster, setting, name, &arena, links, &links_count, err);
+    ar_arena_end(&arena);
+    AR_TRY(status);
     for (uint32_t i = 0; i < links_count; i++) {
+        if (ar_link_change_find(cluster, links[i]) != NULL) {
+            char full[NAME_SIZE];
+            return ar_error_set(err, setting->status,
+                                "%s: found link \"%s\" a second time; expected each link once, "
+                                "slow or down",
+                                setting->where,
+                                ar_cluster_link_name(cluster, links[i], full, sizeof full));
+        }
         change.link = links[i];
-        AR_TRY(insert_change(setting, change, cluster, err));
+        cluster->changes[cluster->changes_count++] = change;
+        qsort(cluster->changes, cluster->changes_count, sizeof change, compare_changes);
     }
     struct ar_cluster_parameter *parameter = &cluster->settings[cluster->settings_count++];
     parameter->key = change.is_down ? "down-link" : "slow-link";
@@ -129,7 +220,6 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
             "expected none, and the link out of the platform file",
             settings->down.list[0].where, settings->down.list[0].text);
     }
-    cluster->is_changed = true;
     cluster->changes = ar_arena_alloc(&cluster->arena, 2 * count, sizeof *cluster->changes);
     cluster->settings = ar_arena_alloc(&cluster->arena, count, sizeof *cluster->settings);
     if (cluster->changes == NULL || cluster->settings == NULL) {

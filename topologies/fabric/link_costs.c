@@ -41,16 +41,13 @@ double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost 
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err)
 {
-    struct ar_topo_values *values = &cluster->values;
     assert(cluster->platform == NULL);
     if (!(value > 0 && isfinite(value))) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found %g; expected a number above zero that a machine can have",
                             ar_link_cost_key(cost), value);
     }
-    values->number[keys[cost]] = value;
+    cluster->values.number[keys[cost]] = value;
     ar_cluster_take_rates(cluster);
-    cluster->facts.reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST];
-    cluster->facts.collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP];
     return AR_OK;
 }

@@ -146,7 +146,7 @@ static enum ar_status make_cluster(const char *path, const struct ar_platform_co
     }
     platform->path = entries->path;
     platform->source = source;
-    cluster->is_changed = true;
+
     AR_TRY(copy_hosts(content, platform, err));
     AR_TRY(copy_links(content, platform, err));
     AR_TRY(ar_topo_entries_apply(settings, &cluster->arena, entries, err));

@@ -61,29 +61,25 @@ static void write_host(const struct writer *writer, uint32_t rank)
 }
 
 /* Latency of a link of a node: whole on the first link of a path, so that it adds up exactly. */
-static double node_link_latency(const struct writer *writer, uint32_t local)
+static double node_link_latency(const struct writer *writer, const struct ar_node_link *link)
 {
     const struct ar_cluster *cluster = writer->cluster;
-    const double *number = cluster->values.number;
-    const struct ar_node_links *node = &cluster->node;
-    if (local < node->first_port) {
-        return number[TOPO_NVLINK_LATENCY];
+    if (link->kind == AR_KIND_NVLINK) {
+        return cluster->latencies_s[AR_TIER_NVLINK];
     }
-    bool is_outward = (local - node->first_port) % 2 == 0;
-    if (local < node->first_uplink) {
-        double port_s =
-            number[cluster->port_tier == AR_TIER_PCIE ? TOPO_PCIE_LATENCY : TOPO_NVLINK_LATENCY];
-        return is_outward ? port_s : 0;
+    if (link->b != 0 || link->kind == AR_KIND_PCIE) {
+        return 0;
     }
-    bool is_hca_out = local >= node->first_hca && is_outward;
-    return writer->is_star && is_hca_out ? number[TOPO_NET_LATENCY] : 0;
+    double network_s = writer->is_star ? cluster->latencies_s[AR_TIER_RACK] : 0;
+    return link->kind == AR_KIND_PORT ? cluster->latencies_s[cluster->port_tier] : network_s;
 }
 
 static void write_node_links(const struct writer *writer, uint32_t node)
 {
-    uint32_t count = writer->cluster->node.count;
-    for (uint32_t local = 0; local < count; local++) {
-        write_link(writer, node * count + local, node_link_latency(writer, local));
+    const struct ar_node_links *links = &writer->cluster->node;
+    for (uint32_t local = 0; local < links->count; local++) {
+        write_link(writer, node * links->count + local,
+                   node_link_latency(writer, &links->list[local]));
     }
 }
 
@@ -93,7 +89,8 @@ static void write_links(const struct writer *writer)
 {
     const struct ar_cluster *cluster = writer->cluster;
     bool is_one_zone = writer->is_star && writer->racks_count == 0;
-    double net_width_Bps = gate_width * cluster->facts.hcas_per_node * cluster->hca_Bps;
+    double net_width_Bps =
+        gate_width * cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA];
     if (!is_one_zone) {
         fprintf(writer->file, "<zone id=\"links\" routing=\"Full\">\n");
     }
@@ -102,7 +99,7 @@ static void write_links(const struct writer *writer)
         if (writer->has_network && !writer->is_star) {
             char name[NAME_SIZE];
             snprintf(name, sizeof name, "node-%u.net", node);
-            write_named_link(writer, name, net_width_Bps, cluster->values.number[TOPO_NET_LATENCY]);
+            write_named_link(writer, name, net_width_Bps, cluster->latencies_s[AR_TIER_RACK]);
         }
     }
     for (uint32_t rack = 0; rack < writer->racks_count; rack++) {
@@ -114,62 +111,56 @@ static void write_links(const struct writer *writer)
     }
 }
 
-static void write_gpu_routes(const struct writer *writer, uint32_t node)
+/* Over links that are up; there is none over others. */
+static void write_route(const struct writer *writer, const char *source, const char *destination,
+                        const uint32_t *links, uint32_t links_count)
 {
-    uint32_t gpus = writer->cluster->facts.gpus_per_node;
-    uint32_t first = node * gpus;
-    for (uint32_t a = first; a < first + gpus; a++) {
-        for (uint32_t b = first; b < first + gpus; b++) {
-            if (a == b) {
-                continue;
-            }
-            struct ar_path path = ar_path_find(writer->cluster, a, b);
-            if (path.links_count == 0) {
-                continue;
-            }
-            fprintf(writer->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", a, b);
-            for (uint32_t i = 0; i < path.links_count; i++) {
-                write_hop(writer, ar_path_link(&path, i));
-            }
-            fprintf(writer->file, "</route>\n");
+    for (uint32_t i = 0; i < links_count; i++) {
+        if (ar_link_is_down(writer->cluster, links[i])) {
+            return;
         }
     }
-}
-
-/* The route from a GPU to the gate of its node, or back; none if the links between are down. */
-static void write_gate_route(const struct writer *writer, uint32_t node, uint32_t gpu, bool is_out)
-{
-    const struct ar_cluster *cluster = writer->cluster;
-    const struct ar_node_links *links = &cluster->node;
-    uint32_t first = node * links->count + (is_out ? 0 : 1);
-    uint32_t rank = node * cluster->facts.gpus_per_node + gpu;
-    bool has_uplink = links->net_uplink[gpu] != AR_NO_LINK;
-    uint32_t hca = ar_link_hca_in_use(cluster, first + links->hca[gpu]);
-    if (ar_link_is_down(cluster, hca) ||
-        (has_uplink && ar_link_is_down(cluster, first + links->net_uplink[gpu]))) {
-        return;
-    }
-    char host[NAME_SIZE], gate[NAME_SIZE];
-    ar_cluster_host_name(writer->cluster, rank, host, sizeof host);
-    snprintf(gate, sizeof gate, "node-%u.gate", node);
-    fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", is_out ? host : gate,
-            is_out ? gate : host);
-    if (has_uplink && is_out) {
-        write_hop(writer, first + links->net_uplink[gpu]);
-    }
-    write_hop(writer, hca);
-    if (has_uplink && !is_out) {
-        write_hop(writer, first + links->net_uplink[gpu]);
+    fprintf(writer->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">", source, destination);
+    for (uint32_t i = 0; i < links_count; i++) {
+        write_hop(writer, links[i]);
     }
     fprintf(writer->file, "</route>\n");
 }
 
-static void write_gate(const struct writer *writer, uint32_t node)
+static void write_gpu_routes(const struct writer *writer, uint32_t node)
 {
-    for (uint32_t gpu = 0; gpu < writer->cluster->facts.gpus_per_node; gpu++) {
-        write_gate_route(writer, node, gpu, true);
-        write_gate_route(writer, node, gpu, false);
+    uint32_t gpus = writer->cluster->facts.gpus_per_node;
+    for (uint32_t i = 0; i < gpus * gpus; i++) {
+        uint32_t a = node * gpus + i / gpus;
+        uint32_t b = node * gpus + i % gpus;
+        struct ar_path path = {.links_count = 0};
+        if (a != b) {
+            path = ar_path_find(writer->cluster, a, b);
+        }
+        if (path.links_count > 0) {
+            char source[NAME_SIZE], destination[NAME_SIZE];
+            write_route(writer, ar_cluster_host_name(writer->cluster, a, source, sizeof source),
+                        ar_cluster_host_name(writer->cluster, b, destination, sizeof destination),
+                        path.near_links, path.links_count);
+        }
     }
+}
+
+/* The routes from a GPU to the gate of its node and back. */
+static void write_gate_routes(const struct writer *writer, uint32_t node, uint32_t gpu)
+{
+    const struct ar_cluster *cluster = writer->cluster;
+    const struct ar_node_links *links = &cluster->node;
+    uint32_t first = node * links->count;
+    uint32_t has_uplink = links->net_uplink[gpu] != AR_NO_LINK;
+    uint32_t uplink = has_uplink != 0 ? first + links->net_uplink[gpu] : 0;
+    const uint32_t out[] = {uplink, ar_link_in_use(cluster, first + links->hca[gpu])};
+    const uint32_t in[] = {ar_link_in_use(cluster, first + links->hca[gpu] + 1), uplink + 1};
+    char host[NAME_SIZE], gate[NAME_SIZE];
+    ar_cluster_host_name(cluster, node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
+    snprintf(gate, sizeof gate, "node-%u.gate", node);
+    write_route(writer, host, gate, out + 1 - has_uplink, 1 + has_uplink);
+    write_route(writer, gate, host, in, 1 + has_uplink);
 }
 
 static void write_nested_node(const struct writer *writer, uint32_t node)
@@ -183,52 +174,35 @@ static void write_nested_node(const struct writer *writer, uint32_t node)
         fprintf(writer->file, "<router id=\"node-%u.gate\"/>\n", node);
     }
     write_gpu_routes(writer, node);
-    if (writer->has_network) {
-        write_gate(writer, node);
+    for (uint32_t g = 0; g < gpus && writer->has_network; g++) {
+        write_gate_routes(writer, node, g);
     }
     fprintf(writer->file, "</zone>\n");
 }
 
-static void write_zone_route(const struct writer *writer, const char *source, uint32_t source_index,
-                             const char *destination, uint32_t destination_index)
+/* The zone `node-3`, or a part of one, `rack-2.spine`, whose gate is that of all of it. */
+struct zone {
+    const char *kind;
+    uint32_t number;
+    const char *part;
+};
+
+/* Begins a route between zones; its links and the end follow. */
+static void begin_zone_route(const struct writer *writer, struct zone source,
+                             struct zone destination)
 {
     fprintf(writer->file,
-            "<zoneRoute src=\"%s-%u\" dst=\"%s-%u\" gw_src=\"%s-%u.gate\" gw_dst=\"%s-%u.gate\" "
-            "symmetrical=\"NO\">",
-            source, source_index, destination, destination_index, source, source_index, destination,
-            destination_index);
+            "<zoneRoute src=\"%s-%u%s\" dst=\"%s-%u%s\" gw_src=\"%s-%u.gate\" "
+            "gw_dst=\"%s-%u.gate\" symmetrical=\"NO\">",
+            source.kind, source.number, source.part, destination.kind, destination.number,
+            destination.part, source.kind, source.number, destination.kind, destination.number);
 }
 
-static void write_node_routes(const struct writer *writer, uint32_t first, uint32_t end)
+static void write_route_from_node(const struct writer *writer, uint32_t node,
+                                  struct zone destination)
 {
-    for (uint32_t a = first; a < end; a++) {
-        for (uint32_t b = first; b < end; b++) {
-            if (a != b) {
-                write_zone_route(writer, "node", a, "node", b);
-                fprintf(writer->file,
-                        "<link_ctn id=\"node-%u.net\" direction=\"NONE\"/></zoneRoute>\n", a);
-            }
-        }
-    }
-}
-
-/* Routes between the gate of a rack and its nodes. */
-static void write_rack_routes(const struct writer *writer, uint32_t rack, uint32_t first,
-                              uint32_t end)
-{
-    for (uint32_t node = first; node < end; node++) {
-        fprintf(writer->file,
-                "<zoneRoute src=\"node-%u\" dst=\"rack-%u.spine\" gw_src=\"node-%u.gate\" "
-                "gw_dst=\"rack-%u.gate\" symmetrical=\"NO\">"
-                "<link_ctn id=\"node-%u.net\" direction=\"NONE\"/></zoneRoute>\n",
-                node, rack, node, rack, node);
-        fprintf(writer->file,
-                "<zoneRoute src=\"rack-%u.spine\" dst=\"node-%u\" gw_src=\"rack-%u.gate\" "
-                "gw_dst=\"node-%u.gate\" symmetrical=\"NO\">",
-                rack, node, rack, node);
-        write_hop(writer, writer->cluster->first_rack_link + 2 * rack + 1);
-        fprintf(writer->file, "</zoneRoute>\n");
-    }
+    begin_zone_route(writer, (struct zone){"node", node, ""}, destination);
+    fprintf(writer->file, "<link_ctn id=\"node-%u.net\" direction=\"NONE\"/></zoneRoute>\n", node);
 }
 
 static void write_nested_nodes(const struct writer *writer, uint32_t first, uint32_t end)
@@ -238,17 +212,32 @@ static void write_nested_nodes(const struct writer *writer, uint32_t first, uint
     }
 }
 
+static void write_node_routes(const struct writer *writer, uint32_t first, uint32_t end)
+{
+    for (uint32_t a = first; a < end; a++) {
+        for (uint32_t b = first; b < end; b++) {
+            if (a != b) {
+                write_route_from_node(writer, a, (struct zone){"node", b, ""});
+            }
+        }
+    }
+}
+
 static void write_nested_rack(const struct writer *writer, uint32_t rack, uint32_t first,
                               uint32_t end)
 {
-    fprintf(writer->file, "<zone id=\"rack-%u\" routing=\"Full\">\n", rack);
+    const struct zone spine = {"rack", rack, ".spine"};
     write_nested_nodes(writer, first, end);
     fprintf(writer->file,
             "<zone id=\"rack-%u.spine\" routing=\"Full\"><router id=\"rack-%u.gate\"/></zone>\n",
             rack, rack);
     write_node_routes(writer, first, end);
-    write_rack_routes(writer, rack, first, end);
-    fprintf(writer->file, "</zone>\n");
+    for (uint32_t node = first; node < end; node++) {
+        write_route_from_node(writer, node, spine);
+        begin_zone_route(writer, spine, (struct zone){"node", node, ""});
+        write_hop(writer, writer->cluster->first_rack_link + 2 * rack + 1);
+        fprintf(writer->file, "</zoneRoute>\n");
+    }
 }
 
 static void write_star_nodes(const struct writer *writer, uint32_t first, uint32_t end)
@@ -266,41 +255,35 @@ static void write_star_nodes(const struct writer *writer, uint32_t first, uint32
     }
 }
 
-static void write_star_rack(const struct writer *writer, uint32_t rack, uint32_t first,
-                            uint32_t end)
-{
-    fprintf(writer->file,
-            "<zone id=\"rack-%u\" routing=\"Cluster\">\n<router id=\"rack-%u.gate\"/>\n", rack,
-            rack);
-    write_star_nodes(writer, first, end);
-    fprintf(writer->file, "</zone>\n");
-}
-
-static void write_rack_zones(const struct writer *writer)
+static void write_rack(const struct writer *writer, uint32_t rack)
 {
     uint32_t nodes = writer->cluster->facts.nodes_per_rack;
-    for (uint32_t rack = 0; rack < writer->racks_count; rack++) {
-        uint32_t first = rack * nodes;
-        uint32_t rest = writer->nodes_count - first;
-        uint32_t end = first + (rest < nodes ? rest : nodes);
-        if (writer->is_star) {
-            write_star_rack(writer, rack, first, end);
-        } else {
-            write_nested_rack(writer, rack, first, end);
-        }
+    uint32_t first = rack * nodes;
+    uint32_t rest = writer->nodes_count - first;
+    uint32_t end = first + (rest < nodes ? rest : nodes);
+    fprintf(writer->file, "<zone id=\"rack-%u\" routing=\"%s\">\n", rack,
+            writer->is_star ? "Cluster" : "Full");
+    if (writer->is_star) {
+        fprintf(writer->file, "<router id=\"rack-%u.gate\"/>\n", rack);
+        write_star_nodes(writer, first, end);
+    } else {
+        write_nested_rack(writer, rack, first, end);
     }
+    fprintf(writer->file, "</zone>\n");
 }
 
 static void write_racks(const struct writer *writer)
 {
     uint32_t first_link = writer->cluster->first_rack_link;
-    write_rack_zones(writer);
+    for (uint32_t rack = 0; rack < writer->racks_count; rack++) {
+        write_rack(writer, rack);
+    }
     for (uint32_t a = 0; a < writer->racks_count; a++) {
         for (uint32_t b = 0; b < writer->racks_count; b++) {
             if (a == b) {
                 continue;
             }
-            write_zone_route(writer, "rack", a, "rack", b);
+            begin_zone_route(writer, (struct zone){"rack", a, ""}, (struct zone){"rack", b, ""});
             write_hop(writer, first_link + 2 * a);
             if (writer->is_star) {
                 write_hop(writer, first_link + 2 * b + 1);

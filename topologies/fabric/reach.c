@@ -1,68 +1,12 @@
-/* Paths where links are slow or down, and who can still reach whom. */
-#include <math.h>
-
+/* Who can still reach whom where links are down. */
 #include "fabric.h"
 
-static bool is_hca(const struct ar_cluster *cluster, uint32_t link)
+static const char *reason_of(enum ar_link_kind kind)
 {
-    return link < cluster->first_rack_link && link % cluster->node.count >= cluster->node.first_hca;
-}
-
-uint32_t ar_link_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
-{
-    const struct ar_node_links *node = &cluster->node;
-    uint32_t first = link - link % node->count + node->first_hca;
-    uint32_t ends = node->count - node->first_hca; /* two of each HCA: out and in */
-    for (uint32_t step = 0; step < ends; step += 2) {
-        uint32_t candidate = first + (link - first + step) % ends;
-        if (!ar_link_is_down(cluster, candidate)) {
-            return candidate;
-        }
-    }
-    return link;
-}
-
-/* Only the path of an NVLink pair has one link. */
-static bool lost_its_nvlink(const struct ar_cluster *cluster, const struct ar_path *path)
-{
-    return path->links_count == 1 && ar_link_is_down(cluster, path->near_links[0]);
-}
-
-void ar_path_change(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
-                    struct ar_path *path)
-{
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    uint32_t a = source % gpus;
-    if (lost_its_nvlink(cluster, path) && cluster->node.port[a] != AR_NO_LINK) {
-        uint32_t first = source / gpus * cluster->node.count;
-        *path = ar_path_over_ports(cluster, first, a, destination % gpus);
-    }
-    double bandwidth_Bps = HUGE_VAL;
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        uint32_t link = path->near_links[i];
-        link = is_hca(cluster, link) ? ar_link_hca_in_use(cluster, link) : link;
-        if (ar_link_is_down(cluster, link)) {
-            path->links_count = 0;
-            path->near_links[0] = link;
-            return;
-        }
-        path->near_links[i] = link;
-        bandwidth_Bps = fmin(bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
-    }
-    path->bandwidth_Bps = bandwidth_Bps;
-}
-
-/* --- who can reach whom ---------------------------------------------------------------------- */
-
-static const char *reason_of(const struct ar_cluster *cluster, uint32_t link)
-{
-    if (is_hca(cluster, link)) {
-        return "and the node has no other HCA that is up";
-    }
-    if (link < cluster->first_rack_link && link % cluster->node.count < cluster->node.first_port) {
-        return "and the cluster describes no PCIe (pcie.switches, pcie.bandwidth, pcie.latency)";
-    }
-    return "and there is no other way";
+    return kind == AR_KIND_HCA      ? "and the node has no other HCA that is up"
+           : kind == AR_KIND_NVLINK ? "and the cluster describes no PCIe (pcie.switches, "
+                                      "pcie.bandwidth, pcie.latency)"
+                                    : "and there is no other way";
 }
 
 static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t source,
@@ -77,7 +21,7 @@ static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t sour
         err, AR_USAGE, "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
         source < destination ? source : destination, source < destination ? destination : source,
         ar_cluster_link_name(cluster, path.near_links[0], name, sizeof name),
-        reason_of(cluster, path.near_links[0]));
+        reason_of(ar_link_kind(cluster, path.near_links[0])));
 }
 
 static enum ar_status check_both(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
