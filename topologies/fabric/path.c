@@ -30,9 +30,9 @@ static struct ar_path begin_path(const struct ar_cluster *cluster, enum ar_tier 
         .tier = tier, .latency_s = cluster->latencies_s[tier], .bandwidth_Bps = HUGE_VAL};
 }
 
-/* Adds a link, or what carries its messages. A path over a link that is down has a bandwidth of 0
+/* Adds what carries the messages of a link. A path over a link that is down has a bandwidth of 0
  * and no links, but that one in the first place. */
-static void add_link(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path)
+static void add_changed_link(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path)
 {
     if (path->bandwidth_Bps == 0) {
         return;
@@ -45,18 +45,32 @@ static void add_link(const struct ar_cluster *cluster, uint32_t link, struct ar_
     path->bandwidth_Bps = fmin(path->bandwidth_Bps, bandwidth_Bps);
 }
 
+static inline void add_link(const struct ar_cluster *cluster, uint32_t link, double bandwidth_Bps,
+                            struct ar_path *path)
+{
+    if (cluster->changes_count > 0) {
+        add_changed_link(cluster, link, path);
+        return;
+    }
+    path->near_links[path->links_count++] = link;
+    if (bandwidth_Bps < path->bandwidth_Bps) {
+        path->bandwidth_Bps = bandwidth_Bps;
+    }
+}
+
 /* From GPU a to GPU b over their ports, in the node whose links start at `first`. */
 static struct ar_path port_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
                                 uint32_t b)
 {
     const struct ar_node_links *node = &cluster->node;
+    const double *rates_Bps = cluster->rates_Bps;
     struct ar_path path = begin_path(cluster, cluster->port_tier);
-    add_link(cluster, first + node->port[a], &path);
+    add_link(cluster, first + node->port[a], rates_Bps[AR_KIND_PORT], &path);
     if (cluster->port_tier == AR_TIER_PCIE && node->uplink[a] != node->uplink[b]) {
-        add_link(cluster, first + node->uplink[a], &path);
-        add_link(cluster, first + node->uplink[b] + 1, &path);
+        add_link(cluster, first + node->uplink[a], rates_Bps[AR_KIND_PCIE], &path);
+        add_link(cluster, first + node->uplink[b] + 1, rates_Bps[AR_KIND_PCIE], &path);
     }
-    add_link(cluster, first + node->port[b] + 1, &path);
+    add_link(cluster, first + node->port[b] + 1, rates_Bps[AR_KIND_PORT], &path);
     return path;
 }
 
@@ -71,7 +85,8 @@ static struct ar_path node_path(const struct ar_cluster *cluster, uint32_t first
         return port_path(cluster, first, a, b);
     }
     struct ar_path path = begin_path(cluster, AR_TIER_NVLINK);
-    add_link(cluster, first + nvlink, &path);
+    add_link(cluster, first + nvlink,
+             node->list[nvlink].weight * cluster->rates_Bps[AR_KIND_NVLINK], &path);
     return path;
 }
 
@@ -80,33 +95,36 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
                                    uint32_t a, uint32_t destination_node, uint32_t b)
 {
     const struct ar_node_links *node = &cluster->node;
+    const double *rates_Bps = cluster->rates_Bps;
     uint32_t source_first = source_node * node->count;
     uint32_t destination_first = destination_node * node->count;
-    uint32_t rack_nodes = cluster->racks_count > 0 ? cluster->facts.nodes_per_rack : UINT32_MAX;
-    uint32_t source_rack = source_node / rack_nodes;
-    uint32_t destination_rack = destination_node / rack_nodes;
-    bool is_far = source_rack != destination_rack;
-    struct ar_path path = begin_path(cluster, is_far ? AR_TIER_SPINE : AR_TIER_RACK);
+    struct ar_path path = begin_path(cluster, AR_TIER_RACK);
     if (node->net_uplink[a] != AR_NO_LINK) {
-        add_link(cluster, source_first + node->net_uplink[a], &path);
+        add_link(cluster, source_first + node->net_uplink[a], rates_Bps[AR_KIND_PCIE], &path);
     }
-    add_link(cluster, source_first + node->hca[a], &path);
-    if (is_far) {
-        add_link(cluster, cluster->first_rack_link + 2 * source_rack, &path);
-        add_link(cluster, cluster->first_rack_link + 2 * destination_rack + 1, &path);
+    add_link(cluster, source_first + node->hca[a], rates_Bps[AR_KIND_HCA], &path);
+    if (cluster->racks_count > 0) {
+        uint32_t up = cluster->first_rack_link + 2 * (source_node / cluster->facts.nodes_per_rack);
+        uint32_t down =
+            cluster->first_rack_link + 2 * (destination_node / cluster->facts.nodes_per_rack) + 1;
+        if (up + 1 != down) {
+            path.tier = AR_TIER_SPINE;
+            add_link(cluster, up, rates_Bps[AR_KIND_RACK], &path);
+            add_link(cluster, down, rates_Bps[AR_KIND_RACK], &path);
+        }
     }
-    add_link(cluster, destination_first + node->hca[b] + 1, &path);
+    add_link(cluster, destination_first + node->hca[b] + 1, rates_Bps[AR_KIND_HCA], &path);
     if (node->net_uplink[b] != AR_NO_LINK) {
-        add_link(cluster, destination_first + node->net_uplink[b] + 1, &path);
+        add_link(cluster, destination_first + node->net_uplink[b] + 1, rates_Bps[AR_KIND_PCIE],
+                 &path);
     }
     return path;
 }
 
-struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination)
+/* Returns what it is given as it is: copies of paths cost trees a third of their time. */
+static inline struct ar_path file_path(const struct ar_cluster *cluster, uint32_t source,
+                                       uint32_t destination)
 {
-    if (cluster->platform != NULL) {
-        return ar_route_path(cluster->platform, (struct ar_flow){source, destination});
-    }
     uint32_t gpus = cluster->facts.gpus_per_node;
     uint32_t source_node = source / gpus;
     uint32_t destination_node = destination / gpus;
@@ -119,12 +137,22 @@ struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source, u
     return network_path(cluster, source_node, source % gpus, destination_node, destination % gpus);
 }
 
+struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination)
+{
+    return cluster->platform != NULL
+               ? ar_route_path(cluster->platform, (struct ar_flow){source, destination})
+               : file_path(cluster, source, destination);
+}
+
 struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                uint32_t destination)
 {
-    struct ar_path path = ar_path_find(cluster, source, destination);
-    assert(path.links_count > 0);
-    return path;
+    if (cluster->platform != NULL || cluster->changes_count > 0) {
+        struct ar_path path = ar_path_find(cluster, source, destination);
+        assert(path.links_count > 0);
+        return path;
+    }
+    return file_path(cluster, source, destination);
 }
 
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
@@ -135,7 +163,8 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 
 double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link)
 {
-    const struct ar_link_change *change = ar_link_change_find(cluster, link);
+    const struct ar_link_change *change =
+        cluster->changes_count > 0 ? ar_link_change_find(cluster, link) : NULL;
     return change != NULL ? change->factor : 1;
 }
 
