@@ -30,6 +30,8 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
         .nodes_per_rack = values->count[TOPO_RACK_NODES],
+        .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
+        .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
@@ -114,8 +116,6 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
     cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
     cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
     cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
-    cluster->facts.reduce_s_per_byte = number[TOPO_GPU_REDUCE_COST];
-    cluster->facts.collective_setup_s = number[TOPO_COLLECTIVE_SETUP];
 }
 
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)

@@ -49,5 +49,6 @@ enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link
     }
     cluster->values.number[keys[cost]] = value;
     ar_cluster_take_rates(cluster);
+    ar_cluster_fill_facts(cluster);
     return AR_OK;
 }
