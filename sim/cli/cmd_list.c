@@ -8,8 +8,8 @@
 #include "ar_row.h"
 #include "ar_step.h"
 #include "commands.h"
-#include "published_rows.h"
-#include "training_file.h"
+#include "published.h"
+#include "training.h"
 
 static void show_algorithms(void)
 {
@@ -40,27 +40,32 @@ static enum ar_status show_trace(const char *name, const char *path, struct ar_e
 
 static enum ar_status show_run(const char *name, const char *path, struct ar_error *err)
 {
-    struct training_file *file;
+    struct ar_arena arena = {0};
+    const struct training_file *file;
     (void)path;
-    AR_TRY(training_file_load(name, &file, err));
-    printf("%-18s %s\n", name, ar_csv_directive_text(file->csv, "title", ""));
-    training_file_destroy(file);
-    return AR_OK;
+    enum ar_status status = training_file_load(name, &arena, &file, err);
+    if (status == AR_OK) {
+        printf("%-18s %s\n", name, file->title != NULL ? file->title : "");
+    }
+    ar_arena_end(&arena);
+    return status;
 }
 
 static enum ar_status show_published(const char *name, const char *path, struct ar_error *err)
 {
+    struct ar_arena arena = {0};
     struct published_rows rows = {.count = 0};
+    const struct ar_scenario given = ar_scenario_begin(&arena);
     if (strcmp(name, "ranges") == 0) {
         return AR_OK; /* what is not known of clusters, for all rows */
     }
-    enum ar_status status = published_read_file(path, &rows, err);
+    enum ar_status status = published_read_file(path, &given, &rows, err);
     for (size_t i = 0; status == AR_OK && i < rows.count; i++) {
-        printf("%-18s %-18s %s%s\n", name, rows.rows[i].cells[PUBLISHED_row],
-               rows.rows[i].cells[PUBLISHED_title],
-               published_is_context(&rows.rows[i]) ? " (not predicted)" : "");
+        const struct published *row = &rows.rows[i];
+        printf("%-18s %-18s %s%s\n", name, row->name, row->title,
+               published_is_context(row) ? " (not predicted)" : "");
     }
-    published_free(&rows);
+    ar_arena_end(&arena);
     return status;
 }
 

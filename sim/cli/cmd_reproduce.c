@@ -13,37 +13,36 @@
 
 enum { SAMPLES_MAX = 100000 };
 
-static enum ar_status read_numbers(const struct options *options, struct reproduction *reproduction,
-                                   struct ar_error *err)
+static enum ar_status parse(const char *option, const char *text, uint64_t min, uint64_t max,
+                            uint64_t *count, struct ar_error *err)
 {
-    uint64_t samples;
-    uint64_t jobs = ar_pool_processors();
-    AR_TRY(ar_parse_count("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
-    AR_TRY(ar_parse_count("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
-    if (options->jobs != NULL) {
-        AR_TRY(ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
-    }
-    reproduction->samples_count = (uint32_t)samples;
-    reproduction->jobs = (uint32_t)jobs;
-    return AR_OK;
+    return ar_error_as_usage(ar_parse_count(option, text, min, max, count, err), err);
 }
 
 static enum ar_status read_options(const struct options *options, struct reproduction *reproduction,
-                                   struct published_request *request, struct ar_error *err)
+                                   struct ar_error *err)
 {
     static const struct ar_origin origin = {.where = "--engine", .status = AR_USAGE};
-    *request = (struct published_request){.files = options->arguments,
-                                          .files_count = options->arguments_count,
-                                          .pattern = options->rows};
-    AR_TRY(ar_error_as_usage(read_numbers(options, reproduction, err), err));
-    AR_TRY(options_scenario(options, 0, &request->given, err));
-    if (options->engine != NULL) {
-        AR_TRY(ar_scenario_set(&request->given, AR_KEY_ENGINE, &origin, options->engine, err));
+    struct published_request request = {.files = options->arguments,
+                                        .files_count = options->arguments_count,
+                                        .pattern = options->rows};
+    uint64_t samples;
+    uint64_t jobs = ar_pool_processors();
+    AR_TRY(parse("--samples", options->samples, 1, SAMPLES_MAX, &samples, err));
+    AR_TRY(parse("--seed", options->draws_seed, 0, UINT32_MAX, &reproduction->seed, err));
+    if (options->jobs != NULL) {
+        AR_TRY(parse("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err));
     }
-    reproduction->request = request;
+    reproduction->samples_count = (uint32_t)samples;
+    reproduction->jobs = (uint32_t)jobs;
     reproduction->shows_sensitivities = options->sensitivity;
+    reproduction->has_curves = options->out != NULL;
+    AR_TRY(options_scenario(options, 0, &request.given, err));
+    if (options->engine != NULL) {
+        AR_TRY(ar_scenario_set(&request.given, AR_KEY_ENGINE, &origin, options->engine, err));
+    }
     AR_TRY(options_inputs(options, &reproduction->inputs, err));
-    return published_read(request, &reproduction->rows, err);
+    return published_read(&request, &reproduction->rows, err);
 }
 
 /* Draws what was written. */
@@ -87,12 +86,11 @@ static enum ar_status try_directory(const char *directory, bool *is_made, struct
 static enum ar_status run(const struct options *options, enum ar_format format,
                           struct reproduction *reproduction, struct ar_error *err)
 {
-    bool has_files = options->out != NULL;
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
             reproduction->rows.count, reproduction->rows.count == 1 ? "" : "s",
             reproduction->samples_count, reproduction->seed);
-    AR_TRY(reproduce_run(reproduction, has_files, err));
-    if (has_files) {
+    AR_TRY(reproduce_run(reproduction, err));
+    if (options->out != NULL) {
         AR_TRY(reproduce_write_files(options->out, reproduction, err));
         AR_TRY(draw(options, err));
     }
@@ -101,23 +99,19 @@ static enum ar_status run(const struct options *options, enum ar_format format,
 
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
-    struct reproduction reproduction = {.request = NULL};
-    struct published_request request;
+    struct reproduction reproduction = {.arena = options->arena};
     bool is_made = false;
     enum ar_format format;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
     reproduction.has_sensitivities =
         options->sensitivity || options->out != NULL || format == AR_FORMAT_JSON;
-    enum ar_status status = read_options(options, &reproduction, &request, err);
-    if (status == AR_OK && options->out != NULL) {
-        status = try_directory(options->out, &is_made, err);
+    AR_TRY(read_options(options, &reproduction, err));
+    if (options->out != NULL) {
+        AR_TRY(try_directory(options->out, &is_made, err));
     }
-    if (status == AR_OK) {
-        status = run(options, format, &reproduction, err);
-    }
+    enum ar_status status = run(options, format, &reproduction, err);
     if (status != AR_OK && is_made) {
         rmdir(options->out); /* stays if there is something in it */
     }
-    reproduce_free(&reproduction);
     return status;
 }

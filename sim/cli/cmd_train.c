@@ -8,21 +8,16 @@
 #include "commands.h"
 #include "lists.h"
 #include "sweep_files.h"
-#include "training_file.h"
+#include "training.h"
 
 /* Output waits until all runs are there: a run that fails leaves nothing behind. */
-struct prediction {
-    struct training training;
-    struct prediction *next;
-};
-
 struct output {
     const struct options *options;
     struct ar_scenario given;
     struct ar_inputs *inputs;
     enum ar_format format;
-    struct prediction *first;
-    struct prediction **end; /* where the next one goes */
+    struct training *first;
+    struct training **end; /* where the next one goes */
 };
 
 static void note_shape(FILE *notes, const struct training *training)
@@ -30,8 +25,8 @@ static void note_shape(FILE *notes, const struct training *training)
     if (training->is_shape_dropped) {
         ar_note(notes,
                 "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
-                training->name, training->gpus,
-                training->rows[0].shape[0] != '\0' ? training->rows[0].shape : "of the ring");
+                training->file->name, training->total->gpus,
+                training->total->row.shape[0] != '\0' ? training->total->row.shape : "of the ring");
     }
 }
 
@@ -45,12 +40,12 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
         given.origins[AR_KEY_GPUS] =
             (struct ar_origin){.where = ar_keys[AR_KEY_GPUS].option, .status = AR_USAGE};
     }
-    struct prediction *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
+    struct training *made = ar_arena_alloc(output->options->arena, 1, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the output");
     }
-    AR_TRY(training_predict_file(file, &given, output->inputs, &made->training, err));
-    note_shape(option_notes(output->options), &made->training);
+    AR_TRY(training_predict(file, &given, output->inputs, made, err));
+    note_shape(option_notes(output->options), made);
     *output->end = made;
     output->end = &made->next;
     return AR_OK;
@@ -62,7 +57,7 @@ static enum ar_status predict_list(const struct training_file *file, struct outp
 {
     uint64_t *gpus;
     size_t count;
-    struct prediction *const *before = output->end;
+    struct training *const *before = output->end;
     AR_TRY(list_counts(output->options->arena, "--gpus", output->options->gpus_list, UINT32_MAX,
                        &gpus, &count, err));
     for (size_t i = 0; i < count; i++) {
@@ -86,12 +81,10 @@ static enum ar_status predict_list(const struct training_file *file, struct outp
 
 static enum ar_status predict_file(const char *name, struct output *output, struct ar_error *err)
 {
-    struct training_file *file = NULL;
-    AR_TRY(training_file_load(name, &file, err));
-    enum ar_status status = output->options->gpus_list != NULL ? predict_list(file, output, err)
-                                                               : predict_on(file, 0, output, err);
-    training_file_destroy(file);
-    return status;
+    const struct training_file *file;
+    AR_TRY(training_file_load(name, output->options->arena, &file, err));
+    return output->options->gpus_list != NULL ? predict_list(file, output, err)
+                                              : predict_on(file, 0, output, err);
 }
 
 static enum ar_status write_all(const struct output *output, FILE *file, enum ar_format format,
@@ -99,8 +92,10 @@ static enum ar_status write_all(const struct output *output, FILE *file, enum ar
 {
     struct ar_records records;
     ar_records_begin(&records, file, format, training_columns(format));
-    for (const struct prediction *at = output->first; at != NULL; at = at->next) {
-        training_write(&records, &at->training);
+    for (const struct training *at = output->first; at != NULL; at = at->next) {
+        for (size_t i = 0; i <= at->phases_count; i++) {
+            ar_records_add(&records, &at->phases[i]);
+        }
     }
     return ar_records_end(&records, err);
 }
@@ -145,9 +140,10 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
     if (options->out != NULL) {
         AR_TRY(write_file(&output, err));
     }
-    for (const struct prediction *at = output.first; at != NULL; at = at->next) {
-        estimates += ar_rows_estimates(at->training.rows, at->training.phases_count);
-        rows += at->training.phases_count;
+    for (const struct training *at = output.first; at != NULL; at = at->next) {
+        for (size_t i = 0; i < at->phases_count; i++, rows++) {
+            estimates += ar_rows_estimates(&at->phases[i].row, 1);
+        }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
     return write_all(&output, stdout, output.format, err);

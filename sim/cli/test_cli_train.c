@@ -80,7 +80,7 @@ Test(cli_train, directives_that_are_wrong_are_refused)
          ":1: directive \"run\" is \"2\"; expected 1, the version of run files"},
         {GOOD "# imges = 3\n" PHASES "0,9,16\n", 65,
          ":7: unknown directive \"imges\"; did you mean \"images\"?"},
-        {GOOD "# images = 3\n" PHASES "0,9,16\n", 65, ":7: directive \"images\" is given again"},
+        {GOOD "# images = 3\n" PHASES "0,9,16\n", 65, ":7: directive \"images\" is given twice"},
         {"# run = 1\n" OPTIONS PHASES "0,9,16\n", 65, "directive \"images\" is missing; expected"},
         {"# run = 1\n# images = 9\n" PHASES "0,9,1\n", 65,
          "directive \"cluster\" is missing; expected it or the option --cluster"},

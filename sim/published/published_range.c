@@ -1,11 +1,13 @@
 #include "published_range.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_text.h"
+#include "key_texts.h"
 
 static const char run_parameter[] = "run";
 
@@ -139,43 +141,62 @@ enum ar_status range_parse(struct ar_arena *arena, const char *where, const char
                : parse_choices(arena, where, values, range, err);
 }
 
-bool range_is_same(const struct range *range, const struct range *other)
+struct range *range_find(struct range *ranges, size_t count, enum ar_key key, const char *setting)
 {
-    bool has_settings = range->setting != NULL && other->setting != NULL;
-    return range->key == other->key &&
-           (has_settings ? strcmp(range->setting, other->setting) == 0
-                         : range->setting == NULL && other->setting == NULL);
+    for (size_t i = 0; i < count; i++) {
+        bool has_settings = setting != NULL && ranges[i].setting != NULL;
+        if (ranges[i].key == key && (has_settings ? ar_setting_is_same(ranges[i].setting, setting)
+                                                  : setting == ranges[i].setting)) {
+            return &ranges[i];
+        }
+    }
+    return NULL;
 }
 
-bool range_is_of(const struct range *range, enum ar_key key)
+bool range_is_fixed(const struct range *range, const struct ar_scenario *scenario)
 {
-    return range->key == key && range->setting == NULL;
+    if (range->setting == NULL) {
+        return range->key != AR_KEYS_COUNT && ar_scenario_has(scenario, range->key);
+    }
+    return settings_have(range->key == AR_KEY_SET ? &scenario->settings : &scenario->terms,
+                         range->setting);
 }
 
-pick range_draw(const struct range *range, struct ar_draw *draw)
+static const char *print(const struct range *range, double value, struct ar_arena *arena)
 {
-    return range->choices != NULL ? ar_draw_choice(draw, (uint32_t)range->choices_count)
-                                  : ar_draw_uniform(draw, range->low, range->high);
+    return ar_arena_format(arena, "%.9g%s", value, range->unit);
+}
+
+const char *range_draw(const struct range *range, struct ar_draw *draw, struct ar_arena *arena)
+{
+    return range->choices != NULL
+               ? range->choices[ar_draw_choice(draw, range->choices_count)]
+               : print(range, ar_draw_uniform(draw, range->low, range->high), arena);
 }
 
 uint32_t range_ends_count(const struct range *range)
 {
-    return range->choices != NULL ? (uint32_t)range->choices_count : 2;
+    return range->choices != NULL ? range->choices_count : 2;
 }
 
-pick range_end(const struct range *range, uint32_t index)
+const char *range_end(const struct range *range, uint32_t index, struct ar_arena *arena)
 {
-    if (range->choices != NULL) {
-        return index;
-    }
-    return index == 0 ? range->low : range->high;
+    return range->choices != NULL ? range->choices[index]
+                                  : print(range, index == 0 ? range->low : range->high, arena);
 }
 
-void range_value(const struct range *range, pick value, char text[RANGE_VALUE])
+enum ar_status range_set(const struct range *range, const char *value, struct ar_scenario *scenario,
+                         struct ar_error *err)
 {
-    if (range->choices != NULL) {
-        ar_copy_text(text, RANGE_VALUE, range->choices[(size_t)value]);
-    } else {
-        snprintf(text, RANGE_VALUE, "%.9g%.60s", value, range->unit);
+    if (range->key == AR_KEYS_COUNT) {
+        return AR_OK;
     }
+    /* Values stand in a file: what is wrong there is data. */
+    const struct ar_origin origin = {.where = ar_keys[range->key].option, .status = AR_BAD_DATA};
+    if (range->setting == NULL) {
+        return ar_scenario_set(scenario, range->key, &origin, value, err);
+    }
+    const char *text = ar_arena_format(scenario->arena, "%s=%s", range->setting, value);
+    return text != NULL ? ar_scenario_replace(scenario, range->key, &origin, text, err)
+                        : ar_error_no_memory(err, "a range");
 }

@@ -8,14 +8,12 @@
 #ifndef AR_PUBLISHED_RANGE_H
 #define AR_PUBLISHED_RANGE_H
 
-#include <math.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ar_arena.h"
 #include "ar_draw.h"
-#include "ar_key.h"
+#include "ar_scenario.h"
 
 enum { RANGE_VALUE = 256, RANGE_CHOICES_MAX = 32 };
 
@@ -26,14 +24,10 @@ struct range {
     enum ar_key key;            /**< AR_KEYS_COUNT: the run file */
     const char *setting;        /**< KEY of `set.KEY` and `term.KEY`; NULL: the key has the value */
     const char *const *choices; /**< NULL: a number from `low` to `high` */
-    size_t choices_count;
+    uint32_t choices_count;
     double low, high;
     const char *unit; /**< behind the number, may be empty */
 };
-
-/** What a range is set to: a number, the place of a choice, or NAN for the row's own value. */
-typedef double pick;
-#define PICK_NOMINAL ((pick)NAN)
 
 /** Parses `PARAMETER=a|b` or `PARAMETER=low..high`; `where` begins the error line. Refused are
  * parameters that are none, one choice only, ends that are no numbers, that have different units or
@@ -42,18 +36,20 @@ typedef double pick;
 enum ar_status range_parse(struct ar_arena *arena, const char *where, const char *text,
                            const char *source, struct range *range, struct ar_error *err);
 
-/** Whether a range is of the same parameter as another, or is one of a key without a setting. */
-bool range_is_same(const struct range *range, const struct range *other);
-bool range_is_of(const struct range *range, enum ar_key key);
+/** The range of the same parameter among others, or of a key without a setting; NULL: none. */
+struct range *range_find(struct range *ranges, size_t count, enum ar_key key, const char *setting);
 
-/** Draws a value. */
-pick range_draw(const struct range *range, struct ar_draw *draw);
+/** Whether a scenario says what the parameter is. */
+bool range_is_fixed(const struct range *range, const struct ar_scenario *scenario);
 
-/** The ends, or all choices: how many there are, and number `index` of them. */
+/** A value as the parameter takes it, in the arena: drawn, or end, or choice, number `index` of
+ * range_ends_count(). NULL if there is no memory. */
+const char *range_draw(const struct range *range, struct ar_draw *draw, struct ar_arena *arena);
 uint32_t range_ends_count(const struct range *range);
-pick range_end(const struct range *range, uint32_t index);
+const char *range_end(const struct range *range, uint32_t index, struct ar_arena *arena);
 
-/** Writes a value as the parameter takes it. */
-void range_value(const struct range *range, pick value, char text[RANGE_VALUE]);
+/** Sets the parameter of a scenario; nothing for the run file. */
+enum ar_status range_set(const struct range *range, const char *value, struct ar_scenario *scenario,
+                         struct ar_error *err);
 
 #endif

@@ -1,229 +1,126 @@
 /* Which published runs are asked for, and what is not known of their clusters. */
 #include <fnmatch.h>
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "ar_csv.h"
 #include "ar_library_engine.h"
-#include "ar_text.h"
-#include "published_rows.h"
+#include "published.h"
 #include "resource.h"
-
-enum { RANGE_CLUSTER, RANGE_KEY, RANGE_LOW, RANGE_HIGH, RANGE_SOURCE, RANGE_GIVEN, RANGE_COLUMNS };
 
 /* The shipped file of what is not known of clusters, for all rows. */
 static const char ranges_name[] = "ranges";
 
-static const char *const range_columns[] = {"cluster", "key", "low", "high", "source", "given"};
+/* What a row must have for a line to count. */
+enum given { GIVEN_NOTHING, GIVEN_RATE, GIVEN_FRAMEWORK };
+static const char *const given_names[] = {"", "images_per_s_at", "framework", NULL};
+static const enum ar_key given_keys[] = {AR_KEYS_COUNT, AR_KEY_IMAGES_PER_S_AT, AR_KEY_FRAMEWORK};
 
-/* Whether one of the texts `KEY=...` is of a key. */
-static bool is_set(const struct ar_settings *settings, const char *key)
-{
-    size_t length = strlen(key);
-    for (size_t i = 0; i < settings->count; i++) {
-        const char *text = settings->list[i].text;
-        if (strncmp(text, key, length) == 0 && text[length] == '=') {
-            return true;
-        }
-    }
-    return false;
-}
+/* A line of that file. */
+struct line {
+    const char *cluster;
+    const char *key;
+    const char *low;
+    const char *high;
+    const char *source;
+    enum given given;
+    struct range range;
+};
 
-/* The same of a cell with semicolons between the texts. */
-static bool cell_sets(const char *cell, const char *key)
-{
-    size_t length = strlen(key);
-    for (const char *at = cell; *at != '\0';) {
-        at += strspn(at, " ;");
-        if (strncmp(at, key, length) == 0 && at[length] == '=') {
-            return true;
-        }
-        at += strcspn(at, ";");
-    }
-    return false;
-}
-
-/* What the request says is known. */
-static bool is_fixed_by_request(const struct published_request *request, const struct range *range)
-{
-    const struct ar_scenario *given = &request->given;
-    if (range->setting != NULL) {
-        return is_set(range->key == AR_KEY_SET ? &given->settings : &given->terms, range->setting);
-    }
-    return range->key != AR_KEYS_COUNT && ar_scenario_has(given, range->key);
-}
-
-static bool is_fixed_by_row(const struct published *row, const struct range *range)
-{
-    if (range->setting == NULL) {
-        return false;
-    }
-    bool is_jitter = range->key == AR_KEY_TERM &&
-                     strcmp(range->setting, ar_term_key(AR_TERM_JITTER)) == 0 &&
-                     row->keys[AR_KEY_JITTER][0] != '\0';
-    return is_jitter || cell_sets(row->keys[range->key], range->setting);
-}
+#define LINE(kind, field, ...) AR_COLUMN(kind, struct line, field, #field, __VA_ARGS__)
+static const struct ar_column line_columns[] = {
+    LINE(string, cluster, "a cluster, or a pattern of names"),
+    LINE(string, key, "a parameter"),
+    LINE(string, low, "the lower end"),
+    LINE(string, high, "the upper end"),
+    LINE(string, source, "where the ends of the range are from"),
+    LINE(choice, given, "images_per_s_at, framework, or nothing", .names = given_names,
+         .may_be_missing = true, .may_be_empty = true),
+};
 
 /* What the prediction of a row does not react to: links, by an engine that knows none of them. */
-static bool is_without_effect(const struct published_request *request, const struct published *row,
-                              const struct range *range)
+static bool is_without_effect(const struct published *row, const struct range *range)
 {
-    const struct ar_engine *engine = request->given.engine;
-    struct ar_error ignored;
-    if (range->key != AR_KEY_SET || !ar_library_engine_ignores(range->setting)) {
-        return false;
-    }
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        if (range_is_of(&row->ranges[i], AR_KEY_ENGINE)) {
-            return false;
-        }
-    }
-    if (!ar_scenario_has(&request->given, AR_KEY_ENGINE) &&
-        (row->keys[AR_KEY_ENGINE][0] == '\0' ||
-         ar_engine_find("", row->keys[AR_KEY_ENGINE], &engine, &ignored) != AR_OK)) {
-        return false;
-    }
-    return engine->needs_library;
+    return range->key == AR_KEY_SET && ar_library_engine_ignores(range->setting) &&
+           row->scenario.engine->needs_library &&
+           range_find(row->ranges, row->ranges_count, AR_KEY_ENGINE, NULL) == NULL;
 }
 
-static struct range *find_range(struct published *row, const struct range *range)
+/* The jitter of a row that has it in a column of its own. */
+static bool is_jitter(const struct published *row, const struct range *range)
 {
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        if (range_is_same(&row->ranges[i], range)) {
-            return &row->ranges[i];
-        }
-    }
-    return NULL;
+    return range->key == AR_KEY_TERM && ar_scenario_has(&row->scenario, AR_KEY_JITTER) &&
+           strcmp(range->setting, ar_term_key(AR_TERM_JITTER)) == 0;
 }
 
-static void drop_fixed(const struct published_request *request, struct published *row)
+static bool concerns(const struct line *line, const struct published *row)
 {
-    size_t kept = 0;
-    for (size_t i = 0; i < row->ranges_count; i++) {
-        if (!is_fixed_by_request(request, &row->ranges[i])) {
-            row->ranges[kept++] = row->ranges[i];
-        }
-    }
-    row->ranges_count = kept;
-}
-
-/* A column that a line may ask for; AR_KEYS_COUNT: it is none. */
-static enum ar_key given_key(const char *name)
-{
-    enum ar_key key = ar_key_find(name);
-    return key == AR_KEY_IMAGES_PER_S_AT || key == AR_KEY_FRAMEWORK ? key : AR_KEYS_COUNT;
-}
-
-/* Whether a line of the file is about a row: its cluster, and a column that it must have. */
-static bool concerns(const struct ar_csv *csv, size_t number, const size_t *places,
-                     const struct published *row)
-{
-    const char *cluster = ar_csv_cell(csv, number, places[RANGE_CLUSTER]);
-    const char *given =
-        places[RANGE_GIVEN] == SIZE_MAX ? "" : ar_csv_cell(csv, number, places[RANGE_GIVEN]);
-    if (published_is_context(row) || fnmatch(cluster, row->keys[AR_KEY_CLUSTER], 0) != 0) {
-        return false;
-    }
-    return given[0] == '\0' || row->keys[given_key(given)][0] != '\0';
-}
-
-static enum ar_status parse_line(struct ar_arena *arena, const struct ar_csv *csv, size_t number,
-                                 const size_t *places, struct range *range, struct ar_error *err)
-{
-    char where[PUBLISHED_WHERE];
-    char text[RANGE_VALUE];
-    const char *source = ar_csv_cell(csv, number, places[RANGE_SOURCE]);
-    const char *given =
-        places[RANGE_GIVEN] == SIZE_MAX ? "" : ar_csv_cell(csv, number, places[RANGE_GIVEN]);
-    snprintf(where, sizeof where, "%.120s:%" PRIu64, csv->path, csv->lines[number]);
-    int length = snprintf(
-        text, sizeof text, "%s=%s..%s", ar_csv_cell(csv, number, places[RANGE_KEY]),
-        ar_csv_cell(csv, number, places[RANGE_LOW]), ar_csv_cell(csv, number, places[RANGE_HIGH]));
-    if (source[0] == '\0') {
-        return ar_csv_cell_error(csv, number, places[RANGE_SOURCE],
-                                 "where the ends of the range are from", err);
-    }
-    if (given[0] != '\0' && given_key(given) == AR_KEYS_COUNT) {
-        return ar_csv_cell_error(csv, number, places[RANGE_GIVEN],
-                                 "images_per_s_at, framework, or nothing", err);
-    }
-    if (length >= (int)sizeof text) {
-        return ar_csv_cell_error(csv, number, places[RANGE_KEY], "shorter texts", err);
-    }
-    return range_parse(arena, where, text, source, range, err);
+    const struct ar_scenario *scenario = &row->scenario;
+    return !published_is_context(row) && fnmatch(line->cluster, scenario->cluster_name, 0) == 0 &&
+           (line->given == GIVEN_NOTHING || ar_scenario_has(scenario, given_keys[line->given])) &&
+           !range_is_fixed(&line->range, scenario) && !is_jitter(row, &line->range) &&
+           !is_without_effect(row, &line->range);
 }
 
 /* Adds a range to a row that it concerns, or puts it in the place of one of the file that is more
  * general; lines of a file go from the general to the special. */
 static enum ar_status add(const struct range *range, struct published *row, struct ar_error *err)
 {
-    char where[PUBLISHED_WHERE];
-    struct range *old = find_range(row, range);
+    struct range *old = range_find(row->ranges, row->ranges_count, range->key, range->setting);
     if (old != NULL) {
-        if (strcmp(old->source, "row") != 0) {
-            *old = *range;
-        }
+        *old = strcmp(old->source, "row") != 0 ? *range : *old;
         return AR_OK;
     }
     if (row->ranges_count == RANGES_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges",
-                            published_where(row, where), RANGES_MAX);
+        return ar_error_set(err, AR_BAD_DATA, "%s: found more than %d ranges", row->where,
+                            RANGES_MAX);
     }
     row->ranges[row->ranges_count++] = *range;
     return AR_OK;
 }
 
-/* Lines that hold for fewer rows come later: any cluster, a cluster, those with a given column. */
-static int pass_of(const struct ar_csv *csv, size_t number, const size_t *places)
+/* Lines that hold for fewer rows come later: any cluster, a cluster, those with a given key. */
+static int pass_of(const struct line *line)
 {
-    bool is_given =
-        places[RANGE_GIVEN] != SIZE_MAX && ar_csv_cell(csv, number, places[RANGE_GIVEN])[0] != '\0';
-    bool is_any = strcmp(ar_csv_cell(csv, number, places[RANGE_CLUSTER]), "*") == 0;
-    return is_given ? 2 : is_any ? 0 : 1;
+    return line->given != GIVEN_NOTHING ? 2 : strcmp(line->cluster, "*") == 0 ? 0 : 1;
 }
 
-static enum ar_status add_line(const struct ar_csv *csv, size_t number, const size_t *places,
-                               const struct published_request *request, struct published_rows *rows,
-                               struct ar_error *err)
+static enum ar_status read_lines(const char *path, struct ar_arena *arena, struct line **lines,
+                                 size_t *count, struct ar_error *err)
 {
-    struct range range;
-    AR_TRY(parse_line(&rows->arena, csv, number, places, &range, err));
-    if (is_fixed_by_request(request, &range)) {
-        return AR_OK;
+    char where[AR_CSV_WHERE];
+    char text[RANGE_VALUE + 1];
+    struct ar_csv *csv;
+    AR_TRY(ar_csv_load(path, arena, &csv, err));
+    struct line *read = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *read);
+    if (read == NULL) {
+        return ar_error_no_memory(err, path);
     }
-    for (size_t i = 0; i < rows->count; i++) {
-        struct published *row = &rows->rows[i];
-        if (concerns(csv, number, places, row) && !is_fixed_by_row(row, &range) &&
-            !is_without_effect(request, row, &range)) {
-            AR_TRY(add(&range, row, err));
-        }
+    AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(line_columns), read, sizeof *read, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        snprintf(text, sizeof text, "%s=%s..%s", read[i].key, read[i].low, read[i].high);
+        AR_TRY(range_parse(arena, ar_csv_where(csv, i, where), text, read[i].source, &read[i].range,
+                           err));
     }
+    *lines = read;
+    *count = csv->rows_count;
     return AR_OK;
 }
 
-static enum ar_status add_lines(const struct ar_csv *csv, const struct published_request *request,
-                                struct published_rows *rows, struct ar_error *err)
+static enum ar_status add_ranges(const char *path, struct ar_arena *arena,
+                                 const struct published_rows *rows, struct ar_error *err)
 {
-    size_t places[RANGE_COLUMNS];
-    size_t count = RANGE_COLUMNS - !ar_csv_has_column(csv, range_columns[RANGE_GIVEN]);
-    places[RANGE_GIVEN] = SIZE_MAX;
-    AR_TRY(ar_csv_find_columns(csv, range_columns, count, places, err));
-    for (int pass = 0; pass < 3; pass++) {
-        for (size_t i = 0; i < csv->rows_count; i++) {
-            if (pass_of(csv, i, places) == pass) {
-                AR_TRY(add_line(csv, i, places, request, rows, err));
+    struct line *lines = NULL;
+    size_t count = 0;
+    AR_TRY(read_lines(path, arena, &lines, &count, err));
+    for (size_t i = 0; i < 3 * count; i++) {
+        const struct line *line = &lines[i % count];
+        for (size_t j = 0; pass_of(line) == (int)(i / count) && j < rows->count; j++) {
+            if (concerns(line, &rows->rows[j])) {
+                AR_TRY(add(&line->range, &rows->rows[j], err));
             }
         }
     }
     return AR_OK;
-}
-
-enum ar_status published_add_ranges(const char *path, const struct published_request *request,
-                                    struct published_rows *rows, struct ar_error *err)
-{
-    struct ar_csv *csv;
-    AR_TRY(ar_csv_load(path, &rows->arena, &csv, err));
-    return add_lines(csv, request, rows, err);
 }
 
 /* Reads the files that are named, or all that are shipped. */
@@ -238,7 +135,7 @@ static enum ar_status read_files(const struct published_request *request,
         const char *name = is_named ? request->files[i] : names[i];
         if (is_named || strcmp(name, ranges_name) != 0) {
             AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", name, path, err));
-            AR_TRY(published_read_file(path, rows, err));
+            AR_TRY(published_read_file(path, &request->given, rows, err));
         }
     }
     return AR_OK;
@@ -248,15 +145,14 @@ static enum ar_status read_files(const struct published_request *request,
 static enum ar_status pick_rows(const char *pattern, struct published_rows *rows,
                                 struct ar_error *err)
 {
-    size_t kept = 0;
     size_t all = rows->count;
+    rows->count = 0;
     for (size_t i = 0; i < all; i++) {
-        if (pattern == NULL || fnmatch(pattern, rows->rows[i].cells[PUBLISHED_row], 0) == 0) {
-            rows->rows[kept++] = rows->rows[i];
+        if (pattern == NULL || fnmatch(pattern, rows->rows[i].name, 0) == 0) {
+            rows->rows[rows->count++] = rows->rows[i];
         }
     }
-    rows->count = kept;
-    if (kept > 0) {
+    if (rows->count > 0) {
         return AR_OK;
     }
     return pattern != NULL && all > 0
@@ -274,9 +170,6 @@ enum ar_status published_read(const struct published_request *request, struct pu
     *rows = (struct published_rows){.count = 0};
     AR_TRY(read_files(request, rows, err));
     AR_TRY(pick_rows(request->pattern, rows, err));
-    for (size_t i = 0; i < rows->count; i++) {
-        drop_fixed(request, &rows->rows[i]);
-    }
     AR_TRY(resource_find(RESOURCE_PUBLISHED, "reproduce", ranges_name, path, err));
-    return published_add_ranges(path, request, rows, err);
+    return add_ranges(path, request->given.arena, rows, err);
 }

@@ -1,239 +1,352 @@
 /* Which predictions make up a band, a sensitivity and a curve. */
-#include "reproduce_list.h"
+#include "reproduce.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_draw.h"
 #include "ar_quantile.h"
-#include "ar_text.h"
 
 /* Ends of the band that holds 95 % of the draws. */
 #define BAND_LOW_FRAC  0.025
 #define BAND_HIGH_FRAC 0.975
 
-/* The first prediction that failed. */
-static enum ar_status check(const struct evaluation_list *list, struct ar_error *err)
+enum { CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_GPUS_MAX = 16 };
+
+/* --- lists --------------------------------------------------------------------------------------
+ */
+
+/* A prediction of a row, with room for values if the kind has some; NULL if there is no memory. */
+static struct prediction *begin(struct ar_arena *arena, struct published *row,
+                                enum prediction_kind kind)
 {
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->outcomes[i].err.status != AR_OK) {
-            *err = list->outcomes[i].err;
-            return err->status;
-        }
+    struct prediction *made = ar_arena_alloc(arena, 1, sizeof *made);
+    const char **values = ar_arena_alloc(arena, row->ranges_count + 1, sizeof *values);
+    if (made == NULL || values == NULL) {
+        return NULL;
     }
-    return AR_OK;
+    *made = (struct prediction){.row = row, .kind = kind, .values = values};
+    return made;
 }
 
-/* --- nominal and sensitivity ------------------------------------------------------------------ */
-
-/* Appends a prediction over as few steps as a draw; NULL if there is no memory. */
-static struct evaluation *append_short(struct evaluation_list *list, uint32_t row)
+static enum ar_status add_plain(struct predictions *list, struct published *row,
+                                enum prediction_kind kind, struct ar_error *err)
 {
-    struct evaluation *item = evaluation_list_append(list, row);
-    if (item != NULL) {
-        item->is_draw = true;
-    }
-    return item;
+    struct prediction *made = begin(list->arena, row, kind);
+    return made != NULL ? predictions_add(list, made, err)
+                        : ar_error_no_memory(err, "the predictions");
 }
 
 /* What the ends of ranges are compared with, and a prediction for each end of each range. */
-static enum ar_status list_ends(const struct published *published, uint32_t row,
-                                struct evaluation_list *list, struct ar_error *err)
+static enum ar_status add_ends(struct predictions *list, struct published *row,
+                               struct ar_error *err)
 {
-    struct evaluation *item = append_short(list, row);
-    for (uint32_t i = 0; item != NULL && i < published->ranges_count; i++) {
-        uint32_t ends = range_ends_count(&published->ranges[i]);
-        for (uint32_t end = 0; item != NULL && end < ends; end++) {
-            item = append_short(list, row);
-            if (item != NULL) {
-                item->picks[i] = range_end(&published->ranges[i], end);
+    AR_TRY(add_plain(list, row, PREDICTION_SHORT, err));
+    for (uint32_t i = 0; i < row->ranges_count; i++) {
+        for (uint32_t end = 0; end < range_ends_count(&row->ranges[i]); end++) {
+            struct prediction *made = begin(list->arena, row, PREDICTION_END);
+            if (made == NULL) {
+                return ar_error_no_memory(err, "the predictions");
             }
-        }
-    }
-    return item != NULL ? AR_OK : ar_error_no_memory(err, "the predictions");
-}
-
-/* The nominal prediction of each row, and its sensitivities if they are asked for. */
-static enum ar_status list_singles(const struct reproduction *reproduction,
-                                   struct evaluation_list *list, struct ar_error *err)
-{
-    const struct published_rows *rows = &reproduction->rows;
-    for (uint32_t row = 0; row < rows->count; row++) {
-        if (published_is_context(&rows->rows[row])) {
-            continue;
-        }
-        if (evaluation_list_append(list, row) == NULL) {
-            return ar_error_no_memory(err, "the predictions");
-        }
-        if (reproduction->has_sensitivities) {
-            AR_TRY(list_ends(&rows->rows[row], row, list, err));
+            made->range = i;
+            made->values[i] = range_end(&row->ranges[i], end, list->arena);
+            if (made->values[i] == NULL) {
+                return ar_error_no_memory(err, "the predictions");
+            }
+            AR_TRY(predictions_add(list, made, err));
         }
     }
     return AR_OK;
 }
 
-/* The place of the range that is not nominal; RANGES_MAX: all are. */
-static uint32_t changed_range(const struct evaluation *item)
+static enum ar_status add_draw(struct predictions *list, struct published *row,
+                               struct ar_draw *draw, struct ar_error *err)
 {
-    uint32_t range = 0;
-    while (range < RANGES_MAX && isnan(item->picks[range])) {
-        range++;
+    struct prediction *made = begin(list->arena, row, PREDICTION_DRAW);
+    bool is_whole = made != NULL;
+    for (size_t i = 0; is_whole && i < row->ranges_count; i++) {
+        made->values[i] = range_draw(&row->ranges[i], draw, list->arena);
+        is_whole = made->values[i] != NULL;
     }
-    return range;
-}
-
-static void take_single(struct reproduction *reproduction, const struct evaluation *item,
-                        const struct outcome *outcome)
-{
-    struct reproduced *result = &reproduction->results[item->row];
-    uint32_t range = changed_range(item);
-    if (range < RANGES_MAX) {
-        reproduction->sensitivities[reproduction->sensitivities_count++] =
-            (struct sensitivity){.row = item->row,
-                                 .range = range,
-                                 .value = item->picks[range],
-                                 .predicted = outcome->value,
-                                 .change_frac = outcome->value / result->predicted_short - 1};
-        return;
-    }
-    if (item->is_draw) {
-        result->predicted_short = outcome->value;
-        return;
-    }
-    result->predicted = result->low = result->high = outcome->value;
-    result->error_frac = outcome->value / reproduction->rows.rows[item->row].measured - 1;
-    result->gpus = outcome->gpus;
-    result->nodes = outcome->nodes;
-    ar_copy_text(result->algorithm, sizeof result->algorithm, outcome->algorithm);
-}
-
-static enum ar_status run_singles(struct reproduction *reproduction, struct evaluation_list *list,
-                                  struct ar_error *err)
-{
-    AR_TRY(list_singles(reproduction, list, err));
-    AR_TRY(evaluation_list_run(reproduction, list, err));
-    AR_TRY(check(list, err));
-    reproduction->sensitivities = calloc(list->count + 1, sizeof *reproduction->sensitivities);
-    if (reproduction->sensitivities == NULL) {
-        return ar_error_no_memory(err, "the sensitivities");
-    }
-    for (uint32_t i = 0; i < list->count; i++) {
-        take_single(reproduction, &list->items[i], &list->outcomes[i]);
-    }
-    return AR_OK;
-}
-
-/* --- band --------------------------------------------------------------------------------- */
-
-/* Draws all ranges of a row, `samples_count` times. What is drawn depends on the seed and the name
- * of the row, not on the other rows. */
-static enum ar_status list_samples(const struct reproduction *reproduction, uint32_t row,
-                                   struct evaluation_list *list, struct ar_error *err)
-{
-    const struct published *published = &reproduction->rows.rows[row];
-    struct ar_draw *draw;
-    uint32_t made = 0;
-    AR_TRY(
-        ar_draw_create(reproduction->seed, published_cell(published, PUBLISHED_row), &draw, err));
-    for (; made < reproduction->samples_count; made++) {
-        struct evaluation *item = append_short(list, row);
-        if (item == NULL) {
-            break;
-        }
-        for (size_t i = 0; i < published->ranges_count; i++) {
-            item->picks[i] = range_draw(&published->ranges[i], draw);
-        }
-        item->error_deviations = ar_draw_normal(draw);
-    }
-    ar_draw_destroy(draw);
-    return made == reproduction->samples_count ? AR_OK : ar_error_no_memory(err, "the draws");
-}
-
-/* The samples of a row follow each other in the list. */
-static enum ar_status take_samples(struct reproduction *reproduction,
-                                   const struct evaluation_list *list, struct ar_error *err)
-{
-    uint32_t count = reproduction->samples_count;
-    double *values = malloc(count * sizeof *values);
-    if (values == NULL) {
+    if (!is_whole) {
         return ar_error_no_memory(err, "the draws");
     }
-    for (uint32_t first = 0; first < list->count; first += count) {
-        for (uint32_t k = 0; k < count; k++) {
-            values[k] = list->outcomes[first + k].value;
-        }
-        ar_sort(values, count);
-        struct reproduced *result = &reproduction->results[list->items[first].row];
-        result->low = ar_quantile(values, count, BAND_LOW_FRAC);
-        result->high = ar_quantile(values, count, BAND_HIGH_FRAC);
+    made->error_deviations = ar_draw_normal(draw);
+    return predictions_add(list, made, err);
+}
+
+/* Draws all ranges of a row. What is drawn depends on the seed and the name of the row, not on the
+ * other rows. */
+static enum ar_status add_draws(const struct reproduction *reproduction, struct predictions *list,
+                                struct published *row, struct ar_error *err)
+{
+    struct ar_draw *draw;
+    enum ar_status status = AR_OK;
+    if (row->ranges_count == 0 && !row->scenario.engine->is_fitted) {
+        return AR_OK; /* nothing is open */
     }
-    free(values);
+    AR_TRY(ar_draw_create(reproduction->seed, row->name, &draw, err));
+    for (uint32_t i = 0; status == AR_OK && i < reproduction->samples_count; i++) {
+        status = add_draw(list, row, draw, err);
+    }
+    ar_draw_destroy(draw);
+    return status;
+}
+
+/* 4 to 4096 doubling, and the number of the row, in order. */
+static uint32_t list_gpus(uint32_t own, uint32_t gpus[CURVE_GPUS_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t next = CURVE_MIN; next <= CURVE_MAX; next *= 2) {
+        if (own < next && (count == 0 || own > gpus[count - 1])) {
+            gpus[count++] = own;
+        }
+        gpus[count++] = next;
+    }
+    if (own > CURVE_MAX) {
+        gpus[count++] = own;
+    }
+    return count;
+}
+
+/* The curve of an algorithm. The point of the run itself has all that the row says. */
+static enum ar_status add_curve(struct predictions *list, struct published *row,
+                                const char *algorithm, struct ar_error *err)
+{
+    uint32_t gpus[CURVE_GPUS_MAX];
+    uint32_t count = list_gpus((uint32_t)row->gpus, gpus);
+    for (uint32_t i = 0; i < count; i++) {
+        struct ar_error ignored; /* the run is none there */
+        struct prediction *made = begin(list->arena, row, PREDICTION_POINT);
+        if (made == NULL) {
+            return ar_error_no_memory(err, "the curves");
+        }
+        if (gpus[i] != row->gpus || strcmp(algorithm, row->algorithm) != 0) {
+            made->algorithm = algorithm;
+            made->gpus = gpus[i];
+        }
+        (void)predictions_add(list, made, &ignored);
+    }
     return AR_OK;
 }
 
-/* The engine of the row has a band of its own. */
-static bool is_fitted(const struct reproduction *reproduction, const struct published *row)
+/* The algorithm of the row first, then those that are compared. Only of runs on several nodes: what
+ * happens in one is another matter than how many there are. */
+static enum ar_status add_curves(struct predictions *list, struct published *row,
+                                 struct ar_error *err)
 {
-    const struct ar_scenario *given = &reproduction->request->given;
-    const struct ar_engine *engine = given->engine;
-    struct ar_error ignored; /* none is named, and the standard one has no band */
-    return (ar_scenario_has(given, AR_KEY_ENGINE) ||
-            ar_engine_find("", row->keys[AR_KEY_ENGINE], &engine, &ignored) == AR_OK) &&
-           engine->is_fitted;
-}
-
-static enum ar_status run_samples(struct reproduction *reproduction, struct evaluation_list *list,
-                                  struct ar_error *err)
-{
-    for (uint32_t row = 0; row < reproduction->rows.count; row++) {
-        const struct published *published = &reproduction->rows.rows[row];
-        if (!published_is_context(published) &&
-            (published->ranges_count > 0 || is_fitted(reproduction, published))) {
-            AR_TRY(list_samples(reproduction, row, list, err));
+    static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
+    if (row->nodes < 2) {
+        return AR_OK;
+    }
+    AR_TRY(add_curve(list, row, row->algorithm, err));
+    for (size_t i = 0; i < sizeof compared / sizeof compared[0]; i++) {
+        if (strcmp(compared[i], row->algorithm) != 0) {
+            AR_TRY(add_curve(list, row, compared[i], err));
         }
     }
-    AR_TRY(evaluation_list_run(reproduction, list, err));
-    AR_TRY(check(list, err));
-    return take_samples(reproduction, list, err);
+    return AR_OK;
 }
 
-static void judge(struct reproduction *reproduction)
+static enum ar_status add_all(const struct reproduction *reproduction, struct predictions *list,
+                              struct ar_error *err)
 {
     for (size_t i = 0; i < reproduction->rows.count; i++) {
-        const struct published *row = &reproduction->rows.rows[i];
-        struct reproduced *result = &reproduction->results[i];
-        result->is_inside = row->measured + row->measured_error >= result->low &&
-                            row->measured - row->measured_error <= result->high;
+        struct published *row = &reproduction->rows.rows[i];
+        if (published_is_context(row)) {
+            continue;
+        }
+        AR_TRY(add_plain(list, row, PREDICTION_NOMINAL, err));
+        if (reproduction->has_sensitivities) {
+            AR_TRY(add_ends(list, row, err));
+        }
+        AR_TRY(add_draws(reproduction, list, row, err));
+        if (reproduction->has_curves) {
+            AR_TRY(add_curves(list, row, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* --- results ------------------------------------------------------------------------------------
+ */
+
+/* What is taken one prediction after the other; those of a row follow each other. */
+struct taker {
+    struct reproduction *reproduction;
+    double short_value; /* nominal, over few steps */
+    double *draws;
+    uint32_t draws_count;
+};
+
+static void take_end(struct taker *taker, const struct prediction *made)
+{
+    struct reproduction *reproduction = taker->reproduction;
+    const struct published *row = made->row;
+    reproduction->sensitivities[reproduction->sensitivities_count++] =
+        (struct sensitivity){.row = row->name,
+                             .parameter = row->ranges[made->range].parameter,
+                             .value = made->values[made->range],
+                             .predicted = made->value,
+                             .change_frac = made->value / taker->short_value - 1,
+                             .shown_factor = quantities[row->quantity].shown_factor};
+}
+
+static void take_draw(struct taker *taker, const struct prediction *made)
+{
+    uint32_t count = taker->reproduction->samples_count;
+    taker->draws[taker->draws_count++] = made->value;
+    if (taker->draws_count == count) {
+        ar_sort(taker->draws, count);
+        made->row->low = ar_quantile(taker->draws, count, BAND_LOW_FRAC);
+        made->row->high = ar_quantile(taker->draws, count, BAND_HIGH_FRAC);
+        taker->draws_count = 0;
     }
 }
 
-enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
-                             struct ar_error *err)
+static enum ar_status take_point(struct reproduction *reproduction, const struct prediction *made,
+                                 struct ar_error *err)
 {
-    reproduction->results = calloc(reproduction->rows.count + 1, sizeof *reproduction->results);
-    if (reproduction->results == NULL) {
+    const struct published *row = made->row;
+    const char *algorithm = made->algorithm != NULL ? made->algorithm : row->algorithm;
+    const char *curve = ar_arena_format(reproduction->arena, "%.100s %s", row->name, algorithm);
+    if (curve == NULL) {
+        return ar_error_no_memory(err, "the curves");
+    }
+    reproduction->curves[reproduction->curves_count++] =
+        (struct curve_point){.curve = curve,
+                             .algorithm = algorithm,
+                             .quantity = row->quantity_text,
+                             .gpus = made->gpus > 0 ? made->gpus : (uint32_t)row->gpus,
+                             .value = made->value,
+                             .low = NAN,
+                             .high = NAN};
+    return AR_OK;
+}
+
+static enum ar_status take(struct taker *taker, const struct prediction *made, struct ar_error *err)
+{
+    struct published *row = made->row;
+    switch (made->kind) {
+    case PREDICTION_NOMINAL:
+        row->predicted = row->low = row->high = made->value;
+        row->error_frac = made->value / row->measured - 1;
+        break;
+    case PREDICTION_SHORT:
+        taker->short_value = made->value;
+        break;
+    case PREDICTION_END:
+        take_end(taker, made);
+        break;
+    case PREDICTION_DRAW:
+        take_draw(taker, made);
+        break;
+    case PREDICTION_POINT:
+        return take_point(taker->reproduction, made, err);
+    }
+    return AR_OK;
+}
+
+static enum ar_status take_all(struct reproduction *reproduction, const struct predictions *list,
+                               struct ar_error *err)
+{
+    struct taker taker = {.reproduction = reproduction};
+    size_t count = 1;
+    for (const struct prediction *made = list->first; made != NULL; made = made->next) {
+        count++;
+    }
+    struct ar_arena *arena = reproduction->arena;
+    reproduction->sensitivities = ar_arena_alloc(arena, count, sizeof *reproduction->sensitivities);
+    reproduction->curves = ar_arena_alloc(arena, count, sizeof *reproduction->curves);
+    taker.draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *taker.draws);
+    if (reproduction->sensitivities == NULL || reproduction->curves == NULL ||
+        taker.draws == NULL) {
         return ar_error_no_memory(err, "the results");
     }
-    for (size_t i = 0; i < reproduction->rows.count; i++) {
-        struct reproduced *result = &reproduction->results[i];
-        result->predicted = result->low = result->high = result->error_frac = NAN;
+    for (struct prediction *made = list->first; made != NULL; made = made->next) {
+        enum ar_status status = prediction_finish(list, made, err);
+        if (status != AR_OK && made->kind != PREDICTION_POINT) {
+            return status;
+        }
+        if (status == AR_OK) {
+            AR_TRY(take(&taker, made, err));
+        }
     }
-    struct evaluation_list singles = {.count = 0};
-    struct evaluation_list samples = {.count = 0};
-    enum ar_status status = run_singles(reproduction, &singles, err);
-    evaluation_list_free(&singles);
-    AR_TRY(status);
-    status = run_samples(reproduction, &samples, err);
-    evaluation_list_free(&samples);
-    AR_TRY(status);
-    judge(reproduction);
-    return has_curves ? reproduce_run_curves(reproduction, err) : AR_OK;
+    return AR_OK;
 }
 
-void reproduce_free(struct reproduction *reproduction)
+static enum ar_status judge(const struct published_rows *rows, struct ar_arena *arena,
+                            struct ar_error *err)
 {
-    free(reproduction->results);
-    free(reproduction->sensitivities);
-    free(reproduction->curves);
-    published_free(&reproduction->rows);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct published *row = &rows->rows[i];
+        const char *text = "";
+        for (size_t j = 0; text != NULL && j < row->ranges_count; j++) {
+            text = ar_arena_format(arena, "%s%s%s (%s)", text, j > 0 ? "; " : "",
+                                   row->ranges[j].text, row->ranges[j].source);
+        }
+        if (text == NULL) {
+            return ar_error_no_memory(err, "the results");
+        }
+        row->assumptions = text;
+        if (!isnan(row->predicted)) {
+            bool is_inside = row->measured + row->measured_error >= row->low &&
+                             row->measured - row->measured_error <= row->high;
+            row->inside = is_inside ? "yes" : "no";
+        }
+    }
+    return AR_OK;
+}
+
+/* Sorts values and gives their median; NAN if there are none. */
+static double median_of(double *values, size_t count)
+{
+    ar_sort(values, count);
+    return count > 0 ? ar_quantile(values, count, 0.5) : NAN;
+}
+
+enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_arena *arena,
+                                   struct reproduce_summary *summary, struct ar_error *err)
+{
+    double *errors = ar_arena_alloc(arena, 2 * rows->count + 1, sizeof *errors);
+    if (errors == NULL) {
+        return ar_error_no_memory(err, "the results");
+    }
+    double *widths = errors + rows->count;
+    *summary = (struct reproduce_summary){.largest_error_frac = NAN};
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct published *row = &rows->rows[i];
+        if (!isnan(row->predicted)) {
+            widths[summary->judged] = (row->high - row->low) / row->predicted;
+            errors[summary->judged++] = fabs(row->error_frac);
+            summary->inside += strcmp(row->inside, "yes") == 0;
+            summary->close += fabs(row->error_frac) <= REPRODUCE_CLOSE_FRAC;
+        }
+    }
+    summary->median_error_frac = median_of(errors, summary->judged);
+    summary->median_width_frac = median_of(widths, summary->judged);
+    if (summary->judged > 0) {
+        summary->largest_error_frac = errors[summary->judged - 1];
+    }
+    return AR_OK;
+}
+
+static enum ar_status run(struct reproduction *reproduction, struct predictions *list,
+                          struct ar_error *err)
+{
+    AR_TRY(add_all(reproduction, list, err));
+    AR_TRY(predictions_run(list, reproduction->jobs, err));
+    return take_all(reproduction, list, err);
+}
+
+enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
+{
+    struct predictions list = predictions_begin(reproduction->arena, reproduction->inputs);
+    enum ar_status status = run(reproduction, &list, err);
+    predictions_end(&list);
+    AR_TRY(status);
+    AR_TRY(judge(&reproduction->rows, reproduction->arena, err));
+    return reproduce_summarize(&reproduction->rows, reproduction->arena, &reproduction->summary,
+                               err);
 }

@@ -12,96 +12,90 @@
 #include <stdio.h>
 
 #include "ar_row.h"
-#include "published_rows.h"
+#include "published.h"
+#include "training.h"
 
-/** Steps of a draw with jitter. The slowest of hundreds of ranks varies so little from
- * step to step that more of them change a band less than the draws do. */
-enum { REPRODUCE_DRAW_STEPS = 4 };
+/** Steps of a prediction with jitter that is not nominal. The slowest of hundreds of ranks varies
+ * so little from step to step that more of them change a band less than the draws do. */
+enum { REPRODUCE_SHORT_STEPS = 4 };
 
-/** One prediction to make: a row with some values in place of its own. */
-struct evaluation {
-    uint32_t row;
+/** What a prediction is for. All but the nominal one are over as few steps. */
+enum prediction_kind {
+    PREDICTION_NOMINAL,
+    PREDICTION_SHORT, /**< nominal, what ends are compared with */
+    PREDICTION_END,
+    PREDICTION_DRAW,
+    PREDICTION_POINT /**< of a curve; it may fail, such as on more GPUs than the cluster has */
+};
+
+/** One prediction: a row with some values in place of its own. */
+struct prediction {
+    struct prediction *next;
+    struct published *row;
+    enum prediction_kind kind;
+    const char **values;     /**< of the ranges of the row; NULL: nominal */
+    uint32_t range;          /**< of an end */
     uint32_t gpus;           /**< 0: the row's */
-    const char *algorithm;   /**< NULL: the row's. The shape is the row's, too, if both are;
-                                  else the algorithm's own */
-    pick picks[RANGES_MAX];  /**< of the ranges of the row */
-    bool is_draw;            /**< fewer steps are averaged over, see reproduce_evaluate() */
+    const char *algorithm;   /**< NULL: the row's. The shape is the row's, too, if both are; else
+                                  the algorithm's own */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many
                                   standard deviations of it off, on a logarithmic scale */
-};
 
-/** What came out. */
-struct outcome {
+    /* What it takes, and what comes out. */
+    struct step *steps[TRAINING_PHASES_MAX]; /**< one, or one for each phase of a run */
     double value;
-    uint32_t gpus;
-    uint32_t nodes;
-    char algorithm[24];
-    struct ar_error err; /**< status AR_OK, or one line */
 };
 
-/** The prediction of a row. */
-struct reproduced {
-    double predicted;       /**< NAN: a row for context */
-    double predicted_short; /**< averaged over the steps of a draw */
-    double low, high;
-    double error_frac; /**< predicted / measured - 1 */
-    bool is_inside;
-    uint32_t gpus;  /**< 0: not known */
-    uint32_t nodes; /**< that hold them */
-    char algorithm[24];
+/** Predictions in order, and the training steps that they take. Equal steps are one. */
+struct predictions {
+    struct ar_arena *arena;
+    struct ar_inputs *inputs;
+    struct prediction *first;
+    struct prediction **end; /**< where the next one goes */
+    struct step *steps;
+    struct step **steps_end;
+    uint32_t steps_count;
+    void *steps_by_key; /**< of tsearch() */
 };
+
+/** Begins an empty list; ended with predictions_end(). */
+struct predictions predictions_begin(struct ar_arena *arena, struct ar_inputs *inputs);
+void predictions_end(struct predictions *predictions);
+
+/** Works out the steps of a prediction and appends it. The row gets its GPUs, nodes and algorithm
+ * of a nominal one. An error names the row and the values that are not its own; nothing is
+ * appended. */
+enum ar_status predictions_add(struct predictions *predictions, struct prediction *prediction,
+                               struct ar_error *err);
+
+/** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
+ * a process died; a step that fails does so where it is needed. */
+enum ar_status predictions_run(const struct predictions *predictions, uint32_t jobs,
+                               struct ar_error *err);
+
+/** Fills in the value from the steps. */
+enum ar_status prediction_finish(const struct predictions *predictions,
+                                 struct prediction *prediction, struct ar_error *err);
 
 /** A prediction with one value changed. */
 struct sensitivity {
-    uint32_t row;
-    uint32_t range;
-    pick value;
+    const char *row;
+    const char *parameter;
+    const char *value;
     double predicted;
-    double change_frac; /**< against the nominal prediction over as few steps */
+    double change_frac;  /**< against the nominal prediction over as few steps */
+    double shown_factor; /**< of the quantity, for tables */
 };
 
 /** A prediction at another number of GPUs. */
 struct curve_point {
-    uint32_t row;
+    const char *curve; /**< row and algorithm */
+    const char *algorithm;
+    const char *quantity;
     uint32_t gpus;
-    char algorithm[24];
-    double value; /**< NAN: the run is none there */
+    double value;
+    double low, high; /**< NAN: curves have no band */
 };
-
-struct reproduction {
-    const struct published_request *request;
-    struct ar_inputs *inputs;
-    bool has_sensitivities;   /**< something shows predictions at ends of ranges, */
-    bool shows_sensitivities; /**< the table for people, too */
-    uint32_t samples_count;
-    uint32_t jobs;
-    uint64_t seed;
-    struct published_rows rows;
-    struct reproduced *results; /**< of each row */
-    struct sensitivity *sensitivities;
-    size_t sensitivities_count;
-    struct curve_point *curves;
-    size_t curves_count;
-};
-
-/** Makes one prediction; an error in the outcome names the row and the values that are not its own.
- * With jitter a draw averages over REPRODUCE_DRAW_STEPS steps, all else over as many as `predict`
- * does. */
-void reproduce_evaluate(const struct reproduction *reproduction,
-                        const struct evaluation *evaluation, struct outcome *outcome);
-
-/** Makes predictions in up to `reproduction->jobs` processes, which take the next one as they come
- * free. Fails if there is no memory, or if a process died. */
-enum ar_status reproduce_evaluate_all(const struct reproduction *reproduction,
-                                      const struct evaluation *evaluations, uint32_t count,
-                                      struct outcome *outcomes, struct ar_error *err);
-
-/** Fills in results and, if they are asked for, sensitivities and curves of rows that were read.
- * The first prediction that fails is the error, but for those of curves. Freed with
- * reproduce_free(). */
-enum ar_status reproduce_run(struct reproduction *reproduction, bool has_curves,
-                             struct ar_error *err);
-void reproduce_free(struct reproduction *reproduction);
 
 /** A wide band is easily met; this is not. */
 #define REPRODUCE_CLOSE_FRAC 0.05
@@ -115,7 +109,31 @@ struct reproduce_summary {
     double largest_error_frac;
     double median_width_frac; /**< of (high - low) / predicted: what "inside" is worth */
 };
-struct reproduce_summary reproduce_summarize(const struct reproduction *reproduction);
+
+struct reproduction {
+    struct ar_arena *arena; /**< of all that follows */
+    struct ar_inputs *inputs;
+    bool has_sensitivities;   /**< something shows predictions at ends of ranges, */
+    bool shows_sensitivities; /**< the table for people, too */
+    bool has_curves;
+    uint32_t samples_count;
+    uint32_t jobs;
+    uint64_t seed;
+    struct published_rows rows; /**< read before; results are filled in */
+    struct sensitivity *sensitivities;
+    size_t sensitivities_count;
+    struct curve_point *curves;
+    size_t curves_count;
+    struct reproduce_summary summary;
+};
+
+/** Fills in results of the rows, their summary and, if asked for, sensitivities and curves. The
+ * first prediction that fails is the error, but for those of curves, which are left out. */
+enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err);
+
+/** That of rows with results. */
+enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_arena *arena,
+                                   struct reproduce_summary *summary, struct ar_error *err);
 
 /** Writes stdout's forms; write errors are left for ferror(). */
 enum ar_status reproduce_write(FILE *file, enum ar_format format,

@@ -31,7 +31,7 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {"", "rows.csv"},
         {HEAD, "found no rows"},
         {HEAD "a,iteration_s,1,,flat,4,ring,trace.csv,,\n",
-         "rows.csv:2: row \"a\": found no source; expected where"},
+         "rows.csv:2: column \"source\" is \"\"; expected where"},
         {"row,quantity,measured\na,iteration_s,1\n", "column \"source\" is missing"},
         {"row,quantity,measured,source,algoritm\n", "unknown column \"algoritm\"; did you mean "
                                                     "\"algorithm\"?"},
@@ -39,7 +39,7 @@ Test(reproduce_bad, bad_rows_are_one_clear_line)
         {HEAD "a,speed,1,made up,flat,4,ring,trace.csv,,\n",
          "column \"quantity\" is \"speed\"; expected efficiency_frac, images_per_s"},
         {HEAD ROW "\n" ROW "\n", "rows.csv:3: row \"a\": found the name again; expected it once "
-                                 "(rows.csv:2)"},
+                                 "(rows.csv:2: row"},
         {HEAD ",iteration_s,1,made up,flat,4,ring,trace.csv,,\n", "column \"row\" is \"\""},
         {HEAD "a,iteration_s,fast,made up,flat,4,ring,trace.csv,,\n",
          "column \"measured\" is \"fast\"; expected a number above 0"},

@@ -74,6 +74,14 @@ static struct ar_scenario scenario_of(const char *text)
     return scenario;
 }
 
+static enum ar_status run(const char *name, const struct ar_scenario *given,
+                          struct training *training, struct ar_error *err)
+{
+    const struct training_file *file;
+    AR_TRY(training_file_load(name, &arena, &file, err));
+    return training_predict(file, given, inputs, training, err);
+}
+
 __attribute__((format(printf, 2, 3))) static struct training predict(const char *given,
                                                                      const char *format, ...)
 {
@@ -87,7 +95,7 @@ __attribute__((format(printf, 2, 3))) static struct training predict(const char 
     vsnprintf(text + used, sizeof text - used, format, arguments);
     va_end(arguments);
     write_text(run_path, text);
-    enum ar_status status = training_predict(run_path, &scenario, inputs, &training, &err);
+    enum ar_status status = run(run_path, &scenario, &training, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return training;
 }
@@ -107,16 +115,16 @@ Test(training, totals_are_those_by_hand)
                                        (int)getpid());
     double iteration_s = 3.5e-3 + 2 * (10e-6 + 2e6 / 10e9);
     double evaluation_s = 3 * ceil(45.0 / 20) * 1e-3;
-    expect_near(training.total.steps_count, 150, "steps");
+    expect_near(training.total->steps_count, 150, "steps");
     expect_near(training.phases[0].iteration_s, iteration_s, "iteration");
-    expect_near(training.total.compute_s, 150 * 3.5e-3, "compute");
-    cr_expect_float_eq(training.total.exposed_s, 150 * 0.42e-3, 1e-12);
-    expect_near(training.total.evaluation_s, evaluation_s, "evaluation");
-    expect_near(training.total.evaluation_images_per_s, 45 / 3e-3, "evaluation rate");
-    expect_near(training.train_s, 150 * iteration_s + evaluation_s, "time to train");
-    expect_near(training.images_per_s, 3000 / training.train_s, "images per second");
-    expect_near(training.total.efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
-    cr_expect_eq(training.total.batch_total, 20);
+    expect_near(training.total->compute_s, 150 * 3.5e-3, "compute");
+    cr_expect_float_eq(training.total->exposed_s, 150 * 0.42e-3, 1e-12);
+    expect_near(training.total->evaluation_s, evaluation_s, "evaluation");
+    expect_near(training.total->evaluation_images_per_s, 45 / 3e-3, "evaluation rate");
+    expect_near(training.total->time_s, 150 * iteration_s + evaluation_s, "time to train");
+    expect_near(training.total->images_per_s, 3000 / training.total->time_s, "images per second");
+    expect_near(training.total->efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
+    cr_expect_eq(training.total->batch_total, 20);
 }
 
 Test(training, a_last_partial_batch_that_is_kept_is_a_step)
@@ -125,9 +133,9 @@ Test(training, a_last_partial_batch_that_is_kept_is_a_step)
         "", PAIR "# images = 1010\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
     struct training even = predict(
         "", PAIR "# images = 1000\n# lastpartial = keep\n" PHASES "0,2,10\n", (int)getpid());
-    expect_near(kept.total.steps_count, 102, "steps");
-    expect_near(kept.total.images_count, 2020, "images");
-    expect_near(even.total.steps_count, 100, "steps of whole batches");
+    expect_near(kept.total->steps_count, 102, "steps");
+    expect_near(kept.total->images_count, 2020, "images");
+    expect_near(even.total->steps_count, 100, "steps of whole batches");
 }
 
 Test(training, evaluations_fall_on_multiples_within_their_phase)
@@ -142,7 +150,7 @@ Test(training, evaluations_fall_on_multiples_within_their_phase)
         expect_near(training.phases[i].evaluations_count, counts[i], "evaluations");
     }
     cr_expect(isnan(training.phases[0].evaluation_images_per_s));
-    expect_near(training.total.evaluation_s, 3e-3, "time of evaluations");
+    expect_near(training.total->evaluation_s, 3e-3, "time of evaluations");
 }
 
 Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
@@ -154,9 +162,9 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
     struct ar_error err;
     cr_assert_eq(ar_scenario_load(&scenario, inputs, &err), AR_OK);
     cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
-    cr_expect_eq(training.train_s, 90 * 10009 * row.iteration_s);
+    cr_expect_eq(training.total->time_s, 90 * 10009 * row.iteration_s);
     cr_expect_eq(training.phases[0].efficiency_frac, row.efficiency_frac);
-    cr_expect_eq(training.rows[0].exposed_s, row.exposed_s);
+    cr_expect_eq(training.phases[0].row.exposed_s, row.exposed_s);
 }
 
 /* 1281167 images are 10009 whole batches of 4 x 32, and 5004 of 4 x 64. */
@@ -192,11 +200,11 @@ Test(training, parts_and_phases_add_up)
             time_s += training.phases[j].time_s;
             steps_count += training.phases[j].steps_count;
         }
-        expect_parts_add_up(&training.total);
-        cr_expect_eq(training.train_s, time_s);
-        cr_expect_eq(training.total.steps_count, steps_count);
-        cr_expect_eq(training.total.batch_per_gpu, AR_ROW_NO_COUNT);
-        cr_expect_eq(training.total.last_epoch, 9);
+        expect_parts_add_up(training.total);
+        cr_expect_eq(training.total->time_s, time_s);
+        cr_expect_eq(training.total->steps_count, steps_count);
+        cr_expect_eq(training.total->batch_per_gpu, AR_ROW_NO_COUNT);
+        cr_expect_eq(training.total->last_epoch, 9);
     }
 }
 
@@ -205,11 +213,11 @@ Test(training, a_phase_cut_in_two_changes_nothing)
     static const char head[] = RESNET "# images = 50000\n# evalimages = 999\n# evalevery = 2\n";
     struct training whole = predict("", "%s" PHASES "0,9,16\n", head);
     struct training parts = predict("", "%s" PHASES "0,2,16\n2,3.5,16\n3.5,9,16\n", head);
-    expect_near(parts.train_s, whole.train_s, "time");
-    expect_near(parts.total.steps_count, whole.total.steps_count, "steps");
-    expect_near(parts.total.evaluation_s, whole.total.evaluation_s, "evaluations");
-    expect_near(parts.total.efficiency_frac, whole.total.efficiency_frac, "efficiency");
-    cr_expect_eq(parts.total.batch_per_gpu, 16);
+    expect_near(parts.total->time_s, whole.total->time_s, "time");
+    expect_near(parts.total->steps_count, whole.total->steps_count, "steps");
+    expect_near(parts.total->evaluation_s, whole.total->evaluation_s, "evaluations");
+    expect_near(parts.total->efficiency_frac, whole.total->efficiency_frac, "efficiency");
+    cr_expect_eq(parts.total->batch_per_gpu, 16);
 }
 
 Test(training, twice_the_images_take_twice_as_long)
@@ -221,7 +229,7 @@ Test(training, twice_the_images_take_twice_as_long)
         struct training twice = predict(
             "", RESNET "# images = 100002\n# lastpartial = %s\n" PHASES "0,9,16\n", rules[i]);
         double step_s = once.phases[0].iteration_s;
-        cr_expect(fabs(twice.train_s - 2 * once.train_s) <= 9 * step_s * (1 + 1e-9));
+        cr_expect(fabs(twice.total->time_s - 2 * once.total->time_s) <= 9 * step_s * (1 + 1e-9));
         cr_expect_eq(twice.phases[0].iteration_s, step_s);
     }
 }
@@ -231,11 +239,11 @@ Test(training, a_total_batch_is_that_of_its_parts)
     struct training parts = predict("", RESNET "# images = 50000\n" PHASES "0,9,16\n");
     struct training total =
         predict("", RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
-    cr_expect_eq(total.train_s, parts.train_s);
+    cr_expect_eq(total.total->time_s, parts.total->time_s);
     struct training more = /* the batch per GPU stays */
         predict("gpus=8", RESNET "# images = 50000\nfirst_epoch,last_epoch,batch_total\n0,9,64\n");
     cr_expect_eq(more.phases[0].batch_per_gpu, 16);
-    cr_expect_eq(more.total.batch_total, 128);
+    cr_expect_eq(more.total->batch_total, 128);
 }
 
 Test(training, options_that_are_given_win_over_the_file)
@@ -248,24 +256,24 @@ Test(training, options_that_are_given_win_over_the_file)
     struct training given = predict("gpus=8;engine=recurrence;window=8;baseline=gpu;"
                                     "precision=fp32;set=net.latency=20us",
                                     FILE_ALL);
-    const struct ar_row *row = &given.rows[0];
-    cr_expect_str_eq(file.rows[0].settings, "net.latency=50us hca.bandwidth=5GB/s");
+    const struct ar_row *row = &given.phases[0].row;
+    cr_expect_str_eq(file.phases[0].row.settings, "net.latency=50us hca.bandwidth=5GB/s");
     cr_expect_str_eq(row->settings, "net.latency=20us hca.bandwidth=5GB/s");
-    cr_expect_str_eq(file.rows[0].engine, "closed");
+    cr_expect_str_eq(file.phases[0].row.engine, "closed");
     cr_expect_str_eq(row->engine, "recurrence");
     cr_expect_str_eq(row->precision, "fp32");
     cr_expect_str_eq(row->baseline, "gpu");
     cr_expect_eq(row->window, 8);
     cr_expect_eq(row->gpus, 8);
     cr_expect_eq(row->batch_per_gpu, 16);
-    cr_expect_eq(given.gpus, 8);
+    cr_expect_eq(given.total->gpus, 8);
 }
 
 Test(training, the_rate_of_the_file_sets_the_compute_time)
 {
     struct training training = predict("", RESNET "# images_per_s_at = 16=800\n"
                                                   "# images = 50000\n" PHASES "0,9,16\n");
-    cr_expect_float_eq(training.rows[0].compute_s, 16 / 800.0, 1e-9);
+    cr_expect_float_eq(training.phases[0].row.compute_s, 16 / 800.0, 1e-9);
 }
 
 Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
@@ -276,9 +284,9 @@ Test(training, the_shape_of_the_file_is_for_its_number_of_gpus)
     struct training own = predict("", "%s", text);
     struct training other = predict("gpus=64", "%s", text);
     struct training given = predict("gpus=64;shape=4x16", "%s", text);
-    cr_expect_str_eq(own.rows[0].shape, "2x8");
-    cr_expect_str_eq(other.rows[0].shape, "8x8");
-    cr_expect_str_eq(given.rows[0].shape, "4x16");
+    cr_expect_str_eq(own.phases[0].row.shape, "2x8");
+    cr_expect_str_eq(other.phases[0].row.shape, "8x8");
+    cr_expect_str_eq(given.phases[0].row.shape, "4x16");
     cr_expect(!own.is_shape_dropped && other.is_shape_dropped && !given.is_shape_dropped);
 }
 
@@ -287,10 +295,10 @@ Test(training, the_same_run_many_times_is_the_same)
     static struct training first, again;
     struct ar_error err;
     struct ar_scenario given = scenario_of("jitter=0.1;seed=5;engine=closed");
-    cr_assert_eq(training_predict("example", &given, inputs, &first, &err), AR_OK);
+    cr_assert_eq(run("example", &given, &first, &err), AR_OK);
     for (int i = 0; i < 50; i++) {
-        cr_assert_eq(training_predict("example", &given, inputs, &again, &err), AR_OK);
-        cr_assert_eq(again.train_s, first.train_s);
+        cr_assert_eq(run("example", &given, &again, &err), AR_OK);
+        cr_assert_eq(again.total->time_s, first.total->time_s);
     }
 }
 
@@ -301,10 +309,10 @@ Test(training, shipped_runs_can_be_predicted)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct training training;
         struct ar_error err = {.status = AR_OK};
-        enum ar_status status = training_predict(names[i], &given, inputs, &training, &err);
+        enum ar_status status = run(names[i], &given, &training, &err);
         cr_assert_eq(status, AR_OK, "%s", err.text);
-        cr_expect_str_eq(training.name, names[i]);
-        cr_expect_eq(training.total.last_epoch, 90);
-        cr_expect_gt(training.train_s, 0);
+        cr_expect_str_eq(training.file->name, names[i]);
+        cr_expect_eq(training.total->last_epoch, 90);
+        cr_expect_gt(training.total->time_s, 0);
     }
 }

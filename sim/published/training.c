@@ -3,48 +3,93 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_run.h"
-#include "ar_text.h"
-#include "training_file.h"
+#include "key_texts.h"
 
 /* Less than this part of a step is rounding, not time. */
 #define ROUNDING_FRAC 1e-9
 
-/* Predicts one step with the batch of a phase, which stands in its line. */
-static enum ar_status run_step(const struct training_file *file, const struct ar_scenario *scenario,
-                               struct ar_inputs *inputs, uint64_t batch, size_t index,
-                               struct ar_row *row, struct ar_error *err)
-{
-    struct ar_scenario step = *scenario;
-    struct ar_origin origin = {.where = ar_arena_format(scenario->arena, "%s:%" PRIu64 ": batch",
-                                                        file->csv->path, file->csv->lines[index]),
-                               .status = AR_BAD_DATA};
-    const char *text = ar_arena_format(scenario->arena, "%" PRIu64, batch);
-    if (origin.where == NULL || text == NULL) {
-        return ar_error_no_memory(err, "a phase");
-    }
-    AR_TRY(ar_scenario_set(&step, AR_KEY_BATCH, &origin, text, err));
-    AR_TRY(ar_scenario_load(&step, inputs, err));
-    return ar_run(&step, row, err);
-}
+/* --- what its steps are --------------------------------------------------------------------- */
 
-/* Takes the step of an earlier phase with the same batch, or predicts one. */
-static enum ar_status find_step(const struct training_file *file,
-                                const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                struct training *training, size_t index, struct ar_error *err)
+static enum ar_status check_required(const struct training_file *file,
+                                     const struct ar_scenario *scenario, struct ar_error *err)
 {
-    const struct training_phase *phases = training->phases;
-    for (size_t i = 0; i < index; i++) {
-        if (phases[i].batch_per_gpu == phases[index].batch_per_gpu) {
-            training->rows[index] = training->rows[i];
-            return AR_OK;
+    static const enum ar_key needed[] = {AR_KEY_CLUSTER, AR_KEY_GPUS, AR_KEY_ALGORITHM,
+                                         AR_KEY_TRACE};
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (!ar_scenario_has(scenario, needed[i])) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: directive \"%s\" is missing; expected it or the option %s",
+                                file->csv->path, ar_key_name(needed[i]), ar_keys[needed[i]].option);
         }
     }
-    return run_step(file, scenario, inputs, phases[index].batch_per_gpu, index,
-                    &training->rows[index], err);
+    return AR_OK;
 }
+
+static enum ar_status begin_phase(const struct training *training, size_t index,
+                                  struct ar_error *err)
+{
+    const struct training_file *file = training->file;
+    struct training_phase *phase = &training->phases[index];
+    phase->run = file->name;
+    phase->gpus = training->scenario.gpus;
+    snprintf(phase->phase, sizeof phase->phase, "%zu", index + 1);
+    phase->first_epoch = file->phases[index].first_epoch;
+    phase->last_epoch = file->phases[index].last_epoch;
+    AR_TRY(training_file_batch(file, index, phase->gpus, &phase->batch_per_gpu, err));
+    phase->batch_total = phase->batch_per_gpu * phase->gpus;
+    return AR_OK;
+}
+
+enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
+                              struct ar_inputs *inputs, struct training *training,
+                              struct ar_error *err)
+{
+    struct ar_scenario *scenario = &training->scenario;
+    *training =
+        (struct training){.file = file, .scenario = *given, .phases_count = file->phases_count};
+    AR_TRY(key_texts_add(file->keys, file->csv, scenario, err));
+    AR_TRY(check_required(file, scenario, err));
+    training->is_shape_dropped = !ar_scenario_has(given, AR_KEY_SHAPE) &&
+                                 ar_scenario_has(scenario, AR_KEY_SHAPE) && file->gpus > 0 &&
+                                 scenario->gpus != file->gpus;
+    if (training->is_shape_dropped) {
+        ar_scenario_unset(scenario, AR_KEY_SHAPE);
+    }
+    AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
+    AR_TRY(ar_scenario_load_library(scenario, inputs, err));
+    training->phases =
+        ar_arena_alloc(given->arena, file->phases_count + 1, sizeof *training->phases);
+    if (training->phases == NULL) {
+        return ar_error_no_memory(err, "the phases of a run");
+    }
+    training->total = &training->phases[file->phases_count];
+    for (size_t i = 0; i < file->phases_count; i++) {
+        AR_TRY(begin_phase(training, i, err));
+    }
+    return AR_OK;
+}
+
+enum ar_status training_step(const struct training *training, size_t phase,
+                             struct ar_inputs *inputs, struct ar_scenario *step,
+                             struct ar_error *err)
+{
+    const struct ar_csv *csv = training->file->csv;
+    struct ar_arena *arena = training->scenario.arena;
+    struct ar_origin origin = {
+        .where = ar_arena_format(arena, "%s:%" PRIu64 ": batch", csv->path, csv->lines[phase]),
+        .status = AR_BAD_DATA};
+    const char *batch = ar_arena_format(arena, "%" PRIu64, training->phases[phase].batch_per_gpu);
+    if (origin.where == NULL || batch == NULL) {
+        return ar_error_no_memory(err, "a phase");
+    }
+    *step = training->scenario;
+    AR_TRY(ar_scenario_set(step, AR_KEY_BATCH, &origin, batch, err));
+    return ar_scenario_load(step, inputs, err);
+}
+
+/* --- what follows from them ------------------------------------------------------------------- */
 
 /* Multiples of `every` in (0, epoch]; a multiple that rounding puts just above `epoch` is in. */
 static double evaluations_until(double epoch, double every)
@@ -52,11 +97,10 @@ static double evaluations_until(double epoch, double every)
     return every > 0 ? floor(epoch / every * (1 + 1e-12)) : 0;
 }
 
-static void add_evaluations(const struct training_file *file, const struct ar_row *row,
-                            struct training_phase *phase)
+static void add_evaluations(const struct training_file *file, struct training_phase *phase)
 {
     double passes = ceil((double)file->eval_images / (double)phase->batch_total);
-    double pass_s = passes * row->forward_s;
+    double pass_s = passes * phase->row.forward_s;
     phase->evaluations_count = 0;
     phase->evaluation_s = 0;
     phase->evaluation_images_per_s = NAN;
@@ -80,13 +124,13 @@ static void count_steps(const struct training_file *file, struct training_phase 
                                               : phase->steps_count * (double)phase->batch_total;
 }
 
-static void fill_phase(const struct training_file *file, const struct ar_row *row,
-                       struct training_phase *phase)
+static void fill_phase(const struct training_file *file, struct training_phase *phase)
 {
+    const struct ar_row *row = &phase->row;
     double other_s = row->iteration_s - row->compute_s - row->exposed_s;
     bool is_rounding = fabs(other_s) < ROUNDING_FRAC * row->iteration_s;
     count_steps(file, phase);
-    add_evaluations(file, row, phase);
+    add_evaluations(file, phase);
     phase->iteration_s = row->iteration_s;
     phase->images_per_s = row->images_per_s;
     phase->efficiency_frac = row->efficiency_frac;
@@ -96,24 +140,24 @@ static void fill_phase(const struct training_file *file, const struct ar_row *ro
     phase->time_s = phase->steps_count * row->iteration_s + phase->evaluation_s;
 }
 
-static enum ar_status predict_phase(const struct training_file *file,
-                                    const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                    struct training *training, size_t index, struct ar_error *err)
+/* What a table shows beside. */
+static void show_phase(struct training_phase *phase)
 {
-    struct training_phase *phase = &training->phases[index];
-    phase->first_epoch = file->phases[index].first_epoch;
-    phase->last_epoch = file->phases[index].last_epoch;
-    AR_TRY(training_file_batch(file, index, scenario->gpus, &phase->batch_per_gpu, err));
-    phase->batch_total = phase->batch_per_gpu * scenario->gpus;
-    AR_TRY(find_step(file, scenario, inputs, training, index, err));
-    fill_phase(file, &training->rows[index], phase);
-    return AR_OK;
+    double tenths = round(phase->time_s * 10); /* 59.97 s are 1:00.0 */
+    double minutes = floor(tenths / 600);
+    snprintf(phase->epochs, sizeof phase->epochs, "%g-%g", phase->first_epoch, phase->last_epoch);
+    snprintf(phase->clock, sizeof phase->clock, "%.0f:%04.1f", minutes,
+             (tenths - 600 * minutes) / 10);
+    phase->compute_frac = phase->compute_s / phase->time_s;
+    phase->exposed_frac = phase->exposed_s / phase->time_s;
+    phase->other_frac = phase->other_s / phase->time_s;
+    phase->evaluation_frac = phase->evaluation_s / phase->time_s;
 }
 
 static void add_phase(const struct training_phase *phase, struct training_phase *total)
 {
     if (phase->batch_per_gpu != total->batch_per_gpu) {
-        total->batch_per_gpu = total->batch_total = AR_ROW_NO_COUNT;
+        total->batch_per_gpu = total->batch_total = AR_NO_COUNT;
     }
     total->last_epoch = phase->last_epoch;
     total->steps_count += phase->steps_count;
@@ -126,13 +170,18 @@ static void add_phase(const struct training_phase *phase, struct training_phase 
     total->evaluations_count += phase->evaluations_count;
 }
 
-static void sum_up(const struct training_file *file, struct training *training)
+static void sum_up(const struct training *training, struct training_phase *total)
 {
-    struct training_phase *total = &training->total;
+    const struct training_phase *first = &training->phases[0];
     double steps_s = 0;
     double baseline_s = 0; /* what the baseline would take for the same images */
-    *total = (struct training_phase){.batch_per_gpu = training->phases[0].batch_per_gpu,
-                                     .batch_total = training->phases[0].batch_total};
+    *total = (struct training_phase){.run = first->run,
+                                     .phase = "total",
+                                     .gpus = first->gpus,
+                                     .batch_per_gpu = first->batch_per_gpu,
+                                     .batch_total = first->batch_total,
+                                     .row = first->row,
+                                     .evaluation_images_per_s = (double)NAN};
     for (size_t i = 0; i < training->phases_count; i++) {
         const struct training_phase *phase = &training->phases[i];
         double time_s = phase->steps_count * phase->iteration_s;
@@ -143,43 +192,47 @@ static void sum_up(const struct training_file *file, struct training *training)
     total->iteration_s = steps_s / total->steps_count;
     total->efficiency_frac = baseline_s / steps_s;
     total->images_per_s = total->images_count / total->time_s;
-    total->evaluation_images_per_s =
-        total->evaluation_s > 0
-            ? total->evaluations_count * (double)file->eval_images / total->evaluation_s
-            : (double)NAN;
-    training->train_s = total->time_s;
-    training->images_per_s = total->images_per_s;
+    if (total->evaluation_s > 0) {
+        total->evaluation_images_per_s =
+            total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
+    }
 }
 
-enum ar_status training_predict_file(const struct training_file *file,
-                                     const struct ar_scenario *given, struct ar_inputs *inputs,
-                                     struct training *training, struct ar_error *err)
+void training_end(struct training *training)
 {
-    struct ar_scenario scenario;
-    *training = (struct training){.phases_count = file->phases_count};
-    AR_TRY(training_scenario(file, given, &scenario, &training->is_shape_dropped, err));
-    AR_TRY(ar_scenario_load_cluster(&scenario, inputs, err));
-    AR_TRY(ar_scenario_load_library(&scenario, inputs, err));
-    training->rows = ar_arena_alloc(given->arena, file->phases_count, sizeof *training->rows);
-    if (training->rows == NULL) {
-        return ar_error_no_memory(err, "the phases of a run");
-    }
-    ar_copy_text(training->name, sizeof training->name, file->name);
-    training->gpus = scenario.gpus;
+    struct training_phase *phases = training->phases;
     for (size_t i = 0; i < training->phases_count; i++) {
-        AR_TRY(predict_phase(file, &scenario, inputs, training, i, err));
+        fill_phase(training->file, &phases[i]);
+        show_phase(&phases[i]);
     }
-    sum_up(file, training);
-    return AR_OK;
+    sum_up(training, &phases[training->phases_count]);
+    show_phase(&phases[training->phases_count]);
 }
 
-enum ar_status training_predict(const char *name, const struct ar_scenario *given,
+/* The step of an earlier phase with the same batch, or a new one. */
+static enum ar_status run_phase(const struct training *training, size_t index,
+                                struct ar_inputs *inputs, struct ar_error *err)
+{
+    struct ar_scenario step;
+    struct training_phase *phase = &training->phases[index];
+    for (size_t i = 0; i < index; i++) {
+        if (training->phases[i].batch_per_gpu == phase->batch_per_gpu) {
+            phase->row = training->phases[i].row;
+            return AR_OK;
+        }
+    }
+    AR_TRY(training_step(training, index, inputs, &step, err));
+    return ar_run(&step, &phase->row, err);
+}
+
+enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
                                 struct ar_inputs *inputs, struct training *training,
                                 struct ar_error *err)
 {
-    struct training_file *file = NULL;
-    AR_TRY(training_file_load(name, &file, err));
-    enum ar_status status = training_predict_file(file, given, inputs, training, err);
-    training_file_destroy(file);
-    return status;
+    AR_TRY(training_begin(file, given, inputs, training, err));
+    for (size_t i = 0; i < training->phases_count; i++) {
+        AR_TRY(run_phase(training, i, inputs, err));
+    }
+    training_end(training);
+    return AR_OK;
 }

@@ -1,8 +1,9 @@
 /** \file training.h
- * Time to train: a whole run, predicted from its run file (training_file.h).
+ * Time to train: a whole run, predicted from its run file.
  *
- * A phase is a range of epochs with one batch. One step of it is predicted as `allreckon predict`
- * does, and is what all its steps take:
+ * A run file is CSV with directives (ar_csv.h); its first line is `# run = 1`, the version of the
+ * form, and traces/README.md describes it. Its rows are phases: ranges of epochs with one batch.
+ * One step of a phase is predicted as `allreckon predict` does, and is what all its steps take:
  *
  *     steps    = epochs * floor(images / total batch)      lastpartial = drop
  *              = epochs * ceil(images / total batch)       lastpartial = keep
@@ -19,16 +20,57 @@
 
 #include <stdbool.h>
 
+#include "ar_csv.h"
 #include "ar_row.h"
 #include "ar_scenario.h"
 
-enum { TRAINING_NAME = 64, TRAINING_PHASES_MAX = 16 };
+enum { TRAINING_PHASES_MAX = 16 };
+
+/** Epochs [first, last) with one batch. */
+struct training_file_phase {
+    double first_epoch;
+    double last_epoch;
+    uint64_t batch_per_gpu; /**< images per GPU and step, or */
+    uint64_t batch_total;   /**< of all GPUs; the other one is 0 */
+};
+
+struct training_file {
+    const struct ar_csv *csv;
+    const char *name;
+    const char *version;
+    const char *title;               /**< for people, as is */
+    const char *source;              /**< this; NULL for none */
+    const char *keys[AR_KEYS_COUNT]; /**< what the run is predicted with; NULL: not in the file */
+    uint64_t images;                 /**< of an epoch */
+    uint64_t eval_images;            /**< of an evaluation; 0: none */
+    double eval_every;               /**< epochs; 0: never */
+    bool keeps_partial; /**< an epoch ends with a smaller batch instead of dropping it */
+    uint32_t gpus;      /**< 0: the file leaves them to the command line */
+    struct training_file_phase *phases;
+    size_t phases_count;
+};
+
+/** Reads the file of a shipped run's name or of a path. Errors name file and line. All of it lies
+ * in the arena. */
+enum ar_status training_file_load(const char *name, struct ar_arena *arena,
+                                  const struct training_file **file, struct ar_error *err);
+
+/** Images per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
+ * file, which must divide it, or by `gpus` if the file has none. */
+enum ar_status training_file_batch(const struct training_file *file, size_t phase, uint32_t gpus,
+                                   uint64_t *batch_per_gpu, struct ar_error *err);
+
+/** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
+bool training_file_fits(const struct training_file *file, uint32_t gpus);
 
 /** A phase, or the sum of all. compute_s + exposed_s + other_s + evaluation_s = time_s. */
 struct training_phase {
+    const char *run; /**< its name */
+    char phase[24];  /**< 1, 2, ... or total */
+    uint32_t gpus;
     double first_epoch;
     double last_epoch;
-    uint64_t batch_per_gpu; /**< AR_ROW_NO_COUNT in a sum of different ones */
+    uint64_t batch_per_gpu; /**< AR_NO_COUNT in a sum of different ones */
     uint64_t batch_total;   /**< the same */
     double steps_count;
     double images_count;    /**< trained on */
@@ -42,68 +84,42 @@ struct training_phase {
     double evaluation_s; /**< of all evaluations */
     double evaluations_count;
     double evaluation_images_per_s; /**< NAN without evaluations */
+    struct ar_row row;              /**< its step; in a sum that of the first phase */
+    char epochs[48];                /**< what follows is for tables */
+    char clock[48];
+    double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
 
 struct training {
-    char name[TRAINING_NAME]; /**< of the run */
-    uint32_t gpus;
-    double train_s;      /**< of the whole run */
-    double images_per_s; /**< mean over the run, evaluations included */
-    struct training_phase phases[TRAINING_PHASES_MAX];
-    struct ar_row *rows; /**< the step of each phase */
+    const struct training_file *file;
+    struct ar_scenario scenario;   /**< of all steps, but for their batch; with its cluster */
+    struct training_phase *phases; /**< and their total; the scenario's arena's */
     size_t phases_count;
-    struct training_phase total;
+    const struct training_phase *total;
     bool is_shape_dropped; /**< the file's shape is for another number of GPUs; the algorithm's
                                 own one was taken */
+    struct training *next; /**< of a list of the caller's */
 };
 
-struct training_file;
-
-/** Predicts the run of a shipped name or a file. Keys that `given` has win over the file; what both
- * leave out is as in `predict`. The batch per GPU stays that of the file, its shape only with its
- * GPUs. The rows lie in the arena of `given`. Errors say where the value stood. Prints nothing. */
-enum ar_status training_predict(const char *name, const struct ar_scenario *given,
+/** Predicts a run. Keys that `given` has win over the file, a setting or a term over that of the
+ * file with the same KEY; what both leave out is as in `predict`. The batch per GPU stays that of
+ * the file, its shape only with its GPUs. All lies in the arena of `given`; the file is borrowed.
+ * Errors say where the value stood. Prints nothing. */
+enum ar_status training_predict(const struct training_file *file, const struct ar_scenario *given,
                                 struct ar_inputs *inputs, struct training *training,
                                 struct ar_error *err);
 
-/** The same of a file that was read before. */
-enum ar_status training_predict_file(const struct training_file *file,
-                                     const struct ar_scenario *given, struct ar_inputs *inputs,
-                                     struct training *training, struct ar_error *err);
+/** The same in three steps, between which the caller computes the rows of the phases: what the
+ * steps are, the loaded scenario of one, and what follows from all `phases[i].row`. */
+enum ar_status training_begin(const struct training_file *file, const struct ar_scenario *given,
+                              struct ar_inputs *inputs, struct training *training,
+                              struct ar_error *err);
+enum ar_status training_step(const struct training *training, size_t phase,
+                             struct ar_inputs *inputs, struct ar_scenario *step,
+                             struct ar_error *err);
+void training_end(struct training *training);
 
-/* clang-format off */
-/** Columns of the output of `train`: kind (text, count or number), name, meaning. */
-#define TRAINING_COLUMN_LIST(X)                                                                    \
-    X(text,   run,             "name of the run")                                                  \
-    X(count,  gpus,            "ranks N")                                                          \
-    X(text,   phase,           "1, 2, ... or total")                                               \
-    X(number, first_epoch,     "the phase begins with it")                                         \
-    X(number, last_epoch,      "the phase ends before it")                                         \
-    X(count,  batch_per_gpu,   "images per GPU and step")                                          \
-    X(count,  batch_total,     "images per step")                                                  \
-    X(number, steps_count,     "training steps")                                                   \
-    X(number, iteration_s,     "time of a step, mean")                                             \
-    X(number, images_per_s,    "of a step; of the total with evaluations")                         \
-    X(number, efficiency_frac, "of a step; of the total without evaluations")                      \
-    X(number, time_s,          "time of the phase; of the total: time to train")                   \
-    X(number, compute_s,       "of it compute")                                                    \
-    X(number, exposed_s,       "of it communication that is not hidden")                           \
-    X(number, other_s,         "of it the rest of the steps")                                      \
-    X(number, evaluation_s,    "of it evaluations")                                                \
-    X(number, evaluation_images_per_s, "of an evaluation")                                         \
-    X(text,   cluster,         "as in predict, also those below")                                  \
-    X(text,   algorithm,       "")                                                                 \
-    X(text,   shape,           "")                                                                 \
-    X(text,   trace,           "")                                                                 \
-    X(text,   precision,       "")                                                                 \
-    X(text,   engine,          "")                                                                 \
-    X(text,   baseline,        "")                                                                 \
-    X(text,   settings,        "")                                                                 \
-    X(text,   version,         "")
-/* clang-format on */
-
-/** What a format shows of a run; adds its phases and their total to records of those columns. */
+/** What a format shows of phases. */
 struct ar_columns training_columns(enum ar_format format);
-void training_write(struct ar_records *records, const struct training *training);
 
 #endif

@@ -1,0 +1,111 @@
+#include "key_texts.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "ar_text.h"
+
+struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
+                              enum ar_key_use use, size_t offset)
+{
+    struct ar_columns columns = {.list = room->list, .count = first.count};
+    assert(first.count + AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
+    memcpy(room->list, first.list, first.count * sizeof *first.list);
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        if (ar_key_is(key, use)) {
+            room->list[columns.count++] =
+                (struct ar_column){.name = ar_key_directive(key, room->names[i]),
+                                   .kind = AR_COLUMN_string,
+                                   .offset = offset + (size_t)i * sizeof(char *),
+                                   .size = sizeof(char *),
+                                   .help = ar_keys[i].help,
+                                   .may_be_empty = true,
+                                   .may_be_missing = true};
+        }
+    }
+    return columns;
+}
+
+bool settings_have(const struct ar_settings *settings, const char *text)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (ar_setting_is_same(settings->list[i].text, text)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A file named by a relative path lies beside the run file; names are looked up. */
+static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, const char *value)
+{
+    const char *dot = strrchr(value, '.');
+    const char *slash = strrchr(file->path, '/');
+    bool is_file = strchr(value, '/') != NULL ||
+                   (dot != NULL && (strcmp(dot, ".topo") == 0 || strcmp(dot, ".xml") == 0 ||
+                                    strcmp(dot, ".csv") == 0));
+    if (!is_file || value[0] == '/' || slash == NULL) {
+        return value;
+    }
+    return ar_arena_format(arena, "%.*s%s", (int)(slash - file->path) + 1, file->path, value);
+}
+
+/* `a.run.csv:12: batch`; NULL if there is no memory. */
+static const char *place_of(enum ar_key key, const struct ar_csv *file, struct ar_arena *arena)
+{
+    char name[AR_KEY_TEXT];
+    if (file == NULL) {
+        return ar_keys[key].option;
+    }
+    return ar_arena_format(arena, "%s:%" PRIu64 ": %s", file->path,
+                           ar_csv_find_directive(file, ar_key_directive(key, name))->line,
+                           ar_key_name(key));
+}
+
+static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, const char *list,
+                               struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_settings given = key == AR_KEY_SET ? scenario->settings : scenario->terms;
+    char *rest = ar_arena_text(scenario->arena, list);
+    if (rest == NULL) {
+        return ar_error_no_memory(err, "the settings");
+    }
+    for (char *part; (part = ar_next_part(&rest, ';')) != NULL;) {
+        if (part[0] == '\0') {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found nothing; expected KEY=VALUE, or several separated by "
+                                "\";\"",
+                                origin->where);
+        }
+        if (!settings_have(&given, part)) {
+            AR_TRY(ar_scenario_set(scenario, key, origin, part, err));
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struct ar_csv *file,
+                             struct ar_scenario *scenario, struct ar_error *err)
+{
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        const char *text = texts[i];
+        bool repeats = ar_key_is(key, AR_KEY_REPEATS);
+        if (text == NULL || (!repeats && ar_scenario_has(scenario, key))) {
+            continue;
+        }
+        const struct ar_origin origin = {.where = place_of(key, file, scenario->arena),
+                                         .status = AR_BAD_DATA};
+        if (file != NULL && ar_key_is(key, AR_KEY_IS_PATH)) {
+            text = resolve(file, scenario->arena, text);
+        }
+        if (origin.where == NULL || text == NULL) {
+            return ar_error_no_memory(err, "the keys of a file");
+        }
+        AR_TRY(repeats ? add_list(key, &origin, text, scenario, err)
+                       : ar_scenario_set(scenario, key, &origin, text, err));
+    }
+    return AR_OK;
+}

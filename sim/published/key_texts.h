@@ -1,0 +1,31 @@
+/** \file key_texts.h
+ * Keys of a scenario as files have them: columns or directives with their names, one text each.
+ */
+#ifndef AR_KEY_TEXTS_H
+#define AR_KEY_TEXTS_H
+
+#include "ar_csv.h"
+#include "ar_scenario.h"
+
+/** Room for a list of columns that ends with those of keys. */
+enum { KEY_COLUMNS_MAX = 16 + AR_KEYS_COUNT };
+struct key_columns {
+    struct ar_column list[KEY_COLUMNS_MAX];
+    char names[AR_KEYS_COUNT][AR_KEY_TEXT];
+};
+
+/** `first`, and one for each key with a `use`, into the place of the key in an array of texts at
+ * `offset` of the record. None of those must be there; NULL stays what is not. */
+struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
+                              enum ar_key_use use, size_t offset);
+
+/** Sets the keys of the texts that the scenario has not, and settings and terms, separated by `;`,
+ * unless it has one of the same KEY. The texts are borrowed. Error lines begin with the directive
+ * of a run file, beside which relative paths lie; without a file, with the option. */
+enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struct ar_csv *file,
+                             struct ar_scenario *scenario, struct ar_error *err);
+
+/** Whether one of the settings is of the KEY of `text`, which may have a value, too. */
+bool settings_have(const struct ar_settings *settings, const char *text);
+
+#endif

@@ -1,0 +1,373 @@
+/* Predictions of published runs, and the training steps that they have in common. */
+#include <inttypes.h>
+#include <math.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_hash.h"
+#include "ar_pool.h"
+#include "ar_run.h"
+#include "key_texts.h"
+#include "reproduce.h"
+
+/* A training step that several predictions may take. */
+struct step {
+    uint64_t key; /* of all it depends on; first, so that tfind() can look for one */
+    struct step *next;
+    const struct prediction *prediction; /* the first that takes it, */
+    uint32_t phase;                      /* in this phase of a run */
+    double cost_s;
+    struct ar_error err; /* status AR_OK, or why there is no */
+    struct ar_row row;
+};
+
+struct predictions predictions_begin(struct ar_arena *arena, struct ar_inputs *inputs)
+{
+    return (struct predictions){.arena = arena, .inputs = inputs};
+}
+
+static void keep(void *step)
+{
+    (void)step; /* it is the arena's */
+}
+
+void predictions_end(struct predictions *predictions)
+{
+    tdestroy(predictions->steps_by_key, keep);
+}
+
+/* --- what is predicted --------------------------------------------------------------------------
+ */
+
+/* The row's scenario with the values of a prediction, in an arena of its own. */
+static enum ar_status make_scenario(const struct prediction *prediction, struct ar_arena *arena,
+                                    struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct published *row = prediction->row;
+    const struct ar_origin gpus = {.where = ar_keys[AR_KEY_GPUS].option, .status = AR_BAD_DATA};
+    const struct ar_origin algorithm = {.where = ar_keys[AR_KEY_ALGORITHM].option,
+                                        .status = AR_BAD_DATA};
+    *scenario = row->scenario;
+    scenario->arena = arena;
+    if (prediction->kind != PREDICTION_NOMINAL) {
+        scenario->iterations_with_jitter = REPRODUCE_SHORT_STEPS;
+    }
+    for (size_t i = 0; prediction->values != NULL && i < row->ranges_count; i++) {
+        if (prediction->values[i] != NULL) {
+            AR_TRY(range_set(&row->ranges[i], prediction->values[i], scenario, err));
+        }
+    }
+    if (prediction->gpus > 0) {
+        scenario->gpus = prediction->gpus;
+        scenario->origins[AR_KEY_GPUS] = gpus;
+        ar_scenario_unset(scenario, AR_KEY_SHAPE);
+    }
+    return prediction->algorithm == NULL ? AR_OK
+                                         : ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm,
+                                                           prediction->algorithm, err);
+}
+
+/* The run of a row that is one: what the row leaves open is as in its run file. */
+static enum ar_status begin_run(const struct predictions *predictions,
+                                const struct prediction *prediction,
+                                const struct ar_scenario *scenario, struct training *training,
+                                struct ar_error *err)
+{
+    const struct training_file *file;
+    const struct published *row = prediction->row;
+    const struct range *range = range_find(row->ranges, row->ranges_count, AR_KEYS_COUNT, NULL);
+    const char *run = row->run;
+    if (range != NULL && prediction->values != NULL &&
+        prediction->values[range - row->ranges] != NULL) {
+        run = prediction->values[range - row->ranges];
+    }
+    AR_TRY(training_file_load(run, scenario->arena, &file, err));
+    return training_begin(file, scenario, predictions->inputs, training, err);
+}
+
+/* A step of a prediction, loaded, and how many it takes. */
+static enum ar_status load_step(const struct predictions *predictions,
+                                const struct prediction *prediction, uint32_t phase,
+                                struct ar_arena *arena, struct ar_scenario *step, size_t *count,
+                                struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct training training;
+    AR_TRY(make_scenario(prediction, arena, &scenario, err));
+    if (prediction->row->quantity == QUANTITY_train_s) {
+        AR_TRY(begin_run(predictions, prediction, &scenario, &training, err));
+        *count = training.phases_count;
+        return training_step(&training, phase, predictions->inputs, step, err);
+    }
+    *count = 1;
+    *step = scenario;
+    AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
+    AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
+    AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
+    return ar_scenario_load(step, predictions->inputs, err);
+}
+
+/* `path:line: row "x", batch=16: ...` */
+static enum ar_status report(const struct prediction *prediction, const struct ar_error *cause,
+                             struct ar_error *err)
+{
+    const struct published *row = prediction->row;
+    char values[200] = "";
+    size_t used = 0;
+    for (size_t i = 0; prediction->values != NULL && i < row->ranges_count; i++) {
+        if (prediction->values[i] != NULL && used < sizeof values) {
+            used += (size_t)snprintf(values + used, sizeof values - used, ", %s=%s",
+                                     row->ranges[i].parameter, prediction->values[i]);
+        }
+    }
+    return published_report(row, values, cause, err);
+}
+
+/* --- steps --------------------------------------------------------------------------------------
+ */
+
+static int compare_keys(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static enum ar_status make_key(const struct ar_scenario *scenario, uint64_t *key,
+                               struct ar_error *err)
+{
+    *key = ar_hash_begin();
+    ar_hash_bytes(key, &scenario->algorithm, sizeof scenario->algorithm);
+    ar_hash_bytes(key, &scenario->engine, sizeof scenario->engine);
+    ar_hash_text(key, scenario->cluster_name);
+    ar_hash_bytes(key, &scenario->shape.x, sizeof scenario->shape.x);
+    ar_hash_bytes(key, &scenario->shape.y, sizeof scenario->shape.y);
+    return ar_scenario_hash(scenario, key, err);
+}
+
+/* Finds or makes the step of a phase. */
+static enum ar_status take_step(struct predictions *predictions, struct prediction *prediction,
+                                uint32_t phase, const struct ar_scenario *scenario,
+                                struct ar_error *err)
+{
+    uint64_t key;
+    AR_TRY(make_key(scenario, &key, err));
+    struct step **found = tfind(&key, &predictions->steps_by_key, compare_keys);
+    if (found != NULL) {
+        prediction->steps[phase] = *found;
+        return AR_OK;
+    }
+    struct step *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the steps");
+    }
+    *made = (struct step){.key = key,
+                          .next = predictions->steps,
+                          .prediction = prediction,
+                          .phase = phase,
+                          .cost_s = ar_run_cost_s(scenario)};
+    if (tsearch(made, &predictions->steps_by_key, compare_keys) == NULL) {
+        return ar_error_no_memory(err, "the steps");
+    }
+    predictions->steps = prediction->steps[phase] = made;
+    predictions->steps_count++;
+    return AR_OK;
+}
+
+static enum ar_status take_steps(struct predictions *predictions, struct prediction *prediction,
+                                 struct ar_arena *arena, struct ar_error *err)
+{
+    struct ar_scenario step;
+    struct ar_row row;
+    size_t count = 1;
+    for (uint32_t phase = 0; phase < count; phase++) {
+        AR_TRY(load_step(predictions, prediction, phase, arena, &step, &count, err));
+        AR_TRY(take_step(predictions, prediction, phase, &step, err));
+    }
+    if (prediction->kind == PREDICTION_NOMINAL) {
+        ar_run_describe(&step, &row);
+        prediction->row->gpus = row.gpus;
+        prediction->row->nodes = row.nodes;
+        prediction->row->algorithm = ar_algorithm_name(step.algorithm);
+    }
+    return AR_OK;
+}
+
+enum ar_status predictions_add(struct predictions *predictions, struct prediction *prediction,
+                               struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct ar_error cause;
+    enum ar_status status = take_steps(predictions, prediction, &arena, &cause);
+    ar_arena_end(&arena);
+    if (status != AR_OK) {
+        return report(prediction, &cause, err);
+    }
+    *(predictions->first == NULL ? &predictions->first : predictions->end) = prediction;
+    predictions->end = &prediction->next;
+    return AR_OK;
+}
+
+/* --- running ------------------------------------------------------------------------------------
+ */
+
+struct work {
+    const struct predictions *predictions;
+    struct step **steps;
+};
+
+struct answer {
+    struct ar_error err;
+    struct ar_row row;
+};
+
+static uint32_t compute(void *context, uint32_t item, char *bytes)
+{
+    const struct work *work = context;
+    const struct step *step = work->steps[item];
+    struct ar_arena arena = {0};
+    struct ar_scenario scenario;
+    struct answer answer = {.err = {.status = AR_OK}};
+    size_t count;
+    enum ar_status status = load_step(work->predictions, step->prediction, step->phase, &arena,
+                                      &scenario, &count, &answer.err);
+    if (status == AR_OK) {
+        status = ar_run(&scenario, &answer.row, &answer.err);
+    }
+    answer.err.status = status;
+    ar_arena_end(&arena);
+    memcpy(bytes, &answer, sizeof answer);
+    return sizeof answer;
+}
+
+static enum ar_status take(void *context, const struct ar_pool_answer *got, struct ar_error *err)
+{
+    const struct work *work = context;
+    struct step *step = work->steps[got->item];
+    struct answer answer;
+    if (got->is_lost) {
+        return ar_error_set(err, AR_INTERNAL, "%s: %s", step->prediction->row->where, got->bytes);
+    }
+    memcpy(&answer, got->bytes, sizeof answer);
+    step->err = answer.err;
+    step->row = answer.row;
+    return AR_OK;
+}
+
+static double cost_s(const void *context, uint32_t item)
+{
+    const struct work *work = context;
+    return work->steps[item]->cost_s;
+}
+
+static enum ar_status run_all(struct work *work, struct ar_arena *arena, uint32_t jobs,
+                              struct ar_error *err)
+{
+    struct ar_pool_queue queue;
+    uint32_t count = work->predictions->steps_count;
+    const struct ar_pool_work pool = {.context = work,
+                                      .items_name = "steps",
+                                      .bytes_max = sizeof(struct answer),
+                                      .compute = compute,
+                                      .take = take,
+                                      .cost_s = cost_s};
+    work->steps = ar_arena_alloc(arena, count + 1, sizeof(struct step *));
+    if (work->steps == NULL) {
+        return ar_error_no_memory(err, "the steps");
+    }
+    for (struct step *step = work->predictions->steps; step != NULL; step = step->next) {
+        work->steps[--count] = step;
+    }
+    AR_TRY(ar_pool_queue_create(arena, &pool, NULL, work->predictions->steps_count, &queue, err));
+    return ar_pool_run(&pool, jobs, &queue, err);
+}
+
+enum ar_status predictions_run(const struct predictions *predictions, uint32_t jobs,
+                               struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct work work = {.predictions = predictions};
+    enum ar_status status =
+        predictions->steps_count > 0 ? run_all(&work, &arena, jobs, err) : AR_OK;
+    ar_arena_end(&arena);
+    return status;
+}
+
+/* --- what comes out -----------------------------------------------------------------------------
+ */
+
+/* What the error of a fitted engine makes of the time of a step; 1 for other engines. */
+static double error_factor(const struct ar_row *row, double deviations)
+{
+    double share = deviations / (2 * AR_BAND95_DEVIATIONS);
+    return isfinite(row->low_s) && row->low_s > 0 ? pow(row->high_s / row->low_s, share) : 1;
+}
+
+/* Time to train, if all steps err the same way; evaluations have no all-reduce. */
+static double time_with_error(const struct training *training, double deviations)
+{
+    double time_s = training->total->time_s;
+    for (size_t i = 0; i < training->phases_count; i++) {
+        const struct training_phase *phase = &training->phases[i];
+        double steps_s = phase->steps_count * phase->iteration_s;
+        time_s += steps_s * (error_factor(&phase->row, deviations) - 1);
+    }
+    return time_s;
+}
+
+static enum ar_status finish_run(const struct predictions *predictions,
+                                 struct prediction *prediction, struct ar_arena *arena,
+                                 struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct training training;
+    AR_TRY(make_scenario(prediction, arena, &scenario, err));
+    AR_TRY(begin_run(predictions, prediction, &scenario, &training, err));
+    for (size_t i = 0; i < training.phases_count; i++) {
+        training.phases[i].row = prediction->steps[i]->row;
+    }
+    training_end(&training);
+    prediction->value = time_with_error(&training, prediction->error_deviations);
+    return AR_OK;
+}
+
+static enum ar_status finish(const struct predictions *predictions, struct prediction *prediction,
+                             struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_row *row = &prediction->steps[0]->row;
+    double factor = error_factor(row, prediction->error_deviations);
+    for (size_t i = 0; i < TRAINING_PHASES_MAX && prediction->steps[i] != NULL; i++) {
+        if (prediction->steps[i]->err.status != AR_OK) {
+            *err = prediction->steps[i]->err;
+            return err->status;
+        }
+    }
+    switch (prediction->row->quantity) {
+    case QUANTITY_efficiency_frac:
+        prediction->value = row->efficiency_frac / factor;
+        break;
+    case QUANTITY_images_per_s:
+        prediction->value = row->images_per_s / factor;
+        break;
+    case QUANTITY_iteration_s:
+        prediction->value = row->iteration_s * factor;
+        break;
+    default:
+        AR_TRY(finish_run(predictions, prediction, arena, err));
+    }
+    return prediction->value > 0 && isfinite(prediction->value)
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL, "found a prediction of %g; expected one above 0",
+                              prediction->value);
+}
+
+enum ar_status prediction_finish(const struct predictions *predictions,
+                                 struct prediction *prediction, struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct ar_error cause;
+    enum ar_status status = finish(predictions, prediction, &arena, &cause);
+    ar_arena_end(&arena);
+    return status == AR_OK ? AR_OK : report(prediction, &cause, err);
+}
