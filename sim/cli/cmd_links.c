@@ -1,6 +1,4 @@
 /* links: the load of every link, to answer which one is the bottleneck. */
-#include <stdlib.h>
-
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -51,9 +49,12 @@ static enum ar_status add_step(const struct ar_scenario *scenario, struct ar_lin
                             : ar_link_load_add(&collective, elements, count, loads, err);
 }
 
-static enum ar_status make_table(const struct ar_scenario *scenario, struct link_table *table,
-                                 struct ar_error *err)
+static enum ar_status run(const struct options *options, const struct ar_scenario *scenario,
+                          const struct request *request, struct ar_error *err)
 {
+    struct ar_row rows[CHECKED_ROWS];
+    size_t rows_count = 0;
+    FILE *notes = option_notes(options);
     struct ar_collective collective = ar_scenario_collective(scenario);
     uint64_t bare = scenario->payload_bytes / collective.element_bytes;
     struct ar_link_load *loads =
@@ -61,31 +62,13 @@ static enum ar_status make_table(const struct ar_scenario *scenario, struct link
     if (loads == NULL) {
         return ar_error_no_memory(err, "the loads of links");
     }
-    AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
-                                         : add_step(scenario, loads, err));
-    return link_table_create(scenario->cluster, loads, table, err);
-}
-
-static enum ar_status run(const struct options *options, const struct ar_scenario *scenario,
-                          const struct request *request, struct ar_error *err)
-{
-    struct ar_row rows[CHECKED_ROWS];
-    size_t rows_count = 0;
-    struct link_table table;
-    FILE *notes = option_notes(options);
     ar_note_before(notes, scenario, ar_run_cost_s(scenario));
     AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
-    AR_TRY(make_table(scenario, &table, err));
+    AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
+                                         : add_step(scenario, loads, err));
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    if (request->format == AR_FORMAT_CSV) {
-        link_table_write_csv(stdout, &table, rows, rows_count);
-    } else if (request->format == AR_FORMAT_JSON) {
-        link_table_write_json(stdout, &table, rows, rows_count);
-    } else {
-        link_table_write(stdout, &table, rows, rows_count, request->top);
-    }
-    link_table_destroy(&table);
-    return AR_OK;
+    return link_table_write(stdout, request->format, scenario->cluster, loads, rows, rows_count,
+                            request->top, scenario->arena, err);
 }
 
 enum ar_status command_links(const struct options *options, struct ar_error *err)

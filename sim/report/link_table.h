@@ -8,38 +8,19 @@
 #ifndef AR_LINK_TABLE_H
 #define AR_LINK_TABLE_H
 
+#include "ar_arena.h"
 #include "ar_link_load.h"
 #include "ar_row.h"
-#include "ar_trial.h"
 
-struct link_line {
-    uint32_t link;
-    struct ar_link_load load;
-    double bandwidth_Bps;
-    double busy_s; /**< bytes / bandwidth */
-};
+enum { LINK_TABLE_ROWS_MAX = 4 };
 
-/** The links that carry messages. */
-struct link_table {
-    const struct ar_cluster *cluster;
-    size_t lines_count;
-    struct link_line *lines; /**< busiest first, then by number */
-};
-
-/** Makes the table of the loads of all links of a cluster; freed with link_table_destroy(). */
-enum ar_status link_table_create(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                                 struct link_table *table, struct ar_error *err);
-void link_table_destroy(struct link_table *table);
-
-/** Writes the table for the rows, one for each engine that timed the same all-reduces: what the
- * bottleneck is, then the busiest `top` links. */
-void link_table_write(FILE *file, const struct link_table *table, const struct ar_row *rows,
-                      size_t rows_count, uint64_t top);
-
-/** Writes all links of each row; the columns explain themselves. */
-void link_table_write_csv(FILE *file, const struct link_table *table, const struct ar_row *rows,
-                          size_t rows_count);
-void link_table_write_json(FILE *file, const struct link_table *table, const struct ar_row *rows,
-                           size_t rows_count);
+/** Writes the links that carry some of `loads`, of all links of a cluster, for up to
+ * LINK_TABLE_ROWS_MAX rows, one for each engine that timed the same all-reduces. A table is what
+ * the bottleneck is, then the busiest `top` links; CSV and JSON are all links of each row, and
+ * their columns explain themselves. */
+enum ar_status link_table_write(FILE *file, enum ar_format format, const struct ar_cluster *cluster,
+                                const struct ar_link_load *loads, const struct ar_row *rows,
+                                size_t rows_count, uint64_t top, struct ar_arena *arena,
+                                struct ar_error *err);
 
 #endif
