@@ -1,13 +1,33 @@
-#include "explain_terms.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Time of the step of a scenario whose inputs changed. */
-static enum ar_status run(struct ar_scenario *scenario, struct ar_inputs *inputs,
-                          double *iteration_s, struct ar_error *err)
+#include "ar_pool.h"
+#include "explain.h"
+
+/* The terms that are on, and what each costs. */
+struct context {
+    const struct ar_scenario *scenario;
+    struct ar_inputs *inputs;
+    double iteration_s;
+    enum ar_term terms[AR_TERMS_COUNT];
+    double costs_s[AR_TERMS_COUNT]; /* NAN: others need the term */
+    uint32_t count;
+};
+
+/* The step without a term. */
+struct answer {
+    double iteration_s;  /* NAN: others need the term */
+    struct ar_error err; /* AR_OK: none */
+};
+
+static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                  enum ar_term term, double *iteration_s, struct ar_error *err)
 {
+    static const struct ar_origin origin = {.where = "--term", .status = AR_USAGE};
+    char text[64];
+    snprintf(text, sizeof text, "%s=off", ar_term_key(term));
+    AR_TRY(ar_scenario_replace(scenario, AR_KEY_TERM, &origin, text, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));
     struct ar_step step = ar_scenario_step(scenario);
     step.baseline = AR_BASELINE_GPU; /* which takes no time to run */
@@ -17,59 +37,82 @@ static enum ar_status run(struct ar_scenario *scenario, struct ar_inputs *inputs
     return AR_OK;
 }
 
-/* Time of the step without a term. */
-static enum ar_status run_without(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                  enum ar_term term, double *iteration_s, struct ar_error *err)
+static uint32_t compute(void *context, uint32_t item, char *bytes)
 {
-    static const struct ar_origin origin = {.where = "--term", .status = AR_USAGE};
-    char text[64];
+    const struct context *own = context;
     struct ar_arena arena = {NULL};
-    struct ar_scenario changed = *scenario;
-    snprintf(text, sizeof text, "%s=off", ar_term_key(term));
+    struct ar_scenario changed = *own->scenario;
+    struct answer answer = {.iteration_s = NAN, .err.status = AR_OK};
     changed.arena = &arena;
-    enum ar_status status = ar_scenario_replace(&changed, AR_KEY_TERM, &origin, text, err);
-    if (status == AR_OK) {
-        status = run(&changed, inputs, iteration_s, err);
+    enum ar_status status =
+        run_without(&changed, own->inputs, own->terms[item], &answer.iteration_s, &answer.err);
+    if (status == AR_USAGE) { /* such as a timed trace without memory.rate: others need the term */
+        answer.err.status = AR_OK;
     }
     ar_arena_end(&arena);
-    return status;
+    memcpy(bytes, &answer, sizeof answer);
+    return sizeof answer;
 }
 
-static enum ar_status write_term(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                 enum ar_term term, double iteration_s, struct ar_error *err)
+static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
 {
-    const struct ar_term_value *value = &scenario->framework->terms[term];
-    struct ar_error cause;
-    double without_s = NAN;
-    enum ar_status status = run_without(scenario, inputs, term, &without_s, &cause);
-    if (status == AR_USAGE) { /* such as a timed trace without memory.rate: others need the term */
-        printf("  %-20s %-10s %10s  %s\n", ar_term_key(term), value->text, "needed", value->source);
-        return AR_OK;
+    struct context *own = context;
+    struct answer taken;
+    if (answer->is_lost) {
+        return ar_error_set(err, AR_INTERNAL, "without %s: %s",
+                            ar_term_key(own->terms[answer->item]), answer->bytes);
     }
-    if (status != AR_OK) {
-        *err = cause;
-        return status;
+    memcpy(&taken, answer->bytes, sizeof taken);
+    if (taken.err.status != AR_OK) {
+        *err = taken.err;
+        return taken.err.status;
     }
-    double cost_s = iteration_s - without_s;
-    printf("  %-20s %-10s %10.3f  %s\n", ar_term_key(term), value->text,
-           fabs(cost_s) < 5e-7 ? 0 : cost_s * 1e3, value->source); /* no "-0.000" */
+    double cost_s = own->iteration_s - taken.iteration_s;
+    own->costs_s[answer->item] = fabs(cost_s) < 5e-7 ? 0 : cost_s; /* no "-0.000" */
     return AR_OK;
 }
 
-enum ar_status explain_terms_write(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                   double iteration_s, struct ar_error *err)
+static enum ar_status run_all(struct context *context, struct ar_arena *arena, struct ar_error *err)
 {
+    struct ar_pool_queue queue;
+    const struct ar_pool_work work = {.context = context,
+                                      .items_name = "terms",
+                                      .bytes_max = sizeof(struct answer),
+                                      .compute = compute,
+                                      .take = take};
+    AR_TRY(ar_pool_queue_create(arena, &work, NULL, context->count, &queue, err));
+    return ar_pool_run(&work, ar_pool_processors(), &queue, err);
+}
+
+static void write_term(const struct context *context, uint32_t item)
+{
+    enum ar_term term = context->terms[item];
+    const struct ar_term_value *value = &context->scenario->framework->terms[term];
+    char cost[32] = "needed";
+    if (!isnan(context->costs_s[item])) {
+        snprintf(cost, sizeof cost, "%.3f", context->costs_s[item] * 1e3);
+    }
+    printf("  %-20s %-10s %10s  %s\n", ar_term_key(term), value->text, cost, value->source);
+}
+
+enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                             double iteration_s, struct ar_error *err)
+{
+    struct context context = {.scenario = scenario, .inputs = inputs, .iteration_s = iteration_s};
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            context.terms[context.count++] = (enum ar_term)i;
+        }
+    }
+    AR_TRY(run_all(&context, scenario->arena, err));
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rates != NULL) {
         printf(", compute times multiplied by %.4f for --images-per-s-at %s",
                scenario->compute_factor, scenario->rates_text);
     }
-    puts("");
-    printf("  %-20s %-10s %10s  %s\n", "term", "value", "costs ms", "source");
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            AR_TRY(write_term(scenario, inputs, (enum ar_term)i, iteration_s, err));
-        }
+    printf("\n  %-20s %-10s %10s  %s\n", "term", "value", "costs ms", "source");
+    for (uint32_t i = 0; i < context.count; i++) {
+        write_term(&context, i);
     }
     puts("  costs: this step less the step with that term alone switched off; terms that work\n"
          "  together share a cost, so the sum is another one");

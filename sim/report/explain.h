@@ -1,0 +1,19 @@
+/** \file explain.h
+ * A step that was run, split into its terms, each parameter with its source.
+ */
+#ifndef AR_EXPLAIN_H
+#define AR_EXPLAIN_H
+
+#include "ar_scenario.h"
+
+/** Writes where the time of a step goes, to stdout: the iteration, its buckets, the all-reduces by
+ * the closed form or by calls of the library, all buckets summed up, and the parameters. */
+void explain_step(const struct ar_scenario *scenario, const struct ar_step *step);
+
+/** Writes every term of the framework that is on, its value and source, and how much longer the
+ * step takes than with that term alone at its default, everything else being the same. Each such
+ * step is really run, several at a time. `iteration_s` is that of the step with all terms. */
+enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                             double iteration_s, struct ar_error *err);
+
+#endif
