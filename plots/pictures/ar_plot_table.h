@@ -92,22 +92,22 @@ enum ar_plot_column {
 /** The name of a column in its file. */
 const char *ar_plot_column_name(enum ar_plot_column column);
 
-/** Numbers of rows, as ar_csv_cell() counts them. */
+/** Numbers of rows. */
 struct ar_plot_rows {
     size_t *rows;
     size_t count;
 };
 
-/** A file that was read; all zero: there is none. */
+/** A file that was read, but for the rows whose status is not ok; all zero: there is none. */
 struct ar_plot_table {
     const struct ar_csv *csv;
-    size_t places[AR_COLS];   /**< of the columns in the file; SIZE_MAX: not there */
-    double *values;           /**< row after row, a value per column: a number as it is, NAN for an
-                                   empty one, a text as a number that equal texts share, in order of
-                                   appearance, X of a grid XxY and 0 of another shape */
-    struct ar_plot_rows rows; /**< those with status ok */
-    uint64_t failed_count;    /**< the others */
-    uint64_t failed_line;     /**< line of the first of them; 0: none */
+    const char *(*texts)[AR_COLS]; /**< of each row, by column; NULL: empty, or not in the file */
+    double (*values)[AR_COLS];     /**< the same as numbers: NAN for an empty one, 0 where the file
+                                        has no such column, a text as a number that equal texts
+                                        share, X of a grid XxY and 0 of another shape */
+    struct ar_plot_rows rows;      /**< all of them */
+    uint64_t failed_count;         /**< rows left out */
+    uint64_t failed_line;          /**< line of the first of them; 0: none */
 };
 
 /** Reads a file; all that is made belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a missing

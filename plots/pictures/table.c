@@ -100,166 +100,77 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_CHANGES] = {"sensitivity.csv", AR_PLOT_PUBLISHED, false},
 };
 
-struct reader {
-    const struct ar_csv *csv;
-    unsigned file;      /* its bit */
-    const char **texts; /* the distinct texts of the column being read */
-    size_t texts_count;
+/* A row as it is read. */
+typedef const char *texts_of_row[AR_COLS];
+typedef double values_of_row[AR_COLS];
+
+static const struct {
+    double min, max;
+    const char *expected;
+} numbers[] = {
+    [COUNT] = {1, 0x1p53, "a whole number of at least 1"}, /* beyond, gnuplot is not exact */
+    [BYTES] = {0, 0x1p53, "a whole number of bytes"},
+    [DURATION] = {0, DBL_MAX, "seconds >= 0"},
+    [POSITIVE] = {DBL_MIN, DBL_MAX, "a number above 0"},
+    [FRACTION] = {0, DBL_MAX, "a fraction >= 0"},
+    [NUMBER] = {-DBL_MAX, DBL_MAX, "a number"},
 };
 
-/* --- columns ------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------------------------ */
 
-static enum ar_status find_columns(const struct reader *reader, const char *expected,
-                                   size_t places[AR_COLS], struct ar_error *err)
+/* Reads the columns of a file as texts into rows of texts, or those of numbers into rows of values.
+ */
+static enum ar_status read_columns(const struct ar_csv *csv, unsigned file, bool is_of_numbers,
+                                   void *rows, struct ar_error *err)
 {
-    const char *names[AR_COLS];
-    size_t found[AR_COLS];
+    struct ar_column list[AR_COLS] = {AR_COLUMN_OTHERS};
     size_t count = 0;
-    for (size_t i = 0; i < AR_COLS; i++) {
-        places[i] = SIZE_MAX;
-        if ((columns[i].files & reader->file) != 0) {
-            names[count++] = columns[i].name;
-        }
-    }
-    AR_TRY(ar_csv_place_columns(reader->csv, names, count, AR_CSV_AS_THERE_ARE, found, err));
-    count = 0;
-    for (size_t i = 0; i < AR_COLS; i++) {
-        if ((columns[i].files & reader->file) == 0) {
+    for (size_t i = AR_COL_STATUS; i < AR_COLS; i++) {
+        enum content content = columns[i].content;
+        bool is_whole = content == COUNT || content == BYTES;
+        bool may_be_empty = !is_of_numbers || (columns[i].empty & file) != 0;
+        if ((columns[i].files & file) == 0 || (is_of_numbers && content < COUNT)) {
             continue;
         }
-        places[i] = found[count++];
-        if (places[i] == SIZE_MAX && (columns[i].optional & reader->file) == 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%llu: column \"%s\" is missing in the header; expected the "
-                                "columns of a %s",
-                                reader->csv->path, (unsigned long long)reader->csv->header_line,
-                                columns[i].name, expected);
+        list[count] = (struct ar_column){.name = columns[i].name,
+                                         .kind = AR_COLUMN_string,
+                                         .offset = i * sizeof(const char *),
+                                         .size = sizeof(const char *),
+                                         .may_be_empty = may_be_empty,
+                                         .may_be_missing = (columns[i].optional & file) != 0};
+        if (is_of_numbers) {
+            list[count].kind = is_whole ? AR_COLUMN_count : AR_COLUMN_number;
+            list[count].offset = i * sizeof(double);
+            list[count].size = sizeof(double);
+            list[count].min = numbers[content].min;
+            list[count].max = numbers[content].max;
+            list[count].help = numbers[content].expected;
         }
+        count++;
     }
-    return AR_OK;
+    list[count++] = (struct ar_column)AR_COLUMN_OTHERS;
+    return ar_csv_read_rows(csv, (struct ar_columns){list, count}, rows,
+                            is_of_numbers ? sizeof(values_of_row) : sizeof(texts_of_row), err);
 }
 
-/* --- cells -------------------------------------------------------------------------------- */
-
-/* Names go into gnuplot's data files, whose reader knows no doubled quotes, and are compared there
- * with words of the script. */
-static bool is_plain_name(const char *text)
+/* Leaves the rows with status ok. */
+static enum ar_status drop_failed(struct ar_csv *csv, bool has_status, texts_of_row *texts,
+                                  struct ar_plot_table *table, struct ar_error *err)
 {
-    for (const char *c = text; *c != '\0'; c++) {
-        if (*c <= ' ' || *c > '~' || *c == '"' || *c == ',') {
-            return false;
+    size_t kept = 0;
+    for (size_t row = 0; row < csv->rows_count && has_status; row++) {
+        if (texts[row][AR_COL_STATUS] == NULL || strcmp(texts[row][AR_COL_STATUS], "ok") != 0) {
+            table->failed_line = table->failed_count++ == 0 ? csv->lines[row] : table->failed_line;
+            continue;
         }
+        memcpy(texts[kept], texts[row], sizeof *texts);
+        memcpy(csv->cells + (kept + 1) * csv->columns_count,
+               csv->cells + (row + 1) * csv->columns_count,
+               csv->columns_count * sizeof *csv->cells);
+        csv->lines[kept++] = csv->lines[row];
     }
-    return true;
-}
-
-/* The number of a text: how many other texts of the column came before it. */
-static double number_text(struct reader *reader, const char *text)
-{
-    size_t i = 0;
-    while (i < reader->texts_count && strcmp(reader->texts[i], text) != 0) {
-        i++;
-    }
-    if (i == reader->texts_count) {
-        reader->texts[reader->texts_count++] = text;
-    }
-    return (double)i;
-}
-
-static double grid_x(const char *shape)
-{
-    unsigned x;
-    unsigned y;
-    int end = 0;
-    bool is_grid = sscanf(shape, "%9ux%9u%n", &x, &y, &end) == 2 && shape[end] == '\0';
-    return is_grid && x > 0 && y > 0 ? x : 0;
-}
-
-static enum ar_status read_text(struct reader *reader, size_t row, size_t place,
-                                enum content content, bool may_be_empty, double *value,
-                                struct ar_error *err)
-{
-    const char *text = ar_csv_cell(reader->csv, row, place);
-    char expected[160];
-    *value = number_text(reader, text);
-    if (content == SAME && *value > 0) {
-        snprintf(expected, sizeof expected,
-                 "\"%.60s\" as in the rows before (pictures compare like with like)",
-                 reader->texts[0]);
-        return ar_csv_cell_error(reader->csv, row, place, expected, err);
-    }
-    if (content == NAME && ((text[0] == '\0' && !may_be_empty) || !is_plain_name(text))) {
-        return ar_csv_cell_error(reader->csv, row, place,
-                                 "a name in ASCII without blanks, quotes and commas", err);
-    }
-    if (content == SHAPE && !is_plain_name(text)) {
-        return ar_csv_cell_error(reader->csv, row, place, "a shape such as 32x32, or -", err);
-    }
-    *value = content == SHAPE ? grid_x(text) : *value;
-    return AR_OK;
-}
-
-static enum ar_status read_number(const struct reader *reader, size_t row, size_t place,
-                                  enum content content, double *value, struct ar_error *err)
-{
-    static const struct {
-        double min;
-        const char *expected;
-    } kinds[] = {
-        [COUNT] = {1, "a whole number of at least 1"},
-        [BYTES] = {0, "a whole number of bytes"},
-        [DURATION] = {0, "seconds >= 0"},
-        [POSITIVE] = {DBL_MIN, "a number above 0"},
-        [FRACTION] = {0, "a fraction >= 0"},
-        [NUMBER] = {-DBL_MAX, "a number"},
-    };
-    double min = kinds[content].min;
-    if (content > BYTES) {
-        return ar_csv_number(reader->csv, row, place, min, DBL_MAX, kinds[content].expected, value,
-                             err);
-    }
-    uint64_t count = 0; /* beyond 2^53 neither CSV readers nor gnuplot keep a count exact */
-    AR_TRY(ar_csv_count(reader->csv, row, place, (uint64_t)min, UINT64_C(1) << 53,
-                        kinds[content].expected, &count, err));
-    *value = (double)count;
-    return AR_OK;
-}
-
-static enum ar_status read_column(struct reader *reader, enum ar_plot_column column,
-                                  const struct ar_plot_table *table, struct ar_error *err)
-{
-    enum content content = columns[column].content;
-    size_t place = table->places[column];
-    bool may_be_empty = (columns[column].empty & reader->file) != 0;
-    reader->texts_count = 0;
-    for (size_t i = 0; place != SIZE_MAX && i < table->rows.count; i++) {
-        size_t row = table->rows.rows[i];
-        double *value = &table->values[row * AR_COLS + column];
-        if (content < COUNT) {
-            AR_TRY(read_text(reader, row, place, content, may_be_empty, value, err));
-        } else if (may_be_empty && ar_csv_cell(reader->csv, row, place)[0] == '\0') {
-            *value = NAN;
-        } else {
-            AR_TRY(read_number(reader, row, place, content, value, err));
-        }
-    }
-    return AR_OK;
-}
-
-/* --- rows --------------------------------------------------------------------------------- */
-
-static enum ar_status list_rows(struct ar_plot_table *table, struct ar_error *err)
-{
-    const struct ar_csv *csv = table->csv;
-    size_t status = table->places[AR_COL_STATUS];
-    for (size_t row = 0; row < csv->rows_count; row++) {
-        if (status == SIZE_MAX || strcmp(ar_csv_cell(csv, row, status), "ok") == 0) {
-            table->rows.rows[table->rows.count++] = row;
-        } else if (table->failed_count++ == 0) {
-            table->failed_line = csv->lines[row];
-        }
-    }
-    if (table->rows.count > 0 || status == SIZE_MAX) {
+    csv->rows_count = has_status ? kept : csv->rows_count;
+    if (kept > 0 || !has_status) {
         return AR_OK;
     }
     if (table->failed_count == 0) {
@@ -273,24 +184,111 @@ static enum ar_status list_rows(struct ar_plot_table *table, struct ar_error *er
                         (unsigned long long)table->failed_count);
 }
 
+/* --- values ------------------------------------------------------------------------------- */
+
+/* Names go into gnuplot's data files, whose reader knows no doubled quotes, and are compared there
+ * with words of the script. */
+static bool is_plain_name(const char *text)
+{
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c <= ' ' || *c > '~' || *c == '"' || *c == ',') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static double grid_x(const char *shape)
+{
+    unsigned x;
+    unsigned y;
+    int end = 0;
+    bool is_grid = sscanf(shape, "%9ux%9u%n", &x, &y, &end) == 2 && shape[end] == '\0';
+    return is_grid && x > 0 && y > 0 ? x : 0;
+}
+
+/* The number of a text: that of the first row that has it. */
+static double number_text(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
+{
+    size_t first = 0;
+    while (strcmp(ar_plot_cell(table, first, column), ar_plot_cell(table, row, column)) != 0) {
+        first++;
+    }
+    return (double)first;
+}
+
+static enum ar_status check_text(const struct ar_plot_table *table, size_t row,
+                                 enum ar_plot_column column, unsigned file, struct ar_error *err)
+{
+    const char *name = columns[column].name;
+    const char *text = ar_plot_cell(table, row, column);
+    enum content content = columns[column].content;
+    bool is_named = text[0] != '\0' || (columns[column].empty & file) != 0;
+    char expected[160];
+    if (content == SAME && ar_plot_value(table, row, column) > 0) {
+        snprintf(expected, sizeof expected,
+                 "\"%.60s\" as in the rows before (pictures compare like with like)",
+                 ar_plot_cell(table, 0, column));
+        return ar_csv_error(table->csv, row, name, expected, err);
+    }
+    if (content == NAME && (!is_named || !is_plain_name(text))) {
+        return ar_csv_error(table->csv, row, name,
+                            "a name in ASCII without blanks, quotes and commas", err);
+    }
+    if (content == SHAPE && !is_plain_name(text)) {
+        return ar_csv_error(table->csv, row, name, "a shape such as 32x32, or -", err);
+    }
+    return AR_OK;
+}
+
+static enum ar_status value_texts(const struct ar_plot_table *table, unsigned file,
+                                  struct ar_error *err)
+{
+    for (size_t k = 0; k < table->rows.count * AR_COLS; k++) {
+        size_t row = k / AR_COLS;
+        enum ar_plot_column i = (enum ar_plot_column)(k % AR_COLS);
+        enum content content = columns[i].content;
+        double *value = &table->values[row][i];
+        uint64_t whole;
+        if ((columns[i].files & file) == 0) {
+            continue;
+        }
+        if (content < COUNT) {
+            *value =
+                content == SHAPE ? grid_x(ar_plot_cell(table, row, i)) : number_text(table, row, i);
+            AR_TRY(check_text(table, row, i, file, err));
+        } else if (content <= BYTES && !isnan(*value)) {
+            memcpy(&whole, value, sizeof whole); /* as it was read */
+            *value = (double)whole;
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err)
 {
     struct ar_csv *csv = NULL;
+    unsigned bit = 1u << file;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
-    struct ar_plot_table result = {.csv = csv};
-    struct reader reader = {.csv = csv, .file = 1u << file};
-    result.values = ar_arena_alloc(arena, (csv->rows_count + 1) * AR_COLS, sizeof(double));
-    result.rows.rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *result.rows.rows);
-    reader.texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *reader.texts);
-    if (result.values == NULL || result.rows.rows == NULL || reader.texts == NULL) {
+    texts_of_row *texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *texts);
+    values_of_row *values = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *values);
+    size_t *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
+    if (texts == NULL || values == NULL || rows == NULL) {
         return ar_error_no_memory(err, path);
     }
-    AR_TRY(find_columns(&reader, ar_plot_sources[file].name, result.places, err));
-    AR_TRY(list_rows(&result, err));
-    for (size_t column = 0; column < AR_COLS; column++) {
-        AR_TRY(read_column(&reader, (enum ar_plot_column)column, &result, err));
+    struct ar_plot_table result = {.csv = csv, .texts = texts, .values = values};
+    AR_TRY(read_columns(csv, bit, false, texts, err));
+    AR_TRY(drop_failed(csv, (columns[AR_COL_STATUS].files & bit) != 0, texts, &result, err));
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        rows[row] = row;
+        for (size_t i = 0; i < AR_COLS; i++) {
+            values[row][i] = (columns[i].empty & bit) != 0 ? (double)NAN : 0;
+        }
     }
+    result.rows = (struct ar_plot_rows){rows, csv->rows_count};
+    AR_TRY(read_columns(csv, bit, true, values, err));
+    AR_TRY(value_texts(&result, bit, err));
     *table = result;
     return AR_OK;
 }
@@ -304,11 +302,11 @@ const char *ar_plot_column_name(enum ar_plot_column column)
 
 double ar_plot_value(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
 {
-    return table->values[row * AR_COLS + column];
+    return table->values[row][column];
 }
 
 const char *ar_plot_cell(const struct ar_plot_table *table, size_t row, enum ar_plot_column column)
 {
-    size_t place = table->places[column];
-    return place == SIZE_MAX ? "" : ar_csv_cell(table->csv, row, place);
+    const char *text = table->texts[row][column];
+    return text == NULL ? "" : text;
 }
