@@ -8,26 +8,22 @@
 
 #include "ar_file.h"
 
+#define BLANKS " \t"
+
 struct loader {
     struct ar_csv *csv;
     struct csv_parser parser;
-    char *room;        /* for texts: no more bytes than the file has, and an end */
+    char *room;        /* for cells: no more bytes than the file has, and an end */
     uint64_t line;     /* where the line begins, which quotes may make longer */
     size_t line_cells; /* of it */
     bool ends_in_line; /* the file ends in it, without a newline */
     struct ar_error *err;
 };
 
-/* A terminated copy. */
-static const char *keep_text(struct loader *loader, const char *text, size_t bytes)
+/* Whether a line ends here: with LF, CRLF or CR, of which the last byte counts. */
+static bool is_newline(const char *text)
 {
-    char *copy = loader->room;
-    if (bytes > 0) {
-        memcpy(copy, text, bytes);
-    }
-    copy[bytes] = '\0';
-    loader->room += bytes + 1;
-    return copy;
+    return *text == '\n' || (*text == '\r' && text[1] != '\n');
 }
 
 static void take_cell(void *text, size_t bytes, void *data)
@@ -35,7 +31,8 @@ static void take_cell(void *text, size_t bytes, void *data)
     struct loader *loader = data;
     struct ar_csv *csv = loader->csv;
     loader->line_cells++;
-    csv->cells[csv->cells_count++] = keep_text(loader, text, bytes);
+    csv->cells[csv->cells_count++] = loader->room;
+    loader->room = mempcpy(loader->room, bytes > 0 ? text : "", bytes) + 1; /* all zeros before */
 }
 
 static enum ar_status finish_header(struct loader *loader)
@@ -92,144 +89,101 @@ static enum ar_status read_row(struct loader *loader, const char *text, size_t b
     return finish_line(loader);
 }
 
-static bool is_blank(char letter)
+/* Bytes of the key of `# key = value` or `# key: value`, and where its mark is; 0 for a comment
+ * without. */
+static size_t key_size(enum ar_csv_comments comments, const char *text, size_t *mark)
 {
-    return letter == ' ' || letter == '\t';
+    bool is_fact = comments == AR_CSV_FACTS;
+    size_t size =
+        is_fact ? strcspn(text, ":" BLANKS) : strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    *mark = size + (is_fact ? 0 : strspn(text + size, BLANKS));
+    return text[*mark] == (is_fact ? ':' : '=') ? size : 0;
 }
 
-/* Bytes of the key of `# key = value` or `# key: value`; 0 for a comment without. */
-static size_t key_size(const struct loader *loader, const char *text, size_t bytes)
-{
-    bool is_fact = loader->csv->comments == AR_CSV_FACTS;
-    size_t size = 0;
-    while (size < bytes &&
-           (is_fact ? text[size] != ':' && !is_blank(text[size])
-                    : text[size] == '_' || (text[size] >= 'a' && text[size] <= 'z') ||
-                          (text[size] >= '0' && text[size] <= '9'))) {
-        size++;
-    }
-    size_t mark = size;
-    while (!is_fact && mark < bytes && is_blank(text[mark])) {
-        mark++;
-    }
-    return mark < bytes && text[mark] == (is_fact ? ':' : '=') ? size : 0;
-}
-
-static enum ar_status read_comment(struct loader *loader, const char *text, size_t bytes)
+/* Keeps a directive or a fact where it stands. */
+static enum ar_status read_comment(struct loader *loader, char *text)
 {
     struct ar_csv *csv = loader->csv;
-    const char *end = text + bytes;
-    while (text < end && (*text == '#' || is_blank(*text))) {
-        text++;
-    }
-    size_t size = key_size(loader, text, (size_t)(end - text));
-    if (size == 0 && loader->csv->comments == AR_CSV_DIRECTIVES) {
+    size_t mark;
+    text += strspn(text, "#" BLANKS);
+    size_t size = key_size(csv->comments, text, &mark);
+    if (size == 0 && csv->comments == AR_CSV_DIRECTIVES) {
         return AR_OK;
     }
-    if (csv->columns_count > 0 && loader->csv->comments == AR_CSV_DIRECTIVES) {
+    if (csv->columns_count > 0 && csv->comments == AR_CSV_DIRECTIVES) {
         return ar_error_set(loader->err, AR_BAD_DATA,
                             "%s:%" PRIu64 ": directive after the header (line %" PRIu64
                             "), where it would be ignored; expected it before",
                             csv->path, loader->line, csv->header_line);
     }
-    struct ar_csv_directive *directive = &csv->directives[csv->directives_count++];
-    directive->line = loader->line;
-    directive->key = keep_text(loader, text, size);
-    for (text += size; size > 0 && is_blank(*text); text++) {
+    char *value = size > 0 ? text + mark + 1 : text;
+    value += strspn(value, BLANKS);
+    for (char *end = strchr(value, '\0'); end > value && strchr(BLANKS, end[-1]) != NULL;) {
+        *--end = '\0';
     }
-    text += size > 0; /* the mark */
-    while (text < end && is_blank(*text)) {
-        text++;
-    }
-    while (end > text && is_blank(end[-1])) {
-        end--;
-    }
-    directive->value = keep_text(loader, text, (size_t)(end - text));
+    text[size] = size > 0 ? '\0' : text[size];
+    csv->directives[csv->directives_count++] = (struct ar_csv_directive){
+        .key = size > 0 ? text : "", .value = value, .line = loader->line};
     return AR_OK;
 }
 
-static enum ar_status check_is_text(struct loader *loader, const char *text, size_t bytes)
+/* The end of the line of cells at `text`: within quotes it goes on behind ends of lines. */
+static char *row_end(char *text, uint64_t *lines)
 {
+    bool is_quoted = false;
+    for (; *text != '\0' && (is_quoted || strchr("\r\n", *text) == NULL); text++) {
+        is_quoted ^= *text == '"';
+        *lines += is_newline(text);
+    }
+    return text;
+}
+
+static enum ar_status read_lines(struct loader *loader, char *text)
+{
+    uint64_t next_line = 1;
+    while (*text != '\0') {
+        char *first = text + strspn(text, BLANKS);
+        loader->line = next_line++;
+        char *end = *first == '#' ? first + strcspn(first, "\r\n") : row_end(text, &next_line);
+        char *next = end + (end[0] == '\r' && end[1] == '\n') + (*end != '\0');
+        loader->ends_in_line = *end == '\0';
+        *end = '\0';
+        if (*first == '#') {
+            AR_TRY(read_comment(loader, first));
+        } else if (*first != '\0') {
+            AR_TRY(read_row(loader, text, strlen(text)));
+        }
+        text = next;
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_is_text(const struct ar_csv *csv, const char *text, size_t bytes,
+                                    struct ar_error *err)
+{
+    uint64_t line = 1;
     for (size_t i = 0; i < bytes; i++) {
         unsigned char byte = (unsigned char)text[i];
         if ((byte < 0x20 && strchr("\t\r\n", byte) == NULL) || byte == 0 || byte == 0x7f) {
-            return ar_error_set(loader->err, AR_BAD_DATA,
+            return ar_error_set(err, AR_BAD_DATA,
                                 "%s:%" PRIu64 ": byte 0x%02x is not text; expected a CSV file",
-                                loader->csv->path, loader->line, byte);
+                                csv->path, line, byte);
         }
-    }
-    return AR_OK;
-}
-
-static size_t line_size(const char *text, size_t bytes)
-{
-    size_t size = 0;
-    while (size < bytes && text[size] != '\n' && text[size] != '\r') {
-        size++;
-    }
-    return size;
-}
-
-static size_t newline_size(const char *text, size_t bytes)
-{
-    return bytes > 1 && text[0] == '\r' && text[1] == '\n' ? 2 : bytes > 0 ? 1 : 0;
-}
-
-/* Bytes of the line of cells at `text`: within quotes it goes on behind its end. */
-static size_t row_size(const char *text, size_t bytes, uint64_t *lines)
-{
-    bool is_quoted = false;
-    size_t size = 0;
-    for (size_t at = 0; at < bytes; at = size) {
-        size_t end = at + line_size(text + at, bytes - at);
-        for (; at < end; at++) {
-            is_quoted ^= text[at] == '"';
-        }
-        if (!is_quoted) {
-            return end;
-        }
-        size = end + newline_size(text + end, bytes - end);
-        *lines += size > end;
-    }
-    return size;
-}
-
-static enum ar_status read_lines(struct loader *loader, const char *text, size_t bytes)
-{
-    uint64_t next_line = 1;
-    while (bytes > 0) {
-        size_t size = line_size(text, bytes);
-        size_t blanks = 0;
-        while (blanks < size && is_blank(text[blanks])) {
-            blanks++;
-        }
-        bool is_comment = blanks < size && text[blanks] == '#';
-        loader->line = next_line++;
-        size = is_comment ? size : row_size(text, bytes, &next_line);
-        loader->ends_in_line = size == bytes;
-        AR_TRY(check_is_text(loader, text, size));
-        if (is_comment) {
-            AR_TRY(read_comment(loader, text, size));
-        } else if (blanks < size) {
-            AR_TRY(read_row(loader, text, size));
-        }
-        size += newline_size(text + size, bytes - size);
-        text += size;
-        bytes -= size;
+        line += is_newline(text + i);
     }
     return AR_OK;
 }
 
 /* Room for as many cells, directives and rows as there can be. */
-static enum ar_status make_room(struct loader *loader, struct ar_arena *arena, const char *text,
-                                size_t bytes)
+static enum ar_status make_room(struct loader *loader, struct ar_arena *arena, const char *text)
 {
     struct ar_csv *csv = loader->csv;
     size_t cells = 2;
     size_t lines = 2;
     size_t comments = 1;
+    size_t bytes = strlen(text);
     for (size_t i = 0; i < bytes; i++) {
-        bool is_end = text[i] == '\n' || text[i] == '\r';
+        bool is_end = is_newline(text + i);
         lines += is_end;
         cells += is_end || text[i] == ',';
         comments += text[i] == '#';
@@ -247,12 +201,17 @@ static enum ar_status parse(struct ar_csv *csv, struct ar_arena *arena, const ch
                             size_t bytes, struct ar_error *err)
 {
     struct loader loader = {.csv = csv, .err = err};
-    size_t mark = bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* of UTF-8 */
-    AR_TRY(make_room(&loader, arena, text, bytes));
+    char *copy = ar_arena_alloc(arena, bytes + 1, 1);
+    if (copy == NULL) {
+        return ar_error_no_memory(err, csv->path);
+    }
+    memcpy(copy, text, bytes);
+    AR_TRY(check_is_text(csv, copy, bytes, err));
+    AR_TRY(make_room(&loader, arena, copy));
     if (csv_init(&loader.parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
         return ar_error_no_memory(err, csv->path);
     }
-    enum ar_status status = read_lines(&loader, text + mark, bytes - mark);
+    enum ar_status status = read_lines(&loader, copy);
     csv_free(&loader.parser);
     if (status == AR_OK && csv->columns_count == 0) {
         return ar_error_set(err, AR_BAD_DATA,

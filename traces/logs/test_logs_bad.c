@@ -133,7 +133,7 @@ static const struct bad bad_files[] = {
      "x.log:2: column \"time_median_s\" is \"-1\"; expected a time above zero"},
     {HARNESS "t,ring,,1,2,1,float32,4,8,5,,1,1,1,0,\n", "column \"time_median_s\" is \"\""},
     {HARNESS "t,ring,,1,0,1,float32,4,8,5,1,1,1,1,0,\n",
-     "x.log:2: column \"ranks\" is \"0\"; expected a whole number from 1"},
+     "x.log:2: column \"ranks\" is \"0\"; expected a whole number of at least 1"},
     {HARNESS "t,ring,,1,2,1,float32,3,8,5,1,1,1,1,0,\n",
      "x.log:2: column \"element_bytes\" is \"3\"; expected a divisor of payload_bytes, 8"},
     {HARNESS "t,ring,,1,2,1,float32,4,8.5,5,1,1,1,1,0,\n",
