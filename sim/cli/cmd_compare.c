@@ -10,6 +10,7 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "log_options.h"
+#include "made_by.h"
 
 static enum ar_status draw(const struct options *options, const struct ar_scenario *scenario,
                            struct ar_error *err)
@@ -41,7 +42,8 @@ static enum ar_status write_out(const struct options *options, const struct ar_s
     }
     AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
-    return draw(options, scenario, err);
+    AR_TRY(draw(options, scenario, err));
+    return made_by_sign(options, NULL, err);
 }
 
 /* The cluster of the measured set that the first file is; else it must be named. */
@@ -94,6 +96,10 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct ar_comparison comparison;
     struct ar_arena *arena = options->arena;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    if (options->out != NULL) {
+        AR_TRY(made_by_check_directory(
+            options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
+    }
     AR_TRY(load(options, &scenario, err));
     AR_TRY(log_options_parse(options, &scenario, &request, err));
     AR_TRY(ar_measured_read(&request, scenario.cluster, arena, &measured, err));

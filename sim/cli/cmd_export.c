@@ -13,6 +13,7 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
+#include "made_by.h"
 
 /* What is exported: the platform of some nodes, or the timeline of a step. */
 struct export
@@ -21,14 +22,16 @@ struct export
     uint32_t nodes;
     const struct ar_step *step;
     const struct ar_row *row;
+    const char *mark; /* made_by.h */
 };
 
 static void write_to(FILE *file, const struct export *export)
 {
     if (export->cluster != NULL) {
         ar_cluster_write_simgrid(export->cluster, export->nodes, file);
+        fprintf(file, "<!-- %s -->\n", export->mark);
     } else {
-        chrome_trace_write(file, export->step, export->row);
+        chrome_trace_write(file, export->step, export->row, export->mark);
     }
 }
 
@@ -78,7 +81,8 @@ static enum ar_status export_platform(const struct options *options, struct ar_e
     uint32_t per_node = ar_cluster_facts(scenario.cluster)->gpus_per_node;
     uint32_t nodes = (scenario.gpus + per_node - 1) / per_node;
     AR_TRY(ar_cluster_check_reach(scenario.cluster, nodes * per_node, err));
-    const struct export export = {.cluster = scenario.cluster, .nodes = nodes};
+    const struct export export = {
+        .cluster = scenario.cluster, .nodes = nodes, .mark = made_by(options)};
     return write_export(options->out, &export, err);
 }
 
@@ -136,7 +140,7 @@ static enum ar_status run_trace(const struct options *options, const struct ar_s
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
-    const struct export export = {.step = &step, .row = &row};
+    const struct export export = {.step = &step, .row = &row, .mark = made_by(options)};
     enum ar_status status = write_export(options->out, &export, err);
     ar_step_destroy(&step);
     return status;
@@ -176,6 +180,9 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
     AR_TRY(option_required(options, "format", options->format, err));
     if (options->out != NULL && options->out[0] == '\0') {
         return ar_error_set(err, AR_USAGE, "--out: found \"\"; expected a file name");
+    }
+    if (options->out != NULL) {
+        AR_TRY(made_by_check_file(options, err));
     }
     if (strcmp(options->format, "simgrid-xml") == 0) {
         return export_platform(options, err);

@@ -9,6 +9,7 @@
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
+#include "made_by.h"
 #include "reproduce.h"
 
 enum { SAMPLES_MAX = 100000 };
@@ -69,14 +70,18 @@ static enum ar_status draw(const struct options *options, struct ar_error *err)
 
 /* Whether files can be written into the directory, which is made: asked before the predictions,
  * which take a minute. */
-static enum ar_status try_directory(const char *directory, bool *is_made, struct ar_error *err)
+static enum ar_status try_directory(const struct options *options, bool *is_made,
+                                    struct ar_error *err)
 {
+    const char *directory = options->out;
     char path[RESOURCE_PATH];
     struct ar_output output;
     *is_made = access(directory, F_OK) != 0;
     if (snprintf(path, sizeof path, "%s/reproduce.csv", directory) >= (int)sizeof path) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
     }
+    AR_TRY(
+        made_by_check_directory(options, (const char *const[]){"reproduce.csv", NULL}, NULL, err));
     AR_TRY(ar_make_directory(directory, err));
     AR_TRY(ar_output_open(path, &output, err));
     ar_output_abort(&output);
@@ -93,6 +98,7 @@ static enum ar_status run(const struct options *options, enum ar_format format,
     if (options->out != NULL) {
         AR_TRY(reproduce_write_files(options->out, reproduction, err));
         AR_TRY(draw(options, err));
+        AR_TRY(made_by_sign(options, NULL, err));
     }
     return reproduce_write(stdout, format, reproduction, err);
 }
@@ -107,7 +113,7 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         options->sensitivity || options->out != NULL || format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
     if (options->out != NULL) {
-        AR_TRY(try_directory(options->out, &is_made, err));
+        AR_TRY(try_directory(options, &is_made, err));
     }
     enum ar_status status = run(options, format, &reproduction, err);
     if (status != AR_OK && is_made) {

@@ -2,11 +2,13 @@
  * processes. */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ar_note.h"
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
+#include "made_by.h"
 #include "sweep.h"
 #include "sweep_files.h"
 
@@ -76,14 +78,41 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
     return AR_OK;
 }
 
+/* A directory with a journal is that of the sweep that did not finish, which the journal knows. */
+static bool has_file(const struct options *options, const char *name)
+{
+    const char *path = ar_arena_format(options->arena, "%s/%s", options->out, name);
+    return path != NULL && access(path, F_OK) == 0;
+}
+
+/* Refuses the output of another command; finds out whether it is that of this sweep, all of it. */
+static enum ar_status check_directory(const struct options *options, struct sweep_request *request,
+                                      const struct space *space, const char **mark,
+                                      struct ar_error *err)
+{
+    static const char *const names[] = {"sweep.csv", "payload.csv", NULL};
+    bool has_journal = has_file(options, "sweep.journal");
+    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
+                            space->fingerprint, space->points_count);
+    if (*mark == NULL) {
+        return ar_error_no_memory(err, "a sweep");
+    }
+    request->is_complete = request->resumes && !has_journal && has_file(options, "sweep.csv") &&
+                           made_by_has_mark(options, *mark);
+    return made_by_check_directory(options, has_journal ? names + 2 : names, *mark, err);
+}
+
 static enum ar_status prepare(const struct options *options, struct sweep_request *request,
-                              struct space_request *points, struct space *space,
+                              struct space_request *points, struct space *space, const char **mark,
                               struct ar_error *err)
 {
     points->notes = request->notes;
     AR_TRY(read_request(options, request, err));
     AR_TRY(read_space(options, points, err));
     AR_TRY(space_create(points, space, err));
+    if (options->out != NULL && request->launcher.rank == 0) {
+        AR_TRY(check_directory(options, request, space, mark, err));
+    }
     return describe(request->notes, space, err);
 }
 
@@ -91,6 +120,7 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
 {
     struct sweep_request request = {.directory = options->out,
                                     .resumes = options->resume,
+                                    .forces = options->force,
                                     .is_best = options->best,
                                     .launcher = launcher_find()};
     struct space_request *points = ar_arena_alloc(options->arena, 1, sizeof *points);
@@ -99,8 +129,12 @@ enum ar_status command_sweep(const struct options *options, struct ar_error *err
         return ar_error_no_memory(err, "a sweep");
     }
     request.notes = request.launcher.rank > 0 ? NULL : option_notes(options); /* one talks */
-    enum ar_status status = prepare(options, &request, points, space, err);
+    const char *mark = NULL;
+    enum ar_status status = prepare(options, &request, points, space, &mark, err);
     status = sweep_run(&request, space, status, err);
+    if (status == AR_OK && mark != NULL) {
+        status = made_by_sign(options, mark, err);
+    }
     space_destroy(space);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "cmd_run.h"
 #include "commands.h"
 #include "lists.h"
+#include "made_by.h"
 #include "sweep_files.h"
 #include "training.h"
 
@@ -110,7 +111,8 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     snprintf(path, sizeof path, "%s/train.csv", directory);
     AR_TRY(ar_output_open(path, &file, err));
     (void)write_all(output, file.file, AR_FORMAT_CSV, err); /* a CSV needs no memory */
-    return ar_output_commit(&file, err);
+    AR_TRY(ar_output_commit(&file, err));
+    return made_by_sign(output->options, NULL, err);
 }
 
 static enum ar_status check_options(struct output *output, struct ar_error *err)
@@ -124,7 +126,11 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
     AR_TRY(ar_format_parse("--format", options->format, &output->format, err));
     AR_TRY(options_scenario(options, 0, &output->given, err));
     AR_TRY(options_inputs(options, &output->inputs, err));
-    return options->out != NULL ? sweep_files_check(options->out, err) : AR_OK;
+    if (options->out == NULL) {
+        return AR_OK;
+    }
+    AR_TRY(sweep_files_check(options->out, err));
+    return made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err);
 }
 
 enum ar_status command_train(const struct options *options, struct ar_error *err)

@@ -50,6 +50,7 @@ struct options {
     bool check;
     bool best;
     bool resume;
+    bool force;
     bool sensitivity;
     bool folds;
     bool quiet;

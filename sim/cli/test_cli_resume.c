@@ -104,7 +104,7 @@ Test(cli_resume, journals_of_other_sweeps_are_refused_and_stay)
         int code;
         const char *fragment;
     } rows[] = {
-        {"true", "--quiet", 64, "expected --resume to go on with it, or the file removed"},
+        {"true", "--quiet", 64, "expected --resume to go on with it, or --force to begin anew"},
         {"true", "--resume --batch 64", 65, "found a journal of another sweep"},
         {"true", "--resume --gradient-scale 2", 65, "found a journal of another sweep"},
         {"true", "--resume --window 4", 65, "found a journal of another sweep"},

@@ -98,17 +98,6 @@ Test(cli_sweep, grids_that_fit_no_count_are_said_to_be_left_out)
     cr_expect_not_null(strstr(run.err, "torus2d left out at 6 GPUs"), "%s", run.err);
 }
 
-Test(cli_sweep, a_second_sweep_replaces_the_first_and_names_what_it_leaves)
-{
-    cli_good("$AR sweep " STEP " --engine closed --gpus 4,8 --algorithms ring --out o "
-             "--payload 1MB,2MB");
-    cr_expect_eq(cli_table(cli_read("o/payload.csv"))->rows_count, 3);
-    struct cli_run run =
-        cli_good("$AR sweep " STEP " --engine closed --gpus 4 --algorithms ring --out o");
-    cr_expect_eq(cli_table(cli_read("o/sweep.csv"))->rows_count, 2);
-    cr_expect_not_null(strstr(run.err, "o/payload.csv is of an earlier sweep"), "%s", run.err);
-}
-
 Test(cli_sweep, plot_draws_it)
 {
     if (system("command -v gnuplot >/dev/null") != 0) {

@@ -258,11 +258,11 @@ Test(cli_train, the_file_is_what_csv_shows_and_appears_whole_or_not_at_all)
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     size_t files = cli_files_count();
     cli_write("bad.run.csv", "# run = 7\n" PHASES);
-    struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep");
+    struct cli_run bad = cli_run("$AR train example bad.run.csv --out o/deep --force");
     cli_expect_error(&bad, "the second run is bad", 65, "bad.run.csv:1:");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     struct cli_run full = cli_run("trap '' XFSZ; (ulimit -f 1; $AR train example --gpus 8:32:x2 "
-                                  "--out o/deep --quiet 2>&1 | cat >&2; exit 74)");
+                                  "--out o/deep --force --quiet 2>&1 | cat >&2; exit 74)");
     cli_expect_error(&full, "a full disk", 74, "train.csv");
     cr_expect_str_eq(cli_read("o/deep/train.csv"), csv);
     cr_expect_eq(cli_files_count(), files + 1); /* bad.run.csv */

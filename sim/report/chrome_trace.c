@@ -229,11 +229,14 @@ static void write_rank(struct events *events, const struct ar_step *step, uint32
     }
 }
 
-void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row)
+void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
+                        const char *made_by)
 {
     struct events events = {.file = file};
     fputs("{\"displayTimeUnit\": \"ms\",\n\"otherData\": {\"program\": ", file);
-    fputs("\"allreckon " AR_VERSION "\", \"row\": ", file);
+    fputs("\"allreckon " AR_VERSION "\", \"made_by\": ", file);
+    ar_json_text(file, made_by);
+    fputs(", \"row\": ", file);
     ar_json_object(file, ar_row_columns, row);
     fputs("},\n\"traceEvents\": [", file);
     for (uint32_t i = 0; i < step->timeline->ranks_count; i++) {

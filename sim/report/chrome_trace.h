@@ -31,6 +31,7 @@ uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
 
 /** Writes the last iteration of a step that ran with a timeline. The row becomes metadata. A step
  * of one rank has no stream. Write errors are left for ferror(). */
-void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row);
+void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
+                        const char *made_by);
 
 #endif

@@ -273,21 +273,22 @@ static enum ar_status read_lines(struct journal *journal, const char *header, st
 
 /* Reads what is there. An empty one, or one without rows, gives way. */
 static enum ar_status read_there(const char *directory, const char *header, bool resumes,
-                                 struct journal *journal, struct ar_error *err)
+                                 bool forces, struct journal *journal, struct ar_error *err)
 {
     AR_TRY(directory != NULL ? open_named(directory, journal, err) : open_nameless(journal, err));
     size_t rows = count_rows(journal->file);
-    if (rows > 0 && !resumes) {
+    if (rows > 0 && !resumes && !forces) {
         return ar_error_set(err, AR_USAGE,
                             "%.300s: holds %zu row%s of a sweep that did not finish; expected "
-                            "--resume to go on with it, or the file removed",
+                            "--resume to go on with it, or --force to begin anew",
                             journal->path, rows, rows == 1 ? "" : "s");
     }
-    return rows > 0 ? read_lines(journal, header, err) : AR_OK;
+    return rows > 0 && resumes ? read_lines(journal, header, err) : AR_OK;
 }
 
 enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            struct ar_arena *arena, struct journal *journal, struct ar_error *err)
+                            bool forces, struct ar_arena *arena, struct journal *journal,
+                            struct ar_error *err)
 {
     char header[HEADER_MAX];
     *journal = (struct journal){.points_count = space->points_count, .synced_s = ar_clock_s()};
@@ -297,7 +298,7 @@ enum ar_status journal_open(const char *directory, const struct space *space, bo
         return ar_error_no_memory(err, "the rows of a sweep");
     }
     write_header(space, header);
-    enum ar_status status = read_there(directory, header, resumes, journal, err);
+    enum ar_status status = read_there(directory, header, resumes, forces, journal, err);
     if (status != AR_OK) {
         if (journal->file != NULL) {
             fclose(journal->file); /* what is there stays */

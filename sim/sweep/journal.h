@@ -44,12 +44,13 @@ struct journal {
 
 /** Opens the journal of a sweep in a directory, which is made if it is missing, or a nameless one
  * if `directory` is NULL. What an earlier run left is read if `resumes`, and refused otherwise
- * (AR_USAGE), unless it has no rows. A journal of another sweep or another version, or one that is
- * damaged before its last line, is AR_BAD_DATA and stays as it is; a last line that was cut short
- * is dropped. What is kept of the rows lies in the arena. Closed with journal_close(), also after
- * a failure. */
+ * (AR_USAGE), unless it has no rows or is to give way: `forces`. A journal of another sweep or
+ * another version, or one that is damaged before its last line, is AR_BAD_DATA and stays as it is;
+ * a last line that was cut short is dropped. What is kept of the rows lies in the arena. Closed
+ * with journal_close(), also after a failure. */
 enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            struct ar_arena *arena, struct journal *journal, struct ar_error *err);
+                            bool forces, struct ar_arena *arena, struct journal *journal,
+                            struct ar_error *err);
 
 /** Writes the line of a row, with its newline; returns its length. */
 uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX]);

@@ -156,8 +156,13 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err)
 {
     const struct sweep_request *request = sweep->request;
-    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, &sweep->arena,
-                        &sweep->journal, err));
+    if (request->is_complete) {
+        ar_note(request->notes, "%s: complete, %zu rows; nothing to compute", request->directory,
+                sweep->space->points_count);
+        return AR_OK;
+    }
+    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, request->forces,
+                        &sweep->arena, &sweep->journal, err));
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes);
     sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
@@ -197,12 +202,6 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
     struct sweep_bests bests;
     if (request->directory != NULL) {
         AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
-        if (space->points_count == space->steps_count &&
-            sweep_files_has_payload(request->directory)) {
-            ar_note(request->notes,
-                    "%s/payload.csv is of an earlier sweep and stays; --payload renews it",
-                    request->directory);
-        }
     }
     if (request->is_best) {
         AR_TRY(sweep_find_bests(space, &sweep->journal, &sweep->arena, &bests, err));
@@ -254,6 +253,9 @@ static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
 
 enum ar_status sweep_finish(struct sweep *sweep, struct ar_error *err)
 {
+    if (sweep->request->is_complete) {
+        return AR_OK;
+    }
     AR_TRY(add_twins(sweep, err));
     AR_TRY(write_rows(sweep, err));
     return report_failures(sweep, err);

@@ -16,6 +16,8 @@ struct sweep_request {
     FILE *notes;           /**< ar_note.h */
     const char *directory; /**< of the files; NULL: none are written */
     bool resumes;          /**< what an earlier sweep left there */
+    bool forces;           /**< the journal of another sweep gives way */
+    bool is_complete;      /**< all rows are in the files: there is nothing to do */
     bool is_best;          /**< stdout gets the best rows only */
     enum ar_format format;
     uint32_t jobs; /**< worker processes of this process */

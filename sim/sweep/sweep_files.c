@@ -81,17 +81,15 @@ static enum ar_status write_csv(const char *directory, const char *name,
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
                                  const struct journal *journal, struct ar_error *err)
 {
-    size_t steps = space->steps_count;
-    enum ar_status status = write_csv(directory, "sweep.csv", journal, 0, steps, err);
-    if (status == AR_OK && space->points_count > steps) {
-        status = write_csv(directory, "payload.csv", journal, steps, space->points_count, err);
-    }
-    return status;
-}
-
-bool sweep_files_has_payload(const char *directory)
-{
     char path[PATH_SIZE];
+    size_t steps = space->steps_count;
+    AR_TRY(write_csv(directory, "sweep.csv", journal, 0, steps, err));
+    if (space->points_count > steps) {
+        return write_csv(directory, "payload.csv", journal, steps, space->points_count, err);
+    }
     snprintf(path, sizeof path, "%s/payload.csv", directory);
-    return access(path, F_OK) == 0;
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return ar_error_set(err, AR_IO, "%s: cannot remove it: %s", path, strerror(errno));
+    }
+    return AR_OK;
 }

@@ -12,11 +12,10 @@
 /** Says whether the directory can be written to or made; makes nothing. */
 enum ar_status sweep_files_check(const char *directory, struct ar_error *err);
 
-/** Writes the files, each whole or not at all and on the disk, payload.csv only if it has rows. */
+/** Writes the files, each whole or not at all and on the disk. payload.csv goes if it would have no
+ * rows. */
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
                                  const struct journal *journal, struct ar_error *err);
-
-bool sweep_files_has_payload(const char *directory);
 
 /** The fastest steps, one for each GPU count and combination of conditions (variants.h). */
 struct sweep_bests {

@@ -1,0 +1,31 @@
+/** \file made_by.h
+ * What output is the output of: no command overwrites that of another one without --force.
+ *
+ * Output carries a mark, `allreckon COMMAND, command HASH`: a file in a comment, a directory in its
+ * file `command.txt`, which begins with the command line. The hash is of the options and arguments
+ * that decide what comes out, so the same command overwrites its own output, also with another
+ * number of --jobs. Files without a mark that stand where output would go are kept, too.
+ */
+#ifndef AR_MADE_BY_H
+#define AR_MADE_BY_H
+
+#include "options.h"
+
+/** The mark of a command; in the arena of the options, NULL without memory. */
+const char *made_by(const struct options *options);
+
+/** Refuses `--out` if it is a file that another command made, unless there is --force. */
+enum ar_status made_by_check_file(const struct options *options, struct ar_error *err);
+
+/** The same for a directory, in which the command writes the files `names`, ended by NULL. One that
+ * has a `more` mark is the command's, too (NULL: there is none). */
+enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
+                                       const char *more, struct ar_error *err);
+
+/** Whether `command.txt` of the directory `--out` has a mark. */
+bool made_by_has_mark(const struct options *options, const char *mark);
+
+/** Writes `command.txt`, when all output is there. */
+enum ar_status made_by_sign(const struct options *options, const char *more, struct ar_error *err);
+
+#endif
