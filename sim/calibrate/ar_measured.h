@@ -22,6 +22,9 @@ struct ar_measured_run {
 };
 
 struct ar_measured {
+    const struct ar_logs **logs; /**< of the paths of the request */
+    bool is_pair;                /**< they are of messages between two processes */
+    size_t rows_capacity;        /**< rows of all logs */
     struct ar_library_row *rows;
     size_t rows_count;
     struct ar_measured_run *runs;
@@ -36,23 +39,20 @@ struct ar_measured {
     const char *time; /**< `out-of-place`, ... */
 };
 
-/** Reads the logs that are the command's arguments. A run that cannot be used is an error, whatever
- * else there is: another collective, wrong results, a log that is cut off, ranks or nodes that it
- * does not say or that the cluster cannot have, GPUs or libraries that differ from those of other
- * runs. Files of the harness hold NCCL's own all-reduces (backend `nccl`) or our own algorithms
- * (all other backends); they are of one kind, and the rest, links that were probed and
- * algorithms that NCCL was made to run, is named in a note. The rows are the arena's. */
-enum ar_status ar_measured_read(const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, struct ar_arena *arena,
+/** Loads the logs that are the command's arguments, once, since they may be pipes; no rows or runs
+ * are taken yet. All is the arena's. */
+enum ar_status ar_measured_load(const struct ar_calibrate_request *request, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err);
 
-/** Makes one without rows and runs, the arena's. */
-enum ar_status ar_measured_create(struct ar_arena *arena, struct ar_measured **measured,
-                                  struct ar_error *err);
-
-/** Notes that a run was used. */
-enum ar_status ar_measured_add_run(struct ar_measured *measured, struct ar_measured_run run,
-                                   struct ar_error *err);
+/** Takes the all-reduces of the logs. A run that cannot be used is an error, whatever else there
+ * is: another collective, wrong results, a log that is cut off, ranks or nodes that it does not say
+ * or that the cluster cannot have, GPUs or libraries that differ from those of other runs. Files of
+ * the harness hold NCCL's own all-reduces (backend `nccl`) or our own algorithms (all other
+ * backends); they are of one kind, and the rest, links that were probed and algorithms that NCCL
+ * was made to run, is named in a note. */
+enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, struct ar_measured *measured,
+                                struct ar_error *err);
 
 /** Whether rows are told apart by their GPU counts, since they are of one node count and of our own
  * algorithms; else by their node counts. */

@@ -10,7 +10,8 @@
 #include "ar_error.h"
 
 struct ar_measured_set {
-    const char *name;      /**< the stem of its file */
+    const char *name; /**< the stem of its file */
+    const char *file;
     const char *cluster;   /**< shipped, that is compared with it */
     const char *engine;    /**< whose subject the rows are */
     const char *algorithm; /**< what its rows are called here */

@@ -112,13 +112,12 @@ static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_
                           struct ar_error *err)
 {
     struct ar_measured *measured;
-    bool is_pair;
-    AR_TRY(calibrate_is_pair(request, arena, &is_pair, err));
-    if (is_pair) {
-        return calibrate_pair(request, cluster, arena, calibration, err);
-    }
-    AR_TRY(ar_measured_read(request, cluster, arena, &measured, err));
+    AR_TRY(ar_measured_load(request, arena, &measured, err));
     calibration->measured = measured;
+    if (measured->is_pair) {
+        return calibrate_pair(request, cluster, arena, measured, calibration, err);
+    }
+    AR_TRY(ar_measured_take(request, cluster, measured, err));
     return measured->is_own ? calibrate_links(request, cluster, arena, calibration, err)
                             : calibrate_library(request, cluster, arena, calibration, err);
 }

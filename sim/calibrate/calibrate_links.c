@@ -131,37 +131,6 @@ enum ar_status calibrate_links(const struct ar_calibrate_request *request,
 
 /* --- messages between two processes ------------------------------------------------------- */
 
-static bool is_pair(const struct ar_log *run)
-{
-    return run->collective == AR_LOG_LATENCY || run->collective == AR_LOG_BANDWIDTH;
-}
-
-static void end_logs(void *logs)
-{
-    ar_logs_destroy(logs);
-}
-
-static enum ar_status load(const char *path, struct ar_arena *arena, const struct ar_logs **logs,
-                           struct ar_error *err)
-{
-    struct ar_logs *made;
-    AR_TRY(ar_logs_load(path, &made, err));
-    *logs = ar_arena_own(arena, made, end_logs);
-    return *logs != NULL ? AR_OK : ar_error_no_memory(err, path);
-}
-
-enum ar_status calibrate_is_pair(const struct ar_calibrate_request *request, struct ar_arena *arena,
-                                 bool *is_meant, struct ar_error *err)
-{
-    const struct ar_logs *logs;
-    *is_meant = request->pair != NULL && request->paths_count > 0;
-    if (!*is_meant && request->paths_count > 0) {
-        AR_TRY(load(request->paths[0], arena, &logs, err));
-        *is_meant = logs->runs_count > 0 && is_pair(&logs->runs[0]);
-    }
-    return AR_OK;
-}
-
 /* Writes the messages of a run; returns how many. */
 static size_t take_rows(const struct ar_log *run, struct ar_pair_row *rows)
 {
@@ -177,54 +146,46 @@ static size_t take_rows(const struct ar_log *run, struct ar_pair_row *rows)
     return count;
 }
 
-/* Adds the rows of a file to a list of `*count`, which grows. */
-static enum ar_status add_rows(const char *path, const struct ar_pair_link *link,
-                               struct ar_arena *arena, struct ar_measured *measured,
-                               struct ar_pair_row **rows, size_t *count, struct ar_error *err)
+/* Takes the messages of all logs, `*count` in the end. */
+static enum ar_status take_logs(const struct ar_calibrate_request *request,
+                                const struct ar_pair_link *link, struct ar_measured *measured,
+                                struct ar_pair_row *rows, size_t *count, struct ar_error *err)
 {
-    const struct ar_logs *logs;
-    AR_TRY(load(path, arena, &logs, err));
-    for (size_t i = 0; i < logs->runs_count; i++) {
-        const struct ar_log *run = &logs->runs[i];
-        AR_TRY(ar_log_check(run, is_pair(run) ? run->collective : AR_LOG_LATENCY, 1, err));
-        struct ar_pair_row *grown =
-            ar_arena_alloc(arena, *count + run->rows_count + 1, sizeof *grown);
-        if (grown == NULL) {
-            return ar_error_no_memory(err, "the rows of a fit");
+    for (size_t i = 0; i < request->paths_count; i++) {
+        for (size_t k = 0; k < measured->logs[i]->runs_count; k++) {
+            const struct ar_log *run = &measured->logs[i]->runs[k];
+            AR_TRY(
+                ar_log_check(run, ar_log_is_pair(run) ? run->collective : AR_LOG_LATENCY, 1, err));
+            size_t used = take_rows(run, rows + *count);
+            *count += used;
+            measured->runs[measured->runs_count++] =
+                (struct ar_measured_run){.path = run->path,
+                                         .line = run->first_line,
+                                         .nodes = link->nodes,
+                                         .ranks = 2,
+                                         .rows_count = used};
         }
-        memcpy(grown, *rows, *count * sizeof *grown);
-        size_t used = take_rows(run, grown + *count);
-        *rows = grown;
-        *count += used;
-        AR_TRY(ar_measured_add_run(measured,
-                                   (struct ar_measured_run){.path = path,
-                                                            .line = run->first_line,
-                                                            .nodes = link->nodes,
-                                                            .ranks = 2,
-                                                            .rows_count = used},
-                                   err));
     }
     return AR_OK;
 }
 
 enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                               const struct ar_cluster *cluster, struct ar_arena *arena,
-                              struct calibration *calibration, struct ar_error *err)
+                              struct ar_measured *measured, struct calibration *calibration,
+                              struct ar_error *err)
 {
     const struct ar_pair_link *link = NULL;
-    struct ar_measured *measured;
     struct ar_link_fit fit;
-    struct ar_pair_row *rows = (struct ar_pair_row[1]){0};
+    struct ar_pair_row *rows = ar_arena_alloc(arena, measured->rows_capacity, sizeof *rows);
     size_t count = 0;
     AR_TRY(check_options(request, request->is_all_fitted || request->held_out_count > 0,
                          "messages between two processes", "all-reduces", err));
     AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
-    AR_TRY(ar_measured_create(arena, &measured, err));
-    measured->time = "of one message";
-    calibration->measured = measured;
-    for (size_t i = 0; i < request->paths_count; i++) {
-        AR_TRY(add_rows(request->paths[i], link, arena, measured, &rows, &count, err));
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
     }
+    measured->time = "of one message";
+    AR_TRY(take_logs(request, link, measured, rows, &count, err));
     AR_TRY(ar_pair_fit(link, cluster, rows, count, &fit, err));
     if (isfinite(fit.numbers[link->latency].error_frac)) {
         ar_note(request->notes,

@@ -61,18 +61,14 @@ enum ar_status calibrate_links(const struct ar_calibrate_request *request,
                                struct ar_cluster *cluster, struct ar_arena *arena,
                                struct calibration *calibration, struct ar_error *err);
 
-/** Whether the first log is of a pair, or `--pair` says so; other errors are those of reading it.
- */
-enum ar_status calibrate_is_pair(const struct ar_calibrate_request *request, struct ar_arena *arena,
-                                 bool *is_pair, struct ar_error *err);
-
 /** Fits latency and bandwidth of the link that `--pair` names to logs of messages between two
- * processes (ar_pair_fit.h). The calibration gets the runs, for what is said of them, and no rows.
+ * processes (ar_pair_fit.h). `measured` gets the runs, for what is said of them, and no rows.
  * AR_USAGE without `--pair` and with options of all-reduces; AR_BAD_DATA for other runs, for a
  * cluster that does not have the link, and for rows that cannot be fitted. */
 enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                               const struct ar_cluster *cluster, struct ar_arena *arena,
-                              struct calibration *calibration, struct ar_error *err);
+                              struct ar_measured *measured, struct calibration *calibration,
+                              struct ar_error *err);
 
 /** Prints the report to stdout. */
 enum ar_status calibration_print(const struct calibration *calibration, enum ar_format format,

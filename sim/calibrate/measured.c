@@ -11,41 +11,27 @@
 
 enum { WINDOW_STANDARD = 8 };
 
-static enum ar_status refuse(const struct ar_log *run, struct ar_error *err, const char *format,
-                             ...) __attribute__((format(printf, 3, 4)));
-
-static enum ar_status refuse(const struct ar_log *run, struct ar_error *err, const char *format,
-                             ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, run->first_line,
-                        text);
-}
-
 /* --- one run ------------------------------------------------------------------------------ */
 
 static enum ar_status check_places(const struct ar_log *run, const struct ar_cluster_facts *facts,
                                    struct ar_error *err)
 {
     if (run->nodes == 0) {
-        return refuse(run, err, "the log does not say on how many nodes it ran; expected it to");
+        return ar_log_refuse(run, run->first_line, err,
+                             "the log does not say on how many nodes it ran; expected it to");
     }
     if (run->nodes > facts->nodes_count) {
-        return refuse(run, err,
-                      "found %" PRIu32 " nodes; expected at most %" PRIu32
-                      ", all that cluster %s has",
-                      run->nodes, facts->nodes_count, facts->name);
+        return ar_log_refuse(run, run->first_line, err,
+                             "found %" PRIu32 " nodes; expected at most %" PRIu32
+                             ", all that cluster %s has",
+                             run->nodes, facts->nodes_count, facts->name);
     }
     if (run->ranks % run->nodes != 0 || run->ranks / run->nodes > facts->gpus_per_node) {
-        return refuse(run, err,
-                      "found %" PRIu32 " ranks on %" PRIu32 " node%s; expected equally many on "
-                      "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
-                      run->ranks, run->nodes, run->nodes == 1 ? "" : "s", facts->gpus_per_node,
-                      facts->name);
+        return ar_log_refuse(
+            run, run->first_line, err,
+            "found %" PRIu32 " ranks on %" PRIu32 " node%s; expected equally many on "
+            "each, at most %" PRIu32 ", the GPUs of a node of cluster %s",
+            run->ranks, run->nodes, run->nodes == 1 ? "" : "s", facts->gpus_per_node, facts->name);
     }
     return AR_OK;
 }
@@ -64,9 +50,9 @@ static enum ar_status check_run(const struct ar_log *run, const struct ar_cluste
     AR_TRY(ar_log_check(run, AR_LOG_ALL_REDUCE, 1, err));
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     if (has_end && !run->is_complete) {
-        return refuse(run, err,
-                      "found no end of the run; expected the closing lines of nccl-tests "
-                      "(is the log cut off?)");
+        return ar_log_refuse(run, run->first_line, err,
+                             "found no end of the run; expected the closing lines of nccl-tests "
+                             "(is the log cut off?)");
     }
     return check_places(run, facts, err);
 }
@@ -82,8 +68,9 @@ static enum ar_status check_same(const struct ar_log *run, const char *what, con
         ar_copy_text(known, AR_LOG_TEXT, found);
         return AR_OK;
     }
-    return refuse(run, err, "found %s \"%.80s\"; expected \"%.80s\", as in the runs before", what,
-                  found, known);
+    return ar_log_refuse(run, run->first_line, err,
+                         "found %s \"%.80s\"; expected \"%.80s\", as in the runs before", what,
+                         found, known);
 }
 
 /* --- rows --------------------------------------------------------------------------------- */
@@ -106,22 +93,11 @@ static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log 
     return AR_OK;
 }
 
-static enum ar_status reserve(struct ar_measured *measured, size_t more, struct ar_error *err)
-{
-    size_t capacity = measured->rows_count + more + 1;
-    struct ar_library_row *rows = realloc(measured->rows, capacity * sizeof *rows);
-    measured->rows = rows != NULL ? rows : measured->rows;
-    struct ar_link_row *own = realloc(measured->own, capacity * sizeof *own);
-    measured->own = own != NULL ? own : measured->own;
-    return rows != NULL && own != NULL ? AR_OK : ar_error_no_memory(err, "the measured rows");
-}
-
 /* `collective` is what a run of our own algorithms ran. */
 static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log *run,
                                enum ar_measured_time time, const struct ar_collective *collective,
                                struct ar_error *err)
 {
-    AR_TRY(reserve(measured, run->rows_count, err));
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
         double time_s;
@@ -148,53 +124,37 @@ static enum ar_status check_kind(struct ar_measured *measured, const struct ar_l
 {
     bool is_own = measured_run_is_own(run);
     if (measured->runs_count > 0 && is_own != measured->is_own) {
-        return refuse(run, err,
-                      "found all-reduces of %s beside some of %s (%.80s:%" PRIu64
-                      "); expected one kind: a library is fitted to the one, links to the other",
-                      is_own ? "our own algorithms" : "NCCL",
-                      is_own ? "NCCL" : "our own algorithms", measured->runs[0].path,
-                      measured->runs[0].line);
+        return ar_log_refuse(
+            run, run->first_line, err,
+            "found all-reduces of %s beside some of %s (%.80s:%" PRIu64
+            "); expected one kind: a library is fitted to the one, links to the other",
+            is_own ? "our own algorithms" : "NCCL", is_own ? "NCCL" : "our own algorithms",
+            measured->runs[0].path, measured->runs[0].line);
     }
     measured->is_own = is_own;
     return is_own ? check_same(run, "backend", run->tool, measured->backend, err) : AR_OK;
 }
 
-enum ar_status ar_measured_add_run(struct ar_measured *measured, struct ar_measured_run run,
-                                   struct ar_error *err)
-{
-    struct ar_measured_run *runs =
-        realloc(measured->runs, (measured->runs_count + 1) * sizeof *measured->runs);
-    if (runs == NULL) {
-        return ar_error_no_memory(err, "the measured runs");
-    }
-    measured->runs = runs;
-    runs[measured->runs_count++] = run;
-    return AR_OK;
-}
-
 /* Runs of one file on the same GPUs that follow each other count as one. */
-static enum ar_status note_run(struct ar_measured *measured, const struct ar_log *run,
-                               const char *path, size_t rows_count, struct ar_error *err)
+static void note_run(struct ar_measured *measured, const struct ar_log *run, size_t rows_count)
 {
     struct ar_measured_run *last =
         measured->runs_count > 0 ? &measured->runs[measured->runs_count - 1] : NULL;
-    if (measured->is_own && last != NULL && last->path == path && last->ranks == run->ranks &&
+    if (measured->is_own && last != NULL && last->path == run->path && last->ranks == run->ranks &&
         last->nodes == run->nodes) {
         last->rows_count += rows_count;
-        return AR_OK;
+        return;
     }
-    return ar_measured_add_run(measured,
-                               (struct ar_measured_run){.path = path,
-                                                        .line = run->first_line,
-                                                        .nodes = run->nodes,
-                                                        .ranks = run->ranks,
-                                                        .rows_count = rows_count},
-                               err);
+    measured->runs[measured->runs_count++] = (struct ar_measured_run){.path = run->path,
+                                                                      .line = run->first_line,
+                                                                      .nodes = run->nodes,
+                                                                      .ranks = run->ranks,
+                                                                      .rows_count = rows_count};
 }
 
-static enum ar_status add_run(const struct ar_calibrate_request *request, const char *path,
-                              const struct ar_log *run, const struct ar_cluster *cluster,
-                              uint32_t window, struct ar_measured *measured, struct ar_error *err)
+static enum ar_status add_run(const struct ar_calibrate_request *request, const struct ar_log *run,
+                              const struct ar_cluster *cluster, uint32_t window,
+                              struct ar_measured *measured, struct ar_error *err)
 {
     size_t before = measured->rows_count;
     struct ar_collective collective = {.algorithm = NULL};
@@ -206,10 +166,11 @@ static enum ar_status add_run(const struct ar_calibrate_request *request, const 
         AR_TRY(measured_own_collective(run, window, cluster, &collective, err));
     }
     AR_TRY(add_rows(measured, run, request->time, &collective, err));
-    return note_run(measured, run, path, measured->rows_count - before, err);
+    note_run(measured, run, measured->rows_count - before);
+    return AR_OK;
 }
 
-static enum ar_status add_log(const struct ar_calibrate_request *request, const char *path,
+static enum ar_status add_log(const struct ar_calibrate_request *request,
                               const struct ar_logs *logs, const struct ar_cluster *cluster,
                               struct ar_measured *measured, struct ar_error *err)
 {
@@ -218,9 +179,9 @@ static enum ar_status add_log(const struct ar_calibrate_request *request, const 
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
         if (is_of_library(run) || measured_run_is_own(run)) {
-            AR_TRY(add_run(request, path, run, cluster, window, measured, err));
+            AR_TRY(add_run(request, run, cluster, window, measured, err));
         } else {
-            ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", path,
+            ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", run->path,
                     run->first_line, run->algorithm, run->tool);
         }
     }
@@ -266,47 +227,68 @@ uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_l
     return ar_measured_is_by_gpus(measured) ? run->ranks : run->nodes;
 }
 
-static void destroy(void *object)
+static void destroy(void *logs)
 {
-    struct ar_measured *measured = object;
-    free(measured->rows);
-    free(measured->runs);
-    free(measured->own);
-    free(measured);
+    ar_logs_destroy(logs);
 }
 
-enum ar_status ar_measured_create(struct ar_arena *arena, struct ar_measured **measured,
-                                  struct ar_error *err)
+/* Loads the logs; returns how many runs they have. */
+static enum ar_status load_logs(const struct ar_calibrate_request *request, struct ar_arena *arena,
+                                struct ar_measured *measured, size_t *runs, struct ar_error *err)
 {
-    struct ar_measured *made = calloc(1, sizeof *made);
-    *measured = made != NULL ? ar_arena_own(arena, made, destroy) : NULL;
-    return *measured != NULL ? AR_OK : ar_error_no_memory(err, "the measured rows");
-}
-
-enum ar_status ar_measured_read(const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, struct ar_arena *arena,
-                                struct ar_measured **measured, struct ar_error *err)
-{
-    struct ar_measured *made;
-    AR_TRY(check_paths(request, err));
-    AR_TRY(ar_measured_create(arena, &made, err));
-    made->time = ar_measured_time_names[request->time];
     for (size_t i = 0; i < request->paths_count; i++) {
         struct ar_logs *logs;
         AR_TRY(ar_logs_load(request->paths[i], &logs, err));
-        enum ar_status status = add_log(request, request->paths[i], logs, cluster, made, err);
-        ar_logs_destroy(logs);
-        AR_TRY(status);
+        measured->logs[i] = ar_arena_own(arena, logs, destroy);
+        if (measured->logs[i] == NULL) {
+            return ar_error_no_memory(err, request->paths[i]);
+        }
+        for (size_t k = 0; k < logs->runs_count; k++) {
+            measured->rows_capacity += logs->runs[k].rows_count;
+        }
+        *runs += logs->runs_count;
     }
-    if (made->rows_count == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found no all-reduce by NCCL's own choice in the logs; expected "
-                            "some (of the harness: backend nccl, algorithm nccl-allreduce), or our "
-                            "own algorithms by another backend of the harness",
-                            request->command);
+    return AR_OK;
+}
+
+enum ar_status ar_measured_load(const struct ar_calibrate_request *request, struct ar_arena *arena,
+                                struct ar_measured **measured, struct ar_error *err)
+{
+    size_t runs = 0;
+    struct ar_measured *made = ar_arena_alloc(arena, 1, sizeof *made);
+    AR_TRY(check_paths(request, err));
+    if (made == NULL ||
+        (made->logs = ar_arena_alloc(arena, request->paths_count, sizeof *made->logs)) == NULL) {
+        return ar_error_no_memory(err, "the logs");
+    }
+    AR_TRY(load_logs(request, arena, made, &runs, err));
+    made->is_pair = request->pair != NULL || ar_log_is_pair(&made->logs[0]->runs[0]);
+    made->runs = ar_arena_alloc(arena, runs, sizeof *made->runs);
+    made->rows = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->rows);
+    made->own = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->own);
+    if (made->runs == NULL || made->rows == NULL || made->own == NULL) {
+        return ar_error_no_memory(err, "the measured rows");
     }
     *measured = made;
     return AR_OK;
+}
+
+enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
+                                const struct ar_cluster *cluster, struct ar_measured *measured,
+                                struct ar_error *err)
+{
+    measured->time = ar_measured_time_names[request->time];
+    for (size_t i = 0; i < request->paths_count; i++) {
+        AR_TRY(add_log(request, measured->logs[i], cluster, measured, err));
+    }
+    return measured->rows_count > 0
+               ? AR_OK
+               : ar_error_set(
+                     err, AR_BAD_DATA,
+                     "%s: found no all-reduce by NCCL's own choice in the logs; expected "
+                     "some (of the harness: backend nccl, algorithm nccl-allreduce), or our "
+                     "own algorithms by another backend of the harness",
+                     request->command);
 }
 
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes)

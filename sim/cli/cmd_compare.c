@@ -102,7 +102,8 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     }
     AR_TRY(load(options, &scenario, err));
     AR_TRY(log_options_parse(options, &scenario, &request, err));
-    AR_TRY(ar_measured_read(&request, scenario.cluster, arena, &measured, err));
+    AR_TRY(ar_measured_load(&request, arena, &measured, err));
+    AR_TRY(ar_measured_take(&request, scenario.cluster, measured, err));
     AR_TRY(ar_comparison_run(&request, measured, arena, &comparison, err));
     if (options->out != NULL) {
         AR_TRY(write_out(options, &scenario, &comparison, arena, err));

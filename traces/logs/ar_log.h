@@ -142,6 +142,14 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
 
 void ar_logs_destroy(struct ar_logs *logs);
 
+/** Whether a run is of messages between two ranks. */
+bool ar_log_is_pair(const struct ar_log *run);
+
+/** Refuses a run, or a line of it: `path:line: ` and the text, which says what was found and
+ * expected. */
+enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
+                             const char *format, ...) __attribute__((format(printf, 4, 5)));
+
 /** Checks that `run` can be compared with a model of `collective`: it is that collective, among a
  * known number of ranks above one, with right results, one datatype, and at least `sizes_min`
  * different sizes above zero. Otherwise AR_BAD_DATA with a line that says what is in the way. */

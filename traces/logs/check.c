@@ -7,7 +7,12 @@
 
 #include "ar_log.h"
 
-static enum ar_status refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
+bool ar_log_is_pair(const struct ar_log *run)
+{
+    return run->collective == AR_LOG_LATENCY || run->collective == AR_LOG_BANDWIDTH;
+}
+
+enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_error *err,
                              const char *format, ...)
 {
     char what[400];
@@ -15,7 +20,7 @@ static enum ar_status refuse(const struct ar_log *run, uint64_t line, struct ar_
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    return ar_error_set(err, AR_BAD_DATA, "%s:%" PRIu64 ": %s", run->path, line, what);
+    return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, line, what);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -49,16 +54,17 @@ static enum ar_status check_rows(const struct ar_log *run, struct ar_error *err)
         const struct ar_log_row *row = &run->rows[i];
         double wrong = fmax(row->out_of_place.wrong, row->in_place.wrong);
         if (wrong > 0) {
-            return refuse(run, row->line, err,
-                          "%.0f elements came out wrong; expected a run with right results", wrong);
+            return ar_log_refuse(run, row->line, err,
+                                 "%.0f elements came out wrong; expected a run with right results",
+                                 wrong);
         }
         if (strcmp(row->datatype, run->rows[0].datatype) != 0 ||
             strcmp(row->redop, run->rows[0].redop) != 0) {
-            return refuse(run, row->line, err,
-                          "%s %s in a table that begins with %s %s (line %" PRIu64
-                          "); expected one datatype and operation",
-                          row->datatype, row->redop, run->rows[0].datatype, run->rows[0].redop,
-                          run->rows[0].line);
+            return ar_log_refuse(run, row->line, err,
+                                 "%s %s in a table that begins with %s %s (line %" PRIu64
+                                 "); expected one datatype and operation",
+                                 row->datatype, row->redop, run->rows[0].datatype,
+                                 run->rows[0].redop, run->rows[0].line);
         }
     }
     return AR_OK;
@@ -69,28 +75,28 @@ static enum ar_status check_run(const struct ar_log *run, enum ar_log_collective
 {
     const char *wanted = ar_log_collective_name(collective);
     if (run->rows_count == 0) {
-        return refuse(run, run->first_line, err, "a run without rows; expected a table of %s",
-                      wanted);
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run without rows; expected a table of %s", wanted);
     }
     if (run->collective != collective) {
         const char *found = run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
                                 ? run->collective_name
                                 : ar_log_collective_name(run->collective);
-        return refuse(run, run->first_line, err, "a run of %s; expected %s", found, wanted);
+        return ar_log_refuse(run, run->first_line, err, "a run of %s; expected %s", found, wanted);
     }
     if (run->ranks == 0) {
-        return refuse(run, run->first_line, err,
-                      "the log does not say how many ranks took part; expected it to");
+        return ar_log_refuse(run, run->first_line, err,
+                             "the log does not say how many ranks took part; expected it to");
     }
     if (run->ranks == 1) {
-        return refuse(run, run->first_line, err,
-                      "a run of 1 rank communicates nothing; expected 2 or more (if several "
-                      "processes were started, nccl-tests was built without MPI=1)");
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run of 1 rank communicates nothing; expected 2 or more (if several "
+                             "processes were started, nccl-tests was built without MPI=1)");
     }
     if (run->out_of_bounds > 0) {
-        return refuse(run, run->last_line, err,
-                      "%" PRIu64 " values out of bounds; expected a run with right results",
-                      run->out_of_bounds);
+        return ar_log_refuse(run, run->last_line, err,
+                             "%" PRIu64 " values out of bounds; expected a run with right results",
+                             run->out_of_bounds);
     }
     return AR_OK;
 }
@@ -105,9 +111,9 @@ enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective col
         return ar_error_no_memory(err, run->path);
     }
     if (sizes_count < sizes_min) {
-        return refuse(run, run->first_line, err,
-                      "%zu different sizes above zero in %zu rows; expected at least %zu",
-                      sizes_count, run->rows_count, sizes_min);
+        return ar_log_refuse(run, run->first_line, err,
+                             "%zu different sizes above zero in %zu rows; expected at least %zu",
+                             sizes_count, run->rows_count, sizes_min);
     }
     return AR_OK;
 }

@@ -197,12 +197,12 @@ static enum ar_status contradiction(const struct ar_log *run, const struct ar_lo
     if (is_busbw) {
         snprintf(ranks, sizeof ranks, " on %" PRIu32 " ranks", run->ranks);
     }
-    return ar_error_set(
-        err, AR_BAD_DATA,
-        "%s:%" PRIu64 ": %s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
+    return ar_log_refuse(
+        run, row->line, err,
+        "%s %s is %.6g GB/s; expected %.6g GB/s, since the %s of "
         "%" PRIu64 " bytes%s takes %.6g us",
-        run->path, row->line, timing == &row->in_place ? "in-place" : "out-of-place",
-        is_busbw ? "busbw" : "algbw", (is_busbw ? timing->busbw_Bps : timing->algbw_Bps) / 1e9,
+        timing == &row->in_place ? "in-place" : "out-of-place", is_busbw ? "busbw" : "algbw",
+        (is_busbw ? timing->busbw_Bps : timing->algbw_Bps) / 1e9,
         factor * (double)row->payload_bytes / timing->time_s / 1e9,
         ar_log_collective_name(run->collective), row->payload_bytes, ranks, timing->time_s * 1e6);
 }

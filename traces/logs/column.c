@@ -59,16 +59,16 @@ void ar_log_table_add(struct ar_log_table *table, struct ar_log_columns columns,
     }
 }
 
-enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const char *path,
+enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const struct ar_log *run,
                                     uint64_t line, size_t words_count, struct ar_error *err)
 {
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": %zu columns; expected %zu as in the header (line %" PRIu64
-                        "); cut off, or mixed with other output",
-                        path, line, words_count, table->count, table->line);
+    return ar_log_refuse(run, line, err,
+                         "%zu columns; expected %zu as in the header (line %" PRIu64
+                         "); cut off, or mixed with other output",
+                         words_count, table->count, table->line);
 }
 
-enum ar_status ar_log_table_read(const struct ar_log_table *table, const char *path,
+enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct ar_log *run,
                                  const char *const *words, struct ar_log_row *row,
                                  struct ar_error *err)
 {
@@ -76,10 +76,9 @@ enum ar_status ar_log_table_read(const struct ar_log_table *table, const char *p
     for (size_t i = 0; i < table->count; i++) {
         const struct ar_log_column *column = table->columns[i];
         if (column != NULL && !ar_log_column_set(column, words[i], table->is_in_place[i], row)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": column \"%s\" is \"%s\"; expected %s", path,
-                                row->line, column->cell.name, ar_csv_show(words[i], shown),
-                                ar_column_expected(&column->cell, expected));
+            return ar_log_refuse(run, row->line, err, "column \"%s\" is \"%s\"; expected %s",
+                                 column->cell.name, ar_csv_show(words[i], shown),
+                                 ar_column_expected(&column->cell, expected));
         }
     }
     return AR_OK;

@@ -54,12 +54,12 @@ struct ar_log_table {
 void ar_log_table_add(struct ar_log_table *table, struct ar_log_columns columns, const char *name);
 
 /** Sets the fields of a row from the words of its line, at least as many as the table has. */
-enum ar_status ar_log_table_read(const struct ar_log_table *table, const char *path,
+enum ar_status ar_log_table_read(const struct ar_log_table *table, const struct ar_log *run,
                                  const char *const *words, struct ar_log_row *row,
                                  struct ar_error *err);
 
 /** Refuses a row that has another number of words. */
-enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const char *path,
+enum ar_status ar_log_table_cut_off(const struct ar_log_table *table, const struct ar_log *run,
                                     uint64_t line, size_t words_count, struct ar_error *err);
 
 #endif

@@ -66,9 +66,8 @@ static enum ar_status check_time(const struct ar_log *run, uint64_t line, const 
 {
     return isnan(time_s) || time_s > 0
                ? AR_OK
-               : ar_error_set(err, AR_BAD_DATA,
-                              "%s:%" PRIu64 ": %s time is %g us; expected a time above zero",
-                              run->path, line, which, time_s * 1e6);
+               : ar_log_refuse(run, line, err, "%s time is %g us; expected a time above zero",
+                               which, time_s * 1e6);
 }
 
 enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
@@ -77,10 +76,9 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
     AR_TRY(check_time(run, row->line, "out-of-place", row->out_of_place.time_s, err));
     AR_TRY(check_time(run, row->line, "in-place", row->in_place.time_s, err));
     if (isnan(row->out_of_place.time_s) && isnan(row->in_place.time_s)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": row without a time; expected an out-of-place or "
-                            "in-place time above zero",
-                            run->path, row->line);
+        return ar_log_refuse(
+            run, row->line, err,
+            "row without a time; expected an out-of-place or in-place time above zero");
     }
     struct ar_log_row *rows = ar_array_room(run->rows, run->rows_count, sizeof *rows);
     if (rows == NULL) {

@@ -144,7 +144,8 @@ static enum ar_status read_devices(struct reader *reader, const json_t *config)
             set_text(json_object_get(device, "device_info"), ar_logs_last(reader->logs)->gpu,
                      AR_LOG_TEXT);
         }
-        AR_TRY(ar_nccl_add_rank(reader->logs->path, &reader->run, number, &rank, reader->err));
+        AR_TRY(
+            ar_nccl_add_rank(ar_logs_last(reader->logs), &reader->run, number, &rank, reader->err));
     }
     return AR_OK;
 }

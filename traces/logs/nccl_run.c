@@ -7,22 +7,22 @@
 
 #include "collective.h"
 
-static enum ar_status claimed_twice(const char *path, uint64_t number,
+static enum ar_status claimed_twice(const struct ar_log *log, uint64_t number,
                                     const struct ar_nccl_rank *first,
                                     const struct ar_nccl_rank *second, struct ar_error *err)
 {
     if (first->pid == second->pid && strcmp(first->host, second->host) == 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": rank %" PRIu64 " is listed a second time (first on "
-                            "line %" PRIu64 "); expected every rank once",
-                            path, second->line, number, first->line);
+        return ar_log_refuse(log, second->line, err,
+                             "rank %" PRIu64 " is listed a second time (first on "
+                             "line %" PRIu64 "); expected every rank once",
+                             number, first->line);
     }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": process %" PRIu64 " on %s says it is rank %" PRIu64
-                        ", as process %" PRIu64 " on %s did (line %" PRIu64 "); expected one: each "
-                        "process ran alone, as nccl-tests does when built without MPI=1",
-                        path, second->line, second->pid, second->host, number, first->pid,
-                        first->host, first->line);
+    return ar_log_refuse(log, second->line, err,
+                         "process %" PRIu64 " on %s says it is rank %" PRIu64
+                         ", as process %" PRIu64 " on %s did (line %" PRIu64
+                         "); expected one: each "
+                         "process ran alone, as nccl-tests does when built without MPI=1",
+                         second->pid, second->host, number, first->pid, first->host, first->line);
 }
 
 /* Room for a rank; all that are not listed are zero. */
@@ -44,19 +44,18 @@ static bool make_room(struct ar_nccl_run *run, size_t number)
     return true;
 }
 
-enum ar_status ar_nccl_add_rank(const char *path, struct ar_nccl_run *run, uint64_t number,
+enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
                                 const struct ar_nccl_rank *rank, struct ar_error *err)
 {
     if (number >= AR_NCCL_RANKS_MAX) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": rank %" PRIu64 "; expected a rank below %d", path,
-                            rank->line, number, AR_NCCL_RANKS_MAX);
+        return ar_log_refuse(log, rank->line, err, "rank %" PRIu64 "; expected a rank below %d",
+                             number, AR_NCCL_RANKS_MAX);
     }
     if (!make_room(run, number)) {
-        return ar_error_no_memory(err, path);
+        return ar_error_no_memory(err, log->path);
     }
     if (run->ranks[number].line != 0) {
-        return claimed_twice(path, number, &run->ranks[number], rank, err);
+        return claimed_twice(log, number, &run->ranks[number], rank, err);
     }
     run->ranks[number] = *rank;
     run->ranks_count++;
@@ -65,7 +64,8 @@ enum ar_status ar_nccl_add_rank(const char *path, struct ar_nccl_run *run, uint6
 
 /* Ranks are numbered without gaps; of those that JSON lists, the first of each process, too. They
  * stand one after the other then. */
-static enum ar_status check_numbers(const char *path, struct ar_nccl_run *run, struct ar_error *err)
+static enum ar_status check_numbers(const struct ar_log *log, struct ar_nccl_run *run,
+                                    struct ar_error *err)
 {
     uint64_t stride = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t per_process = run->has_rank_of_process_only ? 1 : run->ranks_per_process;
@@ -77,18 +77,18 @@ static enum ar_status check_numbers(const char *path, struct ar_nccl_run *run, s
     for (size_t i = 0; i < run->ranks_count; i++) {
         uint64_t rank = i * stride;
         if (rank >= run->ranks_capacity || run->ranks[rank].line == 0) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s:%" PRIu64 ": rank %" PRIu64 " is missing among the %zu listed; "
-                                "expected the ranks from 0 on without a gap",
-                                path, line, rank, run->ranks_count);
+            return ar_log_refuse(log, line, err,
+                                 "rank %" PRIu64 " is missing among the %zu listed; "
+                                 "expected the ranks from 0 on without a gap",
+                                 rank, run->ranks_count);
         }
         run->ranks[i] = run->ranks[rank];
     }
     if (per_process > 0 && run->ranks_count % per_process != 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": %zu ranks are listed; expected a multiple of %" PRIu64
-                            ", nThread times nGpus",
-                            path, line, run->ranks_count, per_process);
+        return ar_log_refuse(log, line, err,
+                             "%zu ranks are listed; expected a multiple of %" PRIu64
+                             ", nThread times nGpus",
+                             run->ranks_count, per_process);
     }
     return AR_OK;
 }
@@ -102,7 +102,7 @@ static int compare_hosts(const void *a, const void *b)
 /* Ranks of the group of rank 0, which is the one that prints, and the hosts they are on. */
 static enum ar_status count_ranks(struct ar_nccl_run *run, struct ar_log *log, struct ar_error *err)
 {
-    AR_TRY(check_numbers(log->path, run, err));
+    AR_TRY(check_numbers(log, run, err));
     uint64_t group = run->ranks[0].group;
     uint64_t each = run->has_rank_of_process_only ? run->ranks_per_process : 1;
     uint64_t all = run->ranks_count * each;
@@ -117,10 +117,10 @@ static enum ar_status count_ranks(struct ar_nccl_run *run, struct ar_log *log, s
         }
     }
     if (run->nranks != 0 && run->nranks != log->ranks && run->nranks != all) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s:%" PRIu64 ": NCCL says nranks %" PRIu64 "; expected %" PRIu32
-                            ", the ranks that nccl-tests lists",
-                            log->path, run->nranks_line, run->nranks, log->ranks);
+        return ar_log_refuse(log, run->nranks_line, err,
+                             "NCCL says nranks %" PRIu64 "; expected %" PRIu32
+                             ", the ranks that nccl-tests lists",
+                             run->nranks, log->ranks);
     }
     return AR_OK;
 }

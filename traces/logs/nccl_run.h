@@ -29,7 +29,7 @@ struct ar_nccl_run {
 
 /** Adds a rank. Two processes that both say they are the same rank are an error: without MPI every
  * process of nccl-tests is rank 0 of its own. */
-enum ar_status ar_nccl_add_rank(const char *path, struct ar_nccl_run *run, uint64_t number,
+enum ar_status ar_nccl_add_rank(const struct ar_log *log, struct ar_nccl_run *run, uint64_t number,
                                 const struct ar_nccl_rank *rank, struct ar_error *err);
 
 /** Counts ranks and hosts, finds the collective if it is not named, checks the bandwidths. */

@@ -72,8 +72,8 @@ static struct ar_log *log_of(const struct ar_nccl_text *text)
 static enum ar_status check_row_is_whole(const struct ar_nccl_text *text, struct ar_error *err)
 {
     return text->words_count == 0 ? AR_OK
-                                  : ar_log_table_cut_off(&text->table, text->logs->path,
-                                                         text->row_line, text->words_count, err);
+                                  : ar_log_table_cut_off(&text->table, log_of(text), text->row_line,
+                                                         text->words_count, err);
 }
 
 /* A table that ends without closing lines before its largest size. */
@@ -91,12 +91,12 @@ static enum ar_status check_not_cut_off(const struct ar_nccl_text *text, bool is
     if (next_bytes <= size_bytes || next_bytes > (double)sweep->max_bytes) {
         return AR_OK;
     }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s:%" PRIu64 ": the table ends at %" PRIu64 " bytes without its closing "
-                        "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
-                        log->path, last->line, last->payload_bytes, sweep->max_bytes, sweep->line,
-                        is_followed ? "cut off, or several processes without MPI at once"
-                                    : "cut off");
+    return ar_log_refuse(log, last->line, err,
+                         "the table ends at %" PRIu64 " bytes without its closing "
+                         "lines; expected sizes up to %" PRIu64 " (line %" PRIu64 "): %s",
+                         last->payload_bytes, sweep->max_bytes, sweep->line,
+                         is_followed ? "cut off, or several processes without MPI at once"
+                                     : "cut off");
 }
 
 enum ar_status ar_nccl_text_end(struct ar_nccl_text *text, bool is_followed, struct ar_error *err)
@@ -193,7 +193,7 @@ static enum ar_status take_head(struct ar_nccl_text *text, char *line, uint64_t 
         if (rank_number == 0) {
             ar_copy_text(log_of(text)->gpu, AR_LOG_TEXT, gpu);
         }
-        return ar_nccl_add_rank(text->logs->path, &text->run, rank_number, &rank, err);
+        return ar_nccl_add_rank(log_of(text), &text->run, rank_number, &rank, err);
     } else {
         *is_taken = false;
     }
@@ -322,7 +322,7 @@ static enum ar_status take_row(struct ar_nccl_text *text, char *line, char *glue
     }
     struct ar_log_row row = ar_log_empty_row(text->row_line);
     text->words_count = 0;
-    AR_TRY(ar_log_table_read(&text->table, text->logs->path, text->words, &row, err));
+    AR_TRY(ar_log_table_read(&text->table, log_of(text), text->words, &row, err));
     return ar_log_add_row(log_of(text), &row, err);
 }
 

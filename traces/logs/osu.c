@@ -92,9 +92,9 @@ static enum ar_status take_row(struct ar_osu_text *text, const char *const *word
     struct ar_log_row row = ar_log_empty_row(number);
     struct ar_log_timing *timing = &row.out_of_place;
     if (count != text->table.count) {
-        return ar_log_table_cut_off(&text->table, log->path, number, count, err);
+        return ar_log_table_cut_off(&text->table, log, number, count, err);
     }
-    AR_TRY(ar_log_table_read(&text->table, log->path, words, &row, err));
+    AR_TRY(ar_log_table_read(&text->table, log, words, &row, err));
     if (isnan(timing->time_s) && !isnan(timing->algbw_Bps)) { /* a message's share of the time */
         timing->time_s = timing->algbw_Bps > 0 ? (double)row.payload_bytes / timing->algbw_Bps : 0;
     }
