@@ -84,11 +84,9 @@ static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log 
               : time == AR_TIME_OUT_OF_PLACE ? out_s
                                              : (in_s + out_s) / 2;
     if (!(*time_s > 0) || !isfinite(*time_s)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%.200s:%" PRIu64
-                            ": found no time for --time %s; expected one in every "
-                            "row",
-                            run->path, row->line, ar_measured_time_names[time]);
+        return ar_log_refuse(run, row->line, err,
+                             "found no time for --time %s; expected one in every row",
+                             ar_measured_time_names[time]);
     }
     return AR_OK;
 }

@@ -5,10 +5,6 @@
 #include <string.h>
 
 #include "ar_measured.h"
-#include "ar_text.h"
-#include "ar_units.h"
-
-enum { WHERE_SIZE = 240 };
 
 static const struct ar_algorithm *find_algorithm(const char *name)
 {
@@ -34,61 +30,46 @@ uint32_t measured_own_window(const struct ar_logs *logs)
     return window <= AR_WINDOW_MAX ? (uint32_t)window : 0;
 }
 
-static enum ar_status find_shape(const char *where, const struct ar_log *run, uint32_t gpus,
+static enum ar_status find_shape(const struct ar_log *run, uint32_t gpus,
                                  const struct ar_algorithm *algorithm, struct ar_shape *shape,
                                  struct ar_error *err)
 {
+    struct ar_error why;
     if (run->shape[0] == '\0') {
         *shape = ar_algorithm_default_shape(algorithm, run->ranks, gpus);
         return AR_OK;
     }
-    if (ar_shape_parse(where, run->shape, shape, err) != AR_OK) {
-        return err->status = AR_BAD_DATA;
+    if (ar_shape_parse("shape", run->shape, shape, &why) != AR_OK) {
+        return ar_log_refuse(run, run->first_line, err, "%s", why.text);
     }
-    if (ar_shape_ranks(shape) != run->ranks) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32,
-                            where, run->shape, run->ranks, run->ranks);
-    }
-    return AR_OK;
+    return ar_shape_ranks(shape) == run->ranks
+               ? AR_OK
+               : ar_log_refuse(run, run->first_line, err,
+                               "found shape %.40s of %" PRIu32 " ranks; expected X*Y = %" PRIu32,
+                               run->shape, run->ranks, run->ranks);
 }
 
-static enum ar_status check_elements(const char *where, const struct ar_log *run,
-                                     uint32_t *element_bytes, struct ar_error *err)
+static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *element_bytes,
+                                         struct ar_error *err)
 {
-    *element_bytes = 4;
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
         uint64_t bytes = row->count > 0 ? row->payload_bytes / row->count : *element_bytes;
         if ((bytes != 2 && bytes != 4) || (i > 0 && bytes != *element_bytes)) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%s: found elements of %" PRIu64 " bytes; expected 2 or 4, the "
-                                "same in all rows of a run",
-                                where, bytes);
+            return ar_log_refuse(run, row->line, err,
+                                 "found elements of %" PRIu64 " bytes; expected 2 or 4, the same "
+                                 "in all rows of a run",
+                                 bytes);
         }
         *element_bytes = (uint32_t)bytes;
     }
     return AR_OK;
 }
 
-/* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
-static enum ar_status check_nodes(const char *where, const struct ar_log *run, uint32_t gpus,
-                                  struct ar_error *err)
-{
-    if (run->nodes == 1 || run->ranks / run->nodes == gpus) {
-        return AR_OK;
-    }
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s: found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
-                        " GPUs; expected full nodes (--set gpus_per_node=%" PRIu32 "?)",
-                        where, run->ranks, run->nodes, gpus, run->ranks / run->nodes);
-}
-
 enum ar_status measured_own_collective(const struct ar_log *run, uint32_t window,
                                        const struct ar_cluster *cluster,
                                        struct ar_collective *collective, struct ar_error *err)
 {
-    char where[WHERE_SIZE];
     struct ar_error why;
     uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
     struct ar_collective made = {.cluster = cluster,
@@ -96,13 +77,19 @@ enum ar_status measured_own_collective(const struct ar_log *run, uint32_t window
                                  .algorithm = find_algorithm(run->algorithm),
                                  .channels = run->channels,
                                  .window = window,
+                                 .element_bytes = 4,
                                  .has_plain_orders = true}; /* the harness knows no cluster */
-    snprintf(where, sizeof where, "%.200s:%" PRIu64, run->path, run->first_line);
-    AR_TRY(check_nodes(where, run, gpus, err));
-    AR_TRY(find_shape(where, run, gpus, made.algorithm, &made.shape, err));
-    AR_TRY(check_elements(where, run, &made.element_bytes, err));
+    /* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
+    if (run->nodes > 1 && run->ranks / run->nodes != gpus) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "found %" PRIu32 " ranks on %" PRIu32 " nodes of %" PRIu32
+                             " GPUs; expected full nodes (--set gpus_per_node=%" PRIu32 "?)",
+                             run->ranks, run->nodes, gpus, run->ranks / run->nodes);
+    }
+    AR_TRY(find_shape(run, gpus, made.algorithm, &made.shape, err));
+    AR_TRY(find_element_bytes(run, &made.element_bytes, err));
     if (ar_collective_check(&made, &why) != AR_OK) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: %.300s", where, why.text);
+        return ar_log_refuse(run, run->first_line, err, "%s", why.text);
     }
     *collective = made;
     return AR_OK;
