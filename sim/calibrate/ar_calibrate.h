@@ -10,10 +10,10 @@
 #include "ar_scenario.h"
 
 /** Which of the times of a measured row is taken. */
-enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN, AR_TIMES_COUNT };
+enum ar_measured_time { AR_TIME_OUT_OF_PLACE, AR_TIME_IN_PLACE, AR_TIME_MEAN };
 
-/** `out-of-place`, `in-place` or `mean`. */
-extern const char *const ar_measured_time_names[AR_TIMES_COUNT];
+/** `out-of-place`, `in-place` and `mean`; NULL ends them. */
+extern const char *const ar_measured_time_names[];
 
 /** What a fit or a comparison is asked for. All texts and lists are the caller's. */
 struct ar_calibrate_request {

@@ -1,24 +1,83 @@
 /** \file ar_comparison.h
- * Predictions beside measured rows: what `compare` prints and draws.
+ * Predictions beside measured rows, and their errors: |predicted / measured - 1|, summed up by what
+ * was fitted and by node count. What `compare` prints and draws, and `calibrate` quotes.
  */
 #ifndef AR_COMPARISON_H
 #define AR_COMPARISON_H
 
-#include "ar_compared.h"
+#include "ar_arena.h"
+#include "ar_library_table.h"
+#include "ar_measured.h"
+#include "ar_record.h"
+
+/** What a row was to the fit that predicts it. */
+enum ar_compared_set {
+    AR_COMPARED_FITTED,   /**< fitted: says how well the model describes, not how it predicts */
+    AR_COMPARED_HELD_OUT, /**< not fitted */
+    AR_COMPARED_FOLD,     /**< of cross-validation: not fitted by the fit that predicts it */
+    AR_COMPARED_SETS
+};
+
+/** A measured all-reduce and what is predicted for it, as it is written. */
+struct ar_compared {
+    struct ar_library_row row;
+    enum ar_compared_set set;
+    ar_cell_string choice; /**< `ring/simple`, `torus2d 4x2` */
+    ar_cell_number predicted_s, error_frac;
+    ar_cell_number low_s, high_s;               /**< of the 95 % band; NAN: none */
+    ar_cell_number tuning_s, tuning_error_frac; /**< by NCCL's own constants; NAN: its rates are
+                                                     not known */
+};
+
+/** A row beside its prediction and, unless `reference` is NULL, NCCL's own constants. `choice` lies
+ * where it stays. */
+struct ar_compared ar_compared_make(const struct ar_library_row *row, enum ar_compared_set set,
+                                    const char *choice,
+                                    const struct ar_library_prediction *prediction,
+                                    const struct ar_tuning *reference);
+
+/** What a row of our own algorithms ran, `torus2d 4x2`; the arena's. */
+const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena);
+
+/** The errors of some rows, as they are written. */
+struct ar_compared_error {
+    enum ar_compared_set set;
+    ar_cell_count nodes; /**< or GPUs; AR_NO_COUNT: all counts */
+    struct ar_library_error model;
+    struct ar_library_error tuning; /**< NCCL's own constants on the same rows; NAN: none */
+};
 
 struct ar_comparison {
-    struct ar_compared *rows; /**< in order of nodes, GPUs and payload */
+    struct ar_compared *rows;
     size_t rows_count;
-    struct ar_compared_errors errors;
+    struct ar_compared_error *errors;
+    size_t errors_count;
+    bool is_by_gpus; /**< counts of errors are of GPUs, else of nodes */
 };
+
+/** An empty comparison with room for `capacity` rows, the arena's. */
+enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
+                                   struct ar_comparison *comparison, struct ar_error *err);
+
+/** Sums up the errors of the rows: for every set that has some all of it, then each count. */
+enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,
+                                 struct ar_comparison *comparison, struct ar_error *err);
+
+/** The median error of all rows that were held out; NAN if none was. */
+double ar_comparison_held_out(const struct ar_comparison *comparison);
+
+/** A line of errors as a sentence for a comment (`8 nodes held out, 24 rows: median 4.0 %, ...`).
+ */
+char *ar_comparison_text(const struct ar_comparison *comparison, size_t line,
+                         struct ar_arena *arena);
 
 /** NCCL's own constants that predictions stand beside: of the release of the scenario, of its
  * cluster or of the table; NULL: not known. */
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario);
 
 /** Predicts every measured row by the engine and, of rows that do not say their own, the algorithm
- * of the request's scenario; what is made is the arena's. AR_USAGE for keys that the rows do not
- * take, AR_BAD_DATA for rows that the engine cannot run. */
+ * of the request's scenario; rows are in order of nodes, GPUs and payload, and the arena's.
+ * AR_USAGE for keys that the rows do not take, AR_BAD_DATA for rows that the engine cannot run. */
 enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
@@ -26,6 +85,16 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
 /** Writes the rows and their errors; of CSV the rows alone. */
 enum ar_status ar_comparison_write(FILE *file, enum ar_format format,
                                    const struct ar_comparison *comparison, struct ar_error *err);
+
+/** Writes the errors; JSON is an array without a newline behind it. */
+enum ar_status ar_comparison_write_errors(FILE *file, enum ar_format format,
+                                          const struct ar_comparison *comparison,
+                                          struct ar_error *err);
+
+/** The columns of an ar_compared_error that begins at `offset` of a record. */
+enum { AR_COMPARED_ERROR_COLUMNS = 12 };
+void ar_compared_error_columns(bool is_by_gpus, size_t offset,
+                               struct ar_column columns[AR_COMPARED_ERROR_COLUMNS]);
 
 /** Writes `directory`/compare.csv and accuracy.csv. */
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,

@@ -11,9 +11,10 @@
 #define FACTOR_NOTED   10   /* of a number and its prior */
 #define RESIDUAL_NOTED 0.5
 
-const char *const ar_measured_time_names[AR_TIMES_COUNT] = {[AR_TIME_OUT_OF_PLACE] = "out-of-place",
-                                                            [AR_TIME_IN_PLACE] = "in-place",
-                                                            [AR_TIME_MEAN] = "mean"};
+const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-place",
+                                              [AR_TIME_IN_PLACE] = "in-place",
+                                              [AR_TIME_MEAN] = "mean",
+                                              NULL};
 
 /* --- what is fitted ----------------------------------------------------------------------- */
 
@@ -78,7 +79,7 @@ enum ar_compared_set calibration_set(const struct calibration *calibration,
 static void note_doubts(const struct calibration *calibration, FILE *notes)
 {
     const struct parameter *farthest = NULL;
-    double held_out_frac = ar_compared_held_out(&calibration->errors);
+    double held_out_frac = ar_comparison_held_out(&calibration->compared);
     double away = log(FACTOR_NOTED);
     if (calibration->residual_frac > RESIDUAL_NOTED) {
         ar_note(notes,

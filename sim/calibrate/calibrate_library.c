@@ -66,7 +66,7 @@ static void compare(struct calibration *calibration, const struct ar_library *li
                     const struct ar_library_row *row, enum ar_compared_set set)
 {
     struct ar_library_prediction prediction = ar_library_predict(library, AR_CALLS_ANY, &row->run);
-    calibration->compared[calibration->compared_count++] = ar_compared_make(
+    calibration->compared.rows[calibration->compared.rows_count++] = ar_compared_make(
         row, set, ar_choices[prediction.choice].name, &prediction, &library->tuning);
 }
 
@@ -180,11 +180,10 @@ enum ar_status calibrate_library(const struct ar_calibrate_request *request,
     struct ar_tuning tuning;
     struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
     calibration->table = table;
-    calibration->compared =
-        ar_arena_alloc(arena, 2 * measured->rows_count + 1, sizeof *calibration->compared);
-    if (table == NULL || calibration->compared == NULL) {
-        return ar_error_no_memory(err, "the compared rows");
+    if (table == NULL) {
+        return ar_error_no_memory(err, "a fit");
     }
+    AR_TRY(ar_comparison_begin(2 * measured->rows_count, arena, &calibration->compared, err));
     AR_TRY(find_tuning(request, cluster, &tuning, err));
     AR_TRY(calibration_split(request, calibration, err));
     table->fitted = calibration->fitted;
@@ -199,6 +198,5 @@ enum ar_status calibrate_library(const struct ar_calibrate_request *request,
     if (request->folds) {
         AR_TRY(compare_folds(&tuning, arena, calibration, err));
     }
-    return ar_compared_sum(calibration->compared, calibration->compared_count, measured, arena,
-                           &calibration->errors, err);
+    return ar_comparison_sum(measured, arena, &calibration->compared, err);
 }

@@ -88,21 +88,20 @@ static enum ar_status compare_all(const struct ar_cluster *cluster, struct ar_ar
     const struct ar_measured *measured = calibration->measured;
     size_t count = measured->rows_count;
     double *times_s = ar_arena_alloc(arena, count + 1, sizeof *times_s);
-    calibration->compared = ar_arena_alloc(arena, count + 1, sizeof *calibration->compared);
-    if (times_s == NULL || calibration->compared == NULL) {
+    if (times_s == NULL) {
         return ar_error_no_memory(err, "the compared rows");
     }
+    AR_TRY(ar_comparison_begin(count, arena, &calibration->compared, err));
     AR_TRY(ar_link_predict(cluster, measured->own, count, times_s, err));
     for (size_t i = 0; i < count; i++) {
         const struct ar_library_row *row = &measured->rows[i];
         struct ar_library_prediction prediction = {
             .time_s = times_s[i], .low_s = NAN, .high_s = NAN};
-        calibration->compared[calibration->compared_count++] = ar_compared_make(
+        calibration->compared.rows[calibration->compared.rows_count++] = ar_compared_make(
             row, calibration_set(calibration, &row->run),
             ar_compared_own(&measured->own[i].collective, arena), &prediction, NULL);
     }
-    return ar_compared_sum(calibration->compared, count, measured, arena, &calibration->errors,
-                           err);
+    return ar_comparison_sum(measured, arena, &calibration->compared, err);
 }
 
 enum ar_status calibrate_links(const struct ar_calibrate_request *request,

@@ -4,7 +4,7 @@
 #ifndef AR_CALIBRATION_H
 #define AR_CALIBRATION_H
 
-#include "ar_compared.h"
+#include "ar_comparison.h"
 
 /** A number that was fitted. */
 struct parameter {
@@ -33,9 +33,7 @@ struct calibration {
     size_t parameters_count;
     struct ar_library_nodes fitted; /**< counts of nodes or GPUs; empty: rows of pairs */
     struct ar_library_nodes held_out;
-    struct ar_compared *compared; /**< every measured row, then every row again by its fold */
-    size_t compared_count;
-    struct ar_compared_errors errors;
+    struct ar_comparison compared; /**< every measured row, then every row again by its fold */
 };
 
 /** Splits the counts of the rows (ar_measured_groups()) as the request says. By default the largest

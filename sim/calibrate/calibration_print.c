@@ -47,7 +47,7 @@ static enum ar_status print_csv(const struct calibration *calibration, struct ar
     struct ar_records records;
     memcpy(list, columns, STATE * sizeof *columns);
     memcpy(list + STATE, columns + STATE + 1, (PARAMETER_COLUMNS - STATE - 1) * sizeof *columns);
-    ar_compared_error_columns(calibration->errors.is_by_gpus, offsetof(struct csv_line, error),
+    ar_compared_error_columns(calibration->compared.is_by_gpus, offsetof(struct csv_line, error),
                               errors);
     ar_record_clear(AR_COLUMNS(list), &empty);
     ar_records_begin(&records, stdout, AR_FORMAT_CSV, AR_COLUMNS(list));
@@ -55,9 +55,9 @@ static enum ar_status print_csv(const struct calibration *calibration, struct ar
         struct csv_line line = {.parameter = calibration->parameters[i], .error = empty.error};
         ar_records_add(&records, &line);
     }
-    for (size_t i = 0; i < calibration->errors.count; i++) {
+    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
         struct csv_line line = {.parameter = empty.parameter,
-                                .error = calibration->errors.lines[i]};
+                                .error = calibration->compared.errors[i]};
         line.parameter.kind = "accuracy";
         ar_records_add(&records, &line);
     }
@@ -96,7 +96,7 @@ static enum ar_status print_json(const struct calibration *calibration, struct a
     ar_json_array(stdout, AR_COLUMNS(list), calibration->parameters, calibration->parameters_count,
                   sizeof *calibration->parameters);
     printf(",\n  \"accuracy\": ");
-    AR_TRY(ar_compared_write(stdout, AR_FORMAT_JSON, &calibration->errors, err));
+    AR_TRY(ar_comparison_write_errors(stdout, AR_FORMAT_JSON, &calibration->compared, err));
     printf("\n}\n");
     return AR_OK;
 }
@@ -114,9 +114,9 @@ enum ar_status calibration_print(const struct calibration *calibration, enum ar_
            calibration->rows_count, calibration->residual_frac * 100);
     AR_TRY(ar_records_write(stdout, format, AR_COLUMNS(table_columns), calibration->parameters,
                             calibration->parameters_count, sizeof *calibration->parameters, err));
-    if (calibration->errors.count > 0) {
+    if (calibration->compared.errors_count > 0) {
         printf("\n");
-        return ar_compared_write(stdout, format, &calibration->errors, err);
+        return ar_comparison_write_errors(stdout, format, &calibration->compared, err);
     }
     return AR_OK;
 }

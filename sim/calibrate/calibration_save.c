@@ -92,8 +92,8 @@ static enum ar_status make_comments(const struct calibration *calibration, const
     const struct ar_measured *measured = calibration->measured;
     const char *unit = ar_measured_is_by_gpus(measured) ? "GPU counts" : "nodes";
     char text[COMMENT_SIZE / 2];
-    size_t capacity =
-        measured->runs_count + calibration->errors.count + calibration->parameters_count + 16;
+    size_t capacity = measured->runs_count + calibration->compared.errors_count +
+                      calibration->parameters_count + 16;
     *comments = (struct comments){
         .arena = arena, .lines = ar_arena_alloc(arena, capacity, sizeof *comments->lines)};
     if (comments->lines == NULL) {
@@ -107,8 +107,8 @@ static enum ar_status make_comments(const struct calibration *calibration, const
         comment(comments, "%s held out: %s", unit, counts_text(&calibration->held_out, ", ", text));
     }
     comment(comments, "residual of the fitted rows: %.1f %%", calibration->residual_frac * 100);
-    for (size_t i = 0; i < calibration->errors.count; i++) {
-        const char *line = ar_compared_text(&calibration->errors, i, arena);
+    for (size_t i = 0; i < calibration->compared.errors_count; i++) {
+        const char *line = ar_comparison_text(&calibration->compared, i, arena);
         comment(comments, "error, %s", line != NULL ? line : "");
     }
     for (size_t i = 0; i < calibration->parameters_count; i++) {
@@ -189,7 +189,7 @@ static enum ar_status set_links(const struct calibration *calibration, struct ar
     char counts[COMMENT_SIZE / 2];
     char text[COMMENT_SIZE];
     if (calibration->fitted.count > 0) {
-        snprintf(text, sizeof text, "%s %s", calibration->errors.is_by_gpus ? "gpus" : "nodes",
+        snprintf(text, sizeof text, "%s %s", calibration->compared.is_by_gpus ? "gpus" : "nodes",
                  counts_text(&calibration->fitted, " ", counts));
         AR_TRY(ar_topo_set(topo, "links.fitted", text, AT_THE_HEAD, err));
     }

@@ -177,20 +177,15 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
                                  struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
-    struct ar_comparison made = {.rows_count = measured->rows_count};
     AR_TRY(measured->is_own ? check_own(scenario, err) : check_library(scenario, err));
-    made.rows = ar_arena_alloc(arena, made.rows_count + 1, sizeof *made.rows);
-    if (made.rows == NULL) {
-        return ar_error_no_memory(err, "the compared rows");
-    }
-    for (size_t i = 0; i < made.rows_count; i++) {
+    AR_TRY(ar_comparison_begin(measured->rows_count, arena, comparison, err));
+    for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_library_row *row = &measured->rows[i];
+        struct ar_compared *compared = &comparison->rows[comparison->rows_count++];
         AR_TRY(measured->is_own
-                   ? compare_own(scenario, &measured->own[i], row, arena, &made.rows[i], err)
-                   : compare_row(scenario, row, &made.rows[i], err));
+                   ? compare_own(scenario, &measured->own[i], row, arena, compared, err)
+                   : compare_row(scenario, row, compared, err));
     }
-    qsort(made.rows, made.rows_count, sizeof *made.rows, compare_order);
-    AR_TRY(ar_compared_sum(made.rows, made.rows_count, measured, arena, &made.errors, err));
-    *comparison = made;
-    return AR_OK;
+    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
+    return ar_comparison_sum(measured, arena, comparison, err);
 }

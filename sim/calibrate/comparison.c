@@ -1,0 +1,266 @@
+#include "ar_comparison.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_output.h"
+
+enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
+                                   struct ar_comparison *comparison, struct ar_error *err)
+{
+    *comparison = (struct ar_comparison){
+        .rows = ar_arena_alloc(arena, capacity + 1, sizeof *comparison->rows)};
+    return comparison->rows != NULL ? AR_OK : ar_error_no_memory(err, "the compared rows");
+}
+
+struct ar_compared ar_compared_make(const struct ar_library_row *row, enum ar_compared_set set,
+                                    const char *choice,
+                                    const struct ar_library_prediction *prediction,
+                                    const struct ar_tuning *reference)
+{
+    bool has_rate = reference != NULL && (row->run.nodes == 1 || reference->net_bus_Bps > 0);
+    double tuning_s = has_rate ? ar_tuning_predict(reference, AR_CALLS_ANY, &row->run).time_s : NAN;
+    return (struct ar_compared){.row = *row,
+                                .set = set,
+                                .choice = choice,
+                                .predicted_s = prediction->time_s,
+                                .error_frac = prediction->time_s / row->time_s - 1,
+                                .low_s = prediction->low_s,
+                                .high_s = prediction->high_s,
+                                .tuning_s = tuning_s,
+                                .tuning_error_frac = tuning_s / row->time_s - 1};
+}
+
+const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena)
+{
+    char shape[AR_SHAPE_TEXT];
+    return ar_arena_format(arena, "%s %s", collective->algorithm->name,
+                           ar_shape_format(&collective->shape, shape));
+}
+
+/* --- errors ------------------------------------------------------------------------------- */
+
+static bool is_inside(const struct ar_compared *compared)
+{
+    return compared->row.time_s >= compared->low_s && compared->row.time_s <= compared->high_s;
+}
+
+/* Whether a row belongs to a line of errors. */
+static bool is_of(const struct ar_compared *compared, const struct ar_compared_error *line,
+                  const struct ar_measured *measured)
+{
+    return compared->set == line->set &&
+           (line->nodes == AR_NO_COUNT ||
+            line->nodes == ar_measured_group(measured, &compared->row.run));
+}
+
+/* Sums up the rows of a line. `errors` has room for all rows. */
+static void sum_line(const struct ar_comparison *comparison, const struct ar_measured *measured,
+                     double *errors, struct ar_compared_error *line)
+{
+    const struct ar_compared *rows = comparison->rows;
+    size_t rows_count = comparison->rows_count;
+    size_t covered = 0;
+    size_t count = 0;
+    bool has_bands = true;
+    for (size_t i = 0; i < rows_count; i++) {
+        if (is_of(&rows[i], line, measured)) {
+            errors[count++] = fabs(rows[i].error_frac);
+            covered += is_inside(&rows[i]);
+            has_bands = has_bands && isfinite(rows[i].low_s);
+        }
+    }
+    line->model = ar_library_error_of(errors, count, covered);
+    if (!has_bands) {
+        line->model.covered_frac = NAN;
+    }
+    count = 0;
+    for (size_t i = 0; i < rows_count; i++) {
+        if (is_of(&rows[i], line, measured) && isfinite(rows[i].tuning_s)) {
+            errors[count++] = fabs(rows[i].tuning_error_frac);
+        }
+    }
+    line->tuning = ar_library_error_of(errors, count, 0);
+}
+
+enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,
+                                 struct ar_comparison *comparison, struct ar_error *err)
+{
+    const struct ar_library_nodes *counts = ar_measured_groups(measured);
+    double *values = ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *values);
+    comparison->is_by_gpus = ar_measured_is_by_gpus(measured);
+    comparison->errors =
+        ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
+    if (values == NULL || comparison->errors == NULL) {
+        return ar_error_no_memory(err, "the errors of predictions");
+    }
+    for (int set = 0; set < AR_COMPARED_SETS; set++) {
+        for (size_t i = 0; i <= counts->count; i++) {
+            struct ar_compared_error *line = &comparison->errors[comparison->errors_count];
+            line->set = (enum ar_compared_set)set;
+            line->nodes = i == 0 ? AR_NO_COUNT : counts->counts[i - 1];
+            sum_line(comparison, measured, values, line);
+            comparison->errors_count += line->model.count > 0;
+        }
+    }
+    return AR_OK;
+}
+
+double ar_comparison_held_out(const struct ar_comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->errors_count; i++) {
+        const struct ar_compared_error *line = &comparison->errors[i];
+        if (line->set == AR_COMPARED_HELD_OUT && line->nodes == AR_NO_COUNT) {
+            return line->model.median_frac;
+        }
+    }
+    return NAN;
+}
+
+char *ar_comparison_text(const struct ar_comparison *comparison, size_t index,
+                         struct ar_arena *arena)
+{
+    static const char *const verbs[] = {[AR_COMPARED_FITTED] = "fitted",
+                                        [AR_COMPARED_HELD_OUT] = "held out",
+                                        [AR_COMPARED_FOLD] = "held out in turn"};
+    const struct ar_compared_error *line = &comparison->errors[index];
+    const char *unit = comparison->is_by_gpus ? "GPU" : "node";
+    char nodes[32];
+    char tuning[96] = "";
+    if (line->nodes == AR_NO_COUNT) {
+        snprintf(nodes, sizeof nodes, "all %s counts", unit);
+    } else {
+        snprintf(nodes, sizeof nodes, "%" PRIu64 " %s%s", line->nodes, unit,
+                 line->nodes == 1 ? "" : "s");
+    }
+    if (line->tuning.count > 0) {
+        snprintf(tuning, sizeof tuning, "; NCCL's own constants: %.1f, %.1f, %.1f %%",
+                 line->tuning.median_frac * 100, line->tuning.mean_frac * 100,
+                 line->tuning.p95_frac * 100);
+    }
+    return ar_arena_format(
+        arena, "%s %s, %zu rows: median %.1f %%, mean %.1f %%, 95th percentile %.1f %%%s", nodes,
+        verbs[line->set], line->model.count, line->model.median_frac * 100,
+        line->model.mean_frac * 100, line->model.p95_frac * 100, tuning);
+}
+
+/* --- as records --------------------------------------------------------------------------- */
+
+static const char *const set_names[] = {[AR_COMPARED_FITTED] = "fitted",
+                                        [AR_COMPARED_HELD_OUT] = "held-out",
+                                        [AR_COMPARED_FOLD] = "fold",
+                                        [AR_COMPARED_SETS] = NULL};
+
+#define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_compared, field, name, __VA_ARGS__)
+#define ERROR(kind, field, name, ...)                                                              \
+    AR_COLUMN(kind, struct ar_compared_error, field, name, __VA_ARGS__)
+#define MICROSECONDS(title) .heading = title "\n(us)", .factor = 1e6, .decimals = 2
+#define SIGNED_PERCENT      .heading = "error\n(%)", .factor = 100, .decimals = 1, .is_signed = true
+#define PERCENT(title)      .heading = title, .factor = 100, .decimals = 2
+
+static const struct ar_column row_columns[] = {
+    ROW(count, row.run.nodes, "nodes", "of the run", .heading = "nodes"),
+    ROW(count, row.run.ranks, "gpus", "of the run", .heading = "gpus"),
+    ROW(string, choice, "choice", "algorithm and protocol", .heading = "choice"),
+    ROW(choice, set, "set", "what the row was to the fit", .heading = "rows", .names = set_names),
+    ROW(number, row.run.bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
+    ROW(number, row.time_s, "measured_s", "time", MICROSECONDS("measured")),
+    ROW(number, predicted_s, "predicted_s", "time", MICROSECONDS("predicted")),
+    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .is_rare = true),
+    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .is_rare = true),
+    ROW(number, error_frac, "error_frac", "predicted / measured - 1", SIGNED_PERCENT),
+    ROW(number, tuning_s, "tuning_s", "by NCCL's own constants", MICROSECONDS("NCCL's own"),
+        .is_rare = true),
+    ROW(number, tuning_error_frac, "tuning_error_frac", "of them", SIGNED_PERCENT, .is_rare = true),
+};
+
+static const struct ar_column error_columns[AR_COMPARED_ERROR_COLUMNS] = {
+    ERROR(choice, set, "set", "what the rows were to the fit", .heading = "rows",
+          .names = set_names),
+    ERROR(count, nodes, "nodes", "count of the rows; all if empty", .heading = "nodes"),
+    ERROR(count, model.count, "rows", "how many", .heading = "count"),
+    ERROR(number, model.median_frac, "median_frac", "of |predicted / measured - 1|",
+          PERCENT("error, median\n(%)")),
+    ERROR(number, model.mean_frac, "mean_frac", "of the same", PERCENT("mean\n(%)")),
+    ERROR(number, model.p95_frac, "p95_frac", "95th percentile", PERCENT("95th %\n(%)")),
+    ERROR(number, model.worst_frac, "worst_frac", "largest", PERCENT("worst\n(%)")),
+    ERROR(number, model.covered_frac, "covered_frac", "rows within their 95 % band",
+          .heading = "inside band\n(%)", .factor = 100, .decimals = 1, .is_rare = true),
+    ERROR(number, tuning.median_frac, "tuning_median_frac", "the same by NCCL's own constants",
+          PERCENT("NCCL's own, median\n(%)"), .is_rare = true),
+    ERROR(number, tuning.mean_frac, "tuning_mean_frac", "of them", PERCENT("mean\n(%)"),
+          .is_rare = true),
+    ERROR(number, tuning.p95_frac, "tuning_p95_frac", "of them", PERCENT("95th %\n(%)"),
+          .is_rare = true),
+    ERROR(number, tuning.worst_frac, "tuning_worst_frac", "of them", PERCENT("worst\n(%)"),
+          .is_rare = true),
+};
+
+void ar_compared_error_columns(bool is_by_gpus, size_t offset,
+                               struct ar_column columns[AR_COMPARED_ERROR_COLUMNS])
+{
+    memcpy(columns, error_columns, sizeof error_columns);
+    for (size_t i = 0; i < AR_COMPARED_ERROR_COLUMNS; i++) {
+        columns[i].offset += offset;
+    }
+    if (is_by_gpus) {
+        columns[1].name = "gpus";
+        columns[1].heading = "gpus";
+    }
+}
+
+enum ar_status ar_comparison_write_errors(FILE *file, enum ar_format format,
+                                          const struct ar_comparison *comparison,
+                                          struct ar_error *err)
+{
+    struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
+    const struct ar_compared_error *errors = comparison->errors;
+    ar_compared_error_columns(comparison->is_by_gpus, 0, list);
+    if (format == AR_FORMAT_JSON) {
+        ar_json_array(file, AR_COLUMNS(list), errors, comparison->errors_count, sizeof *errors);
+        return AR_OK;
+    }
+    return ar_records_write(file, format, AR_COLUMNS(list), errors, comparison->errors_count,
+                            sizeof *errors, err);
+}
+
+enum ar_status ar_comparison_write(FILE *file, enum ar_format format,
+                                   const struct ar_comparison *comparison, struct ar_error *err)
+{
+    const struct ar_compared *rows = comparison->rows;
+    size_t count = comparison->rows_count;
+    if (format == AR_FORMAT_JSON) {
+        fputs("{\n  \"rows\": ", file);
+        ar_json_array(file, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
+        fputs(",\n  \"accuracy\": ", file);
+        AR_TRY(ar_comparison_write_errors(file, format, comparison, err));
+        fputs("\n}\n", file);
+        return AR_OK;
+    }
+    AR_TRY(ar_records_write(file, format, AR_COLUMNS(row_columns), rows, count, sizeof *rows, err));
+    if (format == AR_FORMAT_CSV) {
+        return AR_OK;
+    }
+    fputc('\n', file);
+    return ar_comparison_write_errors(file, format, comparison, err);
+}
+
+enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
+                                  struct ar_arena *arena, struct ar_error *err)
+{
+    char *rows_path = ar_arena_format(arena, "%s/compare.csv", directory);
+    char *errors_path = ar_arena_format(arena, "%s/accuracy.csv", directory);
+    struct ar_output *rows;
+    struct ar_output *errors;
+    if (rows_path == NULL || errors_path == NULL) {
+        return ar_error_no_memory(err, "two files");
+    }
+    AR_TRY(ar_output_begin(rows_path, arena, &rows, err));
+    AR_TRY(ar_output_begin(errors_path, arena, &errors, err));
+    AR_TRY(ar_comparison_write(rows->file, AR_FORMAT_CSV, comparison, err));
+    AR_TRY(ar_comparison_write_errors(errors->file, AR_FORMAT_CSV, comparison, err));
+    AR_TRY(ar_output_commit(rows, err));
+    return ar_output_commit(errors, err);
+}
