@@ -12,7 +12,8 @@ struct ar_closed {
     struct ar_pattern patterns[AR_PHASES_MAX];
     uint32_t phases_count;
     struct tree_rates *rates[AR_PHASES_MAX]; /* of phases that are trees, else NULL */
-    struct closed_scratch *capacity;         /* for them */
+    struct closed_station *stations;         /* [position]: for them */
+    struct ar_arena memory;
 };
 
 const char *ar_bound_name(enum ar_bound bound)
@@ -26,39 +27,37 @@ static bool is_tree(const struct ar_phase *phase)
     return phase->period > 0 && phase->steps > 0;
 }
 
-/* What trees need, once their flows are resolved. */
-static enum ar_status prepare_trees(struct ar_closed *closed, struct ar_error *err)
+static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
 {
-    enum ar_status status =
-        closed_scratch_create(ar_shape_ranks(&closed->collective.shape), &closed->capacity, err);
-    for (uint32_t i = 0; status == AR_OK && i < closed->phases_count; i++) {
+    const struct ar_collective *collective = &closed->collective;
+    closed->phases_count =
+        ar_algorithm_phases(collective->algorithm, &collective->shape, closed->phases);
+    AR_TRY(ar_pattern_resolve(&closed->memory, collective, closed->phases, closed->phases_count,
+                              closed->patterns, err));
+    closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
+                                      sizeof *closed->stations);
+    if (closed->stations == NULL) {
+        return ar_error_no_memory(err, "a closed form");
+    }
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
         if (is_tree(&closed->phases[i])) {
-            status = tree_rates_create(&closed->collective, &closed->phases[i],
-                                       &closed->patterns[i], &closed->rates[i], err);
+            AR_TRY(tree_rates_create(&closed->memory, collective, &closed->phases[i],
+                                     &closed->patterns[i], &closed->rates[i], err));
         }
     }
-    return status;
+    return AR_OK;
 }
 
 enum ar_status ar_closed_create(const struct ar_collective *collective, struct ar_closed **closed,
                                 struct ar_error *err)
 {
-    enum ar_status status = ar_collective_check(collective, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(ar_collective_check(collective, err));
     struct ar_closed *created = calloc(1, sizeof *created);
     if (created == NULL) {
         return ar_error_no_memory(err, "a closed form");
     }
     created->collective = *collective;
-    created->phases_count =
-        ar_algorithm_phases(collective->algorithm, &collective->shape, created->phases);
-    status = ar_pattern_resolve(collective, created->phases, created->phases_count,
-                                created->patterns, err);
-    if (status == AR_OK) {
-        status = prepare_trees(created, err);
-    }
+    enum ar_status status = resolve(created, err);
     if (status != AR_OK) {
         ar_closed_destroy(created);
         return status;
@@ -69,15 +68,10 @@ enum ar_status ar_closed_create(const struct ar_collective *collective, struct a
 
 void ar_closed_destroy(struct ar_closed *closed)
 {
-    if (closed == NULL) {
-        return;
+    if (closed != NULL) {
+        ar_arena_end(&closed->memory);
+        free(closed);
     }
-    for (uint32_t i = 0; i < closed->phases_count; i++) {
-        ar_pattern_destroy(&closed->patterns[i]);
-        tree_rates_destroy(closed->rates[i]);
-    }
-    closed_scratch_destroy(closed->capacity);
-    free(closed);
 }
 
 uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase **phases,
@@ -237,7 +231,7 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
     double bytes = (double)time->message_bytes;
     if (phase->period > 0) {
         closed_tree_time(&closed->collective, phase, &closed->patterns[index],
-                         tree_rates_find(closed->rates[index], bytes), bytes, closed->capacity,
+                         tree_rates_find(closed->rates[index], bytes), bytes, closed->stations,
                          time);
         return;
     }

@@ -1,52 +1,14 @@
 #include "closed_tree.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-/* By position, on one channel. */
-struct station {
-    double reached_s;  /* by the first part */
-    double left_s;     /* that the last part goes on from here */
-    uint32_t hop;      /* by which the first part came last; NOWHERE at a leaf */
-    uint32_t next_hop; /* by which the last part takes longest; NOWHERE where all ends */
-};
-
-struct closed_scratch {
-    uint32_t ranks;
-    struct station *stations;
-};
-
-#define NOWHERE UINT32_MAX
-
-enum ar_status closed_scratch_create(uint32_t ranks, struct closed_scratch **capacity,
-                                     struct ar_error *err)
-{
-    struct closed_scratch *made = calloc(1, sizeof *made);
-    struct station *stations = calloc(ranks, sizeof *stations);
-    if (made == NULL || stations == NULL) {
-        free(made);
-        free(stations);
-        return ar_error_no_memory(err, "a closed form");
-    }
-    *made = (struct closed_scratch){.ranks = ranks, .stations = stations};
-    *capacity = made;
-    return AR_OK;
-}
-
-void closed_scratch_destroy(struct closed_scratch *capacity)
-{
-    if (capacity != NULL) {
-        free(capacity->stations);
-        free(capacity);
-    }
-}
 
 /* A phase on one channel. */
 struct tree {
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     const double *rates_Bps; /* [hop][part] */
-    struct closed_scratch *capacity;
+    struct closed_station *stations;
+    uint32_t ranks;
     double bytes;
     double reduce_s; /* of a part that arrives */
     uint32_t window;
@@ -69,13 +31,13 @@ static uint32_t last_part(const struct tree *tree)
  * order in which none comes before what leads to it. */
 static void walk_through(const struct tree *tree)
 {
-    struct station *stations = tree->capacity->stations;
-    for (uint32_t i = 0; i < tree->capacity->ranks; i++) {
-        stations[i] = (struct station){.hop = NOWHERE, .next_hop = NOWHERE};
+    struct closed_station *stations = tree->stations;
+    for (uint32_t i = 0; i < tree->ranks; i++) {
+        stations[i] = (struct closed_station){.hop = AR_NEVER, .next_hop = AR_NEVER};
     }
     for (uint32_t i = tree->first; i < tree->end; i++) {
         const struct ar_hop *hop = &tree->pattern->hops[i];
-        struct station *to = &stations[hop->to];
+        struct closed_station *to = &stations[hop->to];
         double reached_s = stations[hop->from].reached_s + hop->latency_s + part_s(tree, i, 0);
         if (reached_s + tree->reduce_s > to->reached_s) {
             to->reached_s = reached_s + tree->reduce_s;
@@ -84,7 +46,7 @@ static void walk_through(const struct tree *tree)
     }
     for (uint32_t i = tree->end; i-- > tree->first;) {
         const struct ar_hop *hop = &tree->pattern->hops[i];
-        struct station *from = &stations[hop->from];
+        struct closed_station *from = &stations[hop->from];
         double left_s = hop->latency_s + part_s(tree, i, last_part(tree)) + tree->reduce_s;
         if (left_s + stations[hop->to].left_s > from->left_s) {
             from->left_s = left_s + stations[hop->to].left_s;
@@ -128,7 +90,7 @@ static struct delay delay_on(const struct tree *tree, uint32_t index)
 static double time_over(const struct tree *tree, uint32_t index)
 {
     const struct ar_hop *hop = &tree->pattern->hops[index];
-    const struct station *stations = tree->capacity->stations;
+    const struct closed_station *stations = tree->stations;
     return stations[hop->from].reached_s + hop->latency_s + part_s(tree, index, 0) +
            tree->reduce_s + delay_on(tree, index).time_s + stations[hop->to].left_s;
 }
@@ -137,21 +99,21 @@ static double time_over(const struct tree *tree, uint32_t index)
 static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time *time)
 {
     const struct ar_hop *hops = tree->pattern->hops;
-    const struct station *stations = tree->capacity->stations;
+    const struct closed_station *stations = tree->stations;
     struct delay delay = delay_on(tree, index);
     memset(time->latency_s, 0, sizeof time->latency_s);
     memset(time->bandwidth_s, 0, sizeof time->bandwidth_s);
     time->reduction_s = 0;
     time->time_s = time_over(tree, index);
     time->bound = 2 * delay.time_s > time->time_s ? delay.bound : AR_BOUND_HOPS;
-    for (uint32_t at = stations[hops[index].from].hop; at != NOWHERE;
+    for (uint32_t at = stations[hops[index].from].hop; at != AR_NEVER;
          at = stations[hops[at].from].hop) {
         charge_part(tree, at, 0, time);
     }
     charge_part(tree, index, 0, time);
     time->latency_s[hops[index].tier] += delay.latencies * hops[index].latency_s;
     time->bandwidth_s[hops[index].tier] += delay.bandwidth_s;
-    for (uint32_t at = stations[hops[index].to].next_hop; at != NOWHERE;
+    for (uint32_t at = stations[hops[index].to].next_hop; at != AR_NEVER;
          at = stations[hops[at].to].next_hop) {
         charge_part(tree, at, last_part(tree), time);
     }
@@ -159,13 +121,14 @@ static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time
 
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
                       const struct ar_pattern *pattern, const struct tree_shares *shares,
-                      double bytes, struct closed_scratch *capacity, struct ar_phase_time *time)
+                      double bytes, struct closed_station *stations, struct ar_phase_time *time)
 {
     double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
     struct tree tree = {.phase = phase,
                         .pattern = pattern,
                         .rates_Bps = shares->rates_Bps,
-                        .capacity = capacity,
+                        .stations = stations,
+                        .ranks = ar_shape_ranks(&collective->shape),
                         .bytes = bytes,
                         .reduce_s = phase->copies_from > 0 ? gamma * bytes : 0,
                         .window = collective->window};
@@ -173,7 +136,7 @@ void closed_tree_time(const struct ar_collective *collective, const struct ar_ph
     time->slowest_link = shares->slowest_link;
     time->slowest_flows = shares->slowest_flows;
     for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        uint32_t slowest = NOWHERE;
+        uint32_t slowest = AR_NEVER;
         double slowest_s = time->time_s;
         tree.first = pattern->channel_hops[channel];
         tree.end = pattern->channel_hops[channel + 1];
@@ -185,7 +148,7 @@ void closed_tree_time(const struct ar_collective *collective, const struct ar_ph
                 slowest_s = over_s;
             }
         }
-        if (slowest != NOWHERE) {
+        if (slowest != AR_NEVER) {
             charge(&tree, slowest, time);
         }
     }

@@ -8,18 +8,18 @@
 #include "ar_pattern.h"
 #include "tree_rates.h"
 
-/** What a closed form needs to walk through a tree: a few numbers for each position. */
-struct closed_scratch;
-
-enum ar_status closed_scratch_create(uint32_t ranks, struct closed_scratch **capacity,
-                                     struct ar_error *err);
-/** NULL is allowed. */
-void closed_scratch_destroy(struct closed_scratch *capacity);
+/** Room for a walk through a tree: a position, on one channel. */
+struct closed_station {
+    double reached_s;  /**< by the first part */
+    double left_s;     /**< that the last part goes on from here */
+    uint32_t hop;      /**< by which the first part came last; AR_NEVER at a leaf */
+    uint32_t next_hop; /**< by which the last part takes longest; AR_NEVER where all ends */
+};
 
 /** Fills in what ar_phase_time says of a tree whose messages are `bytes` long; name, steps and
- * message are there. */
+ * message are there. `stations` are as many as positions. */
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
                       const struct ar_pattern *pattern, const struct tree_shares *shares,
-                      double bytes, struct closed_scratch *capacity, struct ar_phase_time *time);
+                      double bytes, struct closed_station *stations, struct ar_phase_time *time);
 
 #endif

@@ -10,6 +10,7 @@
 #ifndef AR_PATTERN_H
 #define AR_PATTERN_H
 
+#include "ar_arena.h"
 #include "ar_collective.h"
 
 struct ar_hop {
@@ -45,12 +46,10 @@ struct ar_pattern {
     bool is_shared;       /**< some hop has less than the bandwidth of its path */
 };
 
-/** Resolves the phases of a collective that have steps; `patterns` has an entry for each phase, all
- * zeroed, which are freed with ar_pattern_destroy(), also after a failure. O(ranks * channels) for
- * each distinct rate of a phase. */
-enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
+/** Resolves the phases of a collective that have steps, in the arena; `patterns` has an entry for
+ * each phase, all zeroed. O(ranks * channels) for each distinct rate of a phase. */
+enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                   const struct ar_phase *phases, uint32_t phases_count,
                                   struct ar_pattern *patterns, struct ar_error *err);
-void ar_pattern_destroy(struct ar_pattern *pattern);
 
 #endif

@@ -1,7 +1,5 @@
 #include "ar_link_load.h"
 
-#include <stdlib.h>
-
 #include "ar_pattern.h"
 
 /* What a hop carries in a phase, all all-reduces. */
@@ -148,20 +146,33 @@ static void add_phase(const struct phase_load *load, const uint64_t *elements, s
     add_to_links(load);
 }
 
-static enum ar_status allocate(struct phase_load *load, const struct ar_pattern *patterns,
-                               uint32_t phases_count, struct ar_error *err)
+static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
+                              const uint64_t *elements, size_t count, struct ar_error *err)
 {
-    size_t ranks = ar_shape_ranks(&load->collective->shape);
+    const struct ar_collective *collective = load->collective;
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     size_t hops_max = 1;
+    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
     }
-    load->hops = calloc(hops_max, sizeof *load->hops);
-    load->sums = calloc(2 * ranks + 1, sizeof *load->sums);
-    load->flows_on =
-        calloc(ar_cluster_links_count(load->collective->cluster), sizeof *load->flows_on);
+    size_t links_count = ar_cluster_links_count(collective->cluster);
+    load->hops = ar_arena_alloc(arena, hops_max, sizeof *load->hops);
+    load->sums =
+        ar_arena_alloc(arena, 2 * ar_shape_ranks(&collective->shape) + 1, sizeof *load->sums);
+    load->flows_on = ar_arena_alloc(arena, links_count, sizeof *load->flows_on);
     if (load->hops == NULL || load->sums == NULL || load->flows_on == NULL) {
         return ar_error_no_memory(err, "the loads of links");
+    }
+    for (uint32_t i = 0; i < phases_count; i++) {
+        load->phase = &phases[i];
+        load->pattern = &patterns[i];
+        if (phases[i].steps > 0) {
+            add_phase(load, elements, count);
+        }
+        load->first_step += phases[i].steps;
     }
     return AR_OK;
 }
@@ -169,29 +180,10 @@ static enum ar_status allocate(struct phase_load *load, const struct ar_pattern 
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err)
 {
-    struct ar_phase phases[AR_PHASES_MAX];
-    struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
+    struct ar_arena arena = {NULL};
     struct phase_load load = {.collective = collective, .loads = loads};
-    enum ar_status status = ar_collective_check(collective, err);
-    if (status != AR_OK) {
-        return status;
-    }
-    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
-    status = ar_pattern_resolve(collective, phases, phases_count, patterns, err);
-    if (status == AR_OK) {
-        status = allocate(&load, patterns, phases_count, err);
-    }
-    for (uint32_t i = 0; i < phases_count; i++) {
-        if (status == AR_OK && phases[i].steps > 0) {
-            load.phase = &phases[i];
-            load.pattern = &patterns[i];
-            add_phase(&load, elements, count);
-        }
-        load.first_step += phases[i].steps;
-        ar_pattern_destroy(&patterns[i]);
-    }
-    free(load.hops);
-    free(load.sums);
-    free(load.flows_on);
+    AR_TRY(ar_collective_check(collective, err));
+    enum ar_status status = add_all(&arena, &load, elements, count, err);
+    ar_arena_end(&arena);
     return status;
 }

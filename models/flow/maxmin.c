@@ -2,7 +2,8 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <stdlib.h>
+
+#include "ar_arena.h"
 
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12
@@ -129,33 +130,31 @@ static void fill(struct filling *filling, double *rates_Bps)
     }
 }
 
+static enum ar_status run(struct ar_arena *arena, struct filling *filling, double *rates_Bps,
+                          struct ar_error *err)
+{
+    uint32_t links_count = ar_cluster_links_count(filling->cluster);
+    filling->left_Bps = ar_arena_alloc(arena, links_count, sizeof *filling->left_Bps);
+    filling->waiting = ar_arena_alloc(arena, links_count, sizeof *filling->waiting);
+    filling->weight = ar_arena_alloc(arena, links_count, sizeof *filling->weight);
+    filling->is_full = ar_arena_alloc(arena, links_count, sizeof *filling->is_full);
+    filling->used = ar_arena_alloc(arena, links_count, sizeof *filling->used);
+    if (filling->left_Bps == NULL || filling->waiting == NULL || filling->weight == NULL ||
+        filling->is_full == NULL || filling->used == NULL) {
+        return ar_error_no_memory(err, "the sharing of links");
+    }
+    fill(filling, rates_Bps);
+    return AR_OK;
+}
+
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                const double *weights, size_t flows_count, double *rates_Bps,
                                struct ar_error *err)
 {
-    uint32_t links_count = ar_cluster_links_count(cluster);
+    struct ar_arena arena = {NULL};
     struct filling filling = {
-        .cluster = cluster,
-        .flows = flows,
-        .weights = weights,
-        .flows_count = flows_count,
-        .left_Bps = malloc(links_count * sizeof *filling.left_Bps),
-        .waiting = calloc(links_count, sizeof *filling.waiting),
-        .weight = malloc(links_count * sizeof *filling.weight),
-        .is_full = calloc(links_count, sizeof *filling.is_full),
-        .used = malloc(links_count * sizeof *filling.used),
-    };
-    enum ar_status status = AR_OK;
-    if (filling.left_Bps == NULL || filling.waiting == NULL || filling.weight == NULL ||
-        filling.is_full == NULL || filling.used == NULL) {
-        status = ar_error_no_memory(err, "the sharing of links");
-    } else {
-        fill(&filling, rates_Bps);
-    }
-    free(filling.left_Bps);
-    free(filling.waiting);
-    free(filling.weight);
-    free(filling.is_full);
-    free(filling.used);
+        .cluster = cluster, .flows = flows, .weights = weights, .flows_count = flows_count};
+    enum ar_status status = run(&arena, &filling, rates_Bps, err);
+    ar_arena_end(&arena);
     return status;
 }

@@ -1,7 +1,6 @@
 #include "ar_pattern.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_maxmin.h"
@@ -14,6 +13,7 @@ struct scratch {
     bool *has_sender;         /* per channel and position: some position sends to it */
     bool *is_visited;         /* per channel and position */
     double *rates_Bps;        /* per flow */
+    double *weights;          /* per flow */
 };
 
 static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -27,9 +27,18 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
     scratch->rates_Bps = ar_arena_alloc(arena, places, sizeof *scratch->rates_Bps);
+    scratch->weights = ar_arena_alloc(arena, places, sizeof *scratch->weights);
     bool is_made = scratch->on_link != NULL && scratch->has_sender != NULL &&
-                   scratch->is_visited != NULL && scratch->rates_Bps != NULL;
+                   scratch->is_visited != NULL && scratch->rates_Bps != NULL &&
+                   scratch->weights != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
+}
+
+static struct ar_path path_of(const struct ar_collective *collective, const struct scratch *scratch,
+                              size_t flow)
+{
+    return ar_cluster_path(collective->cluster, scratch->of.flows[flow].source,
+                           scratch->of.flows[flow].destination);
 }
 
 static void count_on_links(const struct ar_collective *collective, struct scratch *scratch)
@@ -37,8 +46,7 @@ static void count_on_links(const struct ar_collective *collective, struct scratc
     memset(scratch->on_link, 0,
            ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
     for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
-                                              scratch->of.flows[i].destination);
+        struct ar_path path = path_of(collective, scratch, i);
         for (uint32_t j = 0; j < path.links_count; j++) {
             scratch->on_link[ar_path_link(&path, j)]++;
         }
@@ -55,8 +63,7 @@ static bool is_less(double rate_Bps, double bandwidth_Bps)
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
                             size_t place, struct ar_pattern *pattern)
 {
-    const struct ar_flow *flow = &scratch->of.flows[scratch->of.flow_of[place]];
-    struct ar_path path = ar_cluster_path(collective->cluster, flow->source, flow->destination);
+    struct ar_path path = path_of(collective, scratch, scratch->of.flow_of[place]);
     struct ar_hop hop = {
         .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
         .to = scratch->of.peers[place],
@@ -99,16 +106,15 @@ static void append_walk(const struct ar_collective *collective, uint32_t channel
 }
 
 /* The hops of a tree, those of each channel by the step in which they begin. */
-static enum ar_status lay_out_tree(const struct ar_collective *collective,
+static enum ar_status lay_out_tree(struct ar_arena *arena, const struct ar_collective *collective,
                                    const struct ar_phase *phase, struct scratch *scratch,
                                    struct ar_pattern *pattern, struct ar_error *err)
 {
     size_t each = (size_t)ar_shape_ranks(&collective->shape) * phase->period;
-    uint32_t *next = calloc(phase->steps, sizeof *next);
-    uint32_t *begin = calloc(phase->steps + 1, sizeof *begin);
+    uint32_t *next = ar_arena_alloc(arena, phase->steps, sizeof *next);
+    uint32_t *begin = ar_arena_alloc(arena, phase->steps + 1, sizeof *begin);
     pattern->step_hops = begin;
     if (next == NULL || begin == NULL) {
-        free(next);
         return ar_error_no_memory(err, "the hops of a tree");
     }
     for (size_t place = 0; place < each; place++) {
@@ -131,7 +137,6 @@ static enum ar_status lay_out_tree(const struct ar_collective *collective,
         }
         pattern->hops_count += begin[phase->steps];
     }
-    free(next);
     return AR_OK;
 }
 
@@ -170,29 +175,10 @@ static bool are_alike(const struct ar_pattern *pattern)
     return true;
 }
 
-/* SimGrid shares by latency: the less of it, the more bandwidth. */
-static enum ar_status weigh_flows(const struct ar_collective *collective,
-                                  const struct scratch *scratch, double **weights,
-                                  struct ar_error *err)
-{
-    double *made = malloc(scratch->of.flows_count * sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "the flows of a collective");
-    }
-    for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
-                                              scratch->of.flows[i].destination);
-        made[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
-    }
-    *weights = made;
-    return AR_OK;
-}
-
 static bool is_any_shared(const struct ar_collective *collective, const struct scratch *scratch)
 {
     for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path = ar_cluster_path(collective->cluster, scratch->of.flows[i].source,
-                                              scratch->of.flows[i].destination);
+        struct ar_path path = path_of(collective, scratch, i);
         if (is_less(scratch->rates_Bps[i], path.bandwidth_Bps)) {
             return true;
         }
@@ -201,41 +187,39 @@ static bool is_any_shared(const struct ar_collective *collective, const struct s
 }
 
 /* Max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are a guess that
- * SimGrid itself corrects. */
+ * SimGrid itself corrects. It shares by latency: the less of it, the more bandwidth. */
 static enum ar_status find_rates(const struct ar_collective *collective, struct scratch *scratch,
                                  struct ar_error *err)
 {
     const struct ar_cluster *cluster = collective->cluster;
-    double *weights = NULL;
     bool has_platform = ar_cluster_platform_path(cluster) != NULL;
-    enum ar_status status = has_platform ? weigh_flows(collective, scratch, &weights, err) : AR_OK;
-    if (status == AR_OK) {
-        status = ar_maxmin_rates(cluster, scratch->of.flows, weights, scratch->of.flows_count,
-                                 scratch->rates_Bps, err);
+    for (size_t i = 0; has_platform && i < scratch->of.flows_count; i++) {
+        struct ar_path path = path_of(collective, scratch, i);
+        scratch->weights[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
     }
-    free(weights);
-    if (status == AR_OK && has_platform && is_any_shared(collective, scratch)) {
-        status = ar_cluster_platform_rates(cluster, scratch->of.flows, scratch->of.flows_count,
-                                           scratch->rates_Bps, err);
-    }
-    return status;
+    AR_TRY(ar_maxmin_rates(cluster, scratch->of.flows, has_platform ? scratch->weights : NULL,
+                           scratch->of.flows_count, scratch->rates_Bps, err));
+    return has_platform && is_any_shared(collective, scratch)
+               ? ar_cluster_platform_rates(cluster, scratch->of.flows, scratch->of.flows_count,
+                                           scratch->rates_Bps, err)
+               : AR_OK;
 }
 
-static enum ar_status resolve_phase(const struct ar_collective *collective,
+static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_collective *collective,
                                     const struct ar_phase *phase, uint32_t first_step,
                                     struct scratch *scratch, struct ar_pattern *pattern,
                                     struct ar_error *err)
 {
     ar_phase_flows_find(collective, phase, first_step, &scratch->of);
-    pattern->hops = malloc((scratch->of.flows_count + 1) * sizeof *pattern->hops);
-    pattern->walks = malloc((scratch->of.flows_count + 1) * sizeof *pattern->walks);
+    pattern->hops = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->hops);
+    pattern->walks = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->walks);
     if (pattern->hops == NULL || pattern->walks == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
     count_on_links(collective, scratch);
     AR_TRY(find_rates(collective, scratch, err));
     if (phase->period > 0) {
-        AR_TRY(lay_out_tree(collective, phase, scratch, pattern, err));
+        AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
     } else {
         size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
         memset(scratch->has_sender, 0, places * sizeof *scratch->has_sender);
@@ -250,35 +234,31 @@ static enum ar_status resolve_phase(const struct ar_collective *collective,
     return AR_OK;
 }
 
-static enum ar_status resolve(struct ar_arena *arena, const struct ar_collective *collective,
-                              const struct ar_phase *phases, uint32_t phases_count,
-                              struct ar_pattern *patterns, struct ar_error *err)
+static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_arena,
+                              const struct ar_collective *collective, const struct ar_phase *phases,
+                              uint32_t phases_count, struct ar_pattern *patterns,
+                              struct ar_error *err)
 {
     struct scratch scratch;
     uint32_t first_step = 0;
-    AR_TRY(scratch_create(arena, collective, phases, phases_count, &scratch, err));
+    AR_TRY(scratch_create(scratch_arena, collective, phases, phases_count, &scratch, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         if (phases[i].steps > 0) {
-            AR_TRY(resolve_phase(collective, &phases[i], first_step, &scratch, &patterns[i], err));
+            AR_TRY(resolve_phase(arena, collective, &phases[i], first_step, &scratch, &patterns[i],
+                                 err));
         }
         first_step += phases[i].steps;
     }
     return AR_OK;
 }
 
-enum ar_status ar_pattern_resolve(const struct ar_collective *collective,
+enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                   const struct ar_phase *phases, uint32_t phases_count,
                                   struct ar_pattern *patterns, struct ar_error *err)
 {
-    struct ar_arena arena = {NULL};
-    enum ar_status status = resolve(&arena, collective, phases, phases_count, patterns, err);
-    ar_arena_end(&arena);
+    struct ar_arena scratch = {NULL};
+    enum ar_status status =
+        resolve(arena, &scratch, collective, phases, phases_count, patterns, err);
+    ar_arena_end(&scratch);
     return status;
-}
-
-void ar_pattern_destroy(struct ar_pattern *pattern)
-{
-    free(pattern->hops);
-    free(pattern->walks);
-    free(pattern->step_hops);
 }

@@ -13,25 +13,27 @@ struct bed {
     struct ar_phase phase;
     const struct ar_pattern *pattern;
     struct tree_rates *rates;
+    struct ar_arena arena;
 };
 
 static struct bed make(const struct ar_collective *tree, uint32_t parts)
 {
     struct ar_error err = {.text = ""};
-    struct bed bed;
+    struct bed bed = {.arena = {NULL}};
     const struct ar_phase *phases;
     cr_assert(ar_closed_create(tree, &bed.plan, &err) == AR_OK, "%s", err.text);
     ar_closed_phases(bed.plan, &phases, &bed.pattern);
     bed.phase = phases[0];
     bed.phase.parts = parts;
-    cr_assert(tree_rates_create(tree, &bed.phase, bed.pattern, &bed.rates, &err) == AR_OK, "%s",
-              err.text);
+    cr_assert(tree_rates_create(&bed.arena, tree, &bed.phase, bed.pattern, &bed.rates, &err) ==
+                  AR_OK,
+              "%s", err.text);
     return bed;
 }
 
 static void drop(struct bed *bed)
 {
-    tree_rates_destroy(bed->rates);
+    ar_arena_end(&bed->arena);
     ar_closed_destroy(bed->plan);
 }
 

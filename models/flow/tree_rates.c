@@ -1,7 +1,6 @@
 #include "tree_rates.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Time is cut into turns: so many for the slowest hop, but not more than the second number in all.
@@ -73,22 +72,6 @@ struct tree_rates {
     double *answers_Bps; /* [answer][hop][part]: pages that nobody writes to cost nothing */
 };
 
-void tree_rates_destroy(struct tree_rates *rates)
-{
-    if (rates == NULL) {
-        return;
-    }
-    free(rates->flows);
-    free(rates->courses);
-    free(rates->stations);
-    free(rates->uses);
-    free(rates->order);
-    free(rates->begin);
-    free(rates->busy);
-    free(rates->answers_Bps);
-    free(rates);
-}
-
 static void find_flows(struct tree_rates *rates)
 {
     struct ar_order order = ar_collective_order(rates->collective);
@@ -103,12 +86,12 @@ static void find_flows(struct tree_rates *rates)
     }
 }
 
-enum ar_status tree_rates_create(const struct ar_collective *collective,
+enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, const struct ar_pattern *pattern,
                                  struct tree_rates **rates, struct ar_error *err)
 {
     size_t hops = pattern->hops_count;
-    struct tree_rates *made = calloc(1, sizeof *made);
+    struct tree_rates *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the rates of a tree");
     }
@@ -117,18 +100,20 @@ enum ar_status tree_rates_create(const struct ar_collective *collective,
     made->parts = phase->parts;
     made->reduces = phase->copies_from > 0;
     made->has_weights = ar_cluster_platform_path(collective->cluster) != NULL;
-    made->flows = calloc(hops, sizeof *made->flows);
-    made->courses = calloc(hops, sizeof *made->courses);
-    made->stations = calloc(ar_shape_ranks(&collective->shape), sizeof *made->stations);
-    made->uses = calloc(ar_cluster_links_count(collective->cluster), sizeof *made->uses);
-    made->order = calloc(hops, sizeof *made->order);
-    made->begin = calloc(TURNS_MAX + 4, sizeof *made->begin);
-    made->busy = calloc(hops, sizeof *made->busy);
-    made->answers_Bps = calloc(SIZES * hops * phase->parts, sizeof *made->answers_Bps);
+    made->flows = ar_arena_alloc(arena, hops, sizeof *made->flows);
+    made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
+    made->stations =
+        ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
+    made->uses =
+        ar_arena_alloc(arena, ar_cluster_links_count(collective->cluster), sizeof *made->uses);
+    made->order = ar_arena_alloc(arena, hops, sizeof *made->order);
+    made->begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof *made->begin);
+    made->busy = ar_arena_alloc(arena, hops, sizeof *made->busy);
+    made->answers_Bps =
+        ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
     if (made->flows == NULL || made->courses == NULL || made->stations == NULL ||
         made->uses == NULL || made->order == NULL || made->begin == NULL || made->busy == NULL ||
         made->answers_Bps == NULL) {
-        tree_rates_destroy(made);
         return ar_error_no_memory(err, "the rates of a tree");
     }
     find_flows(made);

@@ -36,12 +36,11 @@ struct tree_shares {
 /** The hops of a phase that is a tree, and room for their shares. */
 struct tree_rates;
 
-/** The phase has steps; collective and pattern must outlive the rates. O(hops * parts) memory. */
-enum ar_status tree_rates_create(const struct ar_collective *collective,
+/** Made in the arena. The phase has steps; collective and pattern must outlive the rates.
+ * O(hops * parts) memory. */
+enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, const struct ar_pattern *pattern,
                                  struct tree_rates **rates, struct ar_error *err);
-/** NULL is allowed. */
-void tree_rates_destroy(struct tree_rates *rates);
 
 /** The shares of messages of `bytes` bytes each; valid until seven other sizes were asked for. At
  * once for the last eight sizes, else O(hops * parts) for each of a few rounds. */
