@@ -119,10 +119,10 @@ static bool limit(int resource, rlim_t max)
     return setrlimit(resource, &limit) == 0;
 }
 
-/* The engine opens its platform, two pipes and nothing else: 3 to 7. SimGrid finds none left. */
+/* The engine opens its platform, two files and nothing else: 3 to 5. SimGrid finds none left. */
 static bool leave_no_descriptor_to_simgrid(void)
 {
-    return limit(RLIMIT_NOFILE, 8);
+    return limit(RLIMIT_NOFILE, 6);
 }
 
 Test(failure, a_platform_that_cannot_be_loaded_is_an_error_that_names_the_cause)
@@ -130,14 +130,14 @@ Test(failure, a_platform_that_cannot_be_loaded_is_an_error_that_names_the_cause)
     expect_failure(run_limited(16, leave_no_descriptor_to_simgrid), AR_INTERNAL, "Unable to open");
 }
 
-static bool leave_one_pipe(void)
-{
-    return limit(RLIMIT_NOFILE, 7);
-}
-
-static bool leave_no_pipe(void)
+static bool leave_one_file(void)
 {
     return limit(RLIMIT_NOFILE, 5);
+}
+
+static bool leave_no_file(void)
+{
+    return limit(RLIMIT_NOFILE, 4);
 }
 
 static bool leave_no_descriptor(void)
@@ -147,8 +147,8 @@ static bool leave_no_descriptor(void)
 
 Test(failure, too_few_descriptors_are_an_error_and_none_is_lost)
 {
-    expect_failure(run_limited(16, leave_one_pipe), AR_NO_MEMORY, "pipe: Too many open files");
-    expect_failure(run_limited(16, leave_no_pipe), AR_NO_MEMORY, "pipe: Too many open files");
+    expect_failure(run_limited(16, leave_one_file), AR_NO_MEMORY, "log in memory: Too many open files");
+    expect_failure(run_limited(16, leave_no_file), AR_NO_MEMORY, "memory: Too many open files");
     expect_failure(run_limited(16, leave_no_descriptor), AR_NO_MEMORY, "Too many open files");
 }
 

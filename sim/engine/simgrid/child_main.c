@@ -10,9 +10,7 @@
 #include <simgrid/version.h>
 
 #include "ar_text.h"
-#include "platform_child.h"
 #include "simgrid_child.h"
-#include "simgrid_module.h"
 
 enum { ACTORS_WITH_GUARD_PAGES = 12000 };
 
@@ -37,7 +35,7 @@ static void give_up_if_stalled(int signal)
     static unsigned long seen;
     (void)signal;
     if (child_progress == seen) {
-        bool is_written = simgrid_write(STDERR_FILENO, farewell, strlen(farewell));
+        bool is_written = write(STDERR_FILENO, farewell, strlen(farewell)) > 0;
         _exit(is_written ? ar_status_exit_code(AR_INTERNAL) : 1);
     }
     seen = child_progress;
@@ -90,9 +88,9 @@ static void start_simgrid(const struct simgrid_task *task)
     simgrid_init(&count, arguments);
 }
 
-static bool run(struct simgrid_task *task, int answer)
+static bool run(struct simgrid_task *task, FILE *answer)
 {
-    static bool (*const tasks[])(struct simgrid_task * task, int answer) = {
+    static bool (*const tasks[])(struct simgrid_task * task, FILE * answer) = {
         [SIMGRID_TRIAL] = simgrid_answer_trial,
         [SIMGRID_CONTENT] = platform_answer_content,
         [SIMGRID_ROUTES] = platform_answer_routes,

@@ -1,73 +1,50 @@
 /* The reference engine, parent side: writes the platform, or takes the user's own, forks the
- * simulation, reads its results: its peak memory, the job times and, if asked for, the finish of
- * each rank and the timeline. */
+ * simulation, reads its results. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "ar_platform.h"
 #include "ar_simgrid_xml.h"
 #include "simgrid_child.h"
-#include "simgrid_module.h"
 
-size_t trial_list_parts(const struct ar_trial *trial, struct trial_part parts[TRIAL_PARTS])
+size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS])
 {
-    size_t ranks_size = ar_shape_ranks(&trial->collective.shape) * sizeof *trial->rank_finish_s;
-    size_t size = sizeof trial->memory_bytes;
-    parts[0] = (struct trial_part){trial->times, trial->jobs_count * sizeof *trial->times};
-    parts[1] =
-        (struct trial_part){trial->rank_finish_s, trial->rank_finish_s == NULL ? 0 : ranks_size};
-    parts[2] = (struct trial_part){NULL, 0};
-    if (trial->timeline != NULL) {
-        parts[2] =
-            (struct trial_part){trial->timeline->marks_s, ar_timeline_size(trial) * sizeof(double)};
-    }
+    uint32_t ranks = trial->rank_finish_s != NULL ? ar_shape_ranks(&trial->collective.shape) : 0;
+    struct ar_timeline *timeline = trial->timeline;
+    size_t marks = timeline != NULL ? ar_timeline_size(trial) : 0;
+    parts[0] = (struct iovec){&trial->memory_bytes, sizeof trial->memory_bytes};
+    parts[1] = (struct iovec){trial->times, trial->jobs_count * sizeof *trial->times};
+    parts[2] = (struct iovec){trial->rank_finish_s, ranks * sizeof *trial->rank_finish_s};
+    parts[3] = (struct iovec){marks > 0 ? timeline->marks_s : NULL, marks * sizeof(double)};
+    size_t size = 0;
     for (int i = 0; i < TRIAL_PARTS; i++) {
-        size += parts[i].size;
+        size += parts[i].iov_len;
     }
     return size;
 }
 
-/* The platform as an unnamed file in memory: nothing to clean up, nothing on the disk. */
 static enum ar_status write_platform(const struct ar_collective *collective, int *platform,
                                      struct ar_error *err)
 {
     uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
     uint32_t ranks = ar_shape_ranks(&collective->shape);
-    int descriptor = memfd_create("allreckon-platform", MFD_CLOEXEC);
-    int copy = descriptor < 0 ? -1 : dup(descriptor);
+    AR_TRY(simgrid_open("platform", platform, err));
+    int copy = dup(*platform);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
-    if (file == NULL) {
+    if (file != NULL) {
+        ar_cluster_write_simgrid(collective->cluster, (ranks + gpus_per_node - 1) / gpus_per_node,
+                                 file);
+    }
+    bool has_failed = file == NULL || ferror(file) != 0;
+    if ((file != NULL && fclose(file) != 0) || has_failed) {
+        close(*platform);
         return ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
                             strerror(errno));
     }
-    ar_cluster_write_simgrid(collective->cluster, (ranks + gpus_per_node - 1) / gpus_per_node,
-                             file);
-    bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed) {
-        close(descriptor);
-        return ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
-                            strerror(errno));
-    }
-    *platform = descriptor;
     return AR_OK;
-}
-
-static void take_results(struct ar_trial *trial, const char *data)
-{
-    struct trial_part parts[TRIAL_PARTS];
-    trial_list_parts(trial, parts);
-    memcpy(&trial->memory_bytes, data, sizeof trial->memory_bytes);
-    data += sizeof trial->memory_bytes;
-    for (int i = 0; i < TRIAL_PARTS; i++) {
-        if (parts[i].size > 0) {
-            memcpy(parts[i].data, data, parts[i].size);
-        }
-        data += parts[i].size;
-    }
 }
 
 static enum ar_status fork_child(struct ar_trial *trial, const char *platform_path,
@@ -81,15 +58,18 @@ static enum ar_status fork_child(struct ar_trial *trial, const char *platform_pa
         .platform_path = platform_path,
     };
     struct simgrid_answer answer;
-    struct trial_part parts[TRIAL_PARTS];
+    struct iovec parts[TRIAL_PARTS];
     enum ar_status status = simgrid_fork(&own.task, &answer, err);
     size_t expected = trial_list_parts(trial, parts);
+    const char *data = answer.data;
     if (status == AR_OK && answer.size != expected) {
         status = ar_error_set(err, AR_INTERNAL, "the simulation answered %zu bytes; expected %zu",
                               answer.size, expected);
     }
-    if (status == AR_OK) {
-        take_results(trial, answer.data);
+    for (int i = 0; status == AR_OK && i < TRIAL_PARTS; data += parts[i++].iov_len) {
+        if (parts[i].iov_len > 0) {
+            memcpy(parts[i].iov_base, data, parts[i].iov_len);
+        }
     }
     free(answer.data);
     return status;

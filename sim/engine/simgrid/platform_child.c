@@ -1,5 +1,5 @@
 /* Child side: SimGrid's answers on hosts, links and routes. */
-#include "platform_child.h"
+#include "simgrid_child.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -15,8 +15,6 @@
 #if SIMGRID_VERSION < 40000
 #include <xbt/dynar.h>
 #endif
-
-#include "simgrid_child.h"
 
 void platform_open(const struct ar_cluster *cluster, const char *path)
 {
@@ -51,28 +49,21 @@ static void write_content(const struct platform_counts *counts, FILE *file)
     }
 }
 
-bool platform_answer_content(struct simgrid_task *task, int answer)
+bool platform_answer_content(struct simgrid_task *task, FILE *answer)
 {
     const struct platform_content_task *own = (const struct platform_content_task *)task;
     simgrid_load_platform(own->path);
     struct platform_counts counts = {.hosts = (uint32_t)sg_host_count(),
                                      .links = (uint32_t)sg_link_count()};
-    char *text = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text, &size);
-    if (file == NULL) {
-        return false;
-    }
-    write_content(&counts, file);
-    return fclose(file) == 0 && simgrid_write(answer, text, size);
+    write_content(&counts, answer);
+    return ferror(answer) == 0;
 }
 
 /* --- routes ---------------------------------------------------------------------------------- */
 
 struct looker {
     const struct platform_routes_task *task;
-    int answer;
-    bool is_written;
+    FILE *answer;
 };
 
 static sg_host_t host_of(const struct ar_cluster *cluster, uint32_t rank)
@@ -126,7 +117,7 @@ static uint32_t *route_links(sg_host_t from, sg_host_t to, uint32_t *count)
 }
 #endif
 
-static bool answer_route(const struct looker *looker, struct ar_flow pair)
+static void answer_route(const struct looker *looker, struct ar_flow pair)
 {
     sg_host_t from = host_of(looker->task->cluster, pair.source);
     sg_host_t to = host_of(looker->task->cluster, pair.destination);
@@ -134,10 +125,10 @@ static bool answer_route(const struct looker *looker, struct ar_flow pair)
     memset(&head, 0, sizeof head); /* its padding travels, too */
     uint32_t *links = route_links(from, to, &head.links_count);
     head.latency_s = head.links_count > 0 ? sg_host_get_route_latency(from, to) : 0;
-    bool is_written = simgrid_write(looker->answer, &head, sizeof head) &&
-                      simgrid_write(looker->answer, links, head.links_count * sizeof *links);
+    fwrite(&head, sizeof head, 1, looker->answer);
+    fwrite(links, sizeof *links, head.links_count, looker->answer);
+    fflush(looker->answer); /* the next pair may be the end of this process */
     free(links);
-    return is_written;
 }
 
 /* An actor, since SimGrid completes its routing tables when the simulation starts. */
@@ -145,15 +136,16 @@ static void look_up_routes(int argc, char **argv)
 {
     (void)argc;
     (void)argv;
-    struct looker *looker = sg_actor_self_get_data();
-    looker->is_written = simgrid_write(looker->answer, "", 1);
-    for (size_t i = 0; looker->is_written && i < looker->task->pairs_count; i++) {
-        looker->is_written = answer_route(looker, looker->task->pairs[i]);
+    const struct looker *looker = sg_actor_self_get_data();
+    fputc('\0', looker->answer);
+    fflush(looker->answer);
+    for (size_t i = 0; i < looker->task->pairs_count; i++) {
+        answer_route(looker, looker->task->pairs[i]);
         child_progress++;
     }
 }
 
-bool platform_answer_routes(struct simgrid_task *task, int answer)
+bool platform_answer_routes(struct simgrid_task *task, FILE *answer)
 {
     const struct platform_routes_task *own = (const struct platform_routes_task *)task;
     struct looker looker = {.task = own, .answer = answer};
@@ -164,5 +156,5 @@ bool platform_answer_routes(struct simgrid_task *task, int answer)
     sg_actor_set_data(actor, &looker);
     sg_actor_start_(actor, look_up_routes, 0, NULL);
     simgrid_run();
-    return looker.is_written;
+    return ferror(answer) == 0;
 }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "ar_text.h"
-#include "platform_child.h"
+#include "simgrid_child.h"
 
 bool ar_platform_file_is_named(const char *text)
 {

@@ -10,7 +10,6 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
-#include "platform_child.h"
 #include "simgrid_child.h"
 
 enum { ROUNDS_MAX = 64 };
@@ -169,7 +168,7 @@ static void prepare(struct meter *meter)
     }
 }
 
-bool platform_answer_rates(struct simgrid_task *task, int answer)
+bool platform_answer_rates(struct simgrid_task *task, FILE *answer)
 {
     const struct platform_rates_task *own = (const struct platform_rates_task *)task;
     struct meter meter = {.task = own};
@@ -180,5 +179,6 @@ bool platform_answer_rates(struct simgrid_task *task, int answer)
     sg_actor_set_data(actor, &meter);
     sg_actor_start_(actor, measure, 0, NULL);
     simgrid_run();
-    return simgrid_write(answer, meter.rates_Bps, own->flows_count * sizeof *meter.rates_Bps);
+    return fwrite(meter.rates_Bps, sizeof *meter.rates_Bps, own->flows_count, answer) ==
+           own->flows_count;
 }

@@ -13,7 +13,6 @@
 #include <simgrid/host.h>
 #include <simgrid/mailbox.h>
 
-#include "platform_child.h"
 #include "simgrid_connections.h"
 
 enum { NAME_SIZE = 64 };
@@ -355,18 +354,17 @@ static void simulate(const struct trial_task *task)
     simgrid_run();
 }
 
-bool simgrid_answer_trial(struct simgrid_task *task, int answer)
+bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer)
 {
     const struct trial_task *own = (const struct trial_task *)task;
     simulate(own);
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
-    uint64_t memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    struct trial_part parts[TRIAL_PARTS];
+    own->trial->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
+    struct iovec parts[TRIAL_PARTS];
     trial_list_parts(own->trial, parts);
-    bool is_written = simgrid_write(answer, &memory_bytes, sizeof memory_bytes);
     for (int i = 0; i < TRIAL_PARTS; i++) {
-        is_written = is_written && simgrid_write(answer, parts[i].data, parts[i].size);
+        fwrite(parts[i].iov_base, 1, parts[i].iov_len, answer);
     }
-    return is_written;
+    return ferror(answer) == 0;
 }

@@ -1,11 +1,15 @@
 /** \file simgrid_child.h
- * The part of the `simgrid` engine that lives in a process of its own, and what all children share.
+ * The tasks of children that have SimGrid to themselves, and what all children share.
  *
  * SimGrid's engine is a process-wide singleton that aborts on errors, so every simulation runs in a
- * forked child; engine_simgrid.c forks it and reads its results.
+ * forked child; engine_simgrid.c forks it and reads its results. platform_file.c asks other
+ * children about a platform file. Child and parent are one program, so answers are structs as they
+ * lie in memory.
  */
 #ifndef AR_SIMGRID_CHILD_H
 #define AR_SIMGRID_CHILD_H
+
+#include <sys/uio.h>
 
 #include "ar_trial.h"
 #include "simgrid_fork.h"
@@ -28,19 +32,58 @@ struct trial_task {
     const char *platform_path;
 };
 
-/** What a child answers of a trial: its peak memory, then these. */
-enum { TRIAL_PARTS = 3 };
-
-struct trial_part {
-    void *data;
-    size_t size;
-};
+/** What a child answers of a trial: its peak memory, the job times and, if asked for, the finish of
+ * each rank and the timeline. */
+enum { TRIAL_PARTS = 4 };
 
 /** Lists the parts of the results, some of which may be empty; returns the size of the answer. */
-size_t trial_list_parts(const struct ar_trial *trial, struct trial_part parts[TRIAL_PARTS]);
+size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS]);
 
-/** In the child: simulates the trial and answers its results. */
-bool simgrid_answer_trial(struct simgrid_task *task, int answer);
+enum { PLATFORM_NAME_SIZE = 1024 };
+
+/** Answers platform_counts; for each host its name; for each link its bandwidth (double), a byte
+ * that says whether it is shared, and its name. Names end with a zero byte. */
+struct platform_content_task {
+    struct simgrid_task task;
+    const char *path;
+};
+
+struct platform_counts {
+    uint32_t hosts;
+    uint32_t links;
+};
+
+/** Answers one byte once SimGrid runs, then for each pair platform_route_head and the numbers of
+ * its links; without links there is no route. The child dies of some pairs without a route. */
+struct platform_routes_task {
+    struct simgrid_task task;
+    const struct ar_cluster *cluster;
+    const struct ar_flow *pairs;
+    size_t pairs_count;
+};
+
+struct platform_route_head {
+    double latency_s;
+    uint32_t links_count;
+};
+
+/** Answers the rate of each flow. */
+struct platform_rates_task {
+    struct simgrid_task task;
+    const struct ar_cluster *cluster;
+    const struct ar_flow *flows;
+    size_t flows_count;
+    const double *guesses_Bps;
+};
+
+/** The tasks; in the child. */
+bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer);
+bool platform_answer_content(struct simgrid_task *task, FILE *answer);
+bool platform_answer_routes(struct simgrid_task *task, FILE *answer);
+bool platform_answer_rates(struct simgrid_task *task, FILE *answer);
+
+/** For a child: loads the platform file in SimGrid and makes the slow links of the cluster slow. */
+void platform_open(const struct ar_cluster *cluster, const char *path);
 
 /** Memory that a child does not free; without memory for `what` the child ends. */
 void *child_alloc(size_t count, size_t size, const char *what);

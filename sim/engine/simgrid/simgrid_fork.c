@@ -1,34 +1,17 @@
 #include "simgrid_fork.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "ar_text.h"
-#include "simgrid_module.h"
 
-enum { LOG_SIZE = 8192, ANSWER_SIZE = 1 << 16 };
-
-bool simgrid_write(int descriptor, const void *data, size_t size)
-{
-    const char *at = data;
-    while (size > 0) {
-        ssize_t written = write(descriptor, at, size);
-        if (written <= 0) {
-            return false;
-        }
-        at += written;
-        size -= (size_t)written;
-    }
-    return true;
-}
+enum { LOG_SIZE = 8192 };
 
 /* Never returns. */
 static void run_child(const struct simgrid_module *module, struct simgrid_task *task, int answer,
@@ -40,61 +23,9 @@ static void run_child(const struct simgrid_module *module, struct simgrid_task *
     }
     dup2(log, STDERR_FILENO);
     dup2(log, STDOUT_FILENO);
-    bool is_written = module->run(task, answer);
+    FILE *file = fdopen(answer, "w");
+    bool is_written = file != NULL && module->run(task, file) && fclose(file) == 0;
     _exit(is_written ? 0 : 1); /* no atexit handlers: a process that ends needs no clean-up */
-}
-
-/* Reads once and appends; false at the end of the pipe. `capacity` is of the answer's data. */
-static bool read_answer(int descriptor, struct simgrid_answer *answer, size_t *capacity)
-{
-    if (answer->size == *capacity) {
-        size_t larger = *capacity > 0 ? 2 * *capacity : ANSWER_SIZE;
-        char *data = realloc(answer->data, larger);
-        if (data == NULL) {
-            return false;
-        }
-        answer->data = data;
-        *capacity = larger;
-    }
-    ssize_t count = read(descriptor, answer->data + answer->size, *capacity - answer->size);
-    answer->size += count > 0 ? (size_t)count : 0;
-    return count > 0;
-}
-
-/* Reads once; a log that is longer than its room is read and dropped. */
-static bool read_log(int descriptor, char text[LOG_SIZE], size_t *size)
-{
-    char rest[512];
-    size_t capacity = LOG_SIZE - 1 - *size;
-    ssize_t count = read(descriptor, capacity == 0 ? rest : text + *size,
-                         capacity == 0 ? sizeof rest : capacity);
-    *size += count > 0 && capacity > 0 ? (size_t)count : 0;
-    return count > 0;
-}
-
-/* Reads the answer and the log until both pipes are closed, and closes its ends of them. */
-static void read_child(int answer_end, int log_end, struct simgrid_answer *answer,
-                       char text[LOG_SIZE])
-{
-    size_t capacity = 0;
-    size_t text_size = 0;
-    struct pollfd ends[2] = {{.fd = answer_end, .events = POLLIN},
-                             {.fd = log_end, .events = POLLIN}};
-    while (ends[0].fd >= 0 || ends[1].fd >= 0) {
-        if (poll(ends, 2, -1) < 0) {
-            continue;
-        }
-        if (ends[0].fd >= 0 && ends[0].revents != 0 &&
-            !read_answer(ends[0].fd, answer, &capacity)) {
-            close(answer_end); /* a child whose answer has no room must not wait for a reader */
-            ends[0].fd = -1;
-        }
-        if (ends[1].fd >= 0 && ends[1].revents != 0 && !read_log(ends[1].fd, text, &text_size)) {
-            close(log_end);
-            ends[1].fd = -1;
-        }
-    }
-    text[text_size] = '\0';
 }
 
 /* Does a text begin with something that explains nothing? */
@@ -175,46 +106,57 @@ static enum ar_status judge_end(int wait_status, struct simgrid_answer *answer, 
                         WEXITSTATUS(wait_status), colon, answer->cause);
 }
 
-static enum ar_status open_pipes(int answer[2], int log[2], struct ar_error *err)
+enum ar_status simgrid_open(const char *what, int *file, struct ar_error *err)
 {
-    if (pipe2(answer, O_CLOEXEC) != 0) {
-        return ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
+    *file = memfd_create(what, MFD_CLOEXEC);
+    return *file >= 0 ? AR_OK
+                      : ar_error_set(err, AR_NO_MEMORY, "cannot hold the %s in memory: %s", what,
+                                     strerror(errno));
+}
+
+/* Runs the task with files for its answer and for what it prints. */
+static enum ar_status run_task(const struct simgrid_module *module, struct simgrid_task *task,
+                               int answer_file, int log_file, struct simgrid_answer *answer,
+                               struct ar_error *err)
+{
+    char log[LOG_SIZE] = "";
+    int wait_status = 0;
+    fflush(NULL);
+    pid_t parent = getpid();
+    pid_t child = fork();
+    if (child < 0) {
+        return ar_error_set(err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
     }
-    if (pipe2(log, O_CLOEXEC) != 0) {
-        ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe: %s", strerror(errno));
-        close(answer[0]);
-        close(answer[1]);
-        return AR_NO_MEMORY;
+    if (child == 0) {
+        run_child(module, task, answer_file, log_file, parent);
     }
-    return AR_OK;
+    while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
+    }
+    off_t size = lseek(answer_file, 0, SEEK_END);
+    answer->data = malloc((size_t)size + 1);
+    if (size < 0 || answer->data == NULL ||
+        pread(answer_file, answer->data, (size_t)size, 0) != size ||
+        pread(log_file, log, sizeof log - 1, 0) < 0) {
+        return ar_error_no_memory(err, "the answer of a simulation");
+    }
+    answer->size = (size_t)size;
+    return judge_end(wait_status, answer, log, err);
 }
 
 enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *answer,
                             struct ar_error *err)
 {
-    char text[LOG_SIZE];
-    int answer_ends[2];
-    int log_ends[2];
+    int answer_file;
+    int log_file;
     const struct simgrid_module *module;
     *answer = (struct simgrid_answer){.data = NULL};
     AR_TRY(simgrid_module_get(&module, err));
-    AR_TRY(open_pipes(answer_ends, log_ends, err));
-    fflush(NULL);
-    pid_t parent = getpid();
-    pid_t child = fork();
-    if (child == 0) {
-        run_child(module, task, answer_ends[1], log_ends[1], parent);
+    AR_TRY(simgrid_open("answer", &answer_file, err));
+    enum ar_status status = simgrid_open("log", &log_file, err);
+    if (status == AR_OK) {
+        status = run_task(module, task, answer_file, log_file, answer, err);
+        close(log_file);
     }
-    close(answer_ends[1]);
-    close(log_ends[1]);
-    if (child < 0) {
-        close(answer_ends[0]);
-        close(log_ends[0]);
-        return ar_error_set(err, AR_NO_MEMORY, "cannot fork a simulation: %s", strerror(errno));
-    }
-    int wait_status = 0;
-    read_child(answer_ends[0], log_ends[0], answer, text);
-    while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR) {
-    }
-    return judge_end(wait_status, answer, text, err);
+    close(answer_file);
+    return status;
 }

@@ -2,9 +2,15 @@
  * Private to this folder: a forked child that has SimGrid to itself.
  *
  * SimGrid's engine is a process-wide singleton that aborts on errors, so whatever needs it is a
- * task that runs in a child of its own and answers over a pipe. What the child prints is SimGrid's
- * business and is read from a second pipe; if the child dies, the line that says why becomes the
- * error.
+ * task that runs in a child of its own and writes its answer to a file in memory. What the child
+ * prints is SimGrid's business and goes to a second one; if the child dies, the line that says why
+ * becomes the error.
+ *
+ * All that calls SimGrid is in a module, liballreckon-simgrid.so, which is loaded when the first
+ * simulation is asked for: SimGrid and what it brings (ns-3) take 20 ms to load, four times as long
+ * as all the rest of a prediction. The module is linked to SimGrid alone and uses the functions of
+ * the program, which exports them, so that nothing exists twice. A program that links the objects
+ * of the module (`ar_simgrid_child`), as the tests do, uses these and loads nothing.
  */
 #ifndef AR_SIMGRID_FORK_H
 #define AR_SIMGRID_FORK_H
@@ -12,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ar_error.h"
 
@@ -42,12 +49,22 @@ struct simgrid_answer {
     char cause[SIMGRID_CAUSE]; /**< why the child died, in SimGrid's words; "" if unknown */
 };
 
-/** Forks, runs the task in the module (simgrid_module.h) and reads its answer. A child that dies is
- * AR_INTERNAL, one without memory AR_NO_MEMORY; the answer then holds what it wrote before. */
+struct simgrid_module {
+    void (*version)(int *major, int *minor, int *patch); /**< of SimGrid */
+    /** In a child: starts SimGrid with the pinned options, does the task, writes its answer and
+     * says whether that worked. Errors of SimGrid end the child. */
+    bool (*run)(struct simgrid_task *task, FILE *answer);
+};
+
+/** The module, loaded by the first call and never unloaded. AR_UNAVAILABLE if it is not there. */
+enum ar_status simgrid_module_get(const struct simgrid_module **module, struct ar_error *err);
+
+/** Forks, runs the task in the module and reads its answer. A child that dies is AR_INTERNAL, one
+ * without memory AR_NO_MEMORY; the answer then holds what it wrote before. */
 enum ar_status simgrid_fork(struct simgrid_task *task, struct simgrid_answer *answer,
                             struct ar_error *err);
 
-/** Writes all of it; for tasks. */
-bool simgrid_write(int descriptor, const void *data, size_t size);
+/** A file in memory: nothing to clean up, nothing on the disk. */
+enum ar_status simgrid_open(const char *what, int *file, struct ar_error *err);
 
 #endif

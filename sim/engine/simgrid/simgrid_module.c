@@ -1,8 +1,7 @@
-#include "simgrid_module.h"
+#include "simgrid_fork.h"
 
 #include <dlfcn.h>
 #include <libgen.h>
-#include <stdio.h>
 #include <unistd.h>
 
 /* There if the objects of the module are part of this program. */
