@@ -1,20 +1,211 @@
-/* What was measured, as an engine: the fitted model of the communication library, with its error.
- */
+/* The engines of a communication library: jobs one after the other, each as long as the calls of
+ * the library that make it, from the time at which it is ready on all ranks. They know nodes and
+ * ranks of the cluster, and nothing of its links.
+ *
+ * `library` is what was measured: the fitted model, with its error. `nccl` is NCCL's own cost
+ * model: the constants of a release and the rates of the cluster's rings. Nothing is fitted, so
+ * there is no band. */
+#include "ar_library_engine.h"
+
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "ar_text.h"
-#include "library_engine.h"
 
-extern const struct ar_engine ar_engine_library;
+bool ar_library_engine_ignores(const char *key)
+{
+    static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strncmp(key, keys[i], strlen(keys[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
-static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
+/* --- the library's table of a cluster ----------------------------------------------------------
+ */
+
+enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
+                                        const struct ar_library_table *table,
+                                        struct ar_tuning *tuning, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    struct ar_tuning found = ar_tuning_nccl_2_8_4(0, 0);
+    const char *where = release != NULL ? "--tuning" : "library.release";
+    const char *named = release != NULL ? release : facts->library_release;
+    if (named[0] == '\0' && release == NULL) {
+        named = (table != NULL ? &table->library.tuning : &found)->release->release;
+    }
+    enum ar_status status = ar_tuning_find(where, named, facts->library_node_bus_Bps,
+                                           facts->library_net_bus_Bps, &found, err);
+    if (status != AR_OK) {
+        return release != NULL ? ar_error_as_usage(status, err) : status;
+    }
+    *tuning = found;
+    tuning->is_pcie = !facts->has_nvlink;
+    if (facts->library_channels > 0) {
+        tuning->channels = facts->library_channels;
+    }
+    return AR_OK;
+}
+
+/* --- calls -------------------------------------------------------------------------------- */
+
+size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
+                               struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
+{
+    return ar_library_calls(ar_algorithm_calls(collective->algorithm), &collective->shape,
+                            ar_cluster_facts(collective->cluster)->gpus_per_node,
+                            (double)elements * collective->element_bytes, runs);
+}
+
+/* --- checks ------------------------------------------------------------------------------- */
+
+static enum ar_status refuse_cluster(const struct ar_engine *engine, const char *cluster,
+                                     struct ar_error *err)
+{
+    if (!engine->is_fitted) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: cluster %s has no library.node_bus; expected the bandwidth "
+                            "of the rings that NCCL finds in a node and across the network, such "
+                            "as --set library.node_bus=132GB/s --set library.net_bus=24GB/s",
+                            engine->name, cluster);
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "engine library: cluster %s has no library.cost_table; expected a "
+                        "cluster from 'allreckon calibrate LOG... --cluster %s --out "
+                        "NAME.topo', or --engine nccl",
+                        cluster, cluster);
+}
+
+/* A tree needs a release that has it, and nodes. */
+static enum ar_status check_tree(const struct ar_engine *engine, const struct ar_tuning *tuning,
+                                 const struct ar_library_run *run, struct ar_error *err)
+{
+    if (!tuning->release->has_trees) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found algorithm tree, which %s does not have; expected "
+                            "auto, ring, torus2d or hierarchical",
+                            engine->name, tuning->release->name);
+    }
+    if (run->nodes == 1 && run->ranks > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found algorithm tree on one node, where %s has none; "
+                            "expected auto or ring",
+                            engine->name, tuning->release->name);
+    }
+    return AR_OK;
+}
+
+static enum ar_status check(const struct ar_engine *engine, const struct ar_collective *collective,
+                            const struct ar_library *library, struct ar_error *err)
+{
+    const char *cluster = ar_cluster_facts(collective->cluster)->name;
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    if (library == NULL) {
+        return refuse_cluster(engine, cluster, err);
+    }
+    const struct ar_tuning *tuning = &library->tuning;
+    enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
+    if (calls == AR_CALLS_NONE) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found algorithm %s, which %s does not have; expected "
+                            "auto, ring, tree, torus2d or hierarchical",
+                            engine->name, ar_algorithm_name(collective->algorithm),
+                            tuning->release->name);
+    }
+    size_t count = ar_library_engine_calls(collective, 1, runs);
+    if (calls == AR_CALLS_TREE) {
+        AR_TRY(check_tree(engine, tuning, &runs[0], err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (runs[i].nodes > 1 && !(tuning->net_bus_Bps > 0)) {
+            return ar_error_set(err, AR_USAGE,
+                                engine->is_fitted
+                                    ? "engine %s: the cost table of cluster %s is of one node; "
+                                      "expected one that was fitted with library.net_bus"
+                                    : "engine %s: cluster %s has no library.net_bus; expected the "
+                                      "bandwidth of the rings that NCCL finds across the network",
+                                engine->name, cluster);
+        }
+    }
+    return AR_OK;
+}
+
+/* --- running ------------------------------------------------------------------------------ */
+
+static double time_in_band(const struct ar_library_prediction *prediction, enum ar_band band)
+{
+    return band == AR_BAND_LOW    ? prediction->low_s
+           : band == AR_BAND_HIGH ? prediction->high_s
+                                  : prediction->time_s;
+}
+
+/* Names the choices that were made. */
+static void write_options(struct ar_trial *trial, const char *head,
+                          const bool is_made[AR_CHOICES_COUNT])
+{
+    int used = snprintf(trial->options, sizeof trial->options, "%s:", head);
+    for (int i = 0; i < AR_CHOICES_COUNT && used < AR_OPTIONS_TEXT; i++) {
+        if (is_made[i]) {
+            used += snprintf(trial->options + used, sizeof trial->options - (size_t)used, " %s",
+                             ar_choices[i].name);
+        }
+    }
+}
+
+typedef struct ar_library_prediction
+predictor(const struct ar_library *library, enum ar_calls calls, const struct ar_library_run *run);
+
+/* The calls of a job one after the other. Their errors are of the same fit: the ends of their bands
+ * add up, as if they always erred together. */
+static double job_time(const struct ar_trial *trial, predictor *predict, uint64_t elements,
+                       bool is_made[AR_CHOICES_COUNT])
+{
+    struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
+    size_t count = elements > 0 ? ar_library_engine_calls(&trial->collective, elements, runs) : 0;
+    double time_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct ar_library_prediction prediction = predict(trial->library, calls, &runs[i]);
+        time_s += time_in_band(&prediction, trial->band);
+        is_made[prediction.choice] = true;
+    }
+    return time_s;
+}
+
+/* `head` begins the text of the options, which names the choices that were made. */
+static void run(struct ar_trial *trial, predictor *predict, const char *head)
+{
+    bool is_made[AR_CHOICES_COUNT] = {false};
+    double free_s = 0;
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+        bool is_even;
+        double ready_s = ar_trial_ready_on_all(trial, i, &is_even);
+        double start_s = ready_s > free_s ? ready_s : free_s;
+        free_s = start_s + trial->jobs[i].copy_s +
+                 job_time(trial, predict, trial->jobs[i].elements, is_made);
+        trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
+    }
+    if (trial->rank_finish_s != NULL) {
+        for (uint32_t rank = 0; rank < ar_shape_ranks(&trial->collective.shape); rank++) {
+            trial->rank_finish_s[rank] = free_s;
+        }
+    }
+    trial->messages_count = 0;
+    trial->exact = false;
+    write_options(trial, head, is_made);
+}
+
+static enum ar_status run_library(struct ar_trial *trial, struct ar_error *err)
 {
     char head[AR_OPTIONS_TEXT];
     (void)err;
     snprintf(head, sizeof head, "library %s, fitted to %" PRIu32 " rows",
              trial->library->tuning.release->name, trial->library->rows_count);
-    library_engine_run(trial, &ar_engine_library, head);
+    run(trial, ar_library_predict, head);
     ar_copy_text(trial->note, sizeof trial->note, "a model fitted to measurements");
     return AR_OK;
 }
@@ -23,9 +214,36 @@ const struct ar_engine ar_engine_library = {
     .name = "library",
     .title = "measured: what 'calibrate' fitted to the communication library, with its error",
     .needs_library = true,
-    .cost = LIBRARY_ENGINE_COST,
-    .check = library_engine_check,
+    .cost = {.trial_s = 50e-6, .rank_s = 100e-9}, /* a formula per all-reduce */
+    .check = check,
     .is_fitted = true,
     .predict = ar_library_predict,
-    .run = run,
+    .run = run_library,
+};
+
+static struct ar_library_prediction predict_nccl(const struct ar_library *library,
+                                                 enum ar_calls calls,
+                                                 const struct ar_library_run *run)
+{
+    return ar_tuning_predict(&library->tuning, calls, run);
+}
+
+static enum ar_status run_nccl(struct ar_trial *trial, struct ar_error *err)
+{
+    char head[AR_OPTIONS_TEXT];
+    (void)err;
+    snprintf(head, sizeof head, "own constants of %s", trial->library->tuning.release->name);
+    run(trial, predict_nccl, head);
+    ar_copy_text(trial->note, sizeof trial->note, "NCCL's own cost model, fitted to nothing");
+    return AR_OK;
+}
+
+const struct ar_engine ar_engine_nccl = {
+    .name = "nccl",
+    .title = "NCCL's own cost model by release (library.release): nothing fitted, no error known",
+    .needs_library = true,
+    .cost = {.trial_s = 50e-6, .rank_s = 100e-9},
+    .check = check,
+    .predict = predict_nccl,
+    .run = run_nccl,
 };
