@@ -147,7 +147,8 @@ static bool leave_no_descriptor(void)
 
 Test(failure, too_few_descriptors_are_an_error_and_none_is_lost)
 {
-    expect_failure(run_limited(16, leave_one_file), AR_NO_MEMORY, "log in memory: Too many open files");
+    expect_failure(run_limited(16, leave_one_file), AR_NO_MEMORY,
+                   "log in memory: Too many open files");
     expect_failure(run_limited(16, leave_no_file), AR_NO_MEMORY, "memory: Too many open files");
     expect_failure(run_limited(16, leave_no_descriptor), AR_NO_MEMORY, "Too many open files");
 }
