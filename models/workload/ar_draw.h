@@ -14,8 +14,8 @@
 
 struct ar_draw;
 
-/** Makes the generator of `name` under `seed`: other names give independent draws. Freed with
- * ar_draw_destroy(). */
+/** Makes the generator of `name` under `seed`: other names give independent draws; NULL: that of
+ * the seed itself. Freed with ar_draw_destroy(). */
 enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **draw,
                               struct ar_error *err);
 

@@ -7,26 +7,15 @@
  * part, so a step follows its slowest rank, and the expected factor of the slowest grows with their
  * number.
  *
- * The generator is GSL's mt19937 with the given seed; the same seed gives the same factors.
+ * The draws come from ar_draw_create() without a name.
  */
 #ifndef AR_JITTER_H
 #define AR_JITTER_H
 
-#include <stdint.h>
+#include "ar_draw.h"
 
-#include "ar_error.h"
-
-struct ar_jitter;
-
-/** `frac` >= 0; freed with ar_jitter_destroy(). */
-enum ar_status ar_jitter_create(double frac, uint64_t seed, struct ar_jitter **jitter,
-                                struct ar_error *err);
-
-/** NULL is allowed. */
-void ar_jitter_destroy(struct ar_jitter *jitter);
-
-/** Writes the factors of `ranks` ranks in the next step. */
-void ar_jitter_factors(struct ar_jitter *jitter, uint32_t ranks, double *factors);
+/** Writes the factors of `ranks` ranks in the next step; `frac` >= 0. */
+void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double *factors);
 
 /** Half the width of the 95 % confidence interval of the mean of `count` independent values, given
  * the sum of their squared deviations from the mean (Student's t); 0 for fewer than two values. */

@@ -83,8 +83,8 @@ struct ar_workload {
     double backward_end_s; /**< all gradients exist */
     double stretch_s;      /**< part of that which the slowdown is guilty of */
     double optimizer_s;
-    uint32_t buckets_count;    /**< at least 1 */
-    struct ar_bucket *buckets; /**< in the order they are sent */
+    uint32_t buckets_count;     /**< at least 1 */
+    struct ar_bucket buckets[]; /**< in the order they are sent */
 };
 
 /** What a workload is made of. */
@@ -97,16 +97,8 @@ struct ar_workload_request {
 };
 
 /** Makes the workload of a trace. A trace without gradients has nothing to send and is refused
- * (AR_BAD_DATA). Owned by the caller, freed with ar_workload_destroy(). */
+ * (AR_BAD_DATA). The caller frees it with free(). */
 enum ar_status ar_workload_make(const struct ar_workload_request *request,
                                 struct ar_workload **workload, struct ar_error *err);
-
-/** The same without cycles and slowdown. */
-enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
-                                  uint32_t element_bytes, struct ar_workload **workload,
-                                  struct ar_error *err);
-
-/** Frees a workload; NULL is allowed. */
-void ar_workload_destroy(struct ar_workload *workload);
 
 #endif

@@ -30,7 +30,8 @@ enum ar_status ar_draw_create(uint64_t seed, const char *name, struct ar_draw **
     if (made == NULL) {
         return ar_error_no_memory(err, "a random generator");
     }
-    enum ar_status status = ar_gsl_generator(mix(seed, name), &made->generator, err);
+    enum ar_status status = ar_gsl_generator(name != NULL ? mix(seed, name) : (unsigned long)seed,
+                                             &made->generator, err);
     if (status != AR_OK) {
         free(made);
         return status;

@@ -1,5 +1,6 @@
 /* Buckets that are negotiated in cycles, and a backward pass that is slowed down. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_workload.h"
@@ -60,7 +61,7 @@ static void expect_sent(const char *rule, struct ar_cycle cycle, const struct se
         cr_expect_eq(found->elements, 100 * wanted[i].tensors_count);
     }
     cr_expect_eq(workload->backward_end_s, 18);
-    ar_workload_destroy(workload);
+    free(workload);
 }
 
 #define EXPECT_SENT(rule, cycle, ...)                                                              \
@@ -133,7 +134,7 @@ Test(cycle, a_tensor_that_is_ready_on_a_tick_makes_it)
                                             (struct ar_slowdown){.speed_frac = 1});
         cr_expect_float_eq(workload->buckets[1].wait_s, 0, 1e-9, "%d cycles: %g s", k,
                            workload->buckets[1].wait_s);
-        ar_workload_destroy(workload);
+        free(workload);
     }
 }
 
@@ -153,7 +154,7 @@ Test(cycle, ticks_that_do_not_divide_well_keep_their_order)
             count += bucket->tensors_count;
         }
         cr_expect_eq(count, TENSORS);
-        ar_workload_destroy(workload);
+        free(workload);
     }
 }
 
@@ -168,7 +169,7 @@ static void expect_ready(struct ar_slowdown slowdown, const double *ready_s)
     }
     cr_expect_float_eq(workload->backward_end_s, ready_s[TENSORS - 1], 1e-12);
     cr_expect_float_eq(workload->stretch_s, ready_s[TENSORS - 1] - 18, 1e-12);
-    ar_workload_destroy(workload);
+    free(workload);
 }
 
 Test(cycle, the_backward_pass_is_slower_in_the_intervals_and_as_fast_as_ever_between_them)

@@ -6,21 +6,27 @@
 
 #include "ar_jitter.h"
 
-static struct ar_jitter *make(double frac, uint64_t seed)
+/* The draws of a test, and what they are for. */
+struct jitter {
+    struct ar_draw *draw;
+    double frac;
+};
+
+static struct jitter make(double frac, uint64_t seed)
 {
-    struct ar_jitter *jitter;
+    struct jitter jitter = {.frac = frac};
     struct ar_error err;
-    cr_assert_eq(ar_jitter_create(frac, seed, &jitter, &err), AR_OK);
+    cr_assert_eq(ar_draw_create(seed, NULL, &jitter.draw, &err), AR_OK);
     return jitter;
 }
 
 /* The slowest of `ranks` ranks in the next step. */
-static double slowest(struct ar_jitter *jitter, uint32_t ranks)
+static double slowest(struct jitter jitter, uint32_t ranks)
 {
     static double factors[4096];
     double largest = 0;
     cr_assert_leq(ranks, sizeof factors / sizeof factors[0]);
-    ar_jitter_factors(jitter, ranks, factors);
+    ar_jitter_factors(jitter.draw, jitter.frac, ranks, factors);
     for (uint32_t rank = 0; rank < ranks; rank++) {
         largest = fmax(largest, factors[rank]);
     }
@@ -44,7 +50,7 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
     static const uint32_t ranks[] = {1, 4, 64, 1024, 4096};
     enum { STEPS = 400 };
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
-        struct ar_jitter *jitter = make(0.05, 7 + i);
+        struct jitter jitter = make(0.05, 7 + i);
         double sum = 0;
         double squares = 0;
         for (int step = 0; step < STEPS; step++) {
@@ -57,19 +63,19 @@ Test(jitter, the_mean_of_the_slowest_is_that_of_order_statistics)
         double tolerance = 2 * ar_confidence95(squares - sum * sum / STEPS, STEPS);
         cr_expect_float_eq(sum / STEPS, expected, tolerance, "%u ranks: %g, expected %g +- %g",
                            ranks[i], sum / STEPS, expected, tolerance);
-        ar_jitter_destroy(jitter);
+        ar_draw_destroy(jitter.draw);
     }
 }
 
 static double mean_slowest(uint32_t ranks)
 {
     enum { STEPS = 200 };
-    struct ar_jitter *jitter = make(0.05, 3);
+    struct jitter jitter = make(0.05, 3);
     double sum = 0;
     for (int step = 0; step < STEPS; step++) {
         sum += slowest(jitter, ranks);
     }
-    ar_jitter_destroy(jitter);
+    ar_draw_destroy(jitter.draw);
     return sum / STEPS;
 }
 
@@ -81,22 +87,22 @@ Test(jitter, grows_with_the_number_of_ranks)
 
 Test(jitter, of_zero_changes_nothing)
 {
-    struct ar_jitter *jitter = make(0, 1);
+    struct jitter jitter = make(0, 1);
     cr_expect_float_eq(slowest(jitter, 100), 1, 1e-15);
-    ar_jitter_destroy(jitter);
+    ar_draw_destroy(jitter.draw);
 }
 
 Test(jitter, with_the_same_seed_is_the_same)
 {
-    struct ar_jitter *first = make(0.1, 42);
-    struct ar_jitter *second = make(0.1, 42);
-    struct ar_jitter *other = make(0.1, 43);
+    struct jitter first = make(0.1, 42);
+    struct jitter second = make(0.1, 42);
+    struct jitter other = make(0.1, 43);
     double factor = slowest(first, 10);
     cr_expect_eq(factor, slowest(second, 10));
     cr_expect_neq(factor, slowest(other, 10));
-    ar_jitter_destroy(first);
-    ar_jitter_destroy(second);
-    ar_jitter_destroy(other);
+    ar_draw_destroy(first.draw);
+    ar_draw_destroy(second.draw);
+    ar_draw_destroy(other.draw);
 }
 
 Test(jitter, the_confidence_interval_is_students)
@@ -111,10 +117,10 @@ Test(jitter, factors_have_the_mean_1_and_the_coefficient_of_variation_that_is_as
 {
     enum { RANKS = 4000, STEPS = 100 };
     static double factors[RANKS];
-    struct ar_jitter *jitter = make(0.8, 1);
+    struct jitter jitter = make(0.8, 1);
     double sum = 0, squares = 0, count = (double)RANKS * STEPS;
     for (int step = 0; step < STEPS; step++) {
-        ar_jitter_factors(jitter, RANKS, factors);
+        ar_jitter_factors(jitter.draw, jitter.frac, RANKS, factors);
         for (int rank = 0; rank < RANKS; rank++) {
             sum += factors[rank];
             squares += factors[rank] * factors[rank];
@@ -123,5 +129,5 @@ Test(jitter, factors_have_the_mean_1_and_the_coefficient_of_variation_that_is_as
     double mean = sum / count;
     cr_expect_float_eq(mean, 1, 0.006, "%g", mean);
     cr_expect_float_eq(sqrt(squares / count - mean * mean), 0.8, 0.02);
-    ar_jitter_destroy(jitter);
+    ar_draw_destroy(jitter.draw);
 }

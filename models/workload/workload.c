@@ -211,33 +211,13 @@ enum ar_status ar_workload_make(const struct ar_workload_request *request,
                             "trace %s: found no gradients; expected a layer with parameters",
                             trace->name);
     }
-    struct ar_workload *made = calloc(1, sizeof *made);
-    struct ar_bucket *buckets = calloc(trace->tensors_count, sizeof *buckets);
-    if (made == NULL || buckets == NULL) {
-        free(made);
-        free(buckets);
+    struct ar_workload *made =
+        calloc(1, sizeof *made + trace->tensors_count * sizeof made->buckets[0]);
+    if (made == NULL) {
         return ar_error_no_memory(err, "the buckets of a step");
     }
-    made->buckets = buckets;
     made->forward_end_s = trace->step_overhead_s + ar_trace_forward_s(trace);
     fill(request, made);
     *workload = made;
     return AR_OK;
-}
-
-enum ar_status ar_workload_create(const struct ar_trace *trace, const struct ar_fusion *fusion,
-                                  uint32_t element_bytes, struct ar_workload **workload,
-                                  struct ar_error *err)
-{
-    const struct ar_workload_request request = {
-        .trace = trace, .fusion = fusion, .element_bytes = element_bytes};
-    return ar_workload_make(&request, workload, err);
-}
-
-void ar_workload_destroy(struct ar_workload *workload)
-{
-    if (workload != NULL) {
-        free(workload->buckets);
-        free(workload);
-    }
 }

@@ -1,4 +1,6 @@
 /* links: the load of every link, to answer which one is the bottleneck. */
+#include <stdlib.h>
+
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -44,7 +46,7 @@ static enum ar_status add_step(const struct ar_scenario *scenario, struct ar_lin
     for (uint32_t i = 0; elements != NULL && i < count; i++) {
         elements[i] = workload->buckets[i].elements;
     }
-    ar_workload_destroy(workload);
+    free(workload);
     return elements == NULL ? ar_error_no_memory(err, "the buckets")
                             : ar_link_load_add(&collective, elements, count, loads, err);
 }

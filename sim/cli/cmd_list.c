@@ -90,8 +90,8 @@ static void show_terms(void)
 {
     puts("terms, to be changed by --term KEY=VALUE:");
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        printf("  %-18s %-10s %s\n", ar_term_key((enum ar_term)i), ar_term_unit((enum ar_term)i),
-               ar_term_meaning((enum ar_term)i));
+        printf("  %-18s %-10s %s\n", ar_terms[i].key, ar_term_kinds[ar_terms[i].kind],
+               ar_terms[i].meaning);
     }
 }
 

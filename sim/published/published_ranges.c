@@ -49,7 +49,7 @@ static bool is_without_effect(const struct published *row, const struct range *r
 static bool is_jitter(const struct published *row, const struct range *range)
 {
     return range->key == AR_KEY_TERM && ar_scenario_has(&row->scenario, AR_KEY_JITTER) &&
-           strcmp(range->setting, ar_term_key(AR_TERM_JITTER)) == 0;
+           strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
 }
 
 static bool concerns(const struct line *line, const struct published *row)

@@ -26,7 +26,7 @@ static enum ar_status run_without(struct ar_scenario *scenario, struct ar_inputs
 {
     static const struct ar_origin origin = {.where = "--term", .status = AR_USAGE};
     char text[64];
-    snprintf(text, sizeof text, "%s=off", ar_term_key(term));
+    snprintf(text, sizeof text, "%s=off", ar_terms[term].key);
     AR_TRY(ar_scenario_replace(scenario, AR_KEY_TERM, &origin, text, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));
     struct ar_step step = ar_scenario_step(scenario);
@@ -60,7 +60,7 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
     struct answer taken;
     if (answer->is_lost) {
         return ar_error_set(err, AR_INTERNAL, "without %s: %s",
-                            ar_term_key(own->terms[answer->item]), answer->bytes);
+                            ar_terms[own->terms[answer->item]].key, answer->bytes);
     }
     memcpy(&taken, answer->bytes, sizeof taken);
     if (taken.err.status != AR_OK) {
@@ -92,7 +92,7 @@ static void write_term(const struct context *context, uint32_t item)
     if (!isnan(context->costs_s[item])) {
         snprintf(cost, sizeof cost, "%.3f", context->costs_s[item] * 1e3);
     }
-    printf("  %-20s %-10s %10s  %s\n", ar_term_key(term), value->text, cost, value->source);
+    printf("  %-20s %-10s %10s  %s\n", ar_terms[term].key, value->text, cost, value->source);
 }
 
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,

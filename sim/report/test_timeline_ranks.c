@@ -86,7 +86,11 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
                            .timeline = &timeline};
     step.collective.channels = CHANNELS;
     cr_assert_eq(ar_fusion_parse("--bucket", "ddp", &step.fusion, &err), AR_OK);
-    cr_assert_eq(ar_workload_create(trace, &step.fusion, 2, &step.workload, &err), AR_OK);
+    cr_assert_eq(ar_workload_make(&(struct ar_workload_request){.trace = trace,
+                                                                .fusion = &step.fusion,
+                                                                .element_bytes = 2},
+                                  &step.workload, &err),
+                 AR_OK);
     cr_assert_leq(step.workload->buckets_count, (uint32_t)JOBS_MAX);
     run_ring(&step, jobs, times);
     char *text = NULL;
@@ -101,6 +105,6 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     expect_stretched(&step, json_object_get(root, "traceEvents"));
     json_decref(root);
     free(text);
-    ar_workload_destroy(step.workload);
+    free(step.workload);
     ar_cluster_destroy(abci);
 }

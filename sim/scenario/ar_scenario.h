@@ -161,7 +161,7 @@ static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
 }
 
 /** The collective, the step, and the buckets of the step without the slowdown of contention. The
- * workload is owned by the caller, freed with ar_workload_destroy(). */
+ * workload is owned by the caller, which frees it with free(). */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,

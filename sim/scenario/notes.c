@@ -43,20 +43,20 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
 {
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         enum ar_term term = (enum ar_term)i;
-        enum ar_term needed = ar_term_needs(term);
+        enum ar_term needed = ar_terms[term].needs;
         if (!ar_framework_is_on(scenario->framework, term)) {
             continue;
         }
         if (needed != AR_TERMS_COUNT && !ar_framework_is_on(scenario->framework, needed)) {
-            ar_note(notes, "term %s changes nothing without %s", ar_term_key(term),
-                    ar_term_key(needed));
+            ar_note(notes, "term %s changes nothing without %s", ar_terms[term].key,
+                    ar_terms[needed].key);
         } else if (term == AR_TERM_FUSION_RULE && ar_scenario_has(scenario, AR_KEY_BUCKET)) {
-            ar_note(notes, "term %s changes nothing beside --bucket", ar_term_key(term));
+            ar_note(notes, "term %s changes nothing beside --bucket", ar_terms[term].key);
         } else if (term == AR_TERM_JITTER && ar_scenario_has(scenario, AR_KEY_JITTER)) {
-            ar_note(notes, "term %s changes nothing beside --jitter", ar_term_key(term));
+            ar_note(notes, "term %s changes nothing beside --jitter", ar_terms[term].key);
         } else if (term == AR_TERM_KERNEL_FLOOR && scenario->trace->is_timed) {
             ar_note(notes, "term %s does not change the layers of %s, which is timed",
-                    ar_term_key(term), scenario->trace->name);
+                    ar_terms[term].key, scenario->trace->name);
         }
     }
 }

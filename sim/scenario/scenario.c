@@ -169,7 +169,7 @@ uint32_t ar_scenario_buckets(const struct ar_scenario *scenario)
         return scenario->buckets_count;
     }
     uint32_t count = workload->buckets_count;
-    ar_workload_destroy(workload);
+    free(workload);
     return count;
 }
 

@@ -1,5 +1,6 @@
 /* The inputs of a scenario, and what follows from them where no key says. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_platform_file.h"
@@ -215,10 +216,13 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
         scenario->iterations_count =
             scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
     }
-    AR_TRY(ar_workload_create(scenario->trace, &scenario->fusion,
-                              ar_precision_bytes(scenario->wire), &workload, err));
+    const struct ar_workload_request request = {.trace = scenario->trace,
+                                                .fusion = &scenario->fusion,
+                                                .element_bytes =
+                                                    ar_precision_bytes(scenario->wire)};
+    AR_TRY(ar_workload_make(&request, &workload, err));
     scenario->buckets_count = workload->buckets_count;
-    ar_workload_destroy(workload);
+    free(workload);
     return AR_OK;
 }
 

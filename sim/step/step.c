@@ -79,10 +79,10 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
     return make_ranks(step, ranks, err);
 }
 
-static void draw_factors(struct ar_step *step, struct ar_jitter *jitter)
+static void draw_factors(struct ar_step *step, struct ar_draw *draw)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    ar_jitter_factors(jitter, ranks, step->rank_factor);
+    ar_jitter_factors(draw, step->jitter_frac, ranks, step->rank_factor);
     for (uint32_t i = 0; i < step->stragglers_count; i++) {
         step->rank_factor[step->stragglers[i].rank] *= step->stragglers[i].factor;
     }
@@ -163,12 +163,12 @@ static void advance_ranks(struct ar_step *step)
 }
 
 /* Runs the next step. */
-static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, bool is_first,
+static enum ar_status run_once(struct ar_step *step, struct ar_draw *draw, bool is_first,
                                double *exposed_s, struct ar_error *err)
 {
     bool is_uneven = has_uneven_ranks(step);
     if (is_uneven) {
-        draw_factors(step, jitter);
+        draw_factors(step, draw);
     }
     if (is_uneven && !is_first) {
         advance_ranks(step);
@@ -179,7 +179,7 @@ static enum ar_status run_once(struct ar_step *step, struct ar_jitter *jitter, b
     return AR_OK;
 }
 
-static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jitter,
+static enum ar_status run_iterations(struct ar_step *step, struct ar_draw *draw,
                                      struct ar_error *err)
 {
     uint32_t ranks = ar_shape_ranks(&step->collective.shape);
@@ -189,7 +189,7 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
     double wall_s = step->trial.wall_s; /* of what was run to prepare it */
     for (uint32_t i = 0; i < step->iterations_count; i++) {
         double exposed_s;
-        AR_TRY(run_once(step, jitter, i == 0, &exposed_s, err));
+        AR_TRY(run_once(step, draw, i == 0, &exposed_s, err));
         double before_s = exposed_s - mean_s;
         mean_s += before_s / (i + 1);
         deviations += before_s * (exposed_s - mean_s);
@@ -212,10 +212,10 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_jitter *jit
 
 static enum ar_status run_prepared(struct ar_step *step, struct ar_error *err)
 {
-    struct ar_jitter *jitter;
-    AR_TRY(ar_jitter_create(step->jitter_frac, step->seed, &jitter, err));
-    enum ar_status status = run_iterations(step, jitter, err);
-    ar_jitter_destroy(jitter);
+    struct ar_draw *draw;
+    AR_TRY(ar_draw_create(step->seed, NULL, &draw, err));
+    enum ar_status status = run_iterations(step, draw, err);
+    ar_draw_destroy(draw);
     return status;
 }
 

@@ -57,7 +57,7 @@ static double copy_time(const struct ar_step *step, const struct ar_bucket *buck
 
 void step_jobs_destroy(struct ar_step *step)
 {
-    ar_workload_destroy(step->workload);
+    free(step->workload);
     free(step->jobs);
     free(step->trial.times);
     step->workload = NULL;

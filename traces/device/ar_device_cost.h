@@ -96,8 +96,8 @@ enum ar_layer_kind {
         AR_LAYER_KINDS_COUNT
 };
 
-/** Name of a kind as in the work table. */
-const char *ar_layer_kind_name(enum ar_layer_kind kind);
+/** Names of the kinds as in the work table; NULL ends them. */
+extern const char *const ar_layer_kinds[];
 
 /** The work of one layer for one image; the shape fields are 0 where a kind has none. */
 struct ar_layer_work {

@@ -4,15 +4,11 @@
 #include <assert.h>
 #include <math.h>
 
-const char *ar_layer_kind_name(enum ar_layer_kind kind)
-{
-    static const char *const names[] = {
+const char *const ar_layer_kinds[] = {
 #define X(symbol, name) name,
-        AR_LAYER_KIND_LIST(X)
+    AR_LAYER_KIND_LIST(X)
 #undef X
-    };
-    return names[kind];
-}
+        NULL};
 
 static bool is_winograd(const struct ar_layer_work *work)
 {

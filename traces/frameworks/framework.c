@@ -11,14 +11,15 @@ void ar_framework_clear(struct ar_framework *framework)
     ar_copy_text(framework->name, sizeof framework->name, "none");
     framework->description = "";
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        framework->terms[i].number = ar_term_default((enum ar_term)i);
+        framework->terms[i].number = ar_terms[i].standard;
     }
 }
 
 bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term)
 {
     const struct ar_term_value *value = &framework->terms[term];
-    return ar_term_is_text(term) ? value->text[0] != '\0' : value->number != ar_term_default(term);
+    return ar_terms[term].kind == AR_TERM_TEXT ? value->text[0] != '\0'
+                                               : value->number != ar_terms[term].standard;
 }
 
 enum ar_precision ar_framework_wire(const struct ar_framework *framework,
@@ -35,7 +36,7 @@ static enum ar_status report_timed(const struct ar_trace *trace, enum ar_term te
     return ar_error_set(err, AR_USAGE,
                         "term %s: trace %s is timed and has no cost table; expected also --term "
                         "%s=%s",
-                        ar_term_key(term), trace->name, ar_term_key(missing), example);
+                        ar_terms[term].key, trace->name, ar_terms[missing].key, example);
 }
 
 enum ar_status ar_framework_memory_rate(const struct ar_framework *framework,

@@ -11,7 +11,7 @@ enum { WHERE_SIZE = 1024 };
 static enum ar_status set_term(struct ar_framework *framework, enum ar_term term, const char *where,
                                const char *text, const char *source, struct ar_error *err)
 {
-    struct ar_term_value value = {.number = ar_term_default(term)};
+    struct ar_term_value value = {.number = ar_terms[term].standard};
     if (text[0] == '\0' || strlen(text) >= sizeof value.text) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected 1 to %d characters",
                             where, text, (int)sizeof value.text - 1);
@@ -49,7 +49,7 @@ enum ar_status ar_framework_set(struct ar_framework *framework, const char *wher
     char place[WHERE_SIZE];
     enum ar_term term;
     AR_TRY(find_term(where, text, &term, err));
-    snprintf(place, sizeof place, "%s: %s", where, ar_term_key(term));
+    snprintf(place, sizeof place, "%s: %s", where, ar_terms[term].key);
     return set_term(framework, term, place, strchr(text, '=') + 1, where, err);
 }
 

@@ -45,8 +45,7 @@ Test(framework, a_file_sets_its_terms_with_units_and_sources_and_leaves_the_othe
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         bool is_set = i == AR_TERM_CYCLE_TIME || i == AR_TERM_OPTIMIZER_BYTES ||
                       i == AR_TERM_WIRE || i == AR_TERM_FUSION_RULE;
-        cr_expect_eq(ar_framework_is_on(framework, (enum ar_term)i), is_set, "%s",
-                     ar_term_key((enum ar_term)i));
+        cr_expect_eq(ar_framework_is_on(framework, (enum ar_term)i), is_set, "%s", ar_terms[i].key);
     }
 }
 
@@ -93,14 +92,13 @@ Test(framework, off_is_the_default_of_every_term)
 {
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         char text[64];
-        snprintf(text, sizeof text, "%s=off", ar_term_key((enum ar_term)i));
+        snprintf(text, sizeof text, "%s=off", ar_terms[i].key);
         struct ar_framework framework = with(text);
         struct ar_framework none = with(NULL);
         cr_expect_eq(memcmp(&framework, &none, sizeof none), 0, "%s", text);
         cr_expect_not(ar_framework_is_on(&framework, (enum ar_term)i));
-        cr_expect_eq(ar_term_find(ar_term_key((enum ar_term)i), strcspn(text, "=")),
-                     (enum ar_term)i);
-        cr_expect_gt(strlen(ar_term_meaning((enum ar_term)i)), 8);
+        cr_expect_eq(ar_term_find(ar_terms[i].key, strcspn(text, "=")), (enum ar_term)i);
+        cr_expect_gt(strlen(ar_terms[i].meaning), 8);
     }
 }
 
@@ -118,10 +116,10 @@ Test(framework, the_shipped_files_can_be_read_and_say_where_every_value_comes_fr
         cr_expect_str_eq(framework->name, names[i]);
         cr_expect_gt(strlen(framework->description), 20);
         for (int term = 0; term < AR_TERMS_COUNT; term++) {
-            enum ar_term needed = ar_term_needs((enum ar_term)term);
+            enum ar_term needed = ar_terms[term].needs;
             if (ar_framework_is_on(framework, (enum ar_term)term)) {
                 cr_expect_gt(strlen(framework->terms[term].source), 20, "%s: %s", names[i],
-                             ar_term_key((enum ar_term)term));
+                             ar_terms[term].key);
                 cr_expect(needed == AR_TERMS_COUNT || ar_framework_is_on(framework, needed));
             }
         }

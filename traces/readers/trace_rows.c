@@ -37,12 +37,6 @@ static const struct ar_column timed_directives[] = {
               .may_be_missing = true),
 };
 
-static const char *const kind_names[] = {
-#define X(symbol, name) name,
-    AR_LAYER_KIND_LIST(X)
-#undef X
-        NULL};
-
 /* Amounts up to 2^50; sides and channels up to a million. */
 #define AMOUNT(field)                                                                              \
     AR_COLUMN(count, struct row, work.field, #field, "a whole number from 0 to 2^50",              \
@@ -51,7 +45,7 @@ static const char *const kind_names[] = {
 
 static const struct ar_column work_columns[] = {
     ROW_COLUMNS,
-    AR_COLUMN(choice, struct row, work.kind, "kind", "", .names = kind_names),
+    AR_COLUMN(choice, struct row, work.kind, "kind", "", .names = ar_layer_kinds),
     AMOUNT(macs),
     AMOUNT(input_elements),
     AMOUNT(output_elements),
