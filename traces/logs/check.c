@@ -2,7 +2,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_log.h"
@@ -23,29 +22,21 @@ enum ar_status ar_log_refuse(const struct ar_log *run, uint64_t line, struct ar_
     return ar_error_set(err, AR_BAD_DATA, "%.180s:%" PRIu64 ": %s", run->path, line, what);
 }
 
-static int compare_sizes(const void *a, const void *b)
+/* Different sizes above zero, counted up to `max`. */
+static size_t count_sizes(const struct ar_log *run, size_t max)
 {
-    uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
-    return (first > second) - (first < second);
-}
-
-/* Different sizes above zero; false without memory. */
-static bool count_sizes(const struct ar_log *run, size_t *sizes_count)
-{
-    uint64_t *sizes = malloc(run->rows_count * sizeof *sizes);
-    if (sizes == NULL) {
-        return false;
+    uint64_t last = 0, next = 0;
+    size_t count = 0;
+    while (count < max && next != UINT64_MAX) {
+        next = UINT64_MAX;
+        for (size_t i = 0; i < run->rows_count; i++) {
+            uint64_t size = run->rows[i].payload_bytes;
+            next = size > last && size < next ? size : next;
+        }
+        count += next != UINT64_MAX;
+        last = next;
     }
-    for (size_t i = 0; i < run->rows_count; i++) {
-        sizes[i] = run->rows[i].payload_bytes;
-    }
-    qsort(sizes, run->rows_count, sizeof *sizes, compare_sizes);
-    *sizes_count = 0;
-    for (size_t i = 0; i < run->rows_count; i++) {
-        *sizes_count += sizes[i] > 0 && (i == 0 || sizes[i] != sizes[i - 1]);
-    }
-    free(sizes);
-    return true;
+    return count;
 }
 
 static enum ar_status check_rows(const struct ar_log *run, struct ar_error *err)
@@ -104,16 +95,12 @@ static enum ar_status check_run(const struct ar_log *run, enum ar_log_collective
 enum ar_status ar_log_check(const struct ar_log *run, enum ar_log_collective collective,
                             size_t sizes_min, struct ar_error *err)
 {
-    size_t sizes_count;
     AR_TRY(check_run(run, collective, err));
     AR_TRY(check_rows(run, err));
-    if (!count_sizes(run, &sizes_count)) {
-        return ar_error_no_memory(err, run->path);
-    }
-    if (sizes_count < sizes_min) {
-        return ar_log_refuse(run, run->first_line, err,
-                             "%zu different sizes above zero in %zu rows; expected at least %zu",
-                             sizes_count, run->rows_count, sizes_min);
-    }
-    return AR_OK;
+    size_t sizes_count = count_sizes(run, sizes_min);
+    return sizes_count >= sizes_min
+               ? AR_OK
+               : ar_log_refuse(run, run->first_line, err,
+                               "%zu different sizes above zero in %zu rows; expected at least %zu",
+                               sizes_count, run->rows_count, sizes_min);
 }

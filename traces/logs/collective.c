@@ -7,54 +7,31 @@
 
 #include "collective.h"
 
-/* What nccl-tests prints for its collectives. */
-struct facts {
-    const char *name;
-    const char *program;       /* of nccl-tests, without _perf */
-    double numerator;          /* busbw over algbw is numerator (N-1)/N, or 1 when 0 */
-    bool is_count_of_one_rank; /* `count` is of one rank's part, `size` of all parts */
-    bool has_operation;        /* prints a reduction */
-    bool has_root;             /* prints a root >= 0 */
-    bool is_rank_to_rank;      /* not a collective of nccl-tests */
+enum {
+    PARTS = 1,        /* `count` is of one rank's part, `size` of all parts */
+    REDUCES = 2,      /* nccl-tests prints an operation */
+    ROOT = 4,         /* and a root >= 0 */
+    RANK_TO_RANK = 8, /* not a collective of nccl-tests */
 };
 
-static const struct facts table[] = {
-    [AR_LOG_OTHER] = {.name = "another collective", .program = "", .is_rank_to_rank = true},
-    [AR_LOG_ALL_REDUCE] = {.name = "all-reduce",
-                           .program = "allreduce",
-                           .numerator = 2,
-                           .has_operation = true},
-    [AR_LOG_REDUCE_SCATTER] = {.name = "reduce-scatter",
-                               .program = "reducescatter",
-                               .numerator = 1,
-                               .is_count_of_one_rank = true,
-                               .has_operation = true},
-    [AR_LOG_ALL_GATHER] = {.name = "all-gather",
-                           .program = "allgather",
-                           .numerator = 1,
-                           .is_count_of_one_rank = true},
-    [AR_LOG_REDUCE] = {.name = "reduce",
-                       .program = "reduce",
-                       .has_operation = true,
-                       .has_root = true},
-    [AR_LOG_BROADCAST] = {.name = "broadcast", .program = "broadcast", .has_root = true},
-    [AR_LOG_ALL_TO_ALL] = {.name = "all-to-all",
-                           .program = "alltoall",
-                           .numerator = 1,
-                           .is_count_of_one_rank = true},
-    [AR_LOG_SEND_RECV] = {.name = "send-receive", .program = "sendrecv", .has_operation = true},
-    [AR_LOG_GATHER] = {.name = "gather",
-                       .program = "gather",
-                       .numerator = 1,
-                       .is_count_of_one_rank = true,
-                       .has_root = true},
-    [AR_LOG_SCATTER] = {.name = "scatter",
-                        .program = "scatter",
-                        .numerator = 1,
-                        .is_count_of_one_rank = true,
-                        .has_root = true},
-    [AR_LOG_LATENCY] = {.name = "latency", .program = "latency", .is_rank_to_rank = true},
-    [AR_LOG_BANDWIDTH] = {.name = "bandwidth", .program = "bw", .is_rank_to_rank = true},
+static const struct facts {
+    const char *name;
+    const char *program; /* of nccl-tests, without _perf */
+    double numerator;    /* busbw over algbw is numerator (N-1)/N, or 1 when 0 */
+    unsigned traits;
+} table[] = {
+    [AR_LOG_OTHER] = {"another collective", "", 0, RANK_TO_RANK},
+    [AR_LOG_ALL_REDUCE] = {"all-reduce", "allreduce", 2, REDUCES},
+    [AR_LOG_REDUCE_SCATTER] = {"reduce-scatter", "reducescatter", 1, PARTS | REDUCES},
+    [AR_LOG_ALL_GATHER] = {"all-gather", "allgather", 1, PARTS},
+    [AR_LOG_REDUCE] = {"reduce", "reduce", 0, REDUCES | ROOT},
+    [AR_LOG_BROADCAST] = {"broadcast", "broadcast", 0, ROOT},
+    [AR_LOG_ALL_TO_ALL] = {"all-to-all", "alltoall", 1, PARTS},
+    [AR_LOG_SEND_RECV] = {"send-receive", "sendrecv", 0, REDUCES},
+    [AR_LOG_GATHER] = {"gather", "gather", 1, PARTS | ROOT},
+    [AR_LOG_SCATTER] = {"scatter", "scatter", 1, PARTS | ROOT},
+    [AR_LOG_LATENCY] = {"latency", "latency", 0, RANK_TO_RANK},
+    [AR_LOG_BANDWIDTH] = {"bandwidth", "bw", 0, RANK_TO_RANK},
 };
 
 const char *ar_log_collective_name(enum ar_log_collective collective)
@@ -131,35 +108,26 @@ static bool busbw_fits(double size_bytes, double factor, const struct ar_log_tim
     return fits(size_bytes, factor, timing, timing->busbw_Bps, timing->busbw_half_Bps);
 }
 
-/* OSU and single numbers print no elements; a row of no bytes fits anything. */
-static bool count_fits(const struct facts *facts, uint32_t ranks, const struct ar_log_row *row)
-{
-    double element_bytes = datatype_bytes(row->datatype);
-    double parts = facts->is_count_of_one_rank ? ranks : 1;
-    double bytes = (double)row->count * element_bytes * parts;
-    return element_bytes == 0 || parts == 0 || bytes == (double)row->payload_bytes;
-}
-
-/* Whether a row can be of a collective: by elements against bytes, operation, root, and unless
- * `is_busbw_ignored` the ratio of bandwidths. */
+/* Whether a row can be of a collective: by elements against bytes (OSU prints none, and a row of no
+ * bytes fits anything), operation, root, and unless `is_busbw_ignored` the ratio of bandwidths. */
 static bool explains(enum ar_log_collective collective, uint32_t ranks,
                      const struct ar_log_row *row, bool is_busbw_ignored)
 {
-    const struct facts *facts = &table[collective];
+    unsigned traits = table[collective].traits;
     bool has_operation = row->redop[0] != '\0' && strcmp(row->redop, "none") != 0;
-    bool has_root = row->root >= 0;
-    bool is_root_unknown = isnan(row->root) && !facts->has_root;
-    if (facts->is_rank_to_rank || has_operation != facts->has_operation ||
-        (!is_root_unknown && has_root != facts->has_root) || !count_fits(facts, ranks, row)) {
+    bool is_root_unknown = isnan(row->root) && (traits & ROOT) == 0;
+    double size_bytes = (double)row->payload_bytes;
+    double parts = (traits & PARTS) != 0 ? ranks : 1;
+    double element_bytes = datatype_bytes(row->datatype) * parts; /* of all parts; 0 if unknown */
+    if ((traits & RANK_TO_RANK) != 0 || has_operation != ((traits & REDUCES) != 0) ||
+        (!is_root_unknown && (row->root >= 0) != ((traits & ROOT) != 0)) ||
+        (element_bytes > 0 && (double)row->count * element_bytes != size_bytes)) {
         return false;
     }
-    if (is_busbw_ignored || ranks == 0) {
-        return true;
-    }
-    double size_bytes = (double)row->payload_bytes;
-    double factor = ar_log_busbw_factor(collective, ranks);
-    return busbw_fits(size_bytes, factor, &row->out_of_place) &&
-           busbw_fits(size_bytes, factor, &row->in_place);
+    double factor = ranks > 0 ? ar_log_busbw_factor(collective, ranks) : NAN;
+    return is_busbw_ignored || ranks == 0 ||
+           (busbw_fits(size_bytes, factor, &row->out_of_place) &&
+            busbw_fits(size_bytes, factor, &row->in_place));
 }
 
 static bool explains_all(enum ar_log_collective collective, const struct ar_log *run,

@@ -12,6 +12,8 @@ struct ar_log_column {
     struct ar_column cell;
     double unit; /**< of a number, in SI units; 0: the number has none */
     bool is_timing;
+    const char *const *glued; /**< what it may hold where messages cut a row in two behind it; NULL
+                                   ends them; NULL: anything */
 };
 
 struct ar_log_columns {
@@ -24,15 +26,15 @@ struct ar_log_columns {
 /** Columns of a row: without and with a unit; and of a timing. */
 #define AR_LOG_ROW(kind, field, name)                                                              \
     {                                                                                              \
-        AR_COLUMN(kind, struct ar_log_row, field, name, ""), 0, false                              \
+        AR_COLUMN(kind, struct ar_log_row, field, name, ""), 0, false, NULL                        \
     }
 #define AR_LOG_ROW_NUMBER(field, name, unit)                                                       \
     {                                                                                              \
-        AR_COLUMN(number, struct ar_log_row, field, name, "a number or N/A"), unit, false          \
+        AR_COLUMN(number, struct ar_log_row, field, name, "a number or N/A"), unit, false, NULL    \
     }
 #define AR_LOG_TIMING(field, name, unit)                                                           \
     {                                                                                              \
-        AR_COLUMN(number, struct ar_log_timing, field, name, "a number or N/A"), unit, true        \
+        AR_COLUMN(number, struct ar_log_timing, field, name, "a number or N/A"), unit, true, NULL  \
     }
 
 /** Sets the field of a row, or of one of its timings, from a word; `N/A` is no number. False when

@@ -11,21 +11,25 @@
 #include "words.h"
 
 /* Times in us, bandwidths in GB/s. "error" is not read: what is right depends on the datatype. */
+static const char *const operations[] = {"sum", "prod",   "max",  "min",
+                                         "avg", "mulsum", "none", NULL};
+static const char *const roots[] = {"-1", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", NULL};
+static const char *const right[] = {"0", NULL};
 static const char *const none[] = {NULL};
 static const struct ar_log_column columns[] = {
     AR_LOG_ROW(count, payload_bytes, "size"),
     AR_LOG_ROW(count, count, "count"),
     AR_LOG_ROW(word, datatype, "type"),
-    AR_LOG_ROW(word, redop, "redop"),
-    AR_LOG_ROW_NUMBER(root, "root", 1),
+    {AR_COLUMN(word, struct ar_log_row, redop, "redop", ""), 0, false, operations},
+    {AR_COLUMN(number, struct ar_log_row, root, "root", "a number or N/A"), 0, false, roots},
     AR_LOG_TIMING(time_s, "time", 1e-6),
     AR_LOG_TIMING(algbw_Bps, "algbw", 1e9),
     AR_LOG_TIMING(busbw_Bps, "busbw", 1e9),
-    AR_LOG_TIMING(wrong, "#wrong", 0),
-    AR_LOG_TIMING(wrong, "wrong", 0),
+    {AR_COLUMN(number, struct ar_log_timing, wrong, "#wrong", "a number or N/A"), 0, true, right},
+    {AR_COLUMN(number, struct ar_log_timing, wrong, "wrong", "a number or N/A"), 0, true, right},
     {AR_COLUMN(choice, struct ar_log_row, count, "cputime",
                "column \"time\", not the time to launch (-C 1)", .names = none),
-     0, false},
+     0, false, NULL},
 };
 
 /* Whether a line has the names of columns: size and count come first. */
@@ -243,12 +247,6 @@ static size_t split_row(char *line, const char *words[AR_TABLE_COLUMNS_MAX])
     return count < AR_TABLE_COLUMNS_MAX ? count : AR_TABLE_COLUMNS_MAX;
 }
 
-static bool is_named(const struct ar_nccl_text *text, size_t place, const char *name)
-{
-    const struct ar_log_column *column = text->table.columns[place];
-    return column != NULL && strcmp(column->cell.name, name) == 0;
-}
-
 static void append_word(struct ar_nccl_text *text, const char *word)
 {
     if (text->words_count < AR_TABLE_COLUMNS_MAX) {
@@ -260,21 +258,14 @@ static void append_word(struct ar_nccl_text *text, const char *word)
  * Where host and value both are digits the value is lost, which matters for none of these. */
 static void append_glued(struct ar_nccl_text *text, char *glued)
 {
-    static const char *const operations[] = {"sum", "prod", "max", "min", "avg", "mulsum", "none"};
-    size_t bytes = 0, next = text->words_count;
-    bool is_operation = is_named(text, next, "redop"), is_root = is_named(text, next, "root");
-    bool is_wrong = is_named(text, next, "wrong") || is_named(text, next, "#wrong");
-    if (is_root) {
-        bytes = strncmp(glued, "-1", 2) == 0 ? 2 : strspn(glued, AR_DIGITS) > 0;
-    } else if (is_wrong) {
-        bytes = glued[0] == '0';
+    const struct ar_log_column *next = text->table.columns[text->words_count];
+    size_t bytes = 0;
+    for (size_t i = 0; next != NULL && next->glued != NULL && next->glued[i] != NULL; i++) {
+        size_t length = strlen(next->glued[i]);
+        bytes = strncmp(glued, next->glued[i], length) == 0 ? length : bytes;
     }
-    for (size_t i = 0; is_operation && i < sizeof operations / sizeof operations[0]; i++) {
-        size_t length = strlen(operations[i]);
-        bytes = strncmp(glued, operations[i], length) == 0 ? length : bytes;
-    }
-    bool is_skipped = text->table.columns[next] == NULL && isdigit((unsigned char)glued[0]);
-    if (glued[0] != '\0' && (is_operation || is_root || is_wrong || is_skipped)) {
+    bool is_skipped = next == NULL && isdigit((unsigned char)glued[0]);
+    if (is_skipped || (next != NULL && next->glued != NULL && glued[0] != '\0')) {
         glued[bytes] = '\0';
         append_word(text, bytes > 0 ? glued : "N/A");
     }
@@ -284,16 +275,14 @@ static void append_glued(struct ar_nccl_text *text, char *glued)
  */
 static void fill_operation(struct ar_nccl_text *text)
 {
-    size_t place = 0;
-    while (place < text->table.count && !is_named(text, place, "redop")) {
-        place++;
-    }
-    if (place < text->table.count && place < text->words_count &&
-        ar_is_number(text->words[place])) {
-        append_word(text, "");
-        memmove(&text->words[place + 1], &text->words[place],
-                (text->words_count - 1 - place) * sizeof text->words[0]);
-        text->words[place] = "none";
+    for (size_t i = 0; i < text->table.count && i < text->words_count; i++) {
+        const struct ar_log_column *column = text->table.columns[i];
+        if (column != NULL && column->glued == operations && ar_is_number(text->words[i])) {
+            append_word(text, "");
+            memmove(&text->words[i + 1], &text->words[i],
+                    (text->words_count - 1 - i) * sizeof text->words[0]);
+            text->words[i] = "none";
+        }
     }
 }
 
