@@ -15,7 +15,7 @@ enum ar_compared_set {
     AR_COMPARED_FITTED,   /**< fitted: says how well the model describes, not how it predicts */
     AR_COMPARED_HELD_OUT, /**< not fitted */
     AR_COMPARED_FOLD,     /**< of cross-validation: not fitted by the fit that predicts it */
-    AR_COMPARED_SETS
+    AR_COMPARED_SETS      /**< how many; none of them, written as an empty cell */
 };
 
 /** A measured all-reduce and what is predicted for it, as it is written. */

@@ -50,6 +50,7 @@ static enum ar_status print_csv(const struct calibration *calibration, struct ar
     ar_compared_error_columns(calibration->compared.is_by_gpus, offsetof(struct csv_line, error),
                               errors);
     ar_record_clear(AR_COLUMNS(list), &empty);
+    empty.error.set = AR_COMPARED_SETS;
     ar_records_begin(&records, stdout, AR_FORMAT_CSV, AR_COLUMNS(list));
     for (size_t i = 0; i < calibration->parameters_count; i++) {
         struct csv_line line = {.parameter = calibration->parameters[i], .error = empty.error};

@@ -151,7 +151,8 @@ char *ar_comparison_text(const struct ar_comparison *comparison, size_t index,
 static const char *const set_names[] = {[AR_COMPARED_FITTED] = "fitted",
                                         [AR_COMPARED_HELD_OUT] = "held-out",
                                         [AR_COMPARED_FOLD] = "fold",
-                                        [AR_COMPARED_SETS] = NULL};
+                                        [AR_COMPARED_SETS] = "",
+                                        NULL};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct ar_compared, field, name, __VA_ARGS__)
 #define ERROR(kind, field, name, ...)                                                              \
