@@ -38,29 +38,16 @@ static void begin_event(struct events *events, const char *kind)
     events->has_any = true;
 }
 
-static void write_name(struct events *events, const char *what, const char *name)
+/* Names a process or a thread and says where it stands among its like. */
+static void write_title(struct events *events, const char *what, const char *name, uint32_t place)
 {
     begin_event(events, "M");
     fprintf(events->file, ", \"name\": \"%s_name\", \"args\": {\"name\": ", what);
     ar_json_text(events->file, name);
     fputs("}}", events->file);
-}
-
-static void write_sort_index(struct events *events, const char *what, uint32_t index)
-{
     begin_event(events, "M");
     fprintf(events->file, ", \"name\": \"%s_sort_index\", \"args\": {\"sort_index\": %" PRIu32 "}}",
-            what, index);
-}
-
-static int64_t in_ns(double time_s)
-{
-    return llround(time_s * 1e9);
-}
-
-static void write_us(struct events *events, const char *key, int64_t time_ns)
-{
-    fprintf(events->file, ", \"%s\": %" PRId64 ".%03" PRId64, key, time_ns / 1000, time_ns % 1000);
+            what, place);
 }
 
 /* A slice, unless it takes no time; `args` is the format of its arguments as members of a JSON
@@ -71,17 +58,16 @@ __attribute__((format(printf, 6, 7))) static void write_slice(struct events *eve
                                                               double end_s, const char *args, ...)
 {
     va_list values;
-    int64_t begin_ns = in_ns(begin_s);
-    int64_t end_ns = in_ns(end_s);
+    double begin_ns = round(begin_s * 1e9);
+    double end_ns = round(end_s * 1e9);
     if (end_ns <= begin_ns) {
         return;
     }
     begin_event(events, "X");
     fprintf(events->file, ", \"cat\": \"%s\", \"name\": ", category);
     ar_json_text(events->file, name);
-    write_us(events, "ts", begin_ns);
-    write_us(events, "dur", end_ns - begin_ns);
-    fputs(", \"args\": {", events->file);
+    fprintf(events->file, ", \"ts\": %.3f, \"dur\": %.3f, \"args\": {", begin_ns / 1e3,
+            (end_ns - begin_ns) / 1e3);
     va_start(values, args);
     vfprintf(events->file, args, values);
     va_end(values);
@@ -202,8 +188,7 @@ static void write_bucket(struct events *events, const struct ar_step *step, uint
 static void begin_track(struct events *events, uint32_t index, const char *name)
 {
     events->thread = events->process * TRACKS_MAX + index;
-    write_name(events, "thread", name);
-    write_sort_index(events, "thread", index);
+    write_title(events, "thread", name, index);
 }
 
 static void write_rank(struct events *events, const struct ar_step *step, uint32_t index)
@@ -216,8 +201,7 @@ static void write_rank(struct events *events, const struct ar_step *step, uint32
              rank / per_node, rank % per_node);
     events->process = rank + 1;
     events->thread = events->process * TRACKS_MAX;
-    write_name(events, "process", name);
-    write_sort_index(events, "process", rank);
+    write_title(events, "process", name, rank);
     begin_track(events, 0, "compute");
     write_compute_track(events, step, rank);
     for (uint32_t channel = 0; !is_alone && channel < step->collective.channels; channel++) {
