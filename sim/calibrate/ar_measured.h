@@ -33,8 +33,13 @@ struct ar_measured {
     struct ar_link_row *own;       /**< and this is what each of them ran */
     struct ar_library_nodes nodes; /**< node counts of the rows */
     struct ar_library_nodes gpus;  /**< of own algorithms: GPU counts of the rows */
-    char backend[AR_LOG_TEXT];     /**< of own algorithms: what ran them */
-    char library[AR_LOG_TEXT];     /**< `NCCL 2.8.4`; empty if no log says it */
+    /** Rows are told apart by their GPU counts, since they are of one node count and of our own
+     * algorithms; else by their node counts. */
+    bool is_by_gpus;
+    const struct ar_library_nodes *groups; /**< those counts */
+    const char *unit;                      /**< what they are of: `GPU` or `node` */
+    char backend[AR_LOG_TEXT];             /**< of own algorithms: what ran them */
+    char library[AR_LOG_TEXT];             /**< `NCCL 2.8.4`; empty if no log says it */
     char gpu[AR_LOG_TEXT];
     const char *time; /**< `out-of-place`, ... */
 };
@@ -54,15 +59,7 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
                                 const struct ar_cluster *cluster, struct ar_measured *measured,
                                 struct ar_error *err);
 
-/** Whether rows are told apart by their GPU counts, since they are of one node count and of our own
- * algorithms; else by their node counts. */
-bool ar_measured_is_by_gpus(const struct ar_measured *measured);
-
-/** What the counts below are of: `GPU` or `node`. */
-const char *ar_measured_unit(const struct ar_measured *measured);
-
-/** The counts that tell rows apart, and that of a row. */
-const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured);
+/** The count of a row that tells it apart. */
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_library_run *run);
 
 /** Whether a run is of our own algorithms. */

@@ -22,9 +22,9 @@ static enum ar_status add_asked(const struct ar_calibrate_request *request,
                                 struct calibration *calibration, struct ar_error *err)
 {
     const struct ar_measured *measured = calibration->measured;
-    const char *unit = ar_measured_unit(measured);
+    const char *unit = measured->unit;
     for (size_t i = 0; i < request->held_out_count; i++) {
-        if (!ar_library_nodes_have(ar_measured_groups(measured), (uint32_t)request->held_out[i])) {
+        if (!ar_library_nodes_have(measured->groups, (uint32_t)request->held_out[i])) {
             return ar_error_set(err, AR_USAGE,
                                 "--hold-out: found %" PRIu64 " %ss, which no log has; expected %s "
                                 "counts of the logs, or none",
@@ -38,8 +38,8 @@ static enum ar_status add_asked(const struct ar_calibrate_request *request,
 enum ar_status calibration_split(const struct ar_calibrate_request *request,
                                  struct calibration *calibration, struct ar_error *err)
 {
-    const struct ar_library_nodes *groups = ar_measured_groups(calibration->measured);
-    const char *unit = ar_measured_unit(calibration->measured);
+    const struct ar_library_nodes *groups = calibration->measured->groups;
+    const char *unit = calibration->measured->unit;
     bool has_default = request->held_out_count == 0 && !request->is_all_fitted;
     AR_TRY(add_asked(request, calibration, err));
     if (has_default && groups->count > 1) {
@@ -91,7 +91,7 @@ static void note_doubts(const struct calibration *calibration, FILE *notes)
         ar_note(notes,
                 "rows that were held out are predicted with a median error of %.0f %%: do not rely "
                 "on %s counts that were not fitted",
-                held_out_frac * 100, ar_measured_unit(calibration->measured));
+                held_out_frac * 100, calibration->measured->unit);
     }
     for (size_t i = 0; i < calibration->parameters_count; i++) {
         const struct parameter *parameter = &calibration->parameters[i];

@@ -36,9 +36,9 @@ struct calibration {
     struct ar_comparison compared; /**< every measured row, then every row again by its fold */
 };
 
-/** Splits the counts of the rows (ar_measured_groups()) as the request says. By default the largest
- * one is held out; with one count there is nothing to hold. AR_USAGE for counts that nobody
- * measured or that leave nothing to fit. */
+/** Splits the counts of the rows (`groups` of the measured rows) as the request says. By default
+ * the largest one is held out; with one count there is nothing to hold. AR_USAGE for counts that
+ * nobody measured or that leave nothing to fit. */
 enum ar_status calibration_split(const struct ar_calibrate_request *request,
                                  struct calibration *calibration, struct ar_error *err);
 

@@ -90,7 +90,7 @@ static enum ar_status make_comments(const struct calibration *calibration, const
                                     struct ar_error *err)
 {
     const struct ar_measured *measured = calibration->measured;
-    const char *unit = ar_measured_is_by_gpus(measured) ? "GPU counts" : "nodes";
+    const char *unit = measured->is_by_gpus ? "GPU counts" : "nodes";
     char text[COMMENT_SIZE / 2];
     size_t capacity = measured->runs_count + calibration->compared.errors_count +
                       calibration->parameters_count + 16;

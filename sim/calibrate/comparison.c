@@ -88,9 +88,9 @@ static void sum_line(const struct ar_comparison *comparison, const struct ar_mea
 enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err)
 {
-    const struct ar_library_nodes *counts = ar_measured_groups(measured);
+    const struct ar_library_nodes *counts = measured->groups;
     double *values = ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *values);
-    comparison->is_by_gpus = ar_measured_is_by_gpus(measured);
+    comparison->is_by_gpus = measured->is_by_gpus;
     comparison->errors =
         ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
     if (values == NULL || comparison->errors == NULL) {

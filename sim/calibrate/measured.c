@@ -205,24 +205,9 @@ static enum ar_status check_paths(const struct ar_calibrate_request *request, st
     return AR_OK;
 }
 
-bool ar_measured_is_by_gpus(const struct ar_measured *measured)
-{
-    return measured->is_own && measured->nodes.count == 1;
-}
-
-const char *ar_measured_unit(const struct ar_measured *measured)
-{
-    return ar_measured_is_by_gpus(measured) ? "GPU" : "node";
-}
-
-const struct ar_library_nodes *ar_measured_groups(const struct ar_measured *measured)
-{
-    return ar_measured_is_by_gpus(measured) ? &measured->gpus : &measured->nodes;
-}
-
 uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_library_run *run)
 {
-    return ar_measured_is_by_gpus(measured) ? run->ranks : run->nodes;
+    return measured->is_by_gpus ? run->ranks : run->nodes;
 }
 
 static void destroy(void *logs)
@@ -260,6 +245,8 @@ enum ar_status ar_measured_load(const struct ar_calibrate_request *request, stru
         return ar_error_no_memory(err, "the logs");
     }
     AR_TRY(load_logs(request, arena, made, &runs, err));
+    made->groups = &made->nodes;
+    made->unit = "node";
     made->is_pair = request->pair != NULL || ar_log_is_pair(&made->logs[0]->runs[0]);
     made->runs = ar_arena_alloc(arena, runs, sizeof *made->runs);
     made->rows = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->rows);
@@ -278,6 +265,11 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
     measured->time = ar_measured_time_names[request->time];
     for (size_t i = 0; i < request->paths_count; i++) {
         AR_TRY(add_log(request, measured->logs[i], cluster, measured, err));
+    }
+    measured->is_by_gpus = measured->is_own && measured->nodes.count == 1;
+    if (measured->is_by_gpus) {
+        measured->groups = &measured->gpus;
+        measured->unit = "GPU";
     }
     return measured->rows_count > 0
                ? AR_OK
