@@ -3,7 +3,7 @@
  * N actors in a ring, 2(N-1) steps; in each step every actor sends one part to its right, receives
  * one from its left, and waits for both. Nothing of this project is linked or included. The options
  * and the platform are the `simgrid` engine's, so that both simulate the same thing; the platform
- * is a file that bench_engine writes. */
+ * is a file that `allreckon export` writes. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static void simulate(const char *platform_path, struct rank *all, uint64_t ranks
     simgrid_run();
 }
 
-/* simulated_s messages_count cpu_s memory_bytes, as bench_engine prints them. */
+/* simulated_s messages_count cpu_s memory_bytes. */
 static void print_figures(uint64_t messages)
 {
     struct rusage usage;

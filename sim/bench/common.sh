@@ -2,6 +2,7 @@
 
 elements=25559040 # ResNet-50's 25,557,032 gradients rounded up, so that 4096 ranks get equal parts
 payload_bytes=$((2 * elements))
+allreckon=${BENCH_PROGRAM:-$programs/../../allreckon}
 
 say() {
     echo "bench: $*" >&2
@@ -17,6 +18,21 @@ figures_of() {
         return "$rc"
     fi
     echo "$printed $(cat "$out/figures.tmp")"
+}
+
+# row_of "COLUMN ..." COMMAND...: columns of the row that the program prints, then wall_s cpu_s memory_bytes
+row_of() {
+    wanted=$1
+    shift
+    row=$(figures_of "$allreckon" "$@" --precision fp16 --format csv --quiet) || return
+    echo "$row" | awk -F, -v wanted="$wanted" '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        {
+            sub(/^[^ ]* /, "", $NF)
+            count = split(wanted, names, " ")
+            for (i = 1; i <= count; i++) printf "%s ", $column[names[i]]
+            print $NF
+        }'
 }
 
 # repeats_for SECONDS: many repetitions of what is quick, one of what is slow

@@ -1,7 +1,6 @@
 # The same digits with and without -march=native: builds the program a second time and compares rows.
 
 native=$out/../native
-program=${BENCH_PROGRAM:-$programs/../../allreckon}
 
 # rows_of PROGRAM: rows without the time the engine took
 rows_of() {
@@ -28,7 +27,7 @@ say "building the program with -march=native"
 if cmake -S "$top" -B "$native" -DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DALLRECKON_CUDA=OFF \
     -DCMAKE_C_COMPILER="${BENCH_CC:-cc}" -DCMAKE_C_FLAGS=-march=native >"$out/native.log.tmp" 2>&1 &&
     cmake --build "$native" --target allreckon -j 2 >>"$out/native.log.tmp" 2>&1; then
-    rows_of "$program" | without_wall >"$out/portable.tmp"
+    rows_of "$allreckon" | without_wall >"$out/portable.tmp"
     rows_of "$native/allreckon" | without_wall >"$out/native.tmp"
     rows_count=$(grep -vc '^cluster,' "$out/portable.tmp" || true)
     echo

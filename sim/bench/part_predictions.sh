@@ -4,8 +4,8 @@
 
 # predict_engine CLUSTER RANKS ELEMENTS WINDOW: a row of predictions.csv
 predict_engine() {
-    figures=$(figures_of "$programs/bench_engine" -e simgrid -w "$4" -s gpu.reduce_cost=0s/B -s collective.setup=0s \
-        "$top/topologies/machines/$1.topo" ring "$2" 1 "$3") || exit 1
+    figures=$(row_of allreduce_s allreduce --cluster "$1" --algorithm ring --gpus "$2" --channels 1 --window "$4" \
+        --payload $((2 * $3))B --set gpu.reduce_cost=0s/B --set collective.setup=0s --engine simgrid) || exit 1
     echo "$1,$2,$((2 * $3)),simgrid window $4,${figures%% *},$provenance" >>"$out/predictions.csv"
 }
 

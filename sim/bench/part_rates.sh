@@ -3,17 +3,19 @@
 
 rates_runs=$out/rates_runs.csv
 
-# run_rate RANKS ALGORITHM JOBS: repeats until it has run for long enough
+# run_rate RANKS ALGORITHM JOBS: repeats until it has run for long enough; a stream is one of steps
 run_rate() {
     repetition=1 repeats=1
     while [ "$repetition" -le "$repeats" ]; do
-        figures=$(figures_of "$programs/bench_engine" -e recurrence -j "$3" -s nodes=16384 \
-            "$top/topologies/machines/abci-v100.topo" "$2" "$1" 2 "$elements") || exit 1
-        set -- "$1" "$2" "$3" $figures
-        [ "$repetition" -gt 1 ] || repeats=$(repeats_for "$8")
-        echo "$1,$2,$3,$repetition,$5,$8,$9,$7" >>"$rates_runs"
-        messages=$5
+        set -- "$1" "$2" "$3" $(row_of "messages_count wall_s" predict --cluster abci-v100 --set nodes=16384 --gpus "$1" \
+            --algorithm "$2" --trace resnet50-v1.5 --bucket one --baseline gpu --channels 2 --iterations "$3" \
+            --engine recurrence)
+        [ $# -eq 8 ] || exit 1
+        [ "$repetition" -gt 1 ] || repeats=$(repeats_for "$6")
+        messages=$4
+        echo "$1,$2,$3,$repetition,$((messages * $3)),$5,$6,$8" >>"$rates_runs"
         repetition=$((repetition + 1))
+        set -- "$1" "$2" "$3"
     done
 }
 

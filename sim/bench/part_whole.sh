@@ -1,7 +1,6 @@
 # Wall time and peak memory of whole programs: one training step at 4096 GPUs, and the README's sweep.
 
 whole_runs=$out/whole_runs.csv
-program=${BENCH_PROGRAM:-$programs/../../allreckon}
 
 # run_whole KEY COMMAND...: rows of whole_runs.csv
 run_whole() {
@@ -30,13 +29,13 @@ echo "command,algorithm,bucket,repetition,messages_count,rows_count,wall_s,cpu_s
 for bucket in ddp tensor; do
     for algorithm in ring hierarchical torus2d; do
         say "one step at 4096 GPUs, $algorithm, buckets $bucket"
-        run_whole "predict,$algorithm,$bucket" "$program" predict --cluster abci-v100 --gpus 4096 \
+        run_whole "predict,$algorithm,$bucket" "$allreckon" predict --cluster abci-v100 --gpus 4096 \
             --algorithm "$algorithm" --trace resnet50-v1.5 --bucket "$bucket" --engine recurrence \
             --format csv --quiet
     done
 done
 say "the README's sweep"
-run_whole "sweep,all,ddp" "$program" sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:4096:x2 \
+run_whole "sweep,all,ddp" "$allreckon" sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:4096:x2 \
     --payload 4KiB:1GiB:x4 --engine recurrence --jobs 2 --format csv --quiet --out "$out/sweep-out"
 medians 3 <"$whole_runs" >"$out/whole.csv"
 

@@ -1,6 +1,8 @@
 # Runs the SMPI program; sourced by the parts that need it.
 
-smpi_options="$("$programs/bench_engine" -o) --cfg=smpi/allreduce:lr --cfg=smpi/simulate-computation:no \
+simgrid_options=$(row_of engine_options allreduce --cluster flat --algorithm ring --gpus 2 --payload 4KiB --engine simgrid |
+    awk '{ for (i = 3; i <= NF - 3; i++) printf "--cfg=%s ", $i }')
+smpi_options="$simgrid_options --cfg=smpi/allreduce:lr --cfg=smpi/simulate-computation:no \
 --cfg=smpi/wtime:0 --cfg=smpi/shared-malloc:global --log=root.thresh:critical"
 smpirun=${BENCH_SMPIRUN:-}
 if [ -z "$smpirun" ] || [ ! -x "$programs/smpi_ring" ]; then
@@ -10,9 +12,11 @@ fi
 
 # write_platform RANKS CLUSTER OPTION...: the platform, and its hosts as smpirun wants them
 write_platform() {
-    platform_ranks=$1 platform_cluster=$top/topologies/machines/$2.topo
+    platform_ranks=$1 platform_cluster=$2
     shift 2
-    "$programs/bench_engine" "$@" -p "$out/platform.xml.tmp" "$platform_cluster" ring "$platform_ranks" 1 "$elements"
+    rm -f "$out/platform.xml.tmp"
+    "$allreckon" export --format simgrid-xml --cluster "$platform_cluster" --gpus "$platform_ranks" --quiet "$@" \
+        --out "$out/platform.xml.tmp"
     awk -v ranks="$platform_ranks" 'BEGIN { for (i = 0; i < ranks; i++) print "gpu-" i }' >"$out/hosts.tmp"
 }
 

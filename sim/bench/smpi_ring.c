@@ -18,7 +18,7 @@ static void reduce_nothing(void *in, void *inout, int *count, MPI_Datatype *type
     (void)type;
 }
 
-/* simulated_s messages_count cpu_s memory_bytes, as bench_engine prints them. */
+/* simulated_s messages_count cpu_s memory_bytes. */
 static void print_figures(double simulated_s, uint64_t ranks)
 {
     struct rusage usage;
