@@ -8,6 +8,7 @@
 #include "ar_device_cost.h"
 #include "ar_trace_file.h"
 #include "ar_units.h"
+#include "test_setting.h"
 
 enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
 

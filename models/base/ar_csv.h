@@ -86,44 +86,10 @@ enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *co
 enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
                                       const char *expected, struct ar_error *err);
 
-/* csv_old.c: goes when all readers have lists of columns. */
-enum ar_status ar_csv_check_directives(const struct ar_csv *csv, const char *const *names,
-                                       size_t names_count, struct ar_error *err);
-
 /** The directive `key`, or NULL. */
 const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, const char *key);
 
-/** Value of the directive `key`, or `fallback`. */
-const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback);
-
-/** Value of the directive `key` as a number from `min` to `max`; 0 when absent. `expected`
- * completes the sentence "expected ...". */
-enum ar_status ar_csv_directive_number(const struct ar_csv *csv, const char *key, double min,
-                                       double max, const char *expected, double *number,
-                                       struct ar_error *err);
-
-/** Name of a column, and the place of the column `name`; SIZE_MAX if there is none. */
-const char *ar_csv_column_name(const struct ar_csv *csv, size_t column);
-size_t ar_csv_find_column(const struct ar_csv *csv, const char *name);
-
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name);
-
-/** Which columns a file may have. */
-enum ar_csv_strictness {
-    AR_CSV_EXACT,        /**< exactly `names`, in any order */
-    AR_CSV_AT_LEAST,     /**< others, too */
-    AR_CSV_AS_THERE_ARE, /**< any; the place of a missing one is SIZE_MAX */
-};
-
-/** Finds the columns `names`: `places[i]` is the place of `names[i]`. What `strictness` does not
- * allow is an error, a repeated column of `names` always. */
-enum ar_status ar_csv_place_columns(const struct ar_csv *csv, const char *const *names,
-                                    size_t names_count, enum ar_csv_strictness strictness,
-                                    size_t *places, struct ar_error *err);
-
-/** That of AR_CSV_EXACT. */
-enum ar_status ar_csv_find_columns(const struct ar_csv *csv, const char *const *names,
-                                   size_t names_count, size_t *places, struct ar_error *err);
 
 /** `path:line` of a row, which begins error lines; returns `where`. */
 enum { AR_CSV_WHERE = 320 };
@@ -131,20 +97,6 @@ const char *ar_csv_where(const struct ar_csv *csv, size_t row, char where[AR_CSV
 
 /** Text of a cell. */
 const char *ar_csv_cell(const struct ar_csv *csv, size_t row, size_t column);
-
-/** Writes `path:17: column "backward_s" is "-0.003"; expected ...`, returns AR_BAD_DATA. */
-enum ar_status ar_csv_cell_error(const struct ar_csv *csv, size_t row, size_t column,
-                                 const char *expected, struct ar_error *err);
-
-/** A plain decimal number from `min` to `max`. */
-enum ar_status ar_csv_number(const struct ar_csv *csv, size_t row, size_t column, double min,
-                             double max, const char *expected, double *number,
-                             struct ar_error *err);
-
-/** A whole number from `min` to `max`. */
-enum ar_status ar_csv_count(const struct ar_csv *csv, size_t row, size_t column, uint64_t min,
-                            uint64_t max, const char *expected, uint64_t *count,
-                            struct ar_error *err);
 
 /** `text` made fit for an error line: cut at 40 bytes, what is no text as `?`. Returns `shown`. */
 const char *ar_csv_show(const char *text, char shown[64]);

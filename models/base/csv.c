@@ -33,18 +33,7 @@ const struct ar_csv_directive *ar_csv_find_directive(const struct ar_csv *csv, c
     return NULL;
 }
 
-const char *ar_csv_directive_text(const struct ar_csv *csv, const char *key, const char *fallback)
-{
-    const struct ar_csv_directive *directive = ar_csv_find_directive(csv, key);
-    return directive == NULL ? fallback : directive->value;
-}
-
-const char *ar_csv_column_name(const struct ar_csv *csv, size_t column)
-{
-    return csv->cells[column];
-}
-
-size_t ar_csv_find_column(const struct ar_csv *csv, const char *name)
+static size_t find_column(const struct ar_csv *csv, const char *name)
 {
     for (size_t i = 0; i < csv->columns_count; i++) {
         if (strcmp(csv->cells[i], name) == 0) {
@@ -56,23 +45,12 @@ size_t ar_csv_find_column(const struct ar_csv *csv, const char *name)
 
 bool ar_csv_has_column(const struct ar_csv *csv, const char *name)
 {
-    return ar_csv_find_column(csv, name) != SIZE_MAX;
+    return find_column(csv, name) != SIZE_MAX;
 }
 
 enum { NAMES_SHOWN = 8 };
 
 /* --- schemas ----------------------------------------------------------------------------- */
-
-/* Directives and columns are placed alike. */
-static size_t given_count(const struct ar_csv *csv, bool is_directive)
-{
-    return is_directive ? csv->directives_count : csv->columns_count;
-}
-
-static const char *given_name(const struct ar_csv *csv, bool is_directive, size_t place)
-{
-    return is_directive ? csv->directives[place].key : csv->cells[place];
-}
 
 static enum ar_status report_unknown(const char *where, const char *noun, const char *name,
                                      struct ar_columns columns, struct ar_error *err)
@@ -120,7 +98,8 @@ static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
                                      csv->path, csv->header_line, plural, list, verb, pronoun);
 }
 
-/* Where each column of a schema is; SIZE_MAX: nowhere. */
+/* Where each column of a list is, among the directives or the columns of the file; SIZE_MAX:
+ * nowhere. */
 static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
                                 struct ar_columns columns, size_t places[AR_CSV_COLUMNS_MAX],
                                 struct ar_error *err)
@@ -130,8 +109,8 @@ static enum ar_status place_all(const struct ar_csv *csv, bool is_directive,
     listed -= listed > 0 && columns.list[listed - 1].name == NULL;
     assert(columns.count <= AR_CSV_COLUMNS_MAX);
     memset(places, 0xff, columns.count * sizeof *places);
-    for (size_t i = 0; i < given_count(csv, is_directive); i++) {
-        const char *name = given_name(csv, is_directive, i);
+    for (size_t i = 0; i < (is_directive ? csv->directives_count : csv->columns_count); i++) {
+        const char *name = is_directive ? csv->directives[i].key : csv->cells[i];
         uint64_t line = is_directive ? csv->directives[i].line : csv->header_line;
         char where[AR_CSV_WHERE];
         char shown[64];
@@ -227,7 +206,7 @@ enum ar_status ar_csv_directive_error(const struct ar_csv *csv, const char *key,
 enum ar_status ar_csv_error(const struct ar_csv *csv, size_t row, const char *column,
                             const char *expected, struct ar_error *err)
 {
-    const char *text = ar_csv_cell(csv, row, ar_csv_find_column(csv, column));
+    const char *text = ar_csv_cell(csv, row, find_column(csv, column));
     return wrong_text(csv, csv->lines[row], "column", column, text, expected, err);
 }
 

@@ -11,14 +11,6 @@
 
 enum { DIGITS = 9 };
 
-const char *ar_column_kind_name(enum ar_column_kind kind)
-{
-    static const char *const names[] = {
-        [AR_COLUMN_text] = "text",     [AR_COLUMN_string] = "text", [AR_COLUMN_count] = "count",
-        [AR_COLUMN_number] = "number", [AR_COLUMN_flag] = "yes/no", [AR_COLUMN_choice] = "name"};
-    return names[kind];
-}
-
 enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
                                struct ar_error *err)
 {
@@ -247,20 +239,22 @@ enum ar_status ar_records_write(FILE *file, enum ar_format format, struct ar_col
     return ar_records_end(&writer, err);
 }
 
+static const char *const kind_names[] = {[AR_COLUMN_text] = "text",
+                                         [AR_COLUMN_string] = "text",
+                                         [AR_COLUMN_count] = "count",
+                                         [AR_COLUMN_number] = "number",
+                                         [AR_COLUMN_flag] = "yes/no",
+                                         [AR_COLUMN_choice] = "name",
+                                         NULL};
+
 static const struct ar_column described[] = {
     AR_COLUMN(string, struct ar_column, name, "name", "", .heading = ""),
-    AR_COLUMN(string, struct ar_column, usual, "kind", "", .heading = ""),
+    AR_COLUMN(choice, struct ar_column, kind, "kind", "", .heading = "", .names = kind_names),
     AR_COLUMN(string, struct ar_column, help, "help", "", .heading = ""),
 };
 
 enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err)
 {
-    struct ar_records writer;
-    ar_records_begin(&writer, file, AR_FORMAT_TABLE, AR_COLUMNS(described));
-    for (size_t i = 0; i < columns.count; i++) {
-        struct ar_column column = columns.list[i];
-        column.usual = ar_column_kind_name(column.kind);
-        ar_records_add(&writer, &column);
-    }
-    return ar_records_end(&writer, err);
+    return ar_records_write(file, AR_FORMAT_TABLE, AR_COLUMNS(described), columns.list,
+                            columns.count, sizeof *columns.list, err);
 }

@@ -150,8 +150,11 @@ static void read_cell(void *text, size_t bytes, void *data)
     const struct ar_column *column = &reader->columns.list[place];
     if (!ar_record_read_cell(column, text, reader->record)) {
         reader->is_wrong = true;
-        ar_error_set(reader->err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected a %s",
-                     column->name, (const char *)text, ar_column_kind_name(column->kind));
+        char expected[AR_COLUMN_EXPECTED];
+        struct ar_column plain = *column;
+        plain.help = ""; /* which says what the field is, not what is expected */
+        ar_error_set(reader->err, AR_BAD_DATA, "column \"%s\": found \"%.40s\"; expected %s",
+                     column->name, (const char *)text, ar_column_expected(&plain, expected));
     }
 }
 

@@ -28,7 +28,7 @@ Test(csv, cells_may_have_commas_quotes_and_ends_of_lines)
                                 "\" c \",",
                                 AR_CSV_DIRECTIVES);
     cr_assert_eq(csv->rows_count, 3);
-    cr_expect_str_eq(ar_csv_column_name(csv, 0), "name");
+    cr_expect_str_eq(csv->cells[0], "name");
     cr_expect_str_eq(ar_csv_cell(csv, 0, 0), "a");
     cr_expect_str_eq(ar_csv_cell(csv, 0, 1), "one, \"two\"\r\nthree");
     cr_expect_str_empty(ar_csv_cell(csv, 1, 1));
@@ -56,7 +56,7 @@ Test(csv, comments_are_directives_before_the_header_or_facts_anywhere)
     }
     struct ar_csv *directives = parsed(text, AR_CSV_DIRECTIVES);
     cr_assert_eq(directives->directives_count, 1);
-    cr_expect_str_eq(ar_csv_directive_text(directives, "format", ""), "1");
+    cr_expect_str_eq(directives->directives[0].value, "1");
 }
 
 Test(csv, wrong_files_are_refused_with_their_line)
@@ -82,33 +82,6 @@ Test(csv, wrong_files_are_refused_with_their_line)
         cr_expect_null(csv);
         cr_expect_not_null(strstr(err.text, cases[i][1]), "%s", err.text);
     }
-}
-
-static enum ar_status place(const char *header, enum ar_csv_strictness strictness, size_t places[2],
-                            struct ar_error *err)
-{
-    static const char *const names[] = {"gpus", "time_s"};
-    struct ar_csv *csv = parsed(header, AR_CSV_DIRECTIVES);
-    enum ar_status status = ar_csv_place_columns(csv, names, 2, strictness, places, err);
-    return status;
-}
-
-Test(csv, columns_are_found_in_any_order_as_strictly_as_asked_for)
-{
-    struct ar_error err;
-    size_t places[2];
-    cr_expect_eq(place("time_s,gpus\n", AR_CSV_EXACT, places, &err), AR_OK);
-    cr_expect(places[0] == 1 && places[1] == 0);
-    cr_expect_eq(place("time_s,gpu,gpus\n", AR_CSV_EXACT, places, &err), AR_BAD_DATA);
-    cr_expect_str_eq(err.text, "x.csv:1: unknown column \"gpu\"; did you mean \"gpus\"?");
-    cr_expect_eq(place("time_s,gpu,gpus\n", AR_CSV_AT_LEAST, places, &err), AR_OK);
-    cr_expect(places[0] == 2 && places[1] == 0);
-    cr_expect_eq(place("time_s\n", AR_CSV_AT_LEAST, places, &err), AR_BAD_DATA);
-    cr_expect_str_eq(err.text, "x.csv:1: column \"gpus\" is missing; expected it in the header");
-    cr_expect_eq(place("time_s,x,x\n", AR_CSV_AS_THERE_ARE, places, &err), AR_OK);
-    cr_expect(places[0] == SIZE_MAX && places[1] == 0);
-    cr_expect_eq(place("gpus,gpus\n", AR_CSV_AS_THERE_ARE, places, &err), AR_BAD_DATA);
-    cr_expect_str_eq(err.text, "x.csv:1: column \"gpus\" is given twice; expected it once");
 }
 
 Test(csv, what_is_written_is_what_is_read)

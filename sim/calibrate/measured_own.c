@@ -25,7 +25,9 @@ bool measured_run_is_own(const struct ar_log *run)
 /* `window: 8 slots of at most 262144 bytes` */
 uint32_t measured_own_window(const struct ar_logs *logs)
 {
-    const char *text = logs->csv != NULL ? ar_csv_directive_text(logs->csv, "window", "") : "";
+    const struct ar_csv_directive *said =
+        logs->csv != NULL ? ar_csv_find_directive(logs->csv, "window") : NULL;
+    const char *text = said != NULL ? said->value : "";
     unsigned long window = isdigit((unsigned char)text[0]) ? strtoul(text, NULL, 10) : 0;
     return window <= AR_WINDOW_MAX ? (uint32_t)window : 0;
 }

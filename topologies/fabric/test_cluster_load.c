@@ -1,4 +1,5 @@
 #include "test_cluster_load.h"
+#include "test_setting.h"
 
 #include <criterion/criterion.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 
 #include "test_cluster_load.h"
 #include "test_platform.h"
+#include "test_setting.h"
 
 enum { TEXTS_MAX = 4 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "ar_platform_file.h"
+#include "test_setting.h"
 
 enum { SETTINGS_MAX = 8 };
 
