@@ -18,29 +18,12 @@ static bool takes_numbers(const struct range *range)
            (range->key != AR_KEYS_COUNT && ar_key_is(range->key, AR_KEY_IS_NUMBER));
 }
 
-/* Reports a parameter that is none, with the nearest one. */
-static enum ar_status report_parameter(const char *where, const char *parameter,
-                                       struct ar_error *err)
-{
-    const char *names[AR_KEYS_COUNT + 1];
-    size_t count = 0;
-    names[count++] = run_parameter;
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        if (ar_key_is((enum ar_key)i, AR_KEY_IN_PUBLISHED)) {
-            names[count++] = ar_key_name((enum ar_key)i);
-        }
-    }
-    const char *nearest = ar_nearest_name(parameter, names, count);
-    return ar_error_set(err, AR_BAD_DATA,
-                        "%s: found \"%.40s\"; expected a parameter, %s%s%s or set.KEY or term.KEY",
-                        where, parameter, nearest != NULL ? "perhaps \"" : "such as \"batch",
-                        nearest != NULL ? nearest : "", "\",");
-}
-
 /* `set.KEY`, `term.KEY`, a key, or `run`. */
 static enum ar_status find_parameter(const char *where, struct range *range, struct ar_error *err)
 {
     const char *name = range->parameter;
+    const char *names[AR_KEYS_COUNT + 1] = {run_parameter};
+    size_t count = 1;
     bool is_set = strncmp(name, "set.", 4) == 0 && name[4] != '\0';
     bool is_term = strncmp(name, "term.", 5) == 0 && name[5] != '\0';
     if (is_set || is_term) {
@@ -54,7 +37,19 @@ static enum ar_status find_parameter(const char *where, struct range *range, str
                                           !ar_key_is(range->key, AR_KEY_REPEATS)) {
         return AR_OK;
     }
-    return report_parameter(where, name, err);
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        if (ar_key_is((enum ar_key)i, AR_KEY_IN_PUBLISHED)) {
+            names[count++] = ar_key_name((enum ar_key)i);
+        }
+    }
+    return ar_error_unknown(err, AR_BAD_DATA, where, "parameter", name, names, count);
+}
+
+static enum ar_status refuse(const char *where, const struct range *range, const char *expected,
+                             struct ar_error *err)
+{
+    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.80s\"; expected %s", where, range->text,
+                        expected);
 }
 
 /* Parses an end: a number and what is behind it. */
@@ -74,22 +69,15 @@ static enum ar_status parse_ends(const char *where, char *dots, const char *low,
     const char *low_unit;
     *dots = '\0';
     if (!takes_numbers(range)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found a number between two ends for %s; expected choices, such as "
-                            "%s=A|B",
-                            where, range->parameter, range->parameter);
+        return refuse(where, range, "choices KEY=a|b, since the parameter takes no fractions", err);
     }
     if (!parse_end(low, &range->low, &low_unit) ||
         !parse_end(dots + 2, &range->high, &range->unit) ||
-        (low_unit[0] != '\0' && strcmp(low_unit, range->unit) != 0)) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%.80s\"; expected KEY=low..high, two numbers of one unit, "
-                            "such as set.net.latency=2.4us..9.6us",
-                            where, range->text);
-    }
-    if (range->low > range->high) {
-        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.80s\"; expected the lower end first",
-                            where, range->text);
+        (low_unit[0] != '\0' && strcmp(low_unit, range->unit) != 0) || range->low > range->high) {
+        return refuse(where, range,
+                      "KEY=low..high, two numbers of one unit, the lower first, such as "
+                      "set.net.latency=2.4us..9.6us",
+                      err);
     }
     return AR_OK;
 }
@@ -103,17 +91,15 @@ static enum ar_status parse_choices(struct ar_arena *arena, const char *where, c
         return ar_error_no_memory(err, "a range");
     }
     for (char *choice; !is_wrong && (choice = strsep(&at, "|")) != NULL;) {
-        is_wrong = choice[0] == '\0' || range->choices_count + 1 == RANGE_CHOICES_MAX;
-        choices[range->choices_count++] = choice;
-    }
-    if (is_wrong || range->choices_count < 2) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%.80s\"; expected KEY=a|b with 2 to %d choices, or "
-                            "KEY=low..high",
-                            where, range->text, RANGE_CHOICES_MAX - 1);
+        is_wrong = choice[0] == '\0' || range->choices_count == RANGE_CHOICES_MAX;
+        if (!is_wrong) {
+            choices[range->choices_count++] = choice;
+        }
     }
     range->choices = choices;
-    return AR_OK;
+    return is_wrong || range->choices_count < 2
+               ? refuse(where, range, "KEY=a|b with 2 to 32 choices, or KEY=low..high", err)
+               : AR_OK;
 }
 
 enum ar_status range_parse(struct ar_arena *arena, const char *where, const char *text,
@@ -128,10 +114,7 @@ enum ar_status range_parse(struct ar_arena *arena, const char *where, const char
     }
     char *values = strchr(pieces, '=');
     if (strlen(text) >= RANGE_VALUE || values == NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%.80s\"; expected KEY=a|b or KEY=low..high, of less than "
-                            "%d characters",
-                            where, text, RANGE_VALUE);
+        return refuse(where, range, "KEY=a|b or KEY=low..high, of less than 256 characters", err);
     }
     *values++ = '\0';
     AR_TRY(find_parameter(where, range, err));
@@ -191,12 +174,10 @@ enum ar_status range_set(const struct range *range, const char *value, struct ar
     if (range->key == AR_KEYS_COUNT) {
         return AR_OK;
     }
-    /* Values stand in a file: what is wrong there is data. */
-    const struct ar_origin origin = {.where = ar_keys[range->key].option, .status = AR_BAD_DATA};
     if (range->setting == NULL) {
-        return ar_scenario_set(scenario, range->key, &origin, value, err);
+        return key_text_set(scenario, range->key, value, err);
     }
     const char *text = ar_arena_format(scenario->arena, "%s=%s", range->setting, value);
-    return text != NULL ? ar_scenario_replace(scenario, range->key, &origin, text, err)
+    return text != NULL ? key_text_set(scenario, range->key, text, err)
                         : ar_error_no_memory(err, "a range");
 }

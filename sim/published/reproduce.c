@@ -1,6 +1,7 @@
 /* Which predictions make up a band, a sensitivity and a curve. */
 #include "reproduce.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,25 +18,16 @@ enum { CURVE_MIN = 4, CURVE_MAX = 4096, CURVE_GPUS_MAX = 16 };
 /* --- lists --------------------------------------------------------------------------------------
  */
 
-/* A prediction of a row, with room for values if the kind has some; NULL if there is no memory. */
-static struct prediction *begin(struct ar_arena *arena, struct published *row,
-                                enum prediction_kind kind)
-{
-    struct prediction *made = ar_arena_alloc(arena, 1, sizeof *made);
-    const char **values = ar_arena_alloc(arena, row->ranges_count + 1, sizeof *values);
-    if (made == NULL || values == NULL) {
-        return NULL;
-    }
-    *made = (struct prediction){.row = row, .kind = kind, .values = values};
-    return made;
-}
-
 static enum ar_status add_plain(struct predictions *list, struct published *row,
                                 enum prediction_kind kind, struct ar_error *err)
 {
-    struct prediction *made = begin(list->arena, row, kind);
-    return made != NULL ? predictions_add(list, made, err)
-                        : ar_error_no_memory(err, "the predictions");
+    return predictions_add(list, &(struct prediction){.row = row, .kind = kind}, err);
+}
+
+/* Room for the values of a prediction; NULL if there is no memory. */
+static const char **begin_values(const struct predictions *list, const struct published *row)
+{
+    return ar_arena_alloc(list->arena, row->ranges_count + 1, sizeof(const char *));
 }
 
 /* What the ends of ranges are compared with, and a prediction for each end of each range. */
@@ -45,16 +37,14 @@ static enum ar_status add_ends(struct predictions *list, struct published *row,
     AR_TRY(add_plain(list, row, PREDICTION_SHORT, err));
     for (uint32_t i = 0; i < row->ranges_count; i++) {
         for (uint32_t end = 0; end < range_ends_count(&row->ranges[i]); end++) {
-            struct prediction *made = begin(list->arena, row, PREDICTION_END);
-            if (made == NULL) {
+            const struct prediction made = {
+                .row = row, .kind = PREDICTION_END, .values = begin_values(list, row), .range = i};
+            const char *value = range_end(&row->ranges[i], end, list->arena);
+            if (made.values == NULL || value == NULL) {
                 return ar_error_no_memory(err, "the predictions");
             }
-            made->range = i;
-            made->values[i] = range_end(&row->ranges[i], end, list->arena);
-            if (made->values[i] == NULL) {
-                return ar_error_no_memory(err, "the predictions");
-            }
-            AR_TRY(predictions_add(list, made, err));
+            made.values[i] = value;
+            AR_TRY(predictions_add(list, &made, err));
         }
     }
     return AR_OK;
@@ -63,17 +53,15 @@ static enum ar_status add_ends(struct predictions *list, struct published *row,
 static enum ar_status add_draw(struct predictions *list, struct published *row,
                                struct ar_draw *draw, struct ar_error *err)
 {
-    struct prediction *made = begin(list->arena, row, PREDICTION_DRAW);
-    bool is_whole = made != NULL;
+    struct prediction made = {
+        .row = row, .kind = PREDICTION_DRAW, .values = begin_values(list, row)};
+    bool is_whole = made.values != NULL;
     for (size_t i = 0; is_whole && i < row->ranges_count; i++) {
-        made->values[i] = range_draw(&row->ranges[i], draw, list->arena);
-        is_whole = made->values[i] != NULL;
+        made.values[i] = range_draw(&row->ranges[i], draw, list->arena);
+        is_whole = made.values[i] != NULL;
     }
-    if (!is_whole) {
-        return ar_error_no_memory(err, "the draws");
-    }
-    made->error_deviations = ar_draw_normal(draw);
-    return predictions_add(list, made, err);
+    made.error_deviations = ar_draw_normal(draw);
+    return is_whole ? predictions_add(list, &made, err) : ar_error_no_memory(err, "the draws");
 }
 
 /* Draws all ranges of a row. What is drawn depends on the seed and the name of the row, not on the
@@ -118,15 +106,15 @@ static enum ar_status add_curve(struct predictions *list, struct published *row,
     uint32_t count = list_gpus((uint32_t)row->gpus, gpus);
     for (uint32_t i = 0; i < count; i++) {
         struct ar_error ignored; /* the run is none there */
-        struct prediction *made = begin(list->arena, row, PREDICTION_POINT);
-        if (made == NULL) {
-            return ar_error_no_memory(err, "the curves");
-        }
+        struct prediction made = {.row = row, .kind = PREDICTION_POINT};
         if (gpus[i] != row->gpus || strcmp(algorithm, row->algorithm) != 0) {
-            made->algorithm = algorithm;
-            made->gpus = gpus[i];
+            made.algorithm = algorithm;
+            made.gpus = ar_arena_format(list->arena, "%" PRIu32, gpus[i]);
+            if (made.gpus == NULL) {
+                return ar_error_no_memory(err, "the curves");
+            }
         }
-        (void)predictions_add(list, made, &ignored);
+        (void)predictions_add(list, &made, &ignored);
     }
     return AR_OK;
 }
@@ -214,14 +202,14 @@ static enum ar_status take_point(struct reproduction *reproduction, const struct
     if (curve == NULL) {
         return ar_error_no_memory(err, "the curves");
     }
-    reproduction->curves[reproduction->curves_count++] =
-        (struct curve_point){.curve = curve,
-                             .algorithm = algorithm,
-                             .quantity = row->quantity_text,
-                             .gpus = made->gpus > 0 ? made->gpus : (uint32_t)row->gpus,
-                             .value = made->value,
-                             .low = NAN,
-                             .high = NAN};
+    reproduction->curves[reproduction->curves_count++] = (struct curve_point){
+        .curve = curve,
+        .algorithm = algorithm,
+        .quantity = row->quantity_text,
+        .gpus = made->gpus != NULL ? strtoull(made->gpus, NULL, 10) : row->gpus,
+        .value = made->value,
+        .low = NAN,
+        .high = NAN};
     return AR_OK;
 }
 
@@ -252,13 +240,10 @@ static enum ar_status take_all(struct reproduction *reproduction, const struct p
                                struct ar_error *err)
 {
     struct taker taker = {.reproduction = reproduction};
-    size_t count = 1;
-    for (const struct prediction *made = list->first; made != NULL; made = made->next) {
-        count++;
-    }
     struct ar_arena *arena = reproduction->arena;
-    reproduction->sensitivities = ar_arena_alloc(arena, count, sizeof *reproduction->sensitivities);
-    reproduction->curves = ar_arena_alloc(arena, count, sizeof *reproduction->curves);
+    reproduction->sensitivities =
+        ar_arena_alloc(arena, list->count + 1, sizeof *reproduction->sensitivities);
+    reproduction->curves = ar_arena_alloc(arena, list->count + 1, sizeof *reproduction->curves);
     taker.draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *taker.draws);
     if (reproduction->sensitivities == NULL || reproduction->curves == NULL ||
         taker.draws == NULL) {
@@ -342,7 +327,7 @@ static enum ar_status run(struct reproduction *reproduction, struct predictions 
 
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
 {
-    struct predictions list = predictions_begin(reproduction->arena, reproduction->inputs);
+    struct predictions list = {.arena = reproduction->arena, .inputs = reproduction->inputs};
     enum ar_status status = run(reproduction, &list, err);
     predictions_end(&list);
     AR_TRY(status);

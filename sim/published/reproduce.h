@@ -33,11 +33,10 @@ struct prediction {
     struct prediction *next;
     struct published *row;
     enum prediction_kind kind;
-    const char **values;     /**< of the ranges of the row; NULL: nominal */
+    const char **values;     /**< of the ranges of the row; NULL: nominal, all or one */
     uint32_t range;          /**< of an end */
-    uint32_t gpus;           /**< 0: the row's */
-    const char *algorithm;   /**< NULL: the row's. The shape is the row's, too, if both are; else
-                                  the algorithm's own */
+    const char *algorithm;   /**< of a point of a curve, in place of the row's; NULL: the row's, */
+    const char *gpus;        /**< and GPUs; the shape is the algorithm's own then */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many
                                   standard deviations of it off, on a logarithmic scale */
 
@@ -46,27 +45,25 @@ struct prediction {
     double value;
 };
 
-/** Predictions in order, and the training steps that they take. Equal steps are one. */
+/** Predictions in order, and the training steps that they take. Equal steps are one. A list begins
+ * with its arena and inputs and ends with predictions_end(). */
 struct predictions {
     struct ar_arena *arena;
     struct ar_inputs *inputs;
+    size_t count;
     struct prediction *first;
     struct prediction **end; /**< where the next one goes */
-    struct step *steps;
-    struct step **steps_end;
+    struct step *steps;      /**< the last one first */
     uint32_t steps_count;
     void *steps_by_key; /**< of tsearch() */
 };
 
-/** Begins an empty list; ended with predictions_end(). */
-struct predictions predictions_begin(struct ar_arena *arena, struct ar_inputs *inputs);
-void predictions_end(struct predictions *predictions);
-
-/** Works out the steps of a prediction and appends it. The row gets its GPUs, nodes and algorithm
- * of a nominal one. An error names the row and the values that are not its own; nothing is
- * appended. */
-enum ar_status predictions_add(struct predictions *predictions, struct prediction *prediction,
+/** Works out the steps of a prediction and appends a copy. The row gets its GPUs, nodes and
+ * algorithm of a nominal one. An error names the row and the values that are not its own; nothing
+ * is appended. */
+enum ar_status predictions_add(struct predictions *predictions, const struct prediction *prediction,
                                struct ar_error *err);
+void predictions_end(struct predictions *predictions);
 
 /** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
  * a process died; a step that fails does so where it is needed. */
@@ -92,7 +89,7 @@ struct curve_point {
     const char *curve; /**< row and algorithm */
     const char *algorithm;
     const char *quantity;
-    uint32_t gpus;
+    uint64_t gpus;
     double value;
     double low, high; /**< NAN: curves have no band */
 };

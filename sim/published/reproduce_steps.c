@@ -11,6 +11,12 @@
 #include "key_texts.h"
 #include "reproduce.h"
 
+/* What comes of a step. */
+struct answer {
+    struct ar_error err; /* status AR_OK, or why there is no row */
+    struct ar_row row;
+};
+
 /* A training step that several predictions may take. */
 struct step {
     uint64_t key; /* of all it depends on; first, so that tfind() can look for one */
@@ -18,14 +24,8 @@ struct step {
     const struct prediction *prediction; /* the first that takes it, */
     uint32_t phase;                      /* in this phase of a run */
     double cost_s;
-    struct ar_error err; /* status AR_OK, or why there is no */
-    struct ar_row row;
+    struct answer answer;
 };
-
-struct predictions predictions_begin(struct ar_arena *arena, struct ar_inputs *inputs)
-{
-    return (struct predictions){.arena = arena, .inputs = inputs};
-}
 
 static void keep(void *step)
 {
@@ -45,9 +45,6 @@ static enum ar_status make_scenario(const struct prediction *prediction, struct 
                                     struct ar_scenario *scenario, struct ar_error *err)
 {
     const struct published *row = prediction->row;
-    const struct ar_origin gpus = {.where = ar_keys[AR_KEY_GPUS].option, .status = AR_BAD_DATA};
-    const struct ar_origin algorithm = {.where = ar_keys[AR_KEY_ALGORITHM].option,
-                                        .status = AR_BAD_DATA};
     *scenario = row->scenario;
     scenario->arena = arena;
     if (prediction->kind != PREDICTION_NOMINAL) {
@@ -58,14 +55,12 @@ static enum ar_status make_scenario(const struct prediction *prediction, struct 
             AR_TRY(range_set(&row->ranges[i], prediction->values[i], scenario, err));
         }
     }
-    if (prediction->gpus > 0) {
-        scenario->gpus = prediction->gpus;
-        scenario->origins[AR_KEY_GPUS] = gpus;
+    if (prediction->algorithm != NULL) {
         ar_scenario_unset(scenario, AR_KEY_SHAPE);
+        AR_TRY(key_text_set(scenario, AR_KEY_GPUS, prediction->gpus, err));
+        AR_TRY(key_text_set(scenario, AR_KEY_ALGORITHM, prediction->algorithm, err));
     }
-    return prediction->algorithm == NULL ? AR_OK
-                                         : ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm,
-                                                           prediction->algorithm, err);
+    return AR_OK;
 }
 
 /* The run of a row that is one: what the row leaves open is as in its run file. */
@@ -194,18 +189,24 @@ static enum ar_status take_steps(struct predictions *predictions, struct predict
     return AR_OK;
 }
 
-enum ar_status predictions_add(struct predictions *predictions, struct prediction *prediction,
+enum ar_status predictions_add(struct predictions *predictions, const struct prediction *prediction,
                                struct ar_error *err)
 {
     struct ar_arena arena = {0};
     struct ar_error cause;
-    enum ar_status status = take_steps(predictions, prediction, &arena, &cause);
+    struct prediction *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
+    if (made == NULL) {
+        return ar_error_no_memory(err, "the predictions");
+    }
+    *made = *prediction;
+    enum ar_status status = take_steps(predictions, made, &arena, &cause);
     ar_arena_end(&arena);
     if (status != AR_OK) {
-        return report(prediction, &cause, err);
+        return report(made, &cause, err);
     }
-    *(predictions->first == NULL ? &predictions->first : predictions->end) = prediction;
-    predictions->end = &prediction->next;
+    *(predictions->first == NULL ? &predictions->first : predictions->end) = made;
+    predictions->end = &made->next;
+    predictions->count++;
     return AR_OK;
 }
 
@@ -215,11 +216,6 @@ enum ar_status predictions_add(struct predictions *predictions, struct predictio
 struct work {
     const struct predictions *predictions;
     struct step **steps;
-};
-
-struct answer {
-    struct ar_error err;
-    struct ar_row row;
 };
 
 static uint32_t compute(void *context, uint32_t item, char *bytes)
@@ -245,13 +241,10 @@ static enum ar_status take(void *context, const struct ar_pool_answer *got, stru
 {
     const struct work *work = context;
     struct step *step = work->steps[got->item];
-    struct answer answer;
     if (got->is_lost) {
         return ar_error_set(err, AR_INTERNAL, "%s: %s", step->prediction->row->where, got->bytes);
     }
-    memcpy(&answer, got->bytes, sizeof answer);
-    step->err = answer.err;
-    step->row = answer.row;
+    memcpy(&step->answer, got->bytes, sizeof step->answer);
     return AR_OK;
 }
 
@@ -325,7 +318,7 @@ static enum ar_status finish_run(const struct predictions *predictions,
     AR_TRY(make_scenario(prediction, arena, &scenario, err));
     AR_TRY(begin_run(predictions, prediction, &scenario, &training, err));
     for (size_t i = 0; i < training.phases_count; i++) {
-        training.phases[i].row = prediction->steps[i]->row;
+        training.phases[i].row = prediction->steps[i]->answer.row;
     }
     training_end(&training);
     prediction->value = time_with_error(&training, prediction->error_deviations);
@@ -335,11 +328,11 @@ static enum ar_status finish_run(const struct predictions *predictions,
 static enum ar_status finish(const struct predictions *predictions, struct prediction *prediction,
                              struct ar_arena *arena, struct ar_error *err)
 {
-    const struct ar_row *row = &prediction->steps[0]->row;
+    const struct ar_row *row = &prediction->steps[0]->answer.row;
     double factor = error_factor(row, prediction->error_deviations);
     for (size_t i = 0; i < TRAINING_PHASES_MAX && prediction->steps[i] != NULL; i++) {
-        if (prediction->steps[i]->err.status != AR_OK) {
-            *err = prediction->steps[i]->err;
+        if (prediction->steps[i]->answer.err.status != AR_OK) {
+            *err = prediction->steps[i]->answer.err;
             return err->status;
         }
     }
