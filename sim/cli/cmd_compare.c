@@ -6,43 +6,24 @@
 #include "ar_measured_set.h"
 #include "ar_note.h"
 #include "ar_output.h"
-#include "ar_plot.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "log_options.h"
 #include "made_by.h"
 
-static enum ar_status draw(const struct options *options, const struct ar_scenario *scenario,
-                           struct ar_error *err)
-{
-    char templates[RESOURCE_PATH];
-    char subject[160];
-    struct ar_plot_report report;
-    snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
-             ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);
-    const struct ar_plot_request request = {.set = AR_PLOT_COMPARE,
-                                            .path = options->out,
-                                            .template_dir = templates,
-                                            .subject = subject};
-    AR_TRY(resource_plots(templates, err));
-    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
-    for (size_t i = 0; i < report.pictures_count; i++) {
-        ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
-                report.pictures[i].name);
-    }
-    return AR_OK;
-}
-
 static enum ar_status write_out(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_comparison *comparison, struct ar_arena *arena,
                                 struct ar_error *err)
 {
+    char subject[160];
     if (strlen(options->out) + 64 > RESOURCE_PATH) {
         return ar_error_set(err, AR_IO, "%.100s...: path too long", options->out);
     }
     AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
-    AR_TRY(draw(options, scenario, err));
+    snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
+             ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);
+    AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
     return made_by_sign(options, NULL, err);
 }
 

@@ -1,16 +1,14 @@
 /* reproduce: published training runs, predicted beside measured. */
 #include <inttypes.h>
-#include <unistd.h>
 
 #include "ar_note.h"
-#include "ar_output.h"
-#include "ar_plot.h"
 #include "ar_pool.h"
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "made_by.h"
 #include "reproduce.h"
+#include "sweep_files.h"
 
 enum { SAMPLES_MAX = 100000 };
 
@@ -46,78 +44,27 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     return published_read(&request, &reproduction->rows, err);
 }
 
-/* Draws what was written. */
-static enum ar_status draw(const struct options *options, struct ar_error *err)
-{
-    char templates[RESOURCE_PATH];
-    struct ar_plot_report report;
-    const struct ar_plot_request request = {
-        .set = AR_PLOT_PUBLISHED, .path = options->out, .template_dir = templates};
-    FILE *notes = option_notes(options);
-    AR_TRY(resource_plots(templates, err));
-    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
-    for (size_t i = 0; i < report.pictures_count; i++) {
-        const struct ar_plot_picture *picture = &report.pictures[i];
-        if (picture->is_drawn) {
-            ar_note(notes, "%s/%s.svg and .png written", options->out, picture->name);
-        }
-        if (picture->reason[0] != '\0') {
-            ar_note(notes, "%s: %s", picture->name, picture->reason);
-        }
-    }
-    return AR_OK;
-}
-
-/* Whether files can be written into the directory, which is made: asked before the predictions,
- * which take a minute. */
-static enum ar_status try_directory(const struct options *options, bool *is_made,
-                                    struct ar_error *err)
-{
-    const char *directory = options->out;
-    char path[RESOURCE_PATH];
-    struct ar_output output;
-    *is_made = access(directory, F_OK) != 0;
-    if (snprintf(path, sizeof path, "%s/reproduce.csv", directory) >= (int)sizeof path) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
-    }
-    AR_TRY(
-        made_by_check_directory(options, (const char *const[]){"reproduce.csv", NULL}, NULL, err));
-    AR_TRY(ar_make_directory(directory, err));
-    AR_TRY(ar_output_open(path, &output, err));
-    ar_output_abort(&output);
-    return AR_OK;
-}
-
-static enum ar_status run(const struct options *options, enum ar_format format,
-                          struct reproduction *reproduction, struct ar_error *err)
-{
-    ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
-            reproduction->rows.count, reproduction->rows.count == 1 ? "" : "s",
-            reproduction->samples_count, reproduction->seed);
-    AR_TRY(reproduce_run(reproduction, err));
-    if (options->out != NULL) {
-        AR_TRY(reproduce_write_files(options->out, reproduction, err));
-        AR_TRY(draw(options, err));
-        AR_TRY(made_by_sign(options, NULL, err));
-    }
-    return reproduce_write(stdout, format, reproduction, err);
-}
-
 enum ar_status command_reproduce(const struct options *options, struct ar_error *err)
 {
+    static const char *const files[] = {"reproduce.csv", "sensitivity.csv", "curves.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
-    bool is_made = false;
     enum ar_format format;
     AR_TRY(ar_format_parse("--format", options->format, &format, err));
     reproduction.has_sensitivities =
         options->sensitivity || options->out != NULL || format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
     if (options->out != NULL) {
-        AR_TRY(try_directory(options, &is_made, err));
+        AR_TRY(sweep_files_check(options->out, err));
+        AR_TRY(made_by_check_directory(options, files, NULL, err));
     }
-    enum ar_status status = run(options, format, &reproduction, err);
-    if (status != AR_OK && is_made) {
-        rmdir(options->out); /* stays if there is something in it */
+    ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
+            reproduction.rows.count, reproduction.rows.count == 1 ? "" : "s",
+            reproduction.samples_count, reproduction.seed);
+    AR_TRY(reproduce_run(&reproduction, err));
+    if (options->out != NULL) {
+        AR_TRY(reproduce_write_files(options->out, &reproduction, err));
+        AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
+        AR_TRY(made_by_sign(options, NULL, err));
     }
-    return status;
+    return reproduce_write(stdout, format, &reproduction, err);
 }

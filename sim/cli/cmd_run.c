@@ -1,8 +1,10 @@
 /* allreduce and predict: rows on stdout. */
 #include "cmd_run.h"
 
+#include "ar_note.h"
 #include "commands.h"
 #include "lists.h"
+#include "resource.h"
 
 static void end_inputs(void *inputs)
 {
@@ -15,6 +17,28 @@ enum ar_status options_inputs(const struct options *options, struct ar_inputs **
     struct ar_inputs *made = ar_inputs_create();
     *inputs = made != NULL ? ar_arena_own(options->arena, made, end_inputs) : NULL;
     return *inputs != NULL ? AR_OK : ar_error_no_memory(err, "the inputs");
+}
+
+enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
+                           struct ar_error *err)
+{
+    char templates[RESOURCE_PATH];
+    struct ar_plot_report report;
+    const struct ar_plot_request request = {
+        .set = set, .path = options->out, .template_dir = templates, .subject = subject};
+    AR_TRY(resource_plots(templates, err));
+    AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
+    for (size_t i = 0; i < report.pictures_count; i++) {
+        const struct ar_plot_picture *picture = &report.pictures[i];
+        if (picture->is_drawn) {
+            ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
+                    picture->name);
+        }
+        if (picture->reason[0] != '\0') {
+            ar_note(option_notes(options), "%s: %s", picture->name, picture->reason);
+        }
+    }
+    return AR_OK;
 }
 
 enum ar_status option_require_key(const struct options *options, enum ar_key key,

@@ -5,6 +5,7 @@
 #ifndef AR_CMD_RUN_H
 #define AR_CMD_RUN_H
 
+#include "ar_plot.h"
 #include "ar_run.h"
 #include "options.h"
 
@@ -25,6 +26,10 @@ enum ar_status option_check_messages(const struct options *options,
 enum ar_status options_load(const struct options *options, uint32_t without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err);
+
+/** Draws the files in --out, and notes what was drawn, or why not. */
+enum ar_status option_draw(const struct options *options, enum ar_plot_set set, const char *subject,
+                           struct ar_error *err);
 
 enum { CHECKED_ROWS = 2 };
 

@@ -10,27 +10,21 @@
 
 #include "published_range.h"
 
-/** Quantities: name in files, unit, unit of the table for people and its factor. */
-#define QUANTITY_LIST(X)                                                                           \
-    X(efficiency_frac, "1", "%", 100)                                                              \
-    X(images_per_s, "images/s", "images/s", 1)                                                     \
-    X(iteration_s, "s", "ms", 1000)                                                                \
-    X(train_s, "s", "s", 1)
-
 enum quantity {
-#define X(name, unit, shown, factor) QUANTITY_##name,
-    QUANTITY_LIST(X)
-#undef X
-        QUANTITIES_COUNT
+    QUANTITY_EFFICIENCY_FRAC,
+    QUANTITY_IMAGES_PER_S,
+    QUANTITY_ITERATION_S,
+    QUANTITY_TRAIN_S,
+    QUANTITIES_COUNT
 };
 
 struct quantity_row {
-    const char *name;
     const char *unit;
-    const char *shown_unit;
+    const char *shown; /**< in the table for people, with the unit there, and its factor */
     double shown_factor;
 };
 extern const struct quantity_row quantities[QUANTITIES_COUNT];
+extern const char *const quantity_names[]; /**< in files; NULL ends them */
 
 enum { RANGES_MAX = 32 };
 

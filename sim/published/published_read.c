@@ -6,17 +6,13 @@
 #include "key_texts.h"
 #include "published.h"
 
-const struct quantity_row quantities[] = {
-#define X(name, unit, shown, factor) {#name, unit, shown, factor},
-    QUANTITY_LIST(X)
-#undef X
-};
+const char *const quantity_names[] = {"efficiency_frac", "images_per_s", "iteration_s", "train_s",
+                                      NULL};
 
-static const char *const quantity_names[] = {
-#define X(name, unit, shown, factor) #name,
-    QUANTITY_LIST(X)
-#undef X
-        NULL};
+const struct quantity_row quantities[] = {{"1", "efficiency (%)", 100},
+                                          {"images/s", "images (images/s)", 1},
+                                          {"s", "iteration (ms)", 1000},
+                                          {"s", "train (s)", 1}};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct published, field, name, __VA_ARGS__)
 #define OPTIONAL                    .may_be_missing = true, .may_be_empty = true
@@ -80,7 +76,7 @@ static enum ar_status read_assumptions(const struct ar_scenario *given, struct p
 /* What a row says must fit together, whatever its cluster. */
 static enum ar_status check_row(const struct published *row, struct ar_error *err)
 {
-    bool is_train = row->quantity == QUANTITY_train_s;
+    bool is_train = row->quantity == QUANTITY_TRAIN_S;
     if (!published_is_context(row) && isnan(row->measured)) {
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found no measured value; expected one, or no cluster", row->where);
@@ -89,7 +85,7 @@ static enum ar_status check_row(const struct published *row, struct ar_error *er
         return ar_error_set(err, AR_BAD_DATA,
                             "%s: found quantity %s and run \"%.40s\"; expected a run file with "
                             "train_s and with no other quantity",
-                            row->where, quantities[row->quantity].name,
+                            row->where, quantity_names[row->quantity],
                             row->run != NULL ? row->run : "");
     }
     if (is_train && (row->keys[AR_KEY_BATCH] != NULL ||
@@ -127,7 +123,7 @@ static enum ar_status finish_row(const struct ar_csv *csv, size_t number,
         return ar_error_no_memory(err, "the published runs");
     }
     row->title = row->title != NULL ? row->title : row->name;
-    row->quantity_text = quantities[row->quantity].name;
+    row->quantity_text = quantity_names[row->quantity];
     row->unit = quantities[row->quantity].unit;
     row->scenario = *given;
     if (key_texts_add(row->keys, NULL, &row->scenario, &cause) != AR_OK) {

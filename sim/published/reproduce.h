@@ -53,7 +53,8 @@ struct predictions {
     size_t count;
     struct prediction *first;
     struct prediction **end; /**< where the next one goes */
-    struct step *steps;      /**< the last one first */
+    struct step *last_step;
+    struct step **steps; /**< in order, once they run */
     uint32_t steps_count;
     void *steps_by_key; /**< of tsearch() */
 };
@@ -67,7 +68,7 @@ void predictions_end(struct predictions *predictions);
 
 /** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
  * a process died; a step that fails does so where it is needed. */
-enum ar_status predictions_run(const struct predictions *predictions, uint32_t jobs,
+enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs,
                                struct ar_error *err);
 
 /** Fills in the value from the steps. */

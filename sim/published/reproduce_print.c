@@ -78,38 +78,26 @@ static const struct ar_column document_columns[] = {
 
 /* --- table ---------------------------------------------------------------------------------- */
 
-/* A row in the units and words of people; NULL if there is no memory. */
-static const struct published *show_row(const struct published *row, struct ar_arena *arena,
-                                        struct published *shown)
-{
-    const struct quantity_row *quantity = &quantities[row->quantity];
-    double factor = quantity->shown_factor;
-    *shown = *row;
-    shown->quantity_text = ar_arena_format(arena, "%.*s (%s)", (int)strcspn(quantity->name, "_"),
-                                           quantity->name, quantity->shown_unit);
-    shown->measured *= factor;
-    shown->predicted *= factor;
-    shown->low *= factor;
-    shown->high *= factor;
-    shown->inside = row->inside == NULL               ? "no cluster model yet"
-                    : strcmp(row->inside, "yes") == 0 ? "inside"
-                                                      : "outside";
-    return shown->quantity_text != NULL ? shown : NULL;
-}
-
-static enum ar_status write_rows(FILE *file, const struct reproduction *reproduction,
+/* Rows in the units and words of people. */
+static enum ar_status write_rows(FILE *file, const struct published_rows *rows,
                                  struct ar_error *err)
 {
     struct ar_records records;
-    bool is_whole = true;
     ar_records_begin(&records, file, AR_FORMAT_TABLE, csv_columns);
-    for (size_t i = 0; is_whole && i < reproduction->rows.count; i++) {
-        struct published shown;
-        is_whole = show_row(&reproduction->rows.rows[i], reproduction->arena, &shown) != NULL;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct published shown = rows->rows[i];
+        double factor = quantities[shown.quantity].shown_factor;
+        shown.quantity_text = quantities[shown.quantity].shown;
+        shown.measured *= factor;
+        shown.predicted *= factor;
+        shown.low *= factor;
+        shown.high *= factor;
+        shown.inside = shown.inside == NULL               ? "no cluster model yet"
+                       : strcmp(shown.inside, "yes") == 0 ? "inside"
+                                                          : "outside";
         ar_records_add(&records, &shown);
     }
-    AR_TRY(ar_records_end(&records, err));
-    return is_whole ? AR_OK : ar_error_no_memory(err, "what was reproduced");
+    return ar_records_end(&records, err);
 }
 
 static void write_summary(FILE *file, const struct reproduce_summary *summary)
@@ -153,7 +141,7 @@ static enum ar_status write_changes(FILE *file, const struct reproduction *repro
 static enum ar_status write_table(FILE *file, const struct reproduction *reproduction,
                                   struct ar_error *err)
 {
-    AR_TRY(write_rows(file, reproduction, err));
+    AR_TRY(write_rows(file, &reproduction->rows, err));
     write_summary(file, &reproduction->summary);
     fputs("\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < reproduction->rows.count; i++) {

@@ -20,7 +20,7 @@ struct answer {
 /* A training step that several predictions may take. */
 struct step {
     uint64_t key; /* of all it depends on; first, so that tfind() can look for one */
-    struct step *next;
+    struct step *before;
     const struct prediction *prediction; /* the first that takes it, */
     uint32_t phase;                      /* in this phase of a run */
     double cost_s;
@@ -90,7 +90,7 @@ static enum ar_status load_step(const struct predictions *predictions,
     struct ar_scenario scenario;
     struct training training;
     AR_TRY(make_scenario(prediction, arena, &scenario, err));
-    if (prediction->row->quantity == QUANTITY_train_s) {
+    if (prediction->row->quantity == QUANTITY_TRAIN_S) {
         AR_TRY(begin_run(predictions, prediction, &scenario, &training, err));
         *count = training.phases_count;
         return training_step(&training, phase, predictions->inputs, step, err);
@@ -158,14 +158,14 @@ static enum ar_status take_step(struct predictions *predictions, struct predicti
         return ar_error_no_memory(err, "the steps");
     }
     *made = (struct step){.key = key,
-                          .next = predictions->steps,
+                          .before = predictions->last_step,
                           .prediction = prediction,
                           .phase = phase,
                           .cost_s = ar_run_cost_s(scenario)};
     if (tsearch(made, &predictions->steps_by_key, compare_keys) == NULL) {
         return ar_error_no_memory(err, "the steps");
     }
-    predictions->steps = prediction->steps[phase] = made;
+    predictions->last_step = prediction->steps[phase] = made;
     predictions->steps_count++;
     return AR_OK;
 }
@@ -213,21 +213,16 @@ enum ar_status predictions_add(struct predictions *predictions, const struct pre
 /* --- running ------------------------------------------------------------------------------------
  */
 
-struct work {
-    const struct predictions *predictions;
-    struct step **steps;
-};
-
 static uint32_t compute(void *context, uint32_t item, char *bytes)
 {
-    const struct work *work = context;
-    const struct step *step = work->steps[item];
+    const struct predictions *predictions = context;
+    const struct step *step = predictions->steps[item];
     struct ar_arena arena = {0};
     struct ar_scenario scenario;
     struct answer answer = {.err = {.status = AR_OK}};
     size_t count;
-    enum ar_status status = load_step(work->predictions, step->prediction, step->phase, &arena,
-                                      &scenario, &count, &answer.err);
+    enum ar_status status = load_step(predictions, step->prediction, step->phase, &arena, &scenario,
+                                      &count, &answer.err);
     if (status == AR_OK) {
         status = ar_run(&scenario, &answer.row, &answer.err);
     }
@@ -239,8 +234,8 @@ static uint32_t compute(void *context, uint32_t item, char *bytes)
 
 static enum ar_status take(void *context, const struct ar_pool_answer *got, struct ar_error *err)
 {
-    const struct work *work = context;
-    struct step *step = work->steps[got->item];
+    const struct predictions *predictions = context;
+    struct step *step = predictions->steps[got->item];
     if (got->is_lost) {
         return ar_error_set(err, AR_INTERNAL, "%s: %s", step->prediction->row->where, got->bytes);
     }
@@ -250,41 +245,33 @@ static enum ar_status take(void *context, const struct ar_pool_answer *got, stru
 
 static double cost_s(const void *context, uint32_t item)
 {
-    const struct work *work = context;
-    return work->steps[item]->cost_s;
+    const struct predictions *predictions = context;
+    return predictions->steps[item]->cost_s;
 }
 
-static enum ar_status run_all(struct work *work, struct ar_arena *arena, uint32_t jobs,
-                              struct ar_error *err)
+enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, struct ar_error *err)
 {
     struct ar_pool_queue queue;
-    uint32_t count = work->predictions->steps_count;
-    const struct ar_pool_work pool = {.context = work,
+    uint32_t place = predictions->steps_count;
+    const struct ar_pool_work work = {.context = predictions,
                                       .items_name = "steps",
                                       .bytes_max = sizeof(struct answer),
                                       .compute = compute,
                                       .take = take,
                                       .cost_s = cost_s};
-    work->steps = ar_arena_alloc(arena, count + 1, sizeof(struct step *));
-    if (work->steps == NULL) {
+    if (place == 0) {
+        return AR_OK;
+    }
+    predictions->steps = ar_arena_alloc(predictions->arena, place, sizeof(struct step *));
+    if (predictions->steps == NULL) {
         return ar_error_no_memory(err, "the steps");
     }
-    for (struct step *step = work->predictions->steps; step != NULL; step = step->next) {
-        work->steps[--count] = step;
+    for (struct step *step = predictions->last_step; step != NULL; step = step->before) {
+        predictions->steps[--place] = step;
     }
-    AR_TRY(ar_pool_queue_create(arena, &pool, NULL, work->predictions->steps_count, &queue, err));
-    return ar_pool_run(&pool, jobs, &queue, err);
-}
-
-enum ar_status predictions_run(const struct predictions *predictions, uint32_t jobs,
-                               struct ar_error *err)
-{
-    struct ar_arena arena = {0};
-    struct work work = {.predictions = predictions};
-    enum ar_status status =
-        predictions->steps_count > 0 ? run_all(&work, &arena, jobs, err) : AR_OK;
-    ar_arena_end(&arena);
-    return status;
+    AR_TRY(ar_pool_queue_create(predictions->arena, &work, NULL, predictions->steps_count, &queue,
+                                err));
+    return ar_pool_run(&work, jobs, &queue, err);
 }
 
 /* --- what comes out -----------------------------------------------------------------------------
@@ -337,13 +324,13 @@ static enum ar_status finish(const struct predictions *predictions, struct predi
         }
     }
     switch (prediction->row->quantity) {
-    case QUANTITY_efficiency_frac:
+    case QUANTITY_EFFICIENCY_FRAC:
         prediction->value = row->efficiency_frac / factor;
         break;
-    case QUANTITY_images_per_s:
+    case QUANTITY_IMAGES_PER_S:
         prediction->value = row->images_per_s / factor;
         break;
-    case QUANTITY_iteration_s:
+    case QUANTITY_ITERATION_S:
         prediction->value = row->iteration_s * factor;
         break;
     default:

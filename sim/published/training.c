@@ -32,11 +32,10 @@ static enum ar_status begin_phase(const struct training *training, size_t index,
 {
     const struct training_file *file = training->file;
     struct training_phase *phase = &training->phases[index];
+    *phase = file->phases[index];
     phase->run = file->name;
     phase->gpus = training->scenario.gpus;
     snprintf(phase->phase, sizeof phase->phase, "%zu", index + 1);
-    phase->first_epoch = file->phases[index].first_epoch;
-    phase->last_epoch = file->phases[index].last_epoch;
     AR_TRY(training_file_batch(file, index, phase->gpus, &phase->batch_per_gpu, err));
     phase->batch_total = phase->batch_per_gpu * phase->gpus;
     return AR_OK;

@@ -26,44 +26,8 @@
 
 enum { TRAINING_PHASES_MAX = 16 };
 
-/** Epochs [first, last) with one batch. */
-struct training_file_phase {
-    double first_epoch;
-    double last_epoch;
-    uint64_t batch_per_gpu; /**< images per GPU and step, or */
-    uint64_t batch_total;   /**< of all GPUs; the other one is 0 */
-};
-
-struct training_file {
-    const struct ar_csv *csv;
-    const char *name;
-    const char *version;
-    const char *title;               /**< for people, as is */
-    const char *source;              /**< this; NULL for none */
-    const char *keys[AR_KEYS_COUNT]; /**< what the run is predicted with; NULL: not in the file */
-    uint64_t images;                 /**< of an epoch */
-    uint64_t eval_images;            /**< of an evaluation; 0: none */
-    double eval_every;               /**< epochs; 0: never */
-    bool keeps_partial; /**< an epoch ends with a smaller batch instead of dropping it */
-    uint32_t gpus;      /**< 0: the file leaves them to the command line */
-    struct training_file_phase *phases;
-    size_t phases_count;
-};
-
-/** Reads the file of a shipped run's name or of a path. Errors name file and line. All of it lies
- * in the arena. */
-enum ar_status training_file_load(const char *name, struct ar_arena *arena,
-                                  const struct training_file **file, struct ar_error *err);
-
-/** Images per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
- * file, which must divide it, or by `gpus` if the file has none. */
-enum ar_status training_file_batch(const struct training_file *file, size_t phase, uint32_t gpus,
-                                   uint64_t *batch_per_gpu, struct ar_error *err);
-
-/** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
-bool training_file_fits(const struct training_file *file, uint32_t gpus);
-
-/** A phase, or the sum of all. compute_s + exposed_s + other_s + evaluation_s = time_s. */
+/** A phase: epochs [first, last) with one batch; or the sum of all. compute_s + exposed_s + other_s
+ * + evaluation_s = time_s. */
 struct training_phase {
     const char *run; /**< its name */
     char phase[24];  /**< 1, 2, ... or total */
@@ -89,6 +53,35 @@ struct training_phase {
     char clock[48];
     double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
+
+struct training_file {
+    const struct ar_csv *csv;
+    const char *name;
+    const char *version;
+    const char *title;               /**< for people, as is */
+    const char *source;              /**< this; NULL for none */
+    const char *keys[AR_KEYS_COUNT]; /**< what the run is predicted with; NULL: not in the file */
+    uint64_t images;                 /**< of an epoch */
+    uint64_t eval_images;            /**< of an evaluation; 0: none */
+    double eval_every;               /**< epochs; 0: never */
+    bool keeps_partial;            /**< an epoch ends with a smaller batch instead of dropping it */
+    uint32_t gpus;                 /**< 0: the file leaves them to the command line */
+    struct training_phase *phases; /**< epochs, and one of both batches; the other is 0 */
+    size_t phases_count;
+};
+
+/** Reads the file of a shipped run's name or of a path. Errors name file and line. All of it lies
+ * in the arena. */
+enum ar_status training_file_load(const char *name, struct ar_arena *arena,
+                                  const struct training_file **file, struct ar_error *err);
+
+/** Images per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
+ * file, which must divide it, or by `gpus` if the file has none. */
+enum ar_status training_file_batch(const struct training_file *file, size_t phase, uint32_t gpus,
+                                   uint64_t *batch_per_gpu, struct ar_error *err);
+
+/** Whether all phases on `gpus` GPUs have at least one whole batch in an epoch. */
+bool training_file_fits(const struct training_file *file, uint32_t gpus);
 
 struct training {
     const struct training_file *file;

@@ -31,7 +31,7 @@ static const struct ar_column file_columns[] = {
 };
 
 #define PHASE_COLUMN(kind, field, expected, ...)                                                   \
-    AR_COLUMN(kind, struct training_file_phase, field, #field, expected, __VA_ARGS__)
+    AR_COLUMN(kind, struct training_phase, field, #field, expected, __VA_ARGS__)
 static const struct ar_column phase_columns[] = {
     PHASE_COLUMN(number, first_epoch, "a number of epochs", .max = EPOCHS_MAX),
     PHASE_COLUMN(number, last_epoch, "a number of epochs", .max = EPOCHS_MAX),
@@ -87,7 +87,7 @@ static enum ar_status check_phase(const struct training_file *file, size_t index
 {
     char expected[96];
     const struct ar_csv *csv = file->csv;
-    const struct training_file_phase *phase = &file->phases[index];
+    const struct training_phase *phase = &file->phases[index];
     double end = index > 0 ? phase[-1].last_epoch : 0;
     if (phase->first_epoch != end && index == 0) {
         return ar_csv_error(csv, index, "first_epoch", "0, where the run begins", err);
@@ -166,7 +166,7 @@ static uint64_t parts_of(const struct training_file *file, size_t phase, uint32_
 
 static uint64_t batch_of(const struct training_file *file, size_t phase, uint32_t gpus)
 {
-    const struct training_file_phase *found = &file->phases[phase];
+    const struct training_phase *found = &file->phases[phase];
     return (found->batch_per_gpu + found->batch_total) / parts_of(file, phase, gpus);
 }
 
