@@ -49,6 +49,10 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
  * value there is wrong usage, not wrong data. Others, AR_OK too, pass. */
 enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err);
 
+/** The status of an error of a value by where the value stood: AR_USAGE and AR_BAD_DATA become
+ * `origin`. Others, AR_OK too, pass. */
+enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, struct ar_error *err);
+
 /** Leaves the function with the status of `call`, unless that is AR_OK. What the function owns must
  * be in an arena (ar_arena.h) or the caller's. */
 #define AR_TRY(call)                                                                               \

@@ -33,13 +33,14 @@ enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const c
     return status;
 }
 
+enum ar_status ar_error_blame(enum ar_status status, enum ar_status origin, struct ar_error *err)
+{
+    return status == AR_USAGE || status == AR_BAD_DATA ? err->status = origin : status;
+}
+
 enum ar_status ar_error_as_usage(enum ar_status status, struct ar_error *err)
 {
-    if (status != AR_BAD_DATA) {
-        return status;
-    }
-    err->status = AR_USAGE;
-    return AR_USAGE;
+    return ar_error_blame(status, AR_USAGE, err);
 }
 
 enum ar_status ar_error_no_memory(struct ar_error *err, const char *what)

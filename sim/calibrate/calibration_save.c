@@ -207,11 +207,6 @@ static enum ar_status set_links(const struct calibration *calibration, struct ar
     return AR_OK;
 }
 
-static void end_topo(void *topo)
-{
-    ar_topo_destroy(topo);
-}
-
 static enum ar_status make_copy(const struct calibration *calibration,
                                 const struct ar_calibrate_request *request,
                                 const struct ar_cluster *cluster, const struct comments *comments,
@@ -221,10 +216,7 @@ static enum ar_status make_copy(const struct calibration *calibration,
     char name[COPY_NAME_SIZE];
     struct ar_topo *topo;
     AR_TRY(check_path(request->source_path, request->out, name, err));
-    AR_TRY(ar_topo_load(request->source_path, &topo, err));
-    if (ar_arena_own(arena, topo, end_topo) == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
+    AR_TRY(ar_topo_load(request->source_path, arena, &topo, err));
     AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments->lines, comments->count, BLOCK_END, err));
     AR_TRY(set_settings(&scenario->settings, arena, topo, err));
     AR_TRY(ar_topo_set(topo, "name", name, "name of this file", err));

@@ -153,7 +153,7 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--seed 1,2", 64, "--seed: found 2 seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2", 64, "--set: key \"hca.bandwidth\": found \"2\""},
         {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", 64, "expected one list"},
-        {"--set hca.bandwith=1GB/s,2GB/s", 64, "expected perhaps \"hca.bandwidth\""},
+        {"--set hca.bandwith=1GB/s,2GB/s", 64, "did you mean \"hca.bandwidth\""},
         {"--batch 1:4096:+1 --seed 1:4096:+1 --jitter 0.1,0.2", 64, "combinations of the values"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

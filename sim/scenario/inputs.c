@@ -16,20 +16,12 @@ struct ar_inputs *ar_inputs_create(void)
     return calloc(1, sizeof(struct ar_inputs));
 }
 
-static void destroy_topo(void *topo)
-{
-    ar_topo_destroy(topo);
-}
-
 static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
                                 struct ar_error *err)
 {
     switch (file->kind) {
     case RESOURCE_CLUSTER:
-        AR_TRY(ar_topo_load(file->path, &file->topo, err));
-        return ar_arena_own(&inputs->arena, file->topo, destroy_topo) != NULL
-                   ? AR_OK
-                   : ar_error_no_memory(err, file->path);
+        return ar_topo_load(file->path, &inputs->arena, &file->topo, err);
     case RESOURCE_TRACE:
         return ar_trace_file_load(file->path, &inputs->arena, &file->trace, err);
     case RESOURCE_COST:

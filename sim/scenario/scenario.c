@@ -27,20 +27,12 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
 
 /* --- keys ----------------------------------------------------------------------------------- */
 
-/* What is wrong with a value is wrong usage or wrong data, by where it stood. */
-static enum ar_status blame(enum ar_status origin, enum ar_status status, struct ar_error *err)
-{
-    return status == AR_USAGE || status == AR_BAD_DATA ? err->status = origin : status;
-}
-
 enum ar_status ar_scenario_set(struct ar_scenario *scenario, enum ar_key key,
                                const struct ar_origin *origin, const char *text,
                                struct ar_error *err)
 {
-    enum ar_status status = ar_keys[key].parse(scenario, key, origin, text, err);
-    if (status != AR_OK) {
-        return blame(origin->status, status, err);
-    }
+    AR_TRY(
+        ar_error_blame(ar_keys[key].parse(scenario, key, origin, text, err), origin->status, err));
     scenario->origins[key] = *origin;
     return AR_OK;
 }

@@ -13,38 +13,23 @@ static const char fusion_standard[] = "ddp";
 
 /* --- the cluster ------------------------------------------------------------------------------ */
 
-static void end_cluster(void *cluster)
-{
-    ar_cluster_destroy(cluster);
-}
-
-static enum ar_status make_cluster(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                                   struct ar_cluster **cluster, struct ar_error *err)
-{
-    const struct ar_input *input;
-    if (ar_platform_file_is_named(scenario->cluster_name)) {
-        return ar_platform_file_load(scenario->cluster_name, scenario->settings, cluster, err);
-    }
-    AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
-                          scenario->cluster_name, &input, err));
-    return ar_cluster_create(input->topo, scenario->settings, cluster, err);
-}
-
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
                                         struct ar_inputs *inputs, struct ar_cluster **made,
                                         struct ar_error *err)
 {
-    struct ar_cluster *cluster;
-    AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
-    AR_TRY(make_cluster(scenario, inputs, &cluster, err));
-    if (ar_arena_own(scenario->arena, cluster, end_cluster) == NULL) {
-        return ar_error_no_memory(err, "a cluster");
-    }
+    const struct ar_input *input;
     const struct ar_link_settings links = {.slow = scenario->slow_links,
                                            .down = scenario->down_links};
-    AR_TRY(ar_cluster_change_links(cluster, &links, err));
-    *made = cluster;
-    return AR_OK;
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_CLUSTER, err));
+    if (ar_platform_file_is_named(scenario->cluster_name)) {
+        AR_TRY(ar_platform_file_load(scenario->cluster_name, scenario->settings, scenario->arena,
+                                     made, err));
+    } else {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_CLUSTER, ar_scenario_where(scenario, AR_KEY_CLUSTER),
+                              scenario->cluster_name, &input, err));
+        AR_TRY(ar_cluster_create(input->topo, scenario->settings, scenario->arena, made, err));
+    }
+    return ar_cluster_change_links(*made, &links, err);
 }
 
 enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_inputs *inputs,
@@ -200,8 +185,8 @@ static enum ar_status fill_fusion(struct ar_scenario *scenario, struct ar_error 
         return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, fusion_standard, &scenario->fusion,
                                err);
     }
-    enum ar_status status = ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err);
-    return status == AR_USAGE || status == AR_BAD_DATA ? err->status = rule->status : status;
+    return ar_error_blame(ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err),
+                          rule->status, err);
 }
 
 static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)

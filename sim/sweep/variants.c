@@ -110,17 +110,15 @@ static enum ar_status refuse_second(const struct ar_settings *settings, size_t i
     return AR_OK;
 }
 
-/* A setting that is a list. One that the cluster takes as it is, commas and all, is none; so is one
- * that cannot be read, which is said elsewhere. */
+/* A setting that is a list; a text for people with commas is none. */
 static enum ar_status add_setting(struct variants *variants, size_t index, struct ar_error *err)
 {
     const struct ar_settings *settings = &variants->request->settings;
     struct ar_setting setting = settings->list[index];
-    struct ar_error ignored;
     int key_length = (int)strcspn(setting.text, "= \t");
     int prefix_length = (int)strcspn(setting.text, "=");
     prefix_length += setting.text[prefix_length] == '=';
-    if (strchr(setting.text, ',') == NULL || ar_topo_check_setting(setting, &ignored) == AR_OK) {
+    if (strchr(setting.text, ',') == NULL || ar_topo_setting_is_prose(setting.text)) {
         return AR_OK;
     }
     AR_TRY(refuse_second(settings, index, err));

@@ -121,17 +121,20 @@ struct ar_link_settings {
     struct ar_settings slow, down;
 };
 
-/** Makes the cluster of a cluster file, without touching the disk; the file is not needed any more.
- * `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the last one of a key wins.
- * Values are checked against each other after the settings. A wrong setting is reported where it
- * stood and with its status, a wrong file is AR_BAD_DATA; all keys that are missing are named in
- * one line. Freed with ar_cluster_destroy(). */
+/** Makes the cluster of a cluster file in an arena, without touching the disk; the file and the
+ * settings are borrowed. `settings` override values of the file (`hca.bandwidth=12.5GB/s`), the
+ * last one of a key wins. Values are checked against each other after the settings. A wrong setting
+ * is reported where it stood and with its status, a wrong file is AR_BAD_DATA; all keys that are
+ * missing are named in one line. */
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
-                                 struct ar_cluster **cluster, struct ar_error *err);
+                                 struct ar_arena *arena, struct ar_cluster **cluster,
+                                 struct ar_error *err);
 
-/** ar_topo_load() and ar_cluster_create() of one file that is used once. */
+/** ar_topo_load() and ar_cluster_create() of one file that is used once, in an arena of the
+ * cluster, freed with ar_cluster_destroy(); NULL is allowed there. */
 enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
                                struct ar_cluster **cluster, struct ar_error *err);
+void ar_cluster_destroy(struct ar_cluster *cluster);
 
 /** Changes links of a cluster, at most once and before its first use; paths, bandwidths and the
  * SimGrid platform follow. No path takes a link that is down: messages of its HCA take the next
@@ -148,9 +151,6 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
  * passed before paths among them are asked for. */
 enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
                                       struct ar_error *err);
-
-/** Frees a cluster; NULL is allowed. */
-void ar_cluster_destroy(struct ar_cluster *cluster);
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
 

@@ -1,5 +1,4 @@
 #include <assert.h>
-#include <stdlib.h>
 
 #include "fabric.h"
 #include "routes.h"
@@ -87,7 +86,7 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
         gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
-    node->list = ar_arena_alloc(&cluster->arena, capacity, sizeof *node->list);
+    node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
     if (node->list == NULL) {
         return ar_error_no_memory(err, "the cluster");
     }
@@ -135,48 +134,55 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
     return AR_OK;
 }
 
-static enum ar_status make_cluster(const struct ar_topo *topo, struct ar_settings settings,
-                                   struct ar_cluster *cluster, struct ar_error *err)
-{
-    AR_TRY(ar_topo_entries_take(topo, settings, &cluster->arena, &cluster->entries, err));
-    AR_TRY(ar_topo_values_parse(&cluster->entries, &cluster->values, err));
-    AR_TRY(ar_topo_values_check(&cluster->entries, &cluster->values, err));
-    ar_cluster_fill_facts(cluster);
-    AR_TRY(ar_cluster_number_links(cluster, err));
-    return ar_gpu_orders_find(&cluster->values, &cluster->orders, err);
-}
-
 enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings settings,
-                                 struct ar_cluster **cluster, struct ar_error *err)
+                                 struct ar_arena *arena, struct ar_cluster **cluster,
+                                 struct ar_error *err)
 {
-    struct ar_cluster *made = calloc(1, sizeof *made);
+    struct ar_cluster *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) {
         return ar_error_no_memory(err, "the cluster");
     }
-    enum ar_status status = make_cluster(topo, settings, made, err);
-    if (status != AR_OK) {
-        ar_cluster_destroy(made);
-        return status;
-    }
+    made->arena = arena;
+    ar_topo_take(topo, &made->entries);
+    AR_TRY(ar_topo_entries_apply(settings, arena, &made->entries, err));
+    AR_TRY(ar_topo_values_parse(&made->entries, &made->values, err));
+    AR_TRY(ar_topo_values_check(&made->entries, &made->values, err));
+    ar_cluster_fill_facts(made);
+    AR_TRY(ar_cluster_number_links(made, err));
+    AR_TRY(ar_gpu_orders_find(&made->values, &made->orders, err));
     *cluster = made;
     return AR_OK;
+}
+
+static enum ar_status load(const char *path, struct ar_settings settings, struct ar_arena *arena,
+                           struct ar_cluster **cluster, struct ar_error *err)
+{
+    struct ar_topo *topo;
+    AR_TRY(ar_topo_load(path, arena, &topo, err));
+    return ar_cluster_create(topo, settings, arena, cluster, err);
 }
 
 enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
                                struct ar_cluster **cluster, struct ar_error *err)
 {
-    struct ar_topo *topo;
-    AR_TRY(ar_topo_load(path, &topo, err));
-    enum ar_status status = ar_cluster_create(topo, settings, cluster, err);
-    ar_topo_destroy(topo);
-    return status;
+    struct ar_arena arena = {.last = NULL};
+    struct ar_cluster *loaded;
+    enum ar_status status = load(path, settings, &arena, &loaded, err);
+    if (status != AR_OK) {
+        ar_arena_end(&arena);
+        return status;
+    }
+    loaded->own = arena; /* what it lies in */
+    loaded->arena = &loaded->own;
+    *cluster = loaded;
+    return AR_OK;
 }
 
 void ar_cluster_destroy(struct ar_cluster *cluster)
 {
     if (cluster != NULL) {
-        ar_arena_end(&cluster->arena);
-        free(cluster);
+        struct ar_arena arena = cluster->own;
+        ar_arena_end(&arena);
     }
 }
 
@@ -198,7 +204,7 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
         return cluster->settings[index - entries];
     }
     const struct ar_topo_entry *entry = &cluster->entries.list[index];
-    return (struct ar_cluster_parameter){ar_topo_key_name(entry->key), entry->text, entry->source};
+    return (struct ar_cluster_parameter){ar_topo_keys[entry->key].name, entry->text, entry->source};
 }
 
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster)

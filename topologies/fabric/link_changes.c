@@ -159,8 +159,8 @@ static enum ar_status add_change(const struct ar_setting *setting, const char *n
     }
     struct ar_cluster_parameter *parameter = &cluster->settings[cluster->settings_count++];
     parameter->key = change.is_down ? "down-link" : "slow-link";
-    parameter->text = ar_arena_text(&cluster->arena, setting->text);
-    parameter->source = ar_arena_text(&cluster->arena, setting->where);
+    parameter->text = ar_arena_text(cluster->arena, setting->text);
+    parameter->source = ar_arena_text(cluster->arena, setting->where);
     return parameter->text != NULL && parameter->source != NULL
                ? AR_OK
                : ar_error_no_memory(err, "the changed links");
@@ -219,8 +219,8 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
             "expected none, and the link out of the platform file",
             settings->down.list[0].where, settings->down.list[0].text);
     }
-    cluster->changes = ar_arena_alloc(&cluster->arena, 2 * count, sizeof *cluster->changes);
-    cluster->settings = ar_arena_alloc(&cluster->arena, count, sizeof *cluster->settings);
+    cluster->changes = ar_arena_alloc(cluster->arena, 2 * count, sizeof *cluster->changes);
+    cluster->settings = ar_arena_alloc(cluster->arena, count, sizeof *cluster->settings);
     if (cluster->changes == NULL || cluster->settings == NULL) {
         return ar_error_no_memory(err, "the changed links");
     }

@@ -17,7 +17,7 @@ static const enum ar_topo_key keys[AR_LINK_COSTS_COUNT] = {
 
 const char *ar_link_cost_key(enum ar_link_cost cost)
 {
-    return ar_topo_key_name(keys[cost]);
+    return ar_topo_keys[keys[cost]].name;
 }
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)

@@ -27,11 +27,10 @@ struct ar_known_rates {
 };
 
 struct ar_platform {
-    struct ar_arena arena; /**< of all that is in it but itself */
     const char *path;
-    const char **hosts; /**< names by rank */
+    const char *const *hosts; /**< names by rank */
     uint32_t hosts_count;
-    struct ar_platform_link *links;
+    const struct ar_platform_link *links;
     uint32_t links_count;
     const struct ar_platform_source *source;
     void *routes; /**< a tree of tsearch() */

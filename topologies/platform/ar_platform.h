@@ -47,16 +47,16 @@ struct ar_platform_source {
                             size_t flows_count, double *rates_Bps, struct ar_error *err);
 };
 
-/** Makes the cluster of a platform file; content is copied, `source` must outlive the cluster.
- * Settings are those of ar_cluster_create() that a platform does not say itself: name (default: of
- * the file), description, gpus_per_node (1), gpu.model, gpu.cost_table (none), gpu.reduce_cost (0),
- * collective.setup (0), hcas (1; only the default number of channels). What was not set is a
- * parameter with the source "assumed". A wrong setting is reported where it stood; a link whose
- * bandwidth is not above zero is AR_BAD_DATA. */
+/** Makes the cluster of a platform file in an arena; path, content, source and settings are
+ * borrowed. Settings are those of ar_cluster_create() that a platform does not say itself: name
+ * (default: of the file), description, gpus_per_node (1), gpu.model, gpu.cost_table (none),
+ * gpu.reduce_cost (0), collective.setup (0), hcas (1; only the default number of channels). What
+ * was not set is a parameter with the source "assumed". A wrong setting is reported where it stood;
+ * a link whose bandwidth is not above zero is AR_BAD_DATA. */
 enum ar_status ar_cluster_from_platform(const char *path, const struct ar_platform_content *content,
                                         const struct ar_platform_source *source,
-                                        struct ar_settings settings, struct ar_cluster **cluster,
-                                        struct ar_error *err);
+                                        struct ar_settings settings, struct ar_arena *arena,
+                                        struct ar_cluster **cluster, struct ar_error *err);
 
 /** Gets the paths of pairs of ranks from the source, if they are not known yet; does nothing for a
  * cluster of another kind. */

@@ -36,10 +36,10 @@ static enum ar_status keep_routes(const struct ar_cluster *cluster, const struct
                                   const uint32_t *links, struct ar_error *err)
 {
     struct ar_platform *platform = cluster->platform;
-    struct ar_known_route *routes = ar_arena_alloc(&platform->arena, count, sizeof *routes);
+    struct ar_known_route *routes = ar_arena_alloc(cluster->arena, count, sizeof *routes);
     for (size_t i = 0; routes != NULL && i < count; i++) {
         uint32_t links_count = answers[i].links_count;
-        uint32_t *own = ar_arena_alloc(&platform->arena, links_count, sizeof *own);
+        uint32_t *own = ar_arena_alloc(cluster->arena, links_count, sizeof *own);
         if (own == NULL) {
             return ar_error_no_memory(err, "the routes of a platform");
         }
@@ -113,20 +113,22 @@ static const double *find_rates(const struct ar_platform *platform, const struct
     return known != NULL ? known->rates_Bps : NULL;
 }
 
-static enum ar_status keep_rates(struct ar_platform *platform, const struct ar_flow *flows,
+static enum ar_status keep_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                  size_t count, const double *rates_Bps, struct ar_error *err)
 {
-    struct ar_known_rates *known = ar_arena_alloc(&platform->arena, 1, sizeof *known);
-    struct ar_flow *own_flows = ar_arena_alloc(&platform->arena, count, sizeof *flows);
-    double *own_rates_Bps = ar_arena_alloc(&platform->arena, count, sizeof *rates_Bps);
+    struct ar_known_rates *known = ar_arena_alloc(cluster->arena, 1, sizeof *known);
+    struct ar_flow *own_flows = ar_arena_alloc(cluster->arena, count, sizeof *flows);
+    double *own_rates_Bps = ar_arena_alloc(cluster->arena, count, sizeof *rates_Bps);
     if (known == NULL || own_flows == NULL || own_rates_Bps == NULL) {
         return ar_error_no_memory(err, "the rates of flows");
     }
     memcpy(own_flows, flows, count * sizeof *flows);
     memcpy(own_rates_Bps, rates_Bps, count * sizeof *rates_Bps);
-    *known = (struct ar_known_rates){
-        .next = platform->rates, .count = count, .flows = own_flows, .rates_Bps = own_rates_Bps};
-    platform->rates = known;
+    *known = (struct ar_known_rates){.next = cluster->platform->rates,
+                                     .count = count,
+                                     .flows = own_flows,
+                                     .rates_Bps = own_rates_Bps};
+    cluster->platform->rates = known;
     return AR_OK;
 }
 
@@ -134,7 +136,7 @@ enum ar_status ar_cluster_platform_rates(const struct ar_cluster *cluster,
                                          const struct ar_flow *flows, size_t flows_count,
                                          double *rates_Bps, struct ar_error *err)
 {
-    struct ar_platform *platform = cluster->platform;
+    const struct ar_platform *platform = cluster->platform;
     assert(platform != NULL);
     const double *known = find_rates(platform, flows, flows_count);
     if (known != NULL) {
@@ -142,5 +144,5 @@ enum ar_status ar_cluster_platform_rates(const struct ar_cluster *cluster,
         return AR_OK;
     }
     AR_TRY(platform->source->rates(cluster, flows, flows_count, rates_Bps, err));
-    return keep_rates(platform, flows, flows_count, rates_Bps, err);
+    return keep_rates(cluster, flows, flows_count, rates_Bps, err);
 }

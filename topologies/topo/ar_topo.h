@@ -9,20 +9,20 @@
 #ifndef AR_TOPO_H
 #define AR_TOPO_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
+#include "ar_arena.h"
 #include "ar_setting.h"
 
 struct ar_topo;
 
-/** Reads a cluster file. Errors are AR_NO_INPUT for a file that cannot be read and AR_BAD_DATA for
- * lines that are none of a cluster file: no text, no `key = value`, an unknown key (the line names
- * the nearest known one), a key that is there twice. Freed with ar_topo_destroy(). */
-enum ar_status ar_topo_load(const char *path, struct ar_topo **topo, struct ar_error *err);
-
-/** Frees a cluster file; NULL is allowed. */
-void ar_topo_destroy(struct ar_topo *topo);
+/** Reads a cluster file into an arena. Errors are AR_NO_INPUT for a file that cannot be read and
+ * AR_BAD_DATA for lines that are none of a cluster file: no text, no `key = value`, an unknown key
+ * (the line names the nearest known one), a key that is there twice. */
+enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
+                            struct ar_error *err);
 
 /** Gives a key another value and source: its line is replaced, or one added at the end. On AR_USAGE
  * (no such key, not one line of text) the file is as before. The value is not read. */
@@ -31,19 +31,15 @@ enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *va
 
 /** Puts a block at the head: the line of comment `begin`, a comment for each text, the line `end`.
  * A block with the same begin and end that is there from earlier goes. `begin` and `end` are whole
- * lines and start with '#'. On AR_USAGE (a text is not one line) the file is as before. */
+ * lines and start with '#'; all texts are borrowed. On AR_USAGE (a text is not one line) the file
+ * is as before. */
 enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
                                 size_t texts_count, const char *end, struct ar_error *err);
 
 /** Writes the file; write errors are left in `file` for ferror(). */
 void ar_topo_write(const struct ar_topo *topo, FILE *file);
 
-/** The keys that a cluster file may have, in the order of topologies/README.md; static storage. */
-extern const size_t ar_topo_keys_count;
-const char *ar_topo_key_name(size_t index);
-
-/** Can a setting be one of a cluster, taken by itself? Key and value are read as
- * ar_cluster_create() reads them, but not checked against other values. */
-enum ar_status ar_topo_check_setting(struct ar_setting setting, struct ar_error *err);
+/** Is a setting `KEY=VALUE` one of a text for people, which may have commas? */
+bool ar_topo_setting_is_prose(const char *setting);
 
 #endif

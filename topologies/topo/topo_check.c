@@ -3,28 +3,27 @@
 
 enum { MISSING_SIZE = 400 };
 
-bool ar_topo_has_nvlink(const struct ar_topo_values *values)
+/* Pairs of GPUs with an NVLink. */
+static uint32_t count_pairs(const struct ar_topo_values *values)
 {
+    uint32_t count = 0;
     for (uint32_t a = 0; a < values->count[TOPO_GPUS]; a++) {
         for (uint32_t b = 0; b < a; b++) {
-            if (values->weight[a][b] != 0) {
-                return true;
-            }
+            count += values->weight[a][b] != 0;
         }
     }
-    return values->is_switched;
+    return count;
+}
+
+bool ar_topo_has_nvlink(const struct ar_topo_values *values)
+{
+    return values->is_switched || count_pairs(values) > 0;
 }
 
 bool ar_topo_needs_pcie(const struct ar_topo_values *values)
 {
-    for (uint32_t a = 0; a < values->count[TOPO_GPUS] && !values->is_switched; a++) {
-        for (uint32_t b = 0; b < a; b++) {
-            if (values->weight[a][b] == 0) {
-                return true;
-            }
-        }
-    }
-    return false;
+    uint32_t gpus = values->count[TOPO_GPUS];
+    return !values->is_switched && gpus > 1 && count_pairs(values) < gpus * (gpus - 1) / 2;
 }
 
 bool ar_topo_has_racks(const struct ar_topo_values *values)
@@ -33,67 +32,57 @@ bool ar_topo_has_racks(const struct ar_topo_values *values)
     return rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES];
 }
 
-static bool always(const struct ar_topo_values *values)
+static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
 {
-    (void)values;
-    return true;
+    switch (need) {
+    case NEED_ALWAYS:
+        return true;
+    case NEED_NVLINK:
+        return ar_topo_has_nvlink(values);
+    case NEED_PCIE:
+        return ar_topo_needs_pcie(values);
+    case NEED_SWITCHES:
+        return values->count[TOPO_PCIE_SWITCHES] > 0;
+    case NEED_NODES:
+        return values->count[TOPO_NODES] > 1;
+    case NEED_HCAS:
+        return values->count[TOPO_HCAS] > 0;
+    case NEED_RACKS:
+        return ar_topo_has_racks(values);
+    default:
+        return false;
+    }
 }
-
-static bool has_switches(const struct ar_topo_values *values)
-{
-    return values->count[TOPO_PCIE_SWITCHES] > 0;
-}
-
-static bool has_nodes(const struct ar_topo_values *values)
-{
-    return values->count[TOPO_NODES] > 1;
-}
-
-static bool has_hcas(const struct ar_topo_values *values)
-{
-    return values->count[TOPO_HCAS] > 0;
-}
-
-/* Keys that must be given, counts above zero, where something holds. */
-static const struct {
-    enum ar_topo_key key;
-    bool (*is_needed)(const struct ar_topo_values *values);
-    const char *expected;
-} needs[] = {
-    {TOPO_NAME, always, "in every cluster file"},
-    {TOPO_NODES, always, "in every cluster file"},
-    {TOPO_GPUS, always, "in every cluster file"},
-    {TOPO_NVLINK_BANDWIDTH, ar_topo_has_nvlink, "a rate, since nvlink.pairs is given"},
-    {TOPO_NVLINK_LATENCY, ar_topo_has_nvlink, "a time, since nvlink.pairs is given"},
-    {TOPO_PCIE_SWITCHES, ar_topo_needs_pcie, "at least 1, since some pairs of GPUs have no NVLink"},
-    {TOPO_PCIE_BANDWIDTH, has_switches, "a rate, since pcie.switches is given"},
-    {TOPO_PCIE_LATENCY, ar_topo_needs_pcie, "a time, since some pairs of GPUs have no NVLink"},
-    {TOPO_HCAS, has_nodes, "at least 1, since the cluster has several nodes"},
-    {TOPO_HCA_BANDWIDTH, has_hcas, "a rate, since the nodes have HCAs"},
-    {TOPO_NET_LATENCY, has_hcas, "a time, since the nodes have HCAs"},
-    {TOPO_RACK_UPLINKS, ar_topo_has_racks, "at least 1, since there are several racks"},
-    {TOPO_RACK_UPLINK_BANDWIDTH, ar_topo_has_racks, "a rate, since there are several racks"},
-};
 
 static enum ar_status check_needs(const struct ar_topo_entries *entries,
                                   const struct ar_topo_values *values, struct ar_error *err)
 {
+    static const char *const nouns[] = {[KIND_NAME] = "a name",
+                                        [KIND_COUNT] = "at least 1",
+                                        [KIND_RATE] = "a rate",
+                                        [KIND_SECONDS] = "a time"};
+    static const char *const reasons[] = {
+#define X(symbol, reason) reason,
+        AR_TOPO_NEED_LIST(X)
+#undef X
+    };
     char missing[MISSING_SIZE] = "";
     size_t used = 0;
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
-        enum ar_topo_key key = needs[i].key;
-        bool is_given = values->is_given[key];
-        bool is_zero = ar_topo_keys[key].kind == KIND_COUNT && values->count[key] == 0;
-        if ((is_given && !is_zero) || !needs[i].is_needed(values)) {
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        const struct ar_topo_key_row *key = &ar_topo_keys[i];
+        bool is_zero = key->kind == KIND_COUNT && values->count[i] == 0;
+        if ((values->is_given[i] && !is_zero) || !is_needed(key->need, values)) {
             continue;
         }
-        if (is_given) {
-            return ar_topo_refuse(entries, key, needs[i].expected, err);
+        char expected[80];
+        snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], reasons[key->need]);
+        if (values->is_given[i]) {
+            return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
         }
         if (used < sizeof missing) {
-            used += (size_t)snprintf(
-                missing + used, sizeof missing - used, "%s key \"%s\": found nowhere; expected %s",
-                used > 0 ? "," : "", ar_topo_keys[key].name, needs[i].expected);
+            used += (size_t)snprintf(missing + used, sizeof missing - used,
+                                     "%s key \"%s\": found nowhere; expected %s",
+                                     used > 0 ? "," : "", key->name, expected);
         }
     }
     return used == 0 ? AR_OK : ar_error_set(err, AR_BAD_DATA, "%.200s:%s", entries->path, missing);
@@ -119,7 +108,7 @@ static enum ar_status check_attached(const struct ar_topo_entries *entries,
     if (!values->has_hcas_on_switches) {
         return AR_OK;
     }
-    if (!has_switches(values) || !has_hcas(values)) {
+    if (values->count[TOPO_PCIE_SWITCHES] == 0 || values->count[TOPO_HCAS] == 0) {
         return ar_topo_refuse(entries, TOPO_HCA_ATTACHED,
                               "host, since the nodes have no PCIe switches or no HCAs", err);
     }

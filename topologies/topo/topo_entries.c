@@ -1,7 +1,15 @@
+/* The values of a cluster as texts. */
 #include <assert.h>
 #include <string.h>
 
-#include "topo_line.h"
+#include "ar_text.h"
+#include "topo_values.h"
+
+const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT] = {
+#define X(symbol, name, kind, is_open, need, min, max) {name, kind, is_open, need, min, max},
+    AR_TOPO_KEY_LIST(X)
+#undef X
+};
 
 const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *entries,
                                                  enum ar_topo_key key)
@@ -14,90 +22,126 @@ const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *e
     return NULL;
 }
 
-enum ar_status ar_topo_entries_store(struct ar_topo_entry entry, struct ar_arena *arena,
-                                     struct ar_topo_entries *entries, struct ar_error *err)
+void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *entries)
 {
-    entry.text = ar_arena_text(arena, entry.text);
-    entry.source = ar_arena_text(arena, entry.source);
-    entry.where = ar_arena_text(arena, entry.where);
-    if (entry.text == NULL || entry.source == NULL || entry.where == NULL) {
-        return ar_error_no_memory(err, "a value of the cluster");
-    }
     size_t place = 0;
     while (place < entries->count && entries->list[place].key != entry.key) {
         place++;
     }
     entries->count += place == entries->count;
     entries->list[place] = entry;
+}
+
+/* --- reading --------------------------------------------------------------------------------- */
+
+char *ar_topo_trim(char *text)
+{
+    text += strspn(text, " \t");
+    size_t length = strlen(text);
+    while (length > 0 && strchr(" \t\r", text[length - 1]) != NULL) {
+        length--;
+    }
+    text[length] = '\0';
+    return text;
+}
+
+enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
+                                  struct ar_error *err)
+{
+    for (; *text != '\0'; text++) {
+        unsigned char byte = (unsigned char)*text;
+        bool is_control = (byte < 0x20 && byte != '\t') || byte == 0x7f;
+        if (is_control || (byte >= 0x80 && !is_prose)) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: found the byte 0x%02x; expected plain text",
+                                where, byte);
+        }
+    }
     return AR_OK;
 }
 
-static enum ar_status apply_setting(struct ar_setting setting, struct ar_arena *arena,
-                                    struct ar_topo_entries *entries, struct ar_error *err)
+static enum ar_status find_key(const char *where, const char *name, enum ar_topo_key *key,
+                               struct ar_error *err)
 {
-    struct ar_topo_entry entry = {
-        .source = setting.where, .where = setting.where, .status = setting.status};
-    if (strlen(setting.text) > AR_TOPO_LINE_MAX) {
-        return ar_error_set(err, setting.status, "%s: found %zu characters; expected key=value",
-                            setting.where, strlen(setting.text));
+    const char *names[AR_TOPO_KEYS_COUNT];
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        names[i] = ar_topo_keys[i].name;
+        if (strcmp(name, names[i]) == 0) {
+            *key = (enum ar_topo_key)i;
+            return AR_OK;
+        }
     }
-    char *text = ar_arena_text(arena, setting.text);
-    if (text == NULL) {
+    return ar_error_unknown(err, AR_BAD_DATA, where, "key", name, names, AR_TOPO_KEYS_COUNT);
+}
+
+enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
+                                       struct ar_topo_entry *entry, struct ar_error *err)
+{
+    AR_TRY(ar_topo_check_text(entry->where, assignment, false, err));
+    char *equals = strchr(assignment, '=');
+    if (equals == NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected key = value",
+                            entry->where, ar_topo_trim(assignment));
+    }
+    *equals = '\0';
+    AR_TRY(find_key(entry->where, ar_topo_trim(assignment), &entry->key, err));
+    entry->text = ar_topo_trim(equals + 1);
+    entry->where =
+        ar_arena_format(arena, "%s: key \"%s\"", entry->where, ar_topo_keys[entry->key].name);
+    if (entry->where == NULL) {
         return ar_error_no_memory(err, "a value of the cluster");
     }
-    enum ar_status status = ar_topo_read_assignment(setting.where, text, &entry, err);
-    AR_TRY(ar_topo_blame(status, setting.status, err));
-    return ar_topo_entries_store(entry, arena, entries, err);
+    size_t length = strlen(entry->text);
+    if (length == 0) {
+        return ar_error_set(err, AR_BAD_DATA, "%s: found no value; expected one", entry->where);
+    }
+    if (length > AR_TOPO_TEXT_MAX && entry->key != TOPO_NVLINK_PAIRS) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found a value of %zu characters; expected at most %d",
+                            entry->where, length, AR_TOPO_TEXT_MAX);
+    }
+    return AR_OK;
 }
 
 enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
                                      struct ar_topo_entries *entries, struct ar_error *err)
 {
     for (size_t i = 0; i < settings.count; i++) {
-        AR_TRY(apply_setting(settings.list[i], arena, entries, err));
+        const struct ar_setting *setting = &settings.list[i];
+        struct ar_topo_entry entry = {
+            .source = setting->where, .where = setting->where, .status = setting->status};
+        char *text = ar_arena_text(arena, setting->text);
+        if (text == NULL) {
+            return ar_error_no_memory(err, "a value of the cluster");
+        }
+        if (strlen(text) > AR_TOPO_LINE_MAX) {
+            return ar_error_set(err, setting->status,
+                                "%s: found %zu characters; expected key=value", setting->where,
+                                strlen(text));
+        }
+        enum ar_status status = ar_topo_read_assignment(text, arena, &entry, err);
+        AR_TRY(ar_error_blame(status, setting->status, err));
+        ar_topo_entries_store(entry, entries);
     }
     return AR_OK;
 }
 
-enum ar_status ar_topo_entries_take(const struct ar_topo *topo, struct ar_settings settings,
-                                    struct ar_arena *arena, struct ar_topo_entries *entries,
-                                    struct ar_error *err)
+bool ar_topo_setting_is_prose(const char *setting)
 {
-    entries->path = ar_arena_text(arena, topo->path);
-    if (entries->path == NULL) {
-        return ar_error_no_memory(err, "the cluster");
-    }
-    for (size_t i = 0; i < topo->lines_count; i++) {
-        if (topo->lines[i].is_entry) {
-            AR_TRY(ar_topo_entries_store(topo->lines[i].entry, arena, entries, err));
+    size_t length = strcspn(setting, "= \t");
+    for (size_t i = 0; i < AR_TOPO_KEYS_COUNT; i++) {
+        if (strncmp(ar_topo_keys[i].name, setting, length) == 0 &&
+            ar_topo_keys[i].name[length] == '\0') {
+            return ar_topo_keys[i].kind == KIND_TEXT;
         }
     }
-    return ar_topo_entries_apply(settings, arena, entries, err);
-}
-
-/* --- messages -------------------------------------------------------------------------------- */
-
-enum ar_status ar_topo_blame(enum ar_status status, enum ar_status wanted, struct ar_error *err)
-{
-    if (status == AR_BAD_DATA) {
-        err->status = status = wanted;
-    }
-    return status;
-}
-
-const char *ar_topo_where(const struct ar_topo_entry *entry, char where[AR_TOPO_WHERE_SIZE])
-{
-    snprintf(where, AR_TOPO_WHERE_SIZE, "%s: key \"%s\"", entry->where,
-             ar_topo_key_name(entry->key));
-    return where;
+    return false;
 }
 
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
                               const char *expected, struct ar_error *err)
 {
     const struct ar_topo_entry *entry = ar_topo_entries_find(entries, key);
-    char where[AR_TOPO_WHERE_SIZE];
     assert(entry != NULL);
-    return ar_error_set(err, entry->status, "%s: found \"%.60s\"; expected %s",
-                        ar_topo_where(entry, where), entry->text, expected);
+    return ar_error_set(err, entry->status, "%s: found \"%.60s\"; expected %s", entry->where,
+                        entry->text, expected);
 }

@@ -3,13 +3,31 @@
 #include <string.h>
 
 #include "ar_file.h"
-#include "topo_line.h"
+#include "topo_values.h"
 
 enum { FILE_MAX = 1 << 20, PATH_MAX_IN_MESSAGES = 199 };
 
+/* A line as read. */
+struct line {
+    const char *text; /* without its newline */
+    uint32_t number;  /* from 1 on; 0: it was set */
+    bool is_entry;    /* else it is a comment or empty */
+    struct ar_topo_entry entry;
+};
+
+struct ar_topo {
+    struct ar_arena *arena;
+    const char *path;   /* for messages, shortened at its start if long */
+    struct line *lines; /* has room for all keys more */
+    size_t lines_count;
+    const char *begin, *end; /* the block at the head; NULL: there is none */
+    const char *const *texts;
+    size_t texts_count;
+};
+
 /* --- reading --------------------------------------------------------------------------------- */
 
-static struct ar_topo_line *find_line(const struct ar_topo *topo, enum ar_topo_key key)
+static struct line *find_line(const struct ar_topo *topo, enum ar_topo_key key)
 {
     for (size_t i = 0; i < topo->lines_count; i++) {
         if (topo->lines[i].is_entry && topo->lines[i].entry.key == key) {
@@ -19,40 +37,43 @@ static struct ar_topo_line *find_line(const struct ar_topo *topo, enum ar_topo_k
     return NULL;
 }
 
-static enum ar_status add_line(struct ar_topo *topo, struct ar_topo_line line, struct ar_error *err)
+static enum ar_status read_line(const struct ar_topo *topo, const char *where, const char *text,
+                                struct line *line, struct ar_error *err)
 {
-    if (topo->lines_count == topo->lines_capacity) {
-        size_t capacity = topo->lines_capacity * 2 + 64;
-        struct ar_topo_line *lines = ar_arena_alloc(&topo->arena, capacity, sizeof *lines);
-        if (lines == NULL) {
-            return ar_error_no_memory(err, "the cluster file");
-        }
-        if (topo->lines_count > 0) {
-            memcpy(lines, topo->lines, topo->lines_count * sizeof *lines);
-        }
-        topo->lines = lines;
-        topo->lines_capacity = capacity;
+    char *copy = ar_arena_text(topo->arena, text);
+    if (where == NULL || copy == NULL) {
+        return ar_error_no_memory(err, "the cluster file");
+    }
+    char *assignment = ar_topo_trim(copy);
+    AR_TRY(ar_topo_check_text(where, assignment, true, err));
+    line->text = text;
+    line->is_entry = *assignment != '#' && *assignment != '\0';
+    if (!line->is_entry) {
+        return AR_OK;
+    }
+    line->entry = (struct ar_topo_entry){.source = "", .where = where, .status = AR_BAD_DATA};
+    char *semicolon = strchr(assignment, ';');
+    if (semicolon != NULL) {
+        *semicolon = '\0';
+        line->entry.source = ar_topo_trim(semicolon + 1);
+    }
+    return ar_topo_read_assignment(assignment, topo->arena, &line->entry, err);
+}
+
+static enum ar_status add_line(struct ar_topo *topo, uint32_t number, const char *text,
+                               struct ar_error *err)
+{
+    struct line line = {.number = number};
+    const char *where = ar_arena_format(topo->arena, "%s:%u", topo->path, number);
+    AR_TRY(read_line(topo, where, text, &line, err));
+    const struct line *earlier = line.is_entry ? find_line(topo, line.entry.key) : NULL;
+    if (earlier != NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found a second time; expected once (first in line %u)",
+                            line.entry.where, earlier->number);
     }
     topo->lines[topo->lines_count++] = line;
     return AR_OK;
-}
-
-static enum ar_status read_line(struct ar_topo *topo, uint32_t number, const char *text,
-                                struct ar_error *err)
-{
-    struct ar_topo_line line = {.number = number};
-    const char *where = ar_arena_format(&topo->arena, "%s:%u", topo->path, number);
-    if (where == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
-    AR_TRY(ar_topo_read_line(where, text, &topo->arena, &line, err));
-    const struct ar_topo_line *earlier = line.is_entry ? find_line(topo, line.entry.key) : NULL;
-    if (earlier != NULL) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: key \"%s\": found a second time; expected once (first in line %u)",
-                            where, ar_topo_key_name(line.entry.key), earlier->number);
-    }
-    return add_line(topo, line, err);
 }
 
 /* Cuts the content into lines. */
@@ -77,61 +98,53 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
                 end - start > AR_TOPO_LINE_MAX ? "more than 4000 characters in a line"
                                                : "the byte 0x00");
         }
-        AR_TRY(read_line(topo, number, start, err));
+        AR_TRY(add_line(topo, number, start, err));
         has_values = has_values || topo->lines[topo->lines_count - 1].is_entry;
         start = end + 1;
     }
-    if (!has_values) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found no values; expected lines such as \"nodes = 4 ; source\"",
-                            topo->path);
-    }
-    return AR_OK;
+    return has_values ? AR_OK
+                      : ar_error_set(err, AR_BAD_DATA,
+                                     "%s: found no values; expected lines such as \"nodes = 4 ; "
+                                     "source\"",
+                                     topo->path);
 }
 
-/* Keeps the end of a long path, which tells more than its start. */
-static enum ar_status keep_path(const char *path, struct ar_topo *topo, struct ar_error *err)
+enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
+                            struct ar_error *err)
 {
-    size_t length = strlen(path);
-    topo->path =
-        length <= PATH_MAX_IN_MESSAGES
-            ? ar_arena_text(&topo->arena, path)
-            : ar_arena_format(&topo->arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
-    return topo->path != NULL ? AR_OK : ar_error_no_memory(err, "the cluster file");
-}
-
-static enum ar_status read_topo(const char *path, struct ar_topo *topo, struct ar_error *err)
-{
+    struct ar_topo *loaded = ar_arena_alloc(arena, 1, sizeof *loaded);
     char *content = NULL;
     size_t size = 0;
-    AR_TRY(keep_path(path, topo, err));
+    size_t length = strlen(path);
     AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", &content, &size, err));
-    if (ar_arena_own(&topo->arena, content, free) == NULL) {
+    if (ar_arena_own(arena, content, free) == NULL || loaded == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    return read_lines(topo, content, size, err);
-}
-
-enum ar_status ar_topo_load(const char *path, struct ar_topo **topo, struct ar_error *err)
-{
-    struct ar_topo *loaded = calloc(1, sizeof *loaded);
-    if (loaded == NULL) {
+    size_t capacity = AR_TOPO_KEYS_COUNT;
+    for (size_t i = 0; i < size; i++) {
+        capacity += content[i] == '\n';
+    }
+    loaded->arena = arena;
+    loaded->lines = ar_arena_alloc(arena, capacity, sizeof *loaded->lines);
+    loaded->path = /* the end of a long path tells more than its start */
+        length <= PATH_MAX_IN_MESSAGES
+            ? ar_arena_text(arena, path)
+            : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
+    if (loaded->lines == NULL || loaded->path == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    enum ar_status status = read_topo(path, loaded, err);
-    if (status != AR_OK) {
-        ar_topo_destroy(loaded);
-        return status;
-    }
+    AR_TRY(read_lines(loaded, content, size, err));
     *topo = loaded;
     return AR_OK;
 }
 
-void ar_topo_destroy(struct ar_topo *topo)
+void ar_topo_take(const struct ar_topo *topo, struct ar_topo_entries *entries)
 {
-    if (topo != NULL) {
-        ar_arena_end(&topo->arena);
-        free(topo);
+    entries->path = topo->path;
+    for (size_t i = 0; i < topo->lines_count; i++) {
+        if (topo->lines[i].is_entry) {
+            ar_topo_entries_store(topo->lines[i].entry, entries);
+        }
     }
 }
 
@@ -140,34 +153,30 @@ void ar_topo_destroy(struct ar_topo *topo)
 enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *value,
                            const char *source, struct ar_error *err)
 {
-    static const char where[] = "cluster file";
-    struct ar_topo_line line = {.is_entry = false};
-    const char *text = ar_arena_format(&topo->arena, "%s = %s ; %s", key, value, source);
+    struct line line = {.is_entry = false};
+    const char *text = ar_arena_format(topo->arena, "%s = %s ; %s", key, value, source);
     if (text == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
     if (strlen(text) > AR_TOPO_LINE_MAX || strchr(value, ';') != NULL || *key == '#') {
         return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.200s\"; expected one line of at most %d characters, "
-                            "without ';' in the value",
-                            where, text, AR_TOPO_LINE_MAX);
+                            "cluster file: found \"%.200s\"; expected one line of at most %d "
+                            "characters, without ';' in the value",
+                            text, AR_TOPO_LINE_MAX);
     }
-    AR_TRY(ar_error_as_usage(ar_topo_read_line(where, text, &topo->arena, &line, err), err));
-    line.text = ar_arena_format(&topo->arena, "%s = %s ; %s", ar_topo_key_name(line.entry.key),
+    AR_TRY(ar_error_as_usage(read_line(topo, "cluster file", text, &line, err), err));
+    line.text = ar_arena_format(topo->arena, "%s = %s ; %s", ar_topo_keys[line.entry.key].name,
                                 line.entry.text, line.entry.source);
-    struct ar_topo_line *earlier = find_line(topo, line.entry.key);
     if (line.text == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    if (earlier == NULL) {
-        return add_line(topo, line, err);
-    }
-    *earlier = line;
+    struct line *place = find_line(topo, line.entry.key);
+    *(place != NULL ? place : &topo->lines[topo->lines_count++]) = line;
     return AR_OK;
 }
 
 /* Is a line this one, but for the end of lines of other systems? */
-static bool is_line(const struct ar_topo_line *line, const char *text)
+static bool is_line(const struct line *line, const char *text)
 {
     size_t length = strcspn(line->text, "\r");
     return length == strlen(text) && strncmp(line->text, text, length) == 0;
@@ -188,50 +197,38 @@ static size_t end_of_block(const struct ar_topo *topo, size_t first, const char 
     return last < topo->lines_count && !topo->lines[last].is_entry ? last + 1 : first;
 }
 
-static enum ar_status add_comment(struct ar_topo *topo, const char *prefix, const char *text,
-                                  struct ar_error *err)
-{
-    const char *line = ar_arena_format(&topo->arena, "%s%s", prefix, text);
-    if (line == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
-    }
-    AR_TRY(ar_error_as_usage(ar_topo_check_text("comment", line, true, err), err));
-    return add_line(topo, (struct ar_topo_line){.text = line}, err);
-}
-
-static enum ar_status add_block(struct ar_topo *topo, const char *begin, const char *const *texts,
-                                size_t texts_count, const char *end, struct ar_error *err)
-{
-    AR_TRY(add_comment(topo, "", begin, err));
-    for (size_t i = 0; i < texts_count; i++) {
-        AR_TRY(add_comment(topo, "# ", texts[i], err));
-    }
-    return add_comment(topo, "", end, err);
-}
-
 enum ar_status ar_topo_set_head(struct ar_topo *topo, const char *begin, const char *const *texts,
                                 size_t texts_count, const char *end, struct ar_error *err)
 {
-    struct ar_topo made = *topo;
-    made.lines = NULL;
-    made.lines_count = made.lines_capacity = 0;
-    enum ar_status status = add_block(&made, begin, texts, texts_count, end, err);
-    for (size_t i = 0; status == AR_OK && i < topo->lines_count;) {
+    for (size_t i = 0; i < texts_count; i++) {
+        AR_TRY(ar_error_as_usage(ar_topo_check_text("comment", texts[i], true, err), err));
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < topo->lines_count;) {
         size_t behind = end_of_block(topo, i, begin, end);
         if (behind == i) {
-            status = add_line(&made, topo->lines[i], err);
+            topo->lines[kept++] = topo->lines[i++];
+        } else {
+            i = behind;
         }
-        i = behind > i ? behind : i + 1;
     }
-    topo->arena = made.arena; /* it has grown */
-    if (status == AR_OK) {
-        *topo = made;
-    }
-    return status;
+    topo->lines_count = kept;
+    topo->begin = begin;
+    topo->end = end;
+    topo->texts = texts;
+    topo->texts_count = texts_count;
+    return AR_OK;
 }
 
 void ar_topo_write(const struct ar_topo *topo, FILE *file)
 {
+    if (topo->begin != NULL) {
+        fprintf(file, "%s\n", topo->begin);
+        for (size_t i = 0; i < topo->texts_count; i++) {
+            fprintf(file, "# %s\n", topo->texts[i]);
+        }
+        fprintf(file, "%s\n", topo->end);
+    }
     for (size_t i = 0; i < topo->lines_count; i++) {
         fprintf(file, "%s\n", topo->lines[i].text);
     }

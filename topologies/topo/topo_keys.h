@@ -7,8 +7,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "ar_error.h"
-
 enum {
     AR_TOPO_GPUS_MAX = 64,      /**< GPUs of a node */
     AR_TOPO_NODES_MAX = 1 << 20 /**< nodes of a cluster */
@@ -25,38 +23,57 @@ enum ar_topo_kind {
     KIND_ATTACHED /**< of `hca.attached` */
 };
 
-/** Symbol, key, kind of its value, does a platform file leave it open, least and largest count. */
+/** When a key must be given, a count above zero: symbol, and why. */
+#define AR_TOPO_NEED_LIST(X)                                                                       \
+    X(NEED_NEVER, "")                                                                              \
+    X(NEED_ALWAYS, "every cluster file has one")                                                   \
+    X(NEED_NVLINK, "nvlink.pairs is given")                                                        \
+    X(NEED_PCIE, "some pairs of GPUs have no NVLink")                                              \
+    X(NEED_SWITCHES, "pcie.switches is given")                                                     \
+    X(NEED_NODES, "the cluster has several nodes")                                                 \
+    X(NEED_HCAS, "the nodes have HCAs")                                                            \
+    X(NEED_RACKS, "there are several racks")
+
+enum ar_topo_need {
+#define X(symbol, reason) symbol,
+    AR_TOPO_NEED_LIST(X)
+#undef X
+        AR_TOPO_NEEDS_COUNT
+};
+
+/** Symbol, key, kind of its value, does a platform file leave it open, when it must be given, least
+ * and largest count. */
 #define AR_TOPO_KEY_LIST(X)                                                                        \
-    X(TOPO_NAME, "name", KIND_NAME, true, 0, 0)                                                    \
-    X(TOPO_DESCRIPTION, "description", KIND_TEXT, true, 0, 0)                                      \
-    X(TOPO_NODES, "nodes", KIND_COUNT, false, 1, AR_TOPO_NODES_MAX)                                \
-    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, 1, AR_TOPO_GPUS_MAX)                           \
-    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, 0, 0)                                          \
-    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, 0, 0)                                \
-    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, 0, 0)                              \
-    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, 0, 0)                         \
-    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, 0, 0)                                  \
-    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, 0, 0)                           \
-    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, 0, 0)                            \
-    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, 0, AR_TOPO_GPUS_MAX)                 \
-    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, 0, 0)                               \
-    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, 0, 0)                                \
-    X(TOPO_HCAS, "hcas", KIND_COUNT, true, 0, AR_TOPO_GPUS_MAX)                                    \
-    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, 0, 0)                                 \
-    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, false, 0, 0)                               \
-    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, 0, 0)                                  \
-    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, 0, AR_TOPO_NODES_MAX)                      \
-    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, 0, 1000000)                            \
-    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, 0, 0)                 \
-    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, 0, 0)                                   \
-    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, 0, 0)                             \
-    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, 1, 1024)                       \
-    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, 0, 0)                           \
-    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, 0, 0)                             \
-    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, 0, 0)
+    X(TOPO_NAME, "name", KIND_NAME, true, NEED_ALWAYS, 0, 0)                                       \
+    X(TOPO_DESCRIPTION, "description", KIND_TEXT, true, NEED_NEVER, 0, 0)                          \
+    X(TOPO_NODES, "nodes", KIND_COUNT, false, NEED_ALWAYS, 1, AR_TOPO_NODES_MAX)                   \
+    X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, NEED_ALWAYS, 1, AR_TOPO_GPUS_MAX)              \
+    X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, NEED_NEVER, 0, 0)                              \
+    X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
+    X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
+    X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
+    X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \
+    X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, NEED_NVLINK, 0, 0)              \
+    X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, NEED_NVLINK, 0, 0)               \
+    X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, NEED_PCIE, 0, AR_TOPO_GPUS_MAX)      \
+    X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, NEED_SWITCHES, 0, 0)                \
+    X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
+    X(TOPO_HCAS, "hcas", KIND_COUNT, true, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                        \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCAS, 0, 0)                      \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, false, NEED_NEVER, 0, 0)                   \
+    X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
+    X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \
+    X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, NEED_RACKS, 0, 1000000)                \
+    X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, NEED_RACKS, 0, 0)     \
+    X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, NEED_NEVER, 0, 0)                       \
+    X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, NEED_NEVER, 0, 0)                 \
+    X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, NEED_NEVER, 1, 1024)           \
+    X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, NEED_NEVER, 0, 0)               \
+    X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, NEED_NEVER, 0, 0)                 \
+    X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, NEED_NEVER, 0, 0)
 
 enum ar_topo_key {
-#define X(symbol, name, kind, is_open, min, max) symbol,
+#define X(symbol, name, kind, is_open, need, min, max) symbol,
     AR_TOPO_KEY_LIST(X)
 #undef X
         AR_TOPO_KEYS_COUNT
@@ -65,14 +82,11 @@ enum ar_topo_key {
 struct ar_topo_key_row {
     const char *name;
     enum ar_topo_kind kind;
-    bool is_open;      /**< a platform file does not say it: settings may */
+    bool is_open; /**< a platform file does not say it: settings may */
+    enum ar_topo_need need;
     uint32_t min, max; /**< of a count */
 };
 
 extern const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT];
-
-/** Finds a key by name; on failure one line that names the nearest known key. */
-enum ar_status ar_topo_key_find(const char *where, const char *name, enum ar_topo_key *key,
-                                struct ar_error *err);
 
 #endif

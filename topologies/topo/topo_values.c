@@ -1,129 +1,138 @@
 #include "topo_values.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_units.h"
 
-static enum ar_status parse_name(const char *where, const char *text, struct ar_error *err)
+enum { WEIGHT_MAX = 64 };
+
+static enum ar_status report(const struct ar_topo_entry *entry, const char *expected,
+                             struct ar_error *err)
 {
-    size_t plain =
-        strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
-    if (text[plain] != '\0') {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected letters, digits, '-', '_' and '.' only",
-                            where, text);
-    }
-    return AR_OK;
+    return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected %s", entry->where,
+                        entry->text, expected);
 }
 
-/* Bounds that no machine reaches keep sums and quotients of values finite. */
-static enum ar_status check_bounds(const char *where, const char *text, enum ar_topo_key key,
-                                   double number, struct ar_error *err)
+/* Rates, times and costs; bounds that no machine reaches keep sums and quotients finite. */
+static const struct {
+    enum ar_status (*parse)(const char *where, const char *text, double *number,
+                            struct ar_error *err);
+    double min, max;
+    const char *expected;
+} kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
+             [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
+             [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"}};
+
+static enum ar_status parse_number(const struct ar_topo_entry *entry, double *number,
+                                   struct ar_error *err)
 {
-    const char *expected = NULL;
-    enum ar_topo_kind kind = ar_topo_keys[key].kind;
-    if (kind == KIND_RATE && !(number >= 1 && number <= 1e18)) {
-        expected = "a rate from 1B/s to 1000000TB/s";
-    } else if (kind == KIND_SECONDS && !(number >= 0 && number <= 1000)) {
-        expected = "a time of at most 1000s";
-    } else if (kind == KIND_COST && !(number >= 0 && number <= 1)) {
-        expected = "a cost of at most 1s/B";
-    }
-    return expected == NULL ? AR_OK
-                            : ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s", where,
-                                           text, expected);
+    enum ar_topo_kind kind = ar_topo_keys[entry->key].kind;
+    AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
+    return *number >= kinds[kind].min && *number <= kinds[kind].max
+               ? AR_OK
+               : report(entry, kinds[kind].expected, err);
 }
 
-static enum ar_status parse_count(const char *where, const struct ar_topo_entry *entry,
-                                  struct ar_topo_values *values, struct ar_error *err)
+static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *value,
+                                  struct ar_error *err)
 {
     const struct ar_topo_key_row *key = &ar_topo_keys[entry->key];
     uint64_t count = 0;
-    AR_TRY(ar_parse_count(where, entry->text, key->min, key->max, &count, err));
-    values->count[entry->key] = (uint32_t)count;
-    return AR_OK;
-}
-
-static enum ar_status parse_attached(const char *where, const char *text,
-                                     struct ar_topo_values *values, struct ar_error *err)
-{
-    values->has_hcas_on_switches = strcmp(text, "switch") == 0;
-    if (!values->has_hcas_on_switches && strcmp(text, "host") != 0) {
-        return ar_error_set(err, AR_BAD_DATA,
-                            "%s: found \"%s\"; expected switch (the PCIe switch of its GPUs) or "
-                            "host (behind the uplinks of the switches)",
-                            where, text);
-    }
+    AR_TRY(ar_parse_count(entry->where, entry->text, key->min, key->max, &count, err));
+    *value = (uint32_t)count;
     return AR_OK;
 }
 
 /* Parses one entry; pairs wait until the number of GPUs is known. */
-static enum ar_status parse_text(const char *where, const struct ar_topo_entry *entry,
-                                 struct ar_topo_values *values, struct ar_error *err)
+static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_topo_values *values,
+                                  struct ar_error *err)
 {
-    double *number = &values->number[entry->key];
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     values->is_given[entry->key] = true;
     switch (ar_topo_keys[entry->key].kind) {
     case KIND_NAME:
-        return parse_name(where, entry->text, err);
+        return entry->text[strspn(entry->text, plain)] == '\0'
+                   ? AR_OK
+                   : report(entry, "letters, digits, '-', '_' and '.' only", err);
     case KIND_COUNT:
-        return parse_count(where, entry, values, err);
+        return parse_count(entry, &values->count[entry->key], err);
     case KIND_RATE:
-        AR_TRY(ar_parse_rate(where, entry->text, number, err));
-        break;
     case KIND_SECONDS:
-        AR_TRY(ar_parse_seconds(where, entry->text, number, err));
-        break;
     case KIND_COST:
-        AR_TRY(ar_parse_cost(where, entry->text, number, err));
-        break;
+        return parse_number(entry, &values->number[entry->key], err);
     case KIND_ATTACHED:
-        return parse_attached(where, entry->text, values, err);
+        values->has_hcas_on_switches = strcmp(entry->text, "switch") == 0;
+        return values->has_hcas_on_switches || strcmp(entry->text, "host") == 0
+                   ? AR_OK
+                   : report(entry,
+                            "switch (the PCIe switch of its GPUs) or host (behind the uplinks of "
+                            "the switches)",
+                            err);
     case KIND_TEXT:
     case KIND_PAIRS:
         break;
     }
-    return check_bounds(where, entry->text, entry->key, *number, err);
+    return AR_OK;
+}
+
+/* Adds "a-b" or "a-b:weight"; false if it is none, or of a pair that is there. */
+static bool add_pair(const char *word, uint32_t gpus_count, struct ar_topo_values *values)
+{
+    char texts[3][5] = {"", "", "1"};
+    int ends[2] = {0, 0};
+    sscanf(word, "%4[0-9]-%4[0-9]%n:%4[0-9]%n", texts[0], texts[1], &ends[0], texts[2], &ends[1]);
+    int end = ends[1] > 0 ? ends[1] : ends[0];
+    unsigned long a = strtoul(texts[0], NULL, 10);
+    unsigned long b = strtoul(texts[1], NULL, 10);
+    unsigned long weight = strtoul(texts[2], NULL, 10);
+    if (end == 0 || word[end] != '\0' || a >= gpus_count || b >= gpus_count || a == b ||
+        weight < 1 || weight > WEIGHT_MAX || values->weight[a][b] != 0) {
+        return false;
+    }
+    values->weight[a][b] = values->weight[b][a] = (uint8_t)weight;
+    return true;
+}
+
+static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gpus_count,
+                                  struct ar_topo_values *values, struct ar_error *err)
+{
+    const char *text = entry->text;
+    values->is_switched = strcmp(text, "switch") == 0;
+    bool are_all = strcmp(text, "all") == 0;
+    for (uint32_t i = 0; are_all && i < gpus_count * gpus_count; i++) {
+        values->weight[i / gpus_count][i % gpus_count] = i / gpus_count != i % gpus_count;
+    }
+    if (values->is_switched || are_all || strcmp(text, "none") == 0) {
+        return AR_OK;
+    }
+    while (*text != '\0') {
+        char word[42];
+        size_t length = strcspn(text, " \t");
+        snprintf(word, sizeof word, "%.*s", (int)length, text);
+        if (!add_pair(word, gpus_count, values)) {
+            return ar_error_set(err, AR_BAD_DATA,
+                                "%s: found \"%.40s\"; expected all, none, switch or pairs such as "
+                                "0-1 0-2:2, each once, of two GPUs from 0 to %u, with a weight "
+                                "from 1 to %d",
+                                entry->where, word, gpus_count - 1, WEIGHT_MAX);
+        }
+        text += length;
+        text += strspn(text, " \t");
+    }
+    return AR_OK;
 }
 
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err)
 {
-    char where[AR_TOPO_WHERE_SIZE];
     for (size_t i = 0; i < entries->count; i++) {
         const struct ar_topo_entry *entry = &entries->list[i];
-        enum ar_status status = parse_text(ar_topo_where(entry, where), entry, values, err);
-        AR_TRY(ar_topo_blame(status, entry->status, err));
+        AR_TRY(ar_error_blame(parse_entry(entry, values, err), entry->status, err));
     }
     const struct ar_topo_entry *pairs = ar_topo_entries_find(entries, TOPO_NVLINK_PAIRS);
     uint32_t gpus = values->count[TOPO_GPUS];
-    if (pairs == NULL || gpus == 0) {
-        return AR_OK;
-    }
-    ar_topo_where(pairs, where);
-    return ar_topo_blame(ar_topo_parse_pairs(where, pairs->text, gpus, values, err), pairs->status,
-                         err);
-}
-
-static enum ar_status check_setting(struct ar_setting setting, struct ar_arena *arena,
-                                    struct ar_error *err)
-{
-    struct ar_topo_entries entries = {.path = setting.where};
-    struct ar_topo_values *values = ar_arena_alloc(arena, 1, sizeof *values);
-    if (values == NULL) {
-        return ar_error_no_memory(err, "a setting");
-    }
-    AR_TRY(ar_topo_entries_apply((struct ar_settings){&setting, 1}, arena, &entries, err));
-    if (entries.list[0].key == TOPO_NVLINK_PAIRS) {
-        values->count[TOPO_GPUS] = AR_TOPO_GPUS_MAX;
-    }
-    return ar_topo_values_parse(&entries, values, err);
-}
-
-enum ar_status ar_topo_check_setting(struct ar_setting setting, struct ar_error *err)
-{
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = check_setting(setting, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    return pairs == NULL || gpus == 0
+               ? AR_OK
+               : ar_error_blame(parse_pairs(pairs, gpus, values, err), pairs->status, err);
 }

@@ -2,7 +2,7 @@
  * For the rooms of topologies/: the values of a cluster, first as texts (entries), then parsed.
  *
  * Texts come from a cluster file and settings (topo_entries.c), are parsed one by one
- * (topo_values.c, topo_pairs.c) and checked against each other (topo_check.c).
+ * (topo_values.c) and checked against each other (topo_check.c).
  */
 #ifndef AR_TOPO_VALUES_H
 #define AR_TOPO_VALUES_H
@@ -15,17 +15,16 @@
 #include "topo_keys.h"
 
 enum {
-    AR_TOPO_WHERE_SIZE = 320, /**< of the beginning of a message */
-    AR_TOPO_TEXT_MAX = 200,   /**< characters of a value; a list of pairs may be longer */
-    AR_TOPO_LINE_MAX = 4000   /**< characters of a line or a setting */
+    AR_TOPO_TEXT_MAX = 200, /**< characters of a value; a list of pairs may be longer */
+    AR_TOPO_LINE_MAX = 4000 /**< characters of a line or a setting */
 };
 
-/** One value as written; the texts are somebody's arena's. */
+/** One value as written; the texts are borrowed from a file, a setting or an arena. */
 struct ar_topo_entry {
     enum ar_topo_key key;
     const char *text;
     const char *source;    /**< where the number is from; of a setting, where the setting stood */
-    const char *where;     /**< begins error lines: `x.topo:3`, `--set` */
+    const char *where;     /**< begins error lines: `x.topo:3: key "hcas"`, `--set: key "hcas"` */
     enum ar_status status; /**< of errors of its value */
 };
 
@@ -36,28 +35,31 @@ struct ar_topo_entries {
     struct ar_topo_entry list[AR_TOPO_KEYS_COUNT];
 };
 
-/** Takes the entries of a file, whose texts are copied to the arena, and applies the settings. */
-enum ar_status ar_topo_entries_take(const struct ar_topo *topo, struct ar_settings settings,
-                                    struct ar_arena *arena, struct ar_topo_entries *entries,
-                                    struct ar_error *err);
+/** Takes the entries of a file. */
+void ar_topo_take(const struct ar_topo *topo, struct ar_topo_entries *entries);
 
 /** Applies settings, the last one of a key wins. */
 enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
                                      struct ar_topo_entries *entries, struct ar_error *err);
 
-/** Adds an entry, its texts copied to the arena, or replaces it if its key is there. */
-enum ar_status ar_topo_entries_store(struct ar_topo_entry entry, struct ar_arena *arena,
-                                     struct ar_topo_entries *entries, struct ar_error *err);
+/** Adds an entry, or replaces that of its key. */
+void ar_topo_entries_store(struct ar_topo_entry entry, struct ar_topo_entries *entries);
 
 /** The entry of a key, or NULL. */
 const struct ar_topo_entry *ar_topo_entries_find(const struct ar_topo_entries *entries,
                                                  enum ar_topo_key key);
 
-/** Writes the beginning of a message on an entry (`x.topo:3: key "hcas"`, `--set: key "hcas"`). */
-const char *ar_topo_where(const struct ar_topo_entry *entry, char where[AR_TOPO_WHERE_SIZE]);
+/** Reads `key = value` into an entry whose `where` says where it stood; the text is cut in place.
+ */
+enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
+                                       struct ar_topo_entry *entry, struct ar_error *err);
 
-/** Turns AR_BAD_DATA of reading a value into the status of errors of that value. */
-enum ar_status ar_topo_blame(enum ar_status status, enum ar_status wanted, struct ar_error *err);
+/** Cuts blanks off both ends, in place. */
+char *ar_topo_trim(char *text);
+
+/** Refuses bytes that do not belong into text; those of UTF-8 are allowed where `is_prose`. */
+enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
+                                  struct ar_error *err);
 
 /** Reports that the value of a key that is given contradicts others; returns its status. */
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
@@ -77,10 +79,6 @@ struct ar_topo_values {
 /** Parses the texts of all entries. `values` must be all zeros. */
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err);
-
-/** Parses the text of `nvlink.pairs` for nodes of `gpus_count` GPUs. */
-enum ar_status ar_topo_parse_pairs(const char *where, const char *text, uint32_t gpus_count,
-                                   struct ar_topo_values *values, struct ar_error *err);
 
 /** Has a pair of GPUs of a node an NVLink or a switch; is there one without? */
 bool ar_topo_has_nvlink(const struct ar_topo_values *values);

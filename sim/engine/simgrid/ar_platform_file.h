@@ -20,10 +20,11 @@
 /** Does a text name a platform file, by its ending `.xml`? */
 bool ar_platform_file_is_named(const char *text);
 
-/** Loads a platform file as cluster; settings as in ar_cluster_from_platform(). Errors are AR_USAGE
- * for a setting, AR_NO_INPUT for a file that cannot be read and AR_BAD_DATA for what SimGrid does
- * not take, or less than two hosts. */
+/** Loads a platform file as cluster in an arena; path and settings are borrowed, these as in
+ * ar_cluster_from_platform(). Errors are AR_USAGE for a setting, AR_NO_INPUT for a file that cannot
+ * be read and AR_BAD_DATA for what SimGrid does not take, or less than two hosts. */
 enum ar_status ar_platform_file_load(const char *path, struct ar_settings settings,
-                                     struct ar_cluster **cluster, struct ar_error *err);
+                                     struct ar_arena *arena, struct ar_cluster **cluster,
+                                     struct ar_error *err);
 
 #endif

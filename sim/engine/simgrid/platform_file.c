@@ -103,9 +103,9 @@ static void read_content(char *data, const struct platform_counts *counts, const
 
 static const struct ar_platform_source source;
 
-static enum ar_status make_cluster(const char *path, struct simgrid_answer *answer,
-                                   struct ar_settings settings, struct ar_cluster **cluster,
-                                   struct ar_error *err)
+static enum ar_status make_cluster(const char *path, const struct simgrid_answer *answer,
+                                   struct ar_settings settings, struct ar_arena *arena,
+                                   struct ar_cluster **cluster, struct ar_error *err)
 {
     struct platform_counts counts = {.hosts = 0};
     if (answer->size >= sizeof counts) {
@@ -117,22 +117,15 @@ static enum ar_status make_cluster(const char *path, struct simgrid_answer *answ
                             "GPU",
                             path, counts.hosts, counts.hosts == 1 ? "" : "s");
     }
-    const char **hosts = calloc(counts.hosts, sizeof *hosts);
-    struct ar_platform_link *links = calloc(counts.links + 1u, sizeof *links);
-    enum ar_status status = AR_OK;
+    const char **hosts = ar_arena_alloc(arena, counts.hosts, sizeof *hosts);
+    struct ar_platform_link *links = ar_arena_alloc(arena, counts.links + 1u, sizeof *links);
     if (hosts == NULL || links == NULL) {
-        status = ar_error_no_memory(err, "the platform");
-    } else {
-        read_content(answer->data + sizeof counts, &counts, hosts, links);
-        const struct ar_platform_content content = {.hosts = hosts,
-                                                    .hosts_count = counts.hosts,
-                                                    .links = links,
-                                                    .links_count = counts.links};
-        status = ar_cluster_from_platform(path, &content, &source, settings, cluster, err);
+        return ar_error_no_memory(err, "the platform");
     }
-    free(hosts);
-    free(links);
-    return status;
+    read_content(answer->data + sizeof counts, &counts, hosts, links);
+    const struct ar_platform_content content = {
+        .hosts = hosts, .hosts_count = counts.hosts, .links = links, .links_count = counts.links};
+    return ar_cluster_from_platform(path, &content, &source, settings, arena, cluster, err);
 }
 
 /* SimGrid's own words say best what is wrong with a file. */
@@ -148,23 +141,18 @@ static enum ar_status report_refusal(const char *path, const char *cause, struct
 }
 
 enum ar_status ar_platform_file_load(const char *path, struct ar_settings settings,
-                                     struct ar_cluster **cluster, struct ar_error *err)
+                                     struct ar_arena *arena, struct ar_cluster **cluster,
+                                     struct ar_error *err)
 {
     struct simgrid_answer answer;
     struct platform_content_task own = {.task = {.kind = SIMGRID_CONTENT}, .path = path};
-    enum ar_status status = check_file(path, err);
-    if (status != AR_OK) {
-        return status;
+    AR_TRY(check_file(path, err));
+    enum ar_status status = simgrid_fork(&own.task, &answer, err);
+    if (answer.data != NULL && ar_arena_own(arena, answer.data, free) == NULL) {
+        return ar_error_no_memory(err, "the platform");
     }
-    status = simgrid_fork(&own.task, &answer, err);
-    if (status == AR_INTERNAL) {
-        status = report_refusal(path, answer.cause, err);
-    }
-    if (status == AR_OK) {
-        status = make_cluster(path, &answer, settings, cluster, err);
-    }
-    free(answer.data);
-    return status;
+    AR_TRY(status == AR_INTERNAL ? report_refusal(path, answer.cause, err) : status);
+    return make_cluster(path, &answer, settings, arena, cluster, err);
 }
 
 /* --- routes ---------------------------------------------------------------------------------- */

@@ -54,7 +54,7 @@ Test(platform_file, an_exported_cluster_gives_the_results_of_the_cluster)
         expect_same(support_collective(topo, "hierarchical", 4, 4), platform, elements);
     }
     ar_cluster_destroy(topo);
-    platform_text_unload(platform, path);
+    platform_text_unload(path);
 }
 
 /* The platform does not say which pairs have NVLinks, so its channels go in plain zigzags. */
@@ -77,7 +77,7 @@ Test(platform_file, an_exported_dgx1_gives_the_results_of_the_cluster_in_plain_o
     ring.cluster = platform;
     cr_expect_eq(trials_simulate(&ring, 1000003), plain_s);
     ar_cluster_destroy(topo);
-    platform_text_unload(platform, path);
+    platform_text_unload(path);
 }
 
 /* --- platforms of a user --------------------------------------------------------------------- */
@@ -108,7 +108,7 @@ Test(platform_file, a_ring_on_a_star_takes_what_a_calculation_says)
         cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
                   ar_engines[i]->name, time_s, expected_s);
     }
-    platform_text_unload(star, path);
+    platform_text_unload(path);
 }
 
 Test(platform_file, engines_agree_on_rings_on_a_fat_tree)
@@ -119,7 +119,7 @@ Test(platform_file, engines_agree_on_rings_on_a_fat_tree)
         path);
     expect_engines_agree(tree, 16);
     expect_engines_agree(tree, 7);
-    platform_text_unload(tree, path);
+    platform_text_unload(path);
 }
 
 Test(platform_file, engines_agree_on_rings_on_a_dragonfly_where_nothing_is_shared)
@@ -130,7 +130,7 @@ Test(platform_file, engines_agree_on_rings_on_a_dragonfly_where_nothing_is_share
         path);
     expect_engines_agree(dragonfly, 2);
     expect_engines_agree(dragonfly, 4);
-    platform_text_unload(dragonfly, path);
+    platform_text_unload(path);
 }
 
 /* Five hosts at a router, with a link for each direction of each; 4 to 8 GB/s out, 9 GB/s in. */
@@ -168,7 +168,7 @@ Test(platform_file, engines_agree_on_a_star_written_by_hand)
     double time_s = trials_simulate(&ring, 1000000);
     cr_expect(support_near(time_s, expected_s, 1e-6), "%.9g s, expected %.9g s", time_s,
               expected_s);
-    platform_text_unload(star, path);
+    platform_text_unload(path);
 }
 
 Test(platform_file, routes_may_be_long)
@@ -187,7 +187,7 @@ Test(platform_file, routes_may_be_long)
         cr_expect_lt(ar_path_link(&far, i), ar_cluster_links_count(torus));
     }
     expect_engines_agree(torus, 40);
-    platform_text_unload(torus, path);
+    platform_text_unload(path);
 }
 
 #define FULL_HOSTS                                                                                 \
@@ -204,7 +204,7 @@ Test(platform_file, hosts_are_ranked_by_the_numbers_in_their_names)
         char name[64];
         cr_expect_str_eq(ar_cluster_host_name(cluster, rank, name, sizeof name), expected[rank]);
     }
-    platform_text_unload(cluster, path);
+    platform_text_unload(path);
 }
 
 Test(platform_file, what_was_not_set_is_assumed_and_says_so)
@@ -223,7 +223,7 @@ Test(platform_file, what_was_not_set_is_assumed_and_says_so)
     }
     cr_expect_eq(assumed, 3, "costs of reducing and of starting, and HCAs");
     expect_engines_agree(cluster, 16);
-    platform_text_unload(cluster, path);
+    platform_text_unload(path);
 }
 
 Test(platform_file, a_slow_link_slows_every_engine)
@@ -253,7 +253,7 @@ Test(platform_file, a_slow_link_slows_every_engine)
     char name[64];
     cr_expect_str_eq(ar_cluster_link_name(star, time.phases[0].slowest_link, name, sizeof name),
                      "c_link_3_UP");
-    platform_text_unload(star, path);
+    platform_text_unload(path);
 }
 
 /* --- bad input ------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static const struct {
      NULL, AR_BAD_DATA, ".xml: link \"none\": found a bandwidth of 0Bps; expected one above zero"},
     {HEAD CLUSTER("15", "") FOOT, "gpus_per_node=17", AR_USAGE,
      "\"17\"; expected at most 16, the hosts of the platform"},
-    {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "perhaps \"gpus_per_node\""},
+    {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "did you mean \"gpus_per_node\""},
     {HEAD CLUSTER("15", "") FOOT, "nodes=4", AR_USAGE,
      "--set: key \"nodes\": found a value that the platform file says itself"},
     {HEAD CLUSTER("15", "") FOOT, "gpu.reduce_cost=4", AR_USAGE, "--set: key \"gpu.reduce"},
@@ -295,6 +295,7 @@ Test(platform_file, a_wrong_platform_or_setting_is_refused_with_one_clear_line)
 {
     for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
         char path[PATH_SIZE];
+        struct ar_arena arena = {.last = NULL};
         struct ar_cluster *cluster = NULL;
         struct ar_error err = {.text = ""};
         const struct ar_setting setting = {bad_rows[i].setting, "--set", AR_USAGE};
@@ -302,7 +303,8 @@ Test(platform_file, a_wrong_platform_or_setting_is_refused_with_one_clear_line)
         fputs(bad_rows[i].text, file);
         fclose(file);
         enum ar_status status = ar_platform_file_load(
-            path, (struct ar_settings){&setting, setting.text != NULL}, &cluster, &err);
+            path, (struct ar_settings){&setting, setting.text != NULL}, &arena, &cluster, &err);
+        ar_arena_end(&arena);
         unlink(path);
         cr_expect_eq(status, bad_rows[i].status, "%s: %s", bad_rows[i].expected, err.text);
         cr_expect_null(cluster);
@@ -316,11 +318,13 @@ Test(platform_file, a_file_that_cannot_be_read_is_no_input)
 {
     static const char *const paths[] = {"/nonexistent/x.xml", AR_TEST_BINARY_DIR};
     for (size_t i = 0; i < 2; i++) {
+        struct ar_arena arena = {.last = NULL};
         struct ar_cluster *cluster = NULL;
         struct ar_error err;
-        cr_expect_eq(
-            ar_platform_file_load(paths[i], (struct ar_settings){.count = 0}, &cluster, &err),
-            AR_NO_INPUT);
+        cr_expect_eq(ar_platform_file_load(paths[i], (struct ar_settings){.count = 0}, &arena,
+                                           &cluster, &err),
+                     AR_NO_INPUT);
+        ar_arena_end(&arena);
     }
 }
 
@@ -352,7 +356,7 @@ Test(platform_file, hosts_without_a_route_are_named)
             cr_expect(ranks == 2 || strstr(err.text, "from host \"b\" to host \"c\"") != NULL, "%s",
                       err.text);
         }
-        platform_text_unload(cluster, path);
+        platform_text_unload(path);
     }
 }
 
@@ -368,5 +372,5 @@ Test(platform_file, a_negative_latency_is_refused_before_it_is_used)
     cr_expect_not_null(
         strstr(err.text, ".xml: route from GPU 0 to GPU 1: found a latency of -1e-06s"), "%s",
         err.text);
-    platform_text_unload(cluster, path);
+    platform_text_unload(path);
 }

@@ -42,7 +42,7 @@ Test(platform_rates, measured_rates_are_simgrids_whatever_the_guess)
         cr_expect(support_near(rates_Bps[0], 9e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[0]);
         cr_expect(support_near(rates_Bps[1], 3e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[1]);
         cr_expect(support_near(rates_Bps[2], 1e9, 1e-6), "%zu: %.9g B/s", i, rates_Bps[2]);
-        platform_text_unload(cluster, path);
+        platform_text_unload(path);
     }
 }
 
@@ -58,7 +58,7 @@ Test(platform_rates, weights_of_one_over_latency_guess_what_simgrid_does)
     cr_expect(support_near(rates_Bps[0], 9e9, 1e-9), "%.9g B/s", rates_Bps[0]);
     cr_expect(support_near(rates_Bps[1], 3e9, 1e-9), "%.9g B/s", rates_Bps[1]);
     cr_expect(support_near(rates_Bps[2], 1e9, 1e-9), "%.9g B/s", rates_Bps[2]);
-    platform_text_unload(cluster, path);
+    platform_text_unload(path);
 }
 
 /* The backbone bounds each flow at 2 GB/s and is not shared; a link without directions is shared
@@ -86,5 +86,5 @@ Test(platform_rates, fat_links_bound_a_flow_and_links_without_direction_serve_bo
     for (size_t i = 0; i < 3; i++) {
         cr_expect(support_near(rates_Bps[i], expected[i], 1e-6), "%zu: %.9g", i, rates_Bps[i]);
     }
-    platform_text_unload(cluster, path);
+    platform_text_unload(path);
 }

@@ -27,6 +27,8 @@ static size_t count_settings(const char *const *settings)
     return count;
 }
 
+static struct ar_arena arena; /* of all platforms of a test, which is a process */
+
 struct ar_cluster *platform_text_open(const char *path, const char *const *settings)
 {
     struct ar_cluster *cluster = NULL;
@@ -35,7 +37,7 @@ struct ar_cluster *platform_text_open(const char *path, const char *const *setti
     size_t count = count_settings(settings);
     cr_assert(count <= SETTINGS_MAX);
     enum ar_status status = ar_platform_file_load(
-        path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
+        path, ar_settings_of_option("--set", settings, count, list), &arena, &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }
@@ -49,8 +51,7 @@ struct ar_cluster *platform_text_load(const char *text, const char *const *setti
     return platform_text_open(path, settings);
 }
 
-void platform_text_unload(struct ar_cluster *cluster, const char *path)
+void platform_text_unload(const char *path)
 {
     unlink(path);
-    ar_cluster_destroy(cluster);
 }

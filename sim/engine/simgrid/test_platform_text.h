@@ -33,6 +33,6 @@ struct ar_cluster *platform_text_load(const char *text, const char *const *setti
                                       char path[PATH_SIZE]);
 
 /** Destroys the cluster and removes its file. */
-void platform_text_unload(struct ar_cluster *cluster, const char *path);
+void platform_text_unload(const char *path);
 
 #endif
