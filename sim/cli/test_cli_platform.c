@@ -97,7 +97,7 @@ Test(cli_platform, bad_platforms_and_what_does_not_go_with_them)
         {"--cluster abci.xml --gpus 17", 64, "expected a whole number from 1 to 16, the GPUs of"},
         {"--cluster abci.xml --gpus 4 --set gpus_per_node=32", 64,
          "expected at most 16, the hosts"},
-        {"--cluster abci.xml --gpus 4 --set gpus_per_nodes=4", 64, "perhaps \"gpus_per_node\""},
+        {"--cluster abci.xml --gpus 4 --set gpus_per_nodes=4", 64, "did you mean \"gpus_per_node\""},
         {"--cluster abci.xml --gpus 4 --set hca.bandwidth=1GB/s", 64,
          "the platform file says itself"},
         {"--cluster abci.xml --gpus 4 --slow-link node-0.hca-9:2", 64,
