@@ -53,7 +53,9 @@ struct ar_pool_work {
  * most AR_POOL_JOBS_MAX. */
 uint32_t ar_pool_processors(void);
 
-/** An answer with room for any of the work; NULL if there is no memory. */
+/** Bytes of the largest answer of the work, and one with room for it; NULL if there is no memory.
+ */
+size_t ar_pool_answer_max(const struct ar_pool_work *work);
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
                                              const struct ar_pool_work *work);
 
@@ -85,6 +87,7 @@ enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
 struct ar_pool_server {
     pid_t process; /**< 0: none */
     int end;       /**< socket: readable when there is an answer, or the server is gone */
+    size_t answer_max;
 };
 
 /** Forks the server, which answers items from 0 to `items_count` - 1, each at most once. It ends

@@ -12,11 +12,16 @@ uint32_t ar_pool_processors(void)
     return count < AR_POOL_JOBS_MAX ? (uint32_t)count : AR_POOL_JOBS_MAX;
 }
 
+size_t ar_pool_answer_max(const struct ar_pool_work *work)
+{
+    size_t bytes = work->bytes_max > AR_POOL_REASON_MAX ? work->bytes_max : AR_POOL_REASON_MAX;
+    return sizeof(struct ar_pool_answer) + bytes;
+}
+
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
                                              const struct ar_pool_work *work)
 {
-    size_t bytes = work->bytes_max > AR_POOL_REASON_MAX ? work->bytes_max : AR_POOL_REASON_MAX;
-    return ar_arena_alloc(arena, 1, sizeof(struct ar_pool_answer) + bytes);
+    return ar_arena_alloc(arena, 1, ar_pool_answer_max(work));
 }
 
 static enum ar_status run(struct pool *pool, struct ar_error *err)

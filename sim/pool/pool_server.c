@@ -9,7 +9,7 @@ static enum ar_status pass_on(void *context, const struct ar_pool_answer *answer
                               struct ar_error *err)
 {
     const int *end = context;
-    return socket_send_answer(*end, answer)
+    return pool_send_answer(*end, answer)
                ? AR_OK
                : ar_error_set(err, AR_IO, "the receiver of answers is gone");
 }
@@ -22,7 +22,7 @@ static bool queue_request(struct ar_pool_queue *queue, int end)
     if (poll(&asked, 1, 0) <= 0) {
         return true;
     }
-    if (!socket_receive_request(end, &request)) {
+    if (!pool_receive(end, &request, sizeof request)) {
         return false;
     }
     memcpy(queue->items + queue->count, request.items, request.count * sizeof request.items[0]);
@@ -56,14 +56,15 @@ enum ar_status ar_pool_server_start(const struct ar_pool_work *work, uint32_t jo
                                     struct ar_error *err)
 {
     int end;
-    pid_t process = socket_fork(&end, err);
+    pid_t process = pool_fork(&end, err);
     if (process < 0) {
         return err->status;
     }
     if (process == 0) {
         serve(work, jobs, items_count, end);
     }
-    *server = (struct ar_pool_server){.process = process, .end = end};
+    *server = (struct ar_pool_server){
+        .process = process, .end = end, .answer_max = ar_pool_answer_max(work)};
     return AR_OK;
 }
 
@@ -71,19 +72,19 @@ bool ar_pool_server_give(const struct ar_pool_server *server, const uint32_t *it
 {
     struct request request = {.count = count};
     memcpy(request.items, items, count * sizeof *items);
-    return socket_send_request(server->end, &request);
+    return pool_send(server->end, &request, sizeof request);
 }
 
 bool ar_pool_server_hear(const struct ar_pool_server *server, struct ar_pool_answer *answer)
 {
-    return socket_receive_answer(server->end, answer);
+    return pool_receive(server->end, answer, server->answer_max);
 }
 
 void ar_pool_server_stop(struct ar_pool_server *server)
 {
     if (server->process > 0) {
         close(server->end); /* it kills its workers and ends */
-        socket_reap(server->process);
+        pool_reap(server->process);
         server->process = 0;
     }
 }

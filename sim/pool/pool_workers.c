@@ -4,8 +4,60 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+/* --- processes and sockets ------------------------------------------------------------------ */
+
+bool pool_send(int end, const void *message, size_t size)
+{
+    return TEMP_FAILURE_RETRY(send(end, message, size, MSG_NOSIGNAL)) >= 0;
+}
+
+bool pool_receive(int end, void *message, size_t max)
+{
+    return TEMP_FAILURE_RETRY(recv(end, message, max, 0)) > 0;
+}
+
+pid_t pool_fork(int *end, struct ar_error *err)
+{
+    int ends[2];
+    pid_t parent = getpid();
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
+        (void)ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe to a worker: %s",
+                           strerror(errno));
+        return -1;
+    }
+    fflush(NULL); /* nothing is to be printed twice */
+    pid_t process = fork();
+    if (process < 0) {
+        (void)ar_error_set(err, AR_NO_MEMORY, "cannot fork a worker: %s", strerror(errno));
+        close(ends[0]);
+    } else if (process == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) {
+            _exit(1); /* it died before it could be asked to take this process along */
+        }
+        close(ends[0]);
+        *end = ends[1];
+        return 0;
+    }
+    close(ends[1]);
+    *end = ends[0];
+    return process;
+}
+
+int pool_reap(pid_t process)
+{
+    int wait_status = 0;
+    while (waitpid(process, &wait_status, 0) < 0 && errno == EINTR) {
+    }
+    return wait_status;
+}
+
+/* --- workers -------------------------------------------------------------------------------- */
 
 enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *work, uint32_t jobs,
                            struct ar_pool_queue *queue, struct pool **pool, struct ar_error *err)
@@ -37,12 +89,12 @@ static void work(const struct pool *pool, const struct worker *self, int end)
     ar_signals_restore(&pool->before);
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    while (socket_receive_request(end, &request)) {
+    while (pool_receive(end, &request, sizeof request)) {
         for (uint32_t i = 0; i < request.count; i++) {
             *answer = (struct ar_pool_answer){.item = request.items[i]};
             answer->bytes_count =
                 pool->work->compute(pool->work->context, answer->item, answer->bytes);
-            if (!socket_send_answer(end, answer)) {
+            if (!pool_send_answer(end, answer)) {
                 _exit(1);
             }
         }
@@ -53,7 +105,7 @@ static void work(const struct pool *pool, const struct worker *self, int end)
 static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_error *err)
 {
     int end;
-    pid_t process = socket_fork(&end, err);
+    pid_t process = pool_fork(&end, err);
     if (process < 0) {
         return err->status;
     }
@@ -68,7 +120,7 @@ static enum ar_status start(struct pool *pool, struct worker *worker, struct ar_
 static int remove_worker(struct worker *worker)
 {
     close(worker->end);
-    int wait_status = socket_reap(worker->process);
+    int wait_status = pool_reap(worker->process);
     *worker = (struct worker){.process = 0};
     return wait_status;
 }
@@ -106,7 +158,7 @@ static enum ar_status give(struct pool *pool, struct worker *worker, struct ar_e
         AR_TRY(start(pool, worker, err));
     }
     take_chunk(pool, &request);
-    if (!socket_send_request(worker->end, &request)) {
+    if (!pool_send(worker->end, &request, sizeof request)) {
         put_back(pool, &request, 0);
         remove_worker(worker);
         return AR_OK;
@@ -188,8 +240,9 @@ enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
     }
     for (nfds_t i = 0; i < count; i++) {
         if (ends[i].revents != 0) {
-            AR_TRY(socket_receive_answer(asked[i]->end, pool->answer) ? take(pool, asked[i], err)
-                                                                      : bury(pool, asked[i], err));
+            AR_TRY(pool_receive(asked[i]->end, pool->answer, ar_pool_answer_max(pool->work))
+                       ? take(pool, asked[i], err)
+                       : bury(pool, asked[i], err));
         }
     }
     return AR_OK;

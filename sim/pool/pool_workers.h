@@ -4,8 +4,30 @@
 #ifndef AR_POOL_WORKERS_H
 #define AR_POOL_WORKERS_H
 
+#include "ar_pool.h"
 #include "ar_signals.h"
-#include "pool_socket.h"
+
+/** Forks a process that is killed with this one, and joins the two by a socket; 0 in it, -1 on
+ * failure. */
+pid_t pool_fork(int *end, struct ar_error *err);
+
+/** Waits for the end of a process; returns what waitpid() says. */
+int pool_reap(pid_t process);
+
+/** Sends a message, receives one; false if the other side is gone. */
+bool pool_send(int end, const void *message, size_t size);
+bool pool_receive(int end, void *message, size_t max);
+
+/** Items for a worker, in order. */
+struct request {
+    uint32_t count;
+    uint32_t items[AR_POOL_CHUNK_MAX];
+};
+
+static inline bool pool_send_answer(int end, const struct ar_pool_answer *answer)
+{
+    return pool_send(end, answer, sizeof *answer + answer->bytes_count);
+}
 
 struct worker {
     pid_t process; /* 0: none */
