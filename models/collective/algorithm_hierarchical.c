@@ -5,66 +5,23 @@
 #include "algorithms.h"
 #include "rings.h"
 
+static const struct ring_phase list[] = {
+    {"group reduce-scatter", RING_REDUCE_SCATTER, RING_ROWS},
+    {"group gather", CHAIN_GATHER, RING_ROWS},
+    {"leader ring", RING_ALL_REDUCE, RING_FIRST_COLUMN},
+    {"group scatter", CHAIN_SCATTER, RING_ROWS},
+    {"group all-gather", RING_ALL_GATHER, RING_ROWS},
+};
+
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t x = shape->x;
-    uint32_t y = shape->y;
-    uint64_t ring_messages = (uint64_t)ar_shape_ranks(shape) * (x - 1);
-    uint64_t chain_messages = ring_messages / 2; /* member i of X passes on X - i parts */
-    struct ar_phase reduce_scatter = {.name = "group reduce-scatter",
-                                      .steps = x - 1,
-                                      .parts = x,
-                                      .messages = ring_messages,
-                                      .copies_from = x - 1};
-    struct ar_phase leader_ring = {.name = "leader ring",
-                                   .steps = 2 * (y - 1),
-                                   .parts = y,
-                                   .messages = 2ull * (y - 1) * y,
-                                   .copies_from = y - 1};
-    struct ar_phase copies = {.steps = x - 1, .parts = x, .copies_from = 0};
-    phases[0] = reduce_scatter;
-    phases[1] = copies;
-    phases[1].name = "group gather";
-    phases[1].messages = chain_messages;
-    phases[2] = leader_ring;
-    phases[3] = phases[1];
-    phases[3].name = "group scatter";
-    phases[4] = copies;
-    phases[4].name = "group all-gather";
-    phases[4].messages = ring_messages;
-    return 5;
+    return ring_phases(list, sizeof list / sizeof list[0], shape, phases);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    uint32_t x = shape->x;
-    uint32_t y = shape->y;
-    uint32_t member = position % x;
-    uint32_t leader = position - member;
-    uint32_t leader_steps = 2 * (y - 1);
-    struct ar_span whole = {.first = 0, .count = elements};
-
-    if (step < x - 1) {
-        return move_of_parts(ring_reduce_scatter(x, member, step), leader, 1, whole, x);
-    }
-    step -= x - 1;
-    if (step < x - 1) {
-        return move_of_parts(chain_gather(x, member, step), leader, 1, whole, x);
-    }
-    step -= x - 1;
-    if (step < leader_steps) {
-        if (member != 0) {
-            return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
-        }
-        return move_of_parts(ring_all_reduce(y, position / x, step), 0, x, whole, y);
-    }
-    step -= leader_steps;
-    if (step < x - 1) {
-        return move_of_parts(chain_scatter(x, member, step), leader, 1, whole, x);
-    }
-    step -= x - 1;
-    return move_of_parts(ring_all_gather(x, member, step), leader, 1, whole, x);
+    return ring_move(list, shape, elements, position, step);
 }
 
 const struct ar_algorithm ar_algorithm_hierarchical = {

@@ -2,22 +2,19 @@
 #include "algorithms.h"
 #include "rings.h"
 
+static const struct ring_phase list[] = {
+    {"ring all-reduce", RING_ALL_REDUCE, RING_ROWS},
+};
+
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t ranks = shape->x;
-    phases[0] = (struct ar_phase){.name = "ring all-reduce",
-                                  .steps = 2 * (ranks - 1),
-                                  .parts = ranks,
-                                  .messages = 2ull * (ranks - 1) * ranks,
-                                  .copies_from = ranks - 1};
-    return 1;
+    return ring_phases(list, sizeof list / sizeof list[0], shape, phases);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    struct ar_span whole = {.first = 0, .count = elements};
-    return move_of_parts(ring_all_reduce(shape->x, position, step), 0, 1, whole, shape->x);
+    return ring_move(list, shape, elements, position, step);
 }
 
 const struct ar_algorithm ar_algorithm_ring = {

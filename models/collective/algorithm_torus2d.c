@@ -3,49 +3,21 @@
 #include "algorithms.h"
 #include "rings.h"
 
+static const struct ring_phase list[] = {
+    {"row reduce-scatter", RING_REDUCE_SCATTER, RING_ROWS},
+    {"column all-reduce", RING_ALL_REDUCE, RING_COLUMNS},
+    {"row all-gather", RING_ALL_GATHER, RING_ROWS},
+};
+
 static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t x = shape->x;
-    uint32_t y = shape->y;
-    uint64_t ranks = ar_shape_ranks(shape);
-    phases[0] = (struct ar_phase){.name = "row reduce-scatter",
-                                  .steps = x - 1,
-                                  .parts = x,
-                                  .messages = ranks * (x - 1),
-                                  .copies_from = x - 1};
-    phases[1] = (struct ar_phase){.name = "column all-reduce",
-                                  .steps = 2 * (y - 1),
-                                  .parts = x * y,
-                                  .messages = ranks * 2 * (y - 1),
-                                  .copies_from = y - 1};
-    phases[2] = (struct ar_phase){.name = "row all-gather",
-                                  .steps = x - 1,
-                                  .parts = x,
-                                  .messages = ranks * (x - 1),
-                                  .copies_from = 0};
-    return 3;
+    return ring_phases(list, sizeof list / sizeof list[0], shape, phases);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    uint32_t x = shape->x;
-    uint32_t y = shape->y;
-    uint32_t column = position % x;
-    uint32_t row_first = position - column;
-    uint32_t column_steps = 2 * (y - 1);
-    struct ar_span whole = {.first = 0, .count = elements};
-
-    if (step < x - 1) {
-        return move_of_parts(ring_reduce_scatter(x, column, step), row_first, 1, whole, x);
-    }
-    step -= x - 1;
-    if (step < column_steps) {
-        struct ar_span shard = ar_span_part(whole, x, column);
-        return move_of_parts(ring_all_reduce(y, position / x, step), column, x, shard, y);
-    }
-    step -= column_steps;
-    return move_of_parts(ring_all_gather(x, column, step), row_first, 1, whole, x);
+    return ring_move(list, shape, elements, position, step);
 }
 
 const struct ar_algorithm ar_algorithm_torus2d = {

@@ -182,76 +182,45 @@ enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char 
     return list_numbers(arena, &numbers, text, values, values_count, err);
 }
 
-/* Algorithms that a list has so far. */
-struct algorithms {
-    const struct ar_algorithm **rows;
-    size_t count;
-    bool may_be_auto;
-    bool has_auto;
-};
-
-static void add_algorithm(struct algorithms *list, const struct ar_algorithm *algorithm)
+static void add_algorithm(const struct ar_algorithm **rows, size_t *count,
+                          const struct ar_algorithm *algorithm)
 {
-    for (size_t i = 0; i < list->count; i++) {
-        if (list->rows[i] == algorithm) {
+    for (size_t i = 0; i < *count; i++) {
+        if (rows[i] == algorithm) {
             return;
         }
     }
-    list->rows[list->count++] = algorithm;
-}
-
-static enum ar_status append_algorithms(const char *where, const char *text,
-                                        struct algorithms *list, struct ar_error *err)
-{
-    while (text != NULL) {
-        char item[ITEM_SIZE];
-        const struct ar_algorithm *algorithm;
-        AR_TRY(take_item(where, &text, item, err));
-        if (strcmp(item, "all") == 0) {
-            for (size_t i = 0; i < ar_algorithms_count; i++) {
-                add_algorithm(list, ar_algorithms[i]);
-            }
-            continue;
-        }
-        AR_TRY((list->may_be_auto ? ar_algorithm_find_or_auto
-                                  : ar_algorithm_find)(where, item, &algorithm, err));
-        if (algorithm != NULL) {
-            add_algorithm(list, algorithm);
-        }
-        list->has_auto |= algorithm == NULL;
-    }
-    if (list->has_auto) {
-        list->rows[list->count++] = NULL;
-    }
-    return AR_OK;
-}
-
-static enum ar_status make_algorithms(struct ar_arena *arena, const char *where, const char *text,
-                                      bool may_be_auto, const struct ar_algorithm ***algorithms,
-                                      size_t *count, struct ar_error *err)
-{
-    struct algorithms list = {.rows =
-                                  ar_arena_alloc(arena, ar_algorithms_count + 1, sizeof *list.rows),
-                              .may_be_auto = may_be_auto};
-    if (list.rows == NULL) {
-        return ar_error_no_memory(err, "a list");
-    }
-    AR_TRY(append_algorithms(where, text, &list, err));
-    *algorithms = list.rows;
-    *count = list.count;
-    return AR_OK;
+    rows[(*count)++] = algorithm;
 }
 
 enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const char *text,
-                               const struct ar_algorithm ***algorithms, size_t *count,
-                               struct ar_error *err)
+                               bool may_be_auto, const struct ar_algorithm ***algorithms,
+                               size_t *count, struct ar_error *err)
 {
-    return make_algorithms(arena, where, text, false, algorithms, count, err);
-}
-
-enum ar_status list_algorithms_or_auto(struct ar_arena *arena, const char *where, const char *text,
-                                       const struct ar_algorithm ***algorithms, size_t *count,
-                                       struct ar_error *err)
-{
-    return make_algorithms(arena, where, text, true, algorithms, count, err);
+    const struct ar_algorithm **rows = ar_arena_alloc(arena, ar_algorithms_count + 1, sizeof *rows);
+    size_t found = 0;
+    bool has_auto = false;
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "a list");
+    }
+    while (text != NULL) {
+        char item[ITEM_SIZE];
+        const struct ar_algorithm *algorithm = NULL;
+        AR_TRY(take_item(where, &text, item, err));
+        bool is_all = strcmp(item, "all") == 0;
+        if (!is_all) {
+            AR_TRY((may_be_auto ? ar_algorithm_find_or_auto : ar_algorithm_find)(where, item,
+                                                                                 &algorithm, err));
+        }
+        has_auto |= !is_all && algorithm == NULL;
+        for (size_t i = 0; i < ar_algorithms_count; i++) {
+            if (is_all || ar_algorithms[i] == algorithm) {
+                add_algorithm(rows, &found, ar_algorithms[i]);
+            }
+        }
+    }
+    rows[found] = NULL;
+    *algorithms = rows;
+    *count = found + has_auto;
+    return AR_OK;
 }

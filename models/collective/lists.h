@@ -27,15 +27,11 @@ enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char 
 enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
                           uint64_t **values, size_t *values_count, struct ar_error *err);
 
-/** Parses algorithm names, `all` among them. */
+/** Parses algorithm names, `all` among them, and `auto` if it may be there, which is NULL and comes
+ * last. */
 enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const char *text,
-                               const struct ar_algorithm ***algorithms, size_t *count,
-                               struct ar_error *err);
-
-/** The same with `auto`, which is NULL and comes last. */
-enum ar_status list_algorithms_or_auto(struct ar_arena *arena, const char *where, const char *text,
-                                       const struct ar_algorithm ***algorithms, size_t *count,
-                                       struct ar_error *err);
+                               bool may_be_auto, const struct ar_algorithm ***algorithms,
+                               size_t *count, struct ar_error *err);
 
 /** The shapes of `ranks` ranks that `--shapes` text asks for. May be
  * none. `all` means every X * Y = ranks, `square` the squarest of them, `node` that with X =

@@ -1,9 +1,5 @@
 /** \file rings.h
- * Building blocks of algorithms: moves along a ring and along a chain.
- *
- * All are written for member `index` of `size` members; peers come out as members, 0 .. size-1, and
- * spans as part numbers of the buffer that the members share. The caller maps both to its own
- * positions and spans.
+ * Building blocks of algorithms: phases of rings and of chains in the rows or columns of a grid.
  */
 #ifndef AR_RINGS_H
 #define AR_RINGS_H
@@ -20,25 +16,37 @@ struct part_move {
     uint32_t receive_part;
 };
 
-/** Reduce-scatter around a ring, step 0 .. size-2: member i ends with the sum of part i. */
-struct part_move ring_reduce_scatter(uint32_t size, uint32_t index, uint32_t step);
-
-/** All-gather around a ring, step 0 .. size-2: member i begins with part i, ends with all. */
-struct part_move ring_all_gather(uint32_t size, uint32_t index, uint32_t step);
-
-/** Reduce-scatter, then all-gather: step 0 .. 2*size-3. */
-struct part_move ring_all_reduce(uint32_t size, uint32_t index, uint32_t step);
-
-/** Gather along the chain size-1 -> ... -> 0, step 0 .. size-2: member i begins with part i,
- * member 0 ends with all. */
-struct part_move chain_gather(uint32_t size, uint32_t index, uint32_t step);
-
-/** Scatter along the chain 0 -> ... -> size-1, step 0 .. size-2: member 0 begins with all, member i
- * ends with part i. */
-struct part_move chain_scatter(uint32_t size, uint32_t index, uint32_t step);
-
 /** Turns members into positions (first + member * stride) and parts into spans of `whole`. */
 struct ar_move move_of_parts(struct part_move parts, uint32_t first, uint32_t stride,
                              struct ar_span whole, uint32_t size);
+
+/** What the members 0 .. size-1 of a row or column do; the parts are those of the buffer that they
+ * share. */
+enum ring_kind {
+    RING_REDUCE_SCATTER, /**< size-1 steps: member i ends with the sum of part i */
+    RING_ALL_GATHER,     /**< size-1 steps: member i begins with part i, ends with all */
+    RING_ALL_REDUCE,     /**< one after the other */
+    CHAIN_GATHER, /**< size-1 -> ... -> 0 in size-1 steps: member i begins with part i, 0 ends with
+                       all */
+    CHAIN_SCATTER /**< 0 -> ... -> size-1: member 0 begins with all, member i ends with part i */
+};
+
+enum ring_lines {
+    RING_ROWS,        /**< of the whole buffer */
+    RING_COLUMNS,     /**< column i of part i, of as many as there are columns */
+    RING_FIRST_COLUMN /**< alone, of the whole buffer */
+};
+
+struct ring_phase {
+    const char *name;
+    enum ring_kind kind;
+    enum ring_lines lines;
+};
+
+/** ar_algorithm.phases and .move of an algorithm that consists of these. */
+uint32_t ring_phases(const struct ring_phase *list, uint32_t count, const struct ar_shape *shape,
+                     struct ar_phase phases[AR_PHASES_MAX]);
+struct ar_move ring_move(const struct ring_phase *list, const struct ar_shape *shape,
+                         uint64_t elements, uint32_t position, uint32_t step);
 
 #endif

@@ -136,20 +136,22 @@ Test(lists, algorithms_come_in_the_order_they_are_named)
     struct ar_error err;
     const struct ar_algorithm **algorithms;
     size_t count;
-    cr_assert_eq(
-        list_algorithms(&arena, "--algorithms", "torus2d,ring,torus2d", &algorithms, &count, &err),
-        AR_OK);
+    cr_assert_eq(list_algorithms(&arena, "--algorithms", "torus2d,ring,torus2d", false, &algorithms,
+                                 &count, &err),
+                 AR_OK);
     cr_assert_eq(count, 2);
     cr_expect_str_eq(algorithms[0]->name, "torus2d");
     cr_expect_str_eq(algorithms[1]->name, "ring");
-    cr_assert_eq(list_algorithms(&arena, "--algorithms", "all", &algorithms, &count, &err), AR_OK);
+    cr_assert_eq(list_algorithms(&arena, "--algorithms", "all", false, &algorithms, &count, &err),
+                 AR_OK);
     cr_expect_eq(count, ar_algorithms_count);
-    cr_expect_eq(list_algorithms(&arena, "--algorithms", "ring,,", &algorithms, &count, &err),
+    cr_expect_eq(
+        list_algorithms(&arena, "--algorithms", "ring,,", false, &algorithms, &count, &err),
+        AR_USAGE);
+    cr_expect_eq(list_algorithms(&arena, "--algorithms", "auto", false, &algorithms, &count, &err),
                  AR_USAGE);
-    cr_expect_eq(list_algorithms(&arena, "--algorithms", "auto", &algorithms, &count, &err),
-                 AR_USAGE);
-    cr_assert_eq(list_algorithms_or_auto(&arena, "--algorithms", "tree,auto,all,auto", &algorithms,
-                                         &count, &err),
+    cr_assert_eq(list_algorithms(&arena, "--algorithms", "tree,auto,all,auto", true, &algorithms,
+                                 &count, &err),
                  AR_OK);
     cr_assert_eq(count, ar_algorithms_count + 1);
     cr_expect_str_eq(algorithms[0]->name, "tree");

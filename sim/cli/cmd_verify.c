@@ -14,7 +14,7 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
     uint64_t *ranks;
     size_t algorithms_count;
     size_t ranks_count;
-    AR_TRY(list_algorithms(options->arena, "--algorithms", options->algorithms, &algorithms,
+    AR_TRY(list_algorithms(options->arena, "--algorithms", options->algorithms, false, &algorithms,
                            &algorithms_count, err));
     AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, RANKS_MAX, &ranks,
                        &ranks_count, err));

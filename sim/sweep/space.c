@@ -213,8 +213,8 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->fingerprint = ar_hash_begin();
     ar_hash_text(&space->fingerprint, AR_VERSION);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(list_algorithms_or_auto(arena, "--algorithms", request->algorithms, &space->algorithms,
-                                   &space->algorithms_count, err));
+    AR_TRY(list_algorithms(arena, "--algorithms", request->algorithms, true, &space->algorithms,
+                           &space->algorithms_count, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));
