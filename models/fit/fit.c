@@ -31,21 +31,12 @@ struct attempt {
     double residual; /* standard deviation of a row */
     gsl_rng *generator;
     gsl_multifit_nlinear_workspace *work;
-    gsl_vector *point;   /* logarithms of the values */
-    gsl_vector *weights; /* of rows, then 1 for each prior */
-    double *predicted_s; /* of rows */
-    double *errors;      /* of rows; room for sorting */
+    double *memory;          /* of what follows */
+    double *predicted_s;     /* of rows */
+    double *errors;          /* of rows; room for sorting */
+    gsl_vector_view point;   /* logarithms of the values */
+    gsl_vector_view weights; /* of rows, then 1 for each prior */
 };
-
-static void attempt_free(struct attempt *attempt)
-{
-    gsl_rng_free(attempt->generator);
-    gsl_multifit_nlinear_free(attempt->work);
-    gsl_vector_free(attempt->point);
-    gsl_vector_free(attempt->weights);
-    free(attempt->predicted_s);
-    free(attempt->errors);
-}
 
 /* Fills in what an attempt needs; freed by attempt_free(), on failure, too. */
 static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct attempt *attempt,
@@ -59,13 +50,22 @@ static enum ar_status attempt_make(const struct ar_fit_problem *problem, struct 
     settings.solver = gsl_multifit_nlinear_solver_svd; /* some parameters hang on the prior alone */
     attempt->work =
         gsl_multifit_nlinear_alloc(gsl_multifit_nlinear_trust, &settings, rows + count, count);
-    attempt->point = gsl_vector_alloc(count);
-    attempt->weights = gsl_vector_alloc(rows + count);
-    attempt->predicted_s = calloc(rows, sizeof(double));
-    attempt->errors = calloc(rows, sizeof(double));
-    bool is_made = attempt->work != NULL && attempt->point != NULL && attempt->weights != NULL &&
-                   attempt->predicted_s != NULL && attempt->errors != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
+    attempt->memory = calloc(3 * rows + 2 * count, sizeof *attempt->memory);
+    if (attempt->work == NULL || attempt->memory == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    attempt->predicted_s = attempt->memory;
+    attempt->errors = attempt->predicted_s + rows;
+    attempt->point = gsl_vector_view_array(attempt->errors + rows, count);
+    attempt->weights = gsl_vector_view_array(attempt->errors + rows + count, rows + count);
+    return AR_OK;
+}
+
+static void attempt_free(struct attempt *attempt)
+{
+    gsl_rng_free(attempt->generator);
+    gsl_multifit_nlinear_free(attempt->work);
+    free(attempt->memory);
 }
 
 static void take_values(const gsl_vector *point, double *values)
@@ -116,8 +116,8 @@ static bool solve(struct attempt *attempt)
     gsl_multifit_nlinear_fdf system = {
         .f = residuals, .n = problem->rows_count + count, .p = count, .params = attempt};
     int info;
-    if (gsl_multifit_nlinear_winit(attempt->point, attempt->weights, &system, attempt->work) !=
-        GSL_SUCCESS) {
+    if (gsl_multifit_nlinear_winit(&attempt->point.vector, &attempt->weights.vector, &system,
+                                   attempt->work) != GSL_SUCCESS) {
         return false;
     }
     int found =
@@ -125,7 +125,7 @@ static bool solve(struct attempt *attempt)
     if (found != GSL_SUCCESS && !(problem->has_kinks && found == GSL_ENOPROG)) {
         return false;
     }
-    gsl_vector_memcpy(attempt->point, gsl_multifit_nlinear_position(attempt->work));
+    gsl_vector_memcpy(&attempt->point.vector, gsl_multifit_nlinear_position(attempt->work));
     return true;
 }
 
@@ -134,13 +134,13 @@ static bool reweigh(struct attempt *attempt, double *change)
 {
     size_t rows = attempt->problem->rows_count;
     size_t count = attempt->problem->parameters_count;
-    if (!predict(attempt, attempt->point)) {
+    if (!predict(attempt, &attempt->point.vector)) {
         return false;
     }
     for (size_t i = 0; i < rows; i++) {
         attempt->errors[i] = fabs(error_of(attempt, i));
         double size = attempt->errors[i] / attempt->residual;
-        gsl_vector_set(attempt->weights, i, size > HUBER ? HUBER / size : 1);
+        gsl_vector_set(&attempt->weights.vector, i, size > HUBER ? HUBER / size : 1);
     }
     ar_sort(attempt->errors, rows);
     double median = ar_quantile(attempt->errors, rows, 0.5);
@@ -156,7 +156,7 @@ static bool reweigh(struct attempt *attempt, double *change)
 static double cost_of(const struct attempt *attempt)
 {
     double sum = 0;
-    if (!predict(attempt, attempt->point)) {
+    if (!predict(attempt, &attempt->point.vector)) {
         return HUGE_VAL;
     }
     for (size_t i = 0; i < attempt->problem->rows_count; i++) {
@@ -170,7 +170,7 @@ static bool run_attempt(struct attempt *attempt)
 {
     double change;
     attempt->residual = RESIDUAL_FIRST;
-    gsl_vector_set_all(attempt->weights, 1);
+    gsl_vector_set_all(&attempt->weights.vector, 1);
     for (int round = 0; round < ROUNDS; round++) {
         if (!solve(attempt) || !reweigh(attempt, &change)) {
             return false;
@@ -192,7 +192,7 @@ static bool keep(const struct attempt *attempt, struct ar_fit *fit)
         GSL_SUCCESS) {
         return false;
     }
-    take_values(attempt->point, fit->values);
+    take_values(&attempt->point.vector, fit->values);
     memcpy(fit->covariance, covariance, count * count * sizeof *covariance);
     fit->residual_frac = attempt->residual;
     for (size_t i = 0; i < count; i++) {
@@ -211,7 +211,7 @@ static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
         for (size_t i = 0; i < problem->parameters_count; i++) {
             double away =
                 start == 0 ? 0 : gsl_ran_gaussian(attempt->generator, problem->start_spread);
-            gsl_vector_set(attempt->point, i, log(problem->priors[i]) + away);
+            gsl_vector_set(&attempt->point.vector, i, log(problem->priors[i]) + away);
         }
         if (run_attempt(attempt)) {
             double cost = cost_of(attempt);

@@ -41,18 +41,18 @@ static enum ar_status find_least_variance(const struct ar_library *library, doub
                                           struct ar_error *err)
 {
     int code = GSL_ENOMEM;
+    double copy[COUNT * COUNT]; /* which it destroys */
+    double values[COUNT];
+    gsl_matrix_view matrix = gsl_matrix_view_array(copy, COUNT, COUNT);
+    gsl_vector_view eigenvalues = gsl_vector_view_array(values, COUNT);
     gsl_error_handler_t *handler = ar_gsl_begin();
-    gsl_matrix *matrix = gsl_matrix_alloc(COUNT, COUNT);
-    gsl_vector *eigenvalues = gsl_vector_alloc(COUNT);
     gsl_eigen_symm_workspace *work = gsl_eigen_symm_alloc(COUNT);
-    if (matrix != NULL && eigenvalues != NULL && work != NULL) {
-        memcpy(matrix->data, library->covariance, sizeof library->covariance);
-        code = gsl_eigen_symm(matrix, eigenvalues, work);
-        *least = gsl_vector_min(eigenvalues);
+    memcpy(copy, library->covariance, sizeof copy);
+    if (work != NULL) {
+        code = gsl_eigen_symm(&matrix.matrix, &eigenvalues.vector, work);
+        *least = gsl_vector_min(&eigenvalues.vector);
     }
     gsl_eigen_symm_free(work);
-    gsl_vector_free(eigenvalues);
-    gsl_matrix_free(matrix);
     ar_gsl_end(handler);
     return ar_gsl_status(code, "the covariance of a fit", err);
 }

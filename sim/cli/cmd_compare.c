@@ -16,9 +16,6 @@ static enum ar_status write_out(const struct options *options, const struct ar_s
                                 struct ar_error *err)
 {
     char subject[160];
-    if (strlen(options->out) + 64 > RESOURCE_PATH) {
-        return ar_error_set(err, AR_IO, "%.100s...: path too long", options->out);
-    }
     AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
     snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
