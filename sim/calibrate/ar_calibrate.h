@@ -34,7 +34,15 @@ struct ar_calibrate_request {
     const char *pair;        /**< what joins two processes: nvlink, pcie, network; NULL: not said */
     const char *source_path; /**< the file of the cluster, which is copied */
     const char *out;         /**< file of the calibrated cluster (NAME.topo); NULL: none */
+    const char *name;        /**< of that cluster, and */
+    const char *table_path; /**< file of its library (NAME.library.csv): ar_calibrate_check_out() */
+    const char *made_by;    /**< the command, for a comment of the files */
 };
+
+/** Works out what `request->out` means. AR_USAGE if it is not NAME.topo, or the file that is
+ * calibrated. */
+enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, struct ar_arena *arena,
+                                      struct ar_error *err);
 
 /** Fits, writes the files of `request->out`, notes what a reader should be wary of, and prints the
  * report to stdout. The cluster is left with the fitted numbers of its links. Errors are those of

@@ -17,7 +17,7 @@
 #define BLOCK_END   "# --- end of what was calibrated ---"
 #define AT_THE_HEAD "'allreckon calibrate', see the head of the file"
 
-enum { COPY_NAME_SIZE = 128, COPY_PATH_SIZE = 3700, COMMENT_SIZE = 400 };
+enum { COPY_PATH_SIZE = 3700, COMMENT_SIZE = 400 };
 
 /* --- comments ----------------------------------------------------------------------------- */
 
@@ -85,7 +85,8 @@ static void comment_measured(struct comments *comments, const struct ar_measured
     }
 }
 
-static enum ar_status make_comments(const struct calibration *calibration, const char *cluster,
+static enum ar_status make_comments(const struct calibration *calibration,
+                                    const struct ar_calibrate_request *request,
                                     struct ar_arena *arena, struct comments *comments,
                                     struct ar_error *err)
 {
@@ -99,9 +100,10 @@ static enum ar_status make_comments(const struct calibration *calibration, const
     if (comments->lines == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
+    comment(comments, "made by: %s", request->made_by);
     comment_measured(comments, measured);
-    comment(comments, "times: %s; cluster: %.200s; model: %s", measured->time, cluster,
-            calibration->model);
+    comment(comments, "times: %s; cluster: %.200s; model: %s", measured->time,
+            request->scenario->cluster_name, calibration->model);
     if (calibration->fitted.count > 0) {
         comment(comments, "%s fitted: %s", unit, counts_text(&calibration->fitted, ", ", text));
         comment(comments, "%s held out: %s", unit, counts_text(&calibration->held_out, ", ", text));
@@ -122,10 +124,10 @@ static enum ar_status make_comments(const struct calibration *calibration, const
 
 /* --- the copy ----------------------------------------------------------------------------- */
 
-/* The name that a cluster file of this path has; it is not the file that is calibrated. */
-static enum ar_status check_path(const char *source, const char *path, char name[COPY_NAME_SIZE],
-                                 struct ar_error *err)
+enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, struct ar_arena *arena,
+                                      struct ar_error *err)
 {
+    const char *path = request->out;
     const char *slash = strrchr(path, '/');
     const char *base = slash != NULL ? slash + 1 : path;
     size_t length = strlen(base);
@@ -140,15 +142,17 @@ static enum ar_status check_path(const char *source, const char *path, char name
     }
     struct stat a;
     struct stat b;
-    if (stat(source, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
+    if (stat(request->source_path, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev &&
         a.st_ino == b.st_ino) {
         return ar_error_set(err, AR_USAGE,
                             "--out: found \"%.200s\", the cluster that is calibrated; expected "
                             "another file",
                             path);
     }
-    snprintf(name, COPY_NAME_SIZE, "%.*s", (int)(length - 5), base);
-    return AR_OK;
+    request->name = ar_arena_format(arena, "%.*s", (int)(length - 5), base);
+    request->table_path = ar_arena_format(arena, "%.*s.library.csv", (int)strlen(path) - 5, path);
+    return request->name != NULL && request->table_path != NULL ? AR_OK
+                                                                : ar_error_no_memory(err, "a name");
 }
 
 static enum ar_status set_settings(const struct ar_settings *settings, struct ar_arena *arena,
@@ -213,19 +217,17 @@ static enum ar_status make_copy(const struct calibration *calibration,
                                 struct ar_arena *arena, struct ar_topo **copy, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
-    char name[COPY_NAME_SIZE];
     struct ar_topo *topo;
-    AR_TRY(check_path(request->source_path, request->out, name, err));
     AR_TRY(ar_topo_load(request->source_path, arena, &topo, err));
     AR_TRY(ar_topo_set_head(topo, BLOCK_BEGIN, comments->lines, comments->count, BLOCK_END, err));
     AR_TRY(set_settings(&scenario->settings, arena, topo, err));
-    AR_TRY(ar_topo_set(topo, "name", name, "name of this file", err));
+    AR_TRY(ar_topo_set(topo, "name", request->name, "name of this file", err));
     AR_TRY(set_description(calibration, ar_cluster_facts(cluster)->description, topo, err));
     *copy = topo;
     if (calibration->table == NULL) {
         return set_links(calibration, topo, err);
     }
-    AR_TRY(ar_topo_set(topo, "library.cost_table", name, AT_THE_HEAD, err));
+    AR_TRY(ar_topo_set(topo, "library.cost_table", request->name, AT_THE_HEAD, err));
     return scenario->release == NULL ? AR_OK
                                      : ar_topo_set(topo, "library.release", scenario->release,
                                                    "--tuning of 'allreckon calibrate'", err);
@@ -242,17 +244,12 @@ enum ar_status calibration_save(const struct calibration *calibration,
     struct ar_topo *topo = NULL;
     struct ar_output *file;
     struct ar_output *table;
-    AR_TRY(make_comments(calibration, request->scenario->cluster_name, arena, &comments, err));
+    AR_TRY(make_comments(calibration, request, arena, &comments, err));
     AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
     AR_TRY(ar_output_begin(request->out, arena, &file, err));
     ar_topo_write(topo, file->file);
     if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */
-        const char *path =
-            ar_arena_format(arena, "%.*s.library.csv", (int)strlen(request->out) - 5, request->out);
-        if (path == NULL) {
-            return ar_error_no_memory(err, "the cost table");
-        }
-        AR_TRY(ar_output_begin(path, arena, &table, err));
+        AR_TRY(ar_output_begin(request->table_path, arena, &table, err));
         ar_library_table_write(calibration->table, comments.lines, comments.count, table->file);
         AR_TRY(ar_output_commit(table, err));
     }

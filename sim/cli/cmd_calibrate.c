@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "lists.h"
 #include "log_options.h"
+#include "made_by.h"
 
 enum ar_status command_calibrate(const struct options *options, struct ar_error *err)
 {
@@ -21,6 +22,12 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     AR_TRY(log_options_parse(options, &scenario, &request, err));
     AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
     request.source_path = source;
+    if (options->out != NULL) {
+        AR_TRY(ar_calibrate_check_out(&request, options->arena, err));
+        AR_TRY(made_by_check_file(options, options->out, err));
+        AR_TRY(made_by_check_file(options, request.table_path, err));
+        request.made_by = made_by(options);
+    }
     request.is_all_fitted = options->hold_out != NULL && strcmp(options->hold_out, "none") == 0;
     if (options->hold_out != NULL && !request.is_all_fitted) {
         uint64_t *held_out;

@@ -182,7 +182,7 @@ enum ar_status command_export(const struct options *options, struct ar_error *er
         return ar_error_set(err, AR_USAGE, "--out: found \"\"; expected a file name");
     }
     if (options->out != NULL) {
-        AR_TRY(made_by_check_file(options, err));
+        AR_TRY(made_by_check_file(options, options->out, err));
     }
     if (strcmp(options->format, "simgrid-xml") == 0) {
         return export_platform(options, err);

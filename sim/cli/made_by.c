@@ -115,14 +115,15 @@ static enum ar_status refuse(const char *path, struct ar_error *err)
         path);
 }
 
-enum ar_status made_by_check_file(const struct options *options, struct ar_error *err)
+enum ar_status made_by_check_file(const struct options *options, const char *path,
+                                  struct ar_error *err)
 {
     const char *mark = made_by(options);
     if (mark == NULL) {
         return ar_error_no_memory(err, "the command line");
     }
-    bool is_kept = !options->force && is_file(options->out) && !has_mark(options->out, mark);
-    return is_kept ? refuse(options->out, err) : AR_OK;
+    bool is_kept = !options->force && is_file(path) && !has_mark(path, mark);
+    return is_kept ? refuse(path, err) : AR_OK;
 }
 
 static enum ar_status path_in(const char *directory, const char *name, char path[PATH_SIZE],

@@ -14,8 +14,9 @@
 /** The mark of a command; in the arena of the options, NULL without memory. */
 const char *made_by(const struct options *options);
 
-/** Refuses `--out` if it is a file that another command made, unless there is --force. */
-enum ar_status made_by_check_file(const struct options *options, struct ar_error *err);
+/** Refuses a path that is a file that another command made, unless there is --force. */
+enum ar_status made_by_check_file(const struct options *options, const char *path,
+                                  struct ar_error *err);
 
 /** The same for a directory, in which the command writes the files `names`, ended by NULL. One that
  * has a `more` mark is the command's, too (NULL: there is none). */

@@ -5,7 +5,9 @@
 
 #include "test_cli.h"
 
-TestSuite(cli_force, .init = cli_enter, .fini = cli_leave);
+TestSuite(cli_force, .init = cli_enter_measured, .fini = cli_leave);
+
+#define CALIBRATE "calibrate " CLI_MEASURED " --cluster abci-v100 "
 
 #define SWEEP "$AR sweep --cluster cluster.topo --trace resnet50-v1.5 --engine closed --gpus "
 
@@ -75,6 +77,10 @@ Test(cli_force, only_the_same_command_overwrites)
         {"sweep --cluster flat --trace trace.csv --gpus 2 --out s",
          "sweep --cluster flat --trace trace.csv --gpus 2 --out s --jobs 1 --best",
          "train example --out s"},
+        {CALIBRATE "--out c.topo", "calibrate --out c.topo --quiet abci.csv --cluster abci-v100",
+         CALIBRATE "--hold-out none --out c.topo"},
+        {CALIBRATE "--out d.topo", CALIBRATE "--out d.topo --format json",
+         "export --format simgrid-xml --cluster flat --gpus 4 --out d.topo"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         cli_good("$AR %s", rows[i].first);
@@ -89,15 +95,19 @@ Test(cli_force, only_the_same_command_overwrites)
 
 Test(cli_force, a_file_of_the_user_is_not_overwritten)
 {
-    cli_good("mkdir t s; echo mine >t/train.csv; echo mine >s/sweep.csv; echo mine >x.xml");
+    cli_good("mkdir t s; echo mine >t/train.csv; echo mine >s/sweep.csv; echo mine >x.xml; echo "
+             "mine >c.topo; "
+             "echo mine >d.library.csv");
     static const char *const lines[] = {
         "train example --out t", "sweep --cluster flat --trace trace.csv --gpus 2 --quiet --out s",
-        "export --format simgrid-xml --cluster flat --gpus 4 --out x.xml"};
+        "export --format simgrid-xml --cluster flat --gpus 4 --out x.xml", CALIBRATE "--out c.topo",
+        CALIBRATE "--out d.topo"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
         struct cli_run run = cli_run("$AR %s", lines[i]);
         cli_expect_error(&run, lines[i], 64, "found the output of another command");
     }
-    cr_expect_str_eq(cli_good("cat t/train.csv s/sweep.csv x.xml").out, "mine\nmine\nmine\n");
+    cr_expect_str_eq(cli_good("cat t/train.csv s/sweep.csv x.xml c.topo d.library.csv").out,
+                     "mine\nmine\nmine\nmine\nmine\n");
 }
 
 Test(cli_force, a_directory_says_by_which_command_it_was_made)
