@@ -40,7 +40,8 @@ static const struct ar_column harness_columns[] = {
     TIME(time_min_s, "time_min_s", OPTIONAL),
     TIME(time_p10_s, "time_p10_s", OPTIONAL),
     TIME(time_p90_s, "time_p90_s", OPTIONAL),
-    AR_COLUMN(number, struct entry, row.out_of_place.wrong, "wrong", "", .max = DBL_MAX, OPTIONAL),
+    AR_COLUMN(number, struct entry, row.out_of_place.wrong, "wrong", "a number >= 0",
+              .max = DBL_MAX, OPTIONAL),
     AR_COLUMN(string, struct entry, tier, "tier", "a text", OPTIONAL),
     AR_COLUMN_OTHERS,
 };
