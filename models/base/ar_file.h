@@ -6,12 +6,14 @@
 
 #include <stddef.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 /** Reads a file, also a pipe, of at most `max_bytes`; more is AR_BAD_DATA. `expected` ("a CSV
- * file") completes error lines. The text has no byte-order mark of UTF-8, is terminated, and is
- * free()d by the caller. */
-enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected, char **text,
-                            size_t *bytes, struct ar_error *err);
+ * file") completes error lines. The text is the arena's; it has no byte-order mark of UTF-8 and is
+ * terminated. */
+enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected,
+                            struct ar_arena *arena, char **text, size_t *bytes,
+                            struct ar_error *err);
 
 #endif

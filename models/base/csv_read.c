@@ -3,7 +3,6 @@
 
 #include <csv.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_file.h"
@@ -241,8 +240,6 @@ enum ar_status ar_csv_load(const char *path, struct ar_arena *arena, struct ar_c
 {
     char *text;
     size_t bytes;
-    AR_TRY(ar_file_read(path, AR_CSV_BYTES_MAX, "a CSV file", &text, &bytes, err));
-    enum ar_status status = ar_csv_parse(path, text, bytes, AR_CSV_DIRECTIVES, arena, csv, err);
-    free(text);
-    return status;
+    AR_TRY(ar_file_read(path, AR_CSV_BYTES_MAX, "a CSV file", arena, &text, &bytes, err));
+    return ar_csv_parse(path, text, bytes, AR_CSV_DIRECTIVES, arena, csv, err);
 }

@@ -120,18 +120,19 @@ Test(file, a_file_is_read_whole_or_not_at_all)
         fprintf(file, "%05d\n", i);
     }
     cr_assert_eq(fclose(file), 0);
-    cr_assert_eq(ar_file_read("ar_file_test.txt", 300000, "digits", &text, &bytes, &err), AR_OK);
+    cr_assert_eq(ar_file_read("ar_file_test.txt", 300000, "digits", &arena, &text, &bytes, &err),
+                 AR_OK);
     cr_expect_eq(bytes, 300000);
     cr_expect_str_eq(text + 299994, "49999\n");
-    free(text);
-    cr_expect_eq(ar_file_read("ar_file_test.txt", 299999, "digits", &text, &bytes, &err),
+    cr_expect_eq(ar_file_read("ar_file_test.txt", 299999, "digits", &arena, &text, &bytes, &err),
                  AR_BAD_DATA);
     cr_expect_str_eq(err.text, "ar_file_test.txt: larger than 299999 bytes; expected digits");
     remove("ar_file_test.txt");
-    cr_expect_eq(ar_file_read("ar_file_test.txt", 9, "digits", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_file_read("ar_file_test.txt", 9, "digits", &arena, &text, &bytes, &err),
+                 AR_NO_INPUT);
     cr_expect_str_eq(err.text, "ar_file_test.txt: No such file or directory; expected digits");
-    cr_expect_eq(ar_file_read(".", 9, "digits", &text, &bytes, &err), AR_NO_INPUT);
-    cr_expect_str_eq(err.text, ".: is a directory; expected digits");
+    cr_expect_eq(ar_file_read(".", 9, "digits", &arena, &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_str_eq(err.text, ".: Is a directory; expected digits");
 }
 
 struct layer {

@@ -6,6 +6,8 @@
 
 #include "ar_file.h"
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 static enum ar_status read_back(const char *written, size_t written_bytes, char **text,
                                 size_t *bytes, struct ar_error *err)
 {
@@ -15,7 +17,7 @@ static enum ar_status read_back(const char *written, size_t written_bytes, char 
     cr_assert_not_null(file);
     cr_assert_eq(fwrite(written, 1, written_bytes, file), written_bytes);
     cr_assert_eq(fclose(file), 0);
-    enum ar_status status = ar_file_read(path, 8, "a text", text, bytes, err);
+    enum ar_status status = ar_file_read(path, 8, "a text", &arena, text, bytes, err);
     remove(path);
     return status;
 }
@@ -33,7 +35,6 @@ Test(file, a_text_is_read_whole_and_without_a_byte_order_mark)
                      AR_OK, "%s", err.text);
         cr_expect_str_eq(text, cases[i].read);
         cr_expect_eq(bytes, strlen(cases[i].read));
-        free(text);
     }
 }
 
@@ -44,7 +45,7 @@ Test(file, a_file_that_is_too_large_or_no_file_is_refused)
     struct ar_error err;
     cr_expect_eq(read_back("123456789", 9, &text, &bytes, &err), AR_BAD_DATA);
     cr_expect_not_null(strstr(err.text, "larger than 8 bytes; expected a text"), "%s", err.text);
-    cr_expect_eq(ar_file_read("/no/such", 8, "a text", &text, &bytes, &err), AR_NO_INPUT);
-    cr_expect_eq(ar_file_read("/tmp", 8, "a text", &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_file_read("/no/such", 8, "a text", &arena, &text, &bytes, &err), AR_NO_INPUT);
+    cr_expect_eq(ar_file_read("/tmp", 8, "a text", &arena, &text, &bytes, &err), AR_NO_INPUT);
     cr_expect_null(text);
 }

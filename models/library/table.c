@@ -205,16 +205,14 @@ static enum ar_status read_file(const char *path, struct ar_arena *arena, struct
     char *text;
     size_t bytes;
     struct ar_csv *csv;
-    AR_TRY(ar_file_read(path, FILE_BYTES_MAX, "the table of a library", &text, &bytes, err));
-    bool is_whole = bytes > 0 && text[bytes - 1] == '\n';
-    enum ar_status status =
-        is_whole ? ar_csv_parse(path, text, bytes, AR_CSV_FACTS, arena, &csv, err)
-                 : ar_error_set(err, AR_BAD_DATA,
-                                "%.200s: found no end of the last line; expected a table of a "
-                                "fitted library (is it cut off?)",
-                                path);
-    free(text);
-    AR_TRY(status);
+    AR_TRY(ar_file_read(path, FILE_BYTES_MAX, "the table of a library", arena, &text, &bytes, err));
+    if (bytes == 0 || text[bytes - 1] != '\n') {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: found no end of the last line; expected a table of a fitted "
+                            "library (is it cut off?)",
+                            path);
+    }
+    AR_TRY(ar_csv_parse(path, text, bytes, AR_CSV_FACTS, arena, &csv, err));
     AR_TRY(read_facts(csv, file, err));
     return read_rows(csv, arena, &file->table.library, err);
 }

@@ -148,17 +148,18 @@ static enum ar_status read_template(const struct job *job, const char *name, con
     if (path == NULL) {
         return ar_error_no_memory(err, "the pictures");
     }
-    AR_TRY(ar_file_read(path, TEMPLATE_MAX, "a template of a picture", &read, &bytes, err));
-    *text = ar_arena_own(job->arena, read, free);
-    return *text != NULL ? AR_OK : ar_error_no_memory(err, "the pictures");
+    AR_TRY(ar_file_read(path, TEMPLATE_MAX, "a template of a picture", job->arena, &read, &bytes,
+                        err));
+    *text = read;
+    return AR_OK;
 }
 
 static enum ar_status write_script(const struct job *job, const struct ar_plot_drawing *drawing,
                                    struct ar_error *err)
 {
     struct ar_output output;
-    const char *style;
-    const char *template;
+    const char *style = NULL;
+    const char *template = NULL;
     AR_TRY(read_template(job, "style", &style, err));
     AR_TRY(read_template(job, drawing->kind->template_name, &template, err));
     AR_TRY(open_in_work_dir(job, drawing->kind->name, ".gp", &output, err));
@@ -342,8 +343,8 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
         if (path == NULL) {
             return ar_error_no_memory(err, "the pictures");
         }
-        AR_TRY(
-            ar_file_read(path, TEMPLATE_MAX, "the text version of a picture", &text, &bytes, err));
+        AR_TRY(ar_file_read(path, TEMPLATE_MAX, "the text version of a picture", job->arena, &text,
+                            &bytes, err));
         for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
             size_t size = strlen(line);
             while (size > 0 && strchr(" \r", line[size - 1]) != NULL) {
@@ -352,7 +353,6 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
             size_t start = strspn(line, "\f");
             fprintf(target, "%.*s\n", (int)(size - (start < size ? start : size)), line + start);
         }
-        free(text);
     }
     if (target != NULL && (fflush(target) != 0 || ferror(target) != 0)) {
         return ar_error_set(err, AR_IO, "cannot write the text version of the pictures: %s",

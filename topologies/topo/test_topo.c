@@ -200,7 +200,7 @@ Test(topo, a_missing_file_a_directory_and_an_endless_one_are_refused)
 {
     expect_refusal("/nonexistent/x.topo", NULL, AR_NO_INPUT,
                    "/nonexistent/x.topo: No such file or directory; expected a cluster file");
-    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, ": is a directory; expected a");
+    expect_refusal(AR_TEST_BINARY_DIR, NULL, AR_NO_INPUT, ": Is a directory; expected a");
     expect_refusal("/dev/zero", NULL, AR_BAD_DATA, "larger than 1048576 bytes; expected a cluster");
     char path[TEST_PATH_SIZE];
     test_file_make("nodes = 1\n", 10, path);

@@ -116,8 +116,8 @@ enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_
     char *content = NULL;
     size_t size = 0;
     size_t length = strlen(path);
-    AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", &content, &size, err));
-    if (ar_arena_own(arena, content, free) == NULL || loaded == NULL) {
+    AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", arena, &content, &size, err));
+    if (loaded == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
     size_t capacity = AR_TOPO_KEYS_COUNT;

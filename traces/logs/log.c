@@ -240,11 +240,15 @@ enum ar_status ar_logs_parse(const char *path, const char *text, size_t bytes,
 
 enum ar_status ar_logs_load(const char *path, struct ar_logs **logs, struct ar_error *err)
 {
+    struct ar_arena arena = {NULL};
     char *text;
     size_t bytes;
-    AR_TRY(ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &text, &bytes, err));
-    enum ar_status status = parse(path, text, bytes, logs, err);
-    free(text);
+    enum ar_status status =
+        ar_file_read(path, AR_LOG_BYTES_MAX, "a log", &arena, &text, &bytes, err);
+    if (status == AR_OK) {
+        status = parse(path, text, bytes, logs, err);
+    }
+    ar_arena_end(&arena);
     return status;
 }
 

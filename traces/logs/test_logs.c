@@ -272,7 +272,7 @@ Test(logs, a_pipe_can_be_read_and_a_folder_cannot)
 
     struct ar_error err;
     test_is_error(ar_logs_load(AR_TEST_SOURCE_DIR, &logs, &err), AR_NO_INPUT, &err,
-                  "is a directory; expected a log");
+                  "Is a directory; expected a log");
     test_is_error(ar_logs_load("no/such.log", &logs, &err), AR_NO_INPUT, &err,
                   "no/such.log: No such file or directory; expected a log");
 }

@@ -236,7 +236,7 @@ Test(trace, unreadable_paths_are_refused)
     expect_request_refused(SHIPPED("no-such.csv"), NULL, request, AR_NO_INPUT,
                            "no-such.csv: No such file or directory");
     expect_request_refused(AR_TEST_SOURCE_DIR "/traces", NULL, request, AR_NO_INPUT,
-                           "is a directory; expected a CSV file");
+                           "Is a directory; expected a CSV file");
     expect_request_refused("/dev/zero", NULL, request, AR_BAD_DATA, "larger than");
 }
 
