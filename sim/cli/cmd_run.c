@@ -6,16 +6,10 @@
 #include "lists.h"
 #include "resource.h"
 
-static void end_inputs(void *inputs)
-{
-    ar_inputs_destroy(inputs);
-}
-
 enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
                               struct ar_error *err)
 {
-    struct ar_inputs *made = ar_inputs_create();
-    *inputs = made != NULL ? ar_arena_own(options->arena, made, end_inputs) : NULL;
+    *inputs = ar_inputs_create(options->arena);
     return *inputs != NULL ? AR_OK : ar_error_no_memory(err, "the inputs");
 }
 

@@ -45,7 +45,7 @@ static struct published reproduce(const char *measured, const char *assume, uint
     char text[2 * PATH_SIZE];
     const struct ar_scenario given = ar_scenario_begin(&arena);
     struct reproduction reproduction = {.arena = &arena,
-                                        .inputs = ar_inputs_create(),
+                                        .inputs = ar_inputs_create(&arena),
                                         .samples_count = samples_count,
                                         .jobs = 1,
                                         .seed = seed};
@@ -60,7 +60,6 @@ static struct published reproduce(const char *measured, const char *assume, uint
                  err.text);
     cr_assert_eq(reproduce_run(&reproduction, &err), AR_OK, "%s", err.text);
     struct published result = reproduction.rows.rows[0]; /* its numbers */
-    ar_inputs_destroy(reproduction.inputs);
     ar_arena_end(&arena);
     return result;
 }

@@ -35,7 +35,7 @@ static void enter(void)
     snprintf(trace_path, sizeof trace_path, "%s/%d-train.csv", AR_TEST_BINARY_DIR, (int)getpid());
     snprintf(run_path, sizeof run_path, "%s/%d.run.csv", AR_TEST_BINARY_DIR, (int)getpid());
     write_text(trace_path, trace_text);
-    inputs = ar_inputs_create();
+    inputs = ar_inputs_create(&arena);
     cr_assert_not_null(inputs);
 }
 
@@ -43,7 +43,6 @@ static void leave(void)
 {
     remove(trace_path);
     remove(run_path);
-    ar_inputs_destroy(inputs);
     ar_arena_end(&arena);
 }
 

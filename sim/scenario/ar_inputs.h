@@ -28,9 +28,8 @@ struct ar_input {
     };
 };
 
-/** Has read nothing yet; NULL if there is no memory. Freed with ar_inputs_destroy(). */
-struct ar_inputs *ar_inputs_create(void);
-void ar_inputs_destroy(struct ar_inputs *inputs);
+/** Has read nothing yet, and lies in the arena as what it reads; NULL if there is no memory. */
+struct ar_inputs *ar_inputs_create(struct ar_arena *arena);
 
 /** The file of a shipped name or a path; any kind but runs, published runs and indices. */
 enum ar_status ar_inputs_find(struct ar_inputs *inputs, enum resource kind, const char *where,

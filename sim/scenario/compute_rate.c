@@ -3,8 +3,8 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
 
 enum { ITEM_SIZE = 64, BATCH_MAX = 1000000 };
@@ -12,30 +12,22 @@ enum { ITEM_SIZE = 64, BATCH_MAX = 1000000 };
 #define RATE_MIN 1e-6
 #define RATE_MAX 1e12
 
-static enum ar_status report_item(const char *where, const char *item, struct ar_error *err)
-{
-    return ar_error_set(err, AR_USAGE,
-                        "%s: found \"%.40s\"; expected BATCH=IMAGES_PER_S above zero, such as "
-                        "32=950 or 32=950,64=1100",
-                        where, item);
-}
-
 static enum ar_status add_item(const char *where, char *item, struct compute_rates *rates,
                                struct ar_error *err)
 {
     uint64_t batch;
     double rate;
-    char shown[ITEM_SIZE];
     struct ar_error ignored;
-    memcpy(shown, item, ITEM_SIZE);
-    char *value = strchr(item, '=');
-    if (value == NULL) {
-        return report_item(where, shown, err);
-    }
-    *value++ = '\0';
-    if (ar_parse_count("", item, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
-        ar_parse_number("", value, RATE_MIN, RATE_MAX, &rate, &ignored) != AR_OK) {
-        return report_item(where, shown, err);
+    char *rest = item;
+    char shown[ITEM_SIZE];
+    ar_copy_text(shown, sizeof shown, item);
+    char *first = ar_next_part(&rest, '=');
+    if (rest == NULL || ar_parse_count("", first, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
+        ar_parse_number("", rest, RATE_MIN, RATE_MAX, &rate, &ignored) != AR_OK) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found \"%.40s\"; expected BATCH=IMAGES_PER_S above zero, such as "
+                            "32=950 or 32=950,64=1100",
+                            where, shown);
     }
     for (size_t i = 0; i < rates->count; i++) {
         if (rates->list[i].batch == batch) {
@@ -59,24 +51,18 @@ static int compare_batches(const void *a, const void *b)
     return (first->batch > second->batch) - (first->batch < second->batch);
 }
 
-enum ar_status compute_rates_parse(const char *where, const char *text, struct compute_rates *rates,
-                                   struct ar_error *err)
+enum ar_status compute_rates_parse(const char *where, const char *text, struct ar_arena *arena,
+                                   struct compute_rates **rates, struct ar_error *err)
 {
-    struct compute_rates parsed = {.count = 0};
-    for (const char *at = text; at != NULL;) {
-        char item[ITEM_SIZE] = "";
-        size_t length = strcspn(at, ",");
-        if (length == 0 || length >= sizeof item) {
-            return report_item(where, at, err);
-        }
-        memcpy(item, at, length);
-        enum ar_status status = add_item(where, item, &parsed, err);
-        if (status != AR_OK) {
-            return status;
-        }
-        at = at[length] == ',' ? at + length + 1 : NULL;
+    struct compute_rates *parsed = ar_arena_alloc(arena, 1, sizeof *parsed);
+    char *rest = ar_arena_text(arena, text);
+    if (parsed == NULL || rest == NULL) {
+        return ar_error_no_memory(err, "the rates of a GPU");
     }
-    qsort(parsed.list, parsed.count, sizeof parsed.list[0], compare_batches);
+    for (char *item; (item = ar_next_part(&rest, ',')) != NULL;) {
+        AR_TRY(add_item(where, item, parsed, err));
+    }
+    qsort(parsed->list, parsed->count, sizeof parsed->list[0], compare_batches);
     *rates = parsed;
     return AR_OK;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 enum { COMPUTE_RATES_MAX = 32 };
@@ -27,9 +28,9 @@ struct compute_rates {
     size_t count;
 };
 
-/** Parses a list of BATCH=RATE; errors are AR_USAGE and begin with `where`. */
-enum ar_status compute_rates_parse(const char *where, const char *text, struct compute_rates *rates,
-                                   struct ar_error *err);
+/** Parses a list of BATCH=RATE into an arena; errors are AR_USAGE and begin with `where`. */
+enum ar_status compute_rates_parse(const char *where, const char *text, struct ar_arena *arena,
+                                   struct compute_rates **rates, struct ar_error *err);
 
 /** Sets the factor of a rate, given the model's time of a step's compute at its batch. */
 void compute_rate_set(struct compute_rate *rate, double compute_s);

@@ -1,19 +1,22 @@
 #include "ar_inputs.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "ar_arena.h"
 
 struct ar_inputs {
-    struct ar_arena arena;
+    struct ar_arena *arena;
     struct ar_input *files; /* a handful: they are looked through */
 };
 
-struct ar_inputs *ar_inputs_create(void)
+struct ar_inputs *ar_inputs_create(struct ar_arena *arena)
 {
-    return calloc(1, sizeof(struct ar_inputs));
+    struct ar_inputs *inputs = ar_arena_alloc(arena, 1, sizeof *inputs);
+    if (inputs != NULL) {
+        inputs->arena = arena;
+    }
+    return inputs;
 }
 
 static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
@@ -21,29 +24,20 @@ static enum ar_status read_file(struct ar_inputs *inputs, struct ar_input *file,
 {
     switch (file->kind) {
     case RESOURCE_CLUSTER:
-        return ar_topo_load(file->path, &inputs->arena, &file->topo, err);
+        return ar_topo_load(file->path, inputs->arena, &file->topo, err);
     case RESOURCE_TRACE:
-        return ar_trace_file_load(file->path, &inputs->arena, &file->trace, err);
+        return ar_trace_file_load(file->path, inputs->arena, &file->trace, err);
     case RESOURCE_COST:
-        return ar_device_cost_load(file->path, &inputs->arena, &file->cost, err);
+        return ar_device_cost_load(file->path, inputs->arena, &file->cost, err);
     case RESOURCE_FRAMEWORK:
-        return ar_framework_load(file->path, &inputs->arena, &file->framework, err);
+        return ar_framework_load(file->path, inputs->arena, &file->framework, err);
     case RESOURCE_LIBRARY:
-        file->library = ar_arena_alloc(&inputs->arena, 1, sizeof *file->library);
+        file->library = ar_arena_alloc(inputs->arena, 1, sizeof *file->library);
         return file->library != NULL ? ar_library_table_read(file->path, file->library, err)
                                      : ar_error_no_memory(err, file->path);
     default:
         return ar_error_set(err, AR_INTERNAL, "%s is no input of a scenario", file->path);
     }
-}
-
-void ar_inputs_destroy(struct ar_inputs *inputs)
-{
-    if (inputs == NULL) {
-        return;
-    }
-    ar_arena_end(&inputs->arena);
-    free(inputs);
 }
 
 /* The file of a path, read if it was not before. */
@@ -55,8 +49,8 @@ static enum ar_status get_file(struct ar_inputs *inputs, enum resource kind, con
         file = file->next;
     }
     if (file == NULL) {
-        file = ar_arena_alloc(&inputs->arena, 1, sizeof *file);
-        char *copy = ar_arena_text(&inputs->arena, path);
+        file = ar_arena_alloc(inputs->arena, 1, sizeof *file);
+        char *copy = ar_arena_text(inputs->arena, path);
         if (file == NULL || copy == NULL) {
             return ar_error_no_memory(err, "the input files");
         }

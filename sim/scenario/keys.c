@@ -148,11 +148,8 @@ PARSE(term)
 
 PARSE(images_per_s_at)
 {
-    struct compute_rates *rates = ar_arena_alloc(scenario->arena, 1, sizeof *rates);
-    if (rates == NULL) {
-        return ar_error_no_memory(err, "the rates of a GPU");
-    }
-    AR_TRY(compute_rates_parse(origin->where, text, rates, err));
+    struct compute_rates *rates = NULL;
+    AR_TRY(compute_rates_parse(origin->where, text, scenario->arena, &rates, err));
     scenario->rates = rates;
     return parse_text(scenario, key, origin, text, err);
 }

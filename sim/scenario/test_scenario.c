@@ -292,8 +292,7 @@ Test(scenario, any_number_of_a_trace_changes_the_hash)
                                         "a,%s,%s,%s\n",
                                         numbers[i][3], numbers[i][0], numbers[i][1],
                                         numbers[i][2]));
-        ar_inputs_destroy(scenarios_inputs);
-        scenarios_inputs = ar_inputs_create();
+        scenarios_inputs = ar_inputs_create(&scenarios_arena);
         struct ar_scenario scenario = scenarios_loaded(small(""));
         hashes[i] = hash_of(&scenario);
         for (size_t j = 0; j < i; j++) {
@@ -324,7 +323,6 @@ Test(scenario, a_file_is_read_once)
     cr_expect_eq(second.batch, 10);
     cr_expect_eq(ar_trace_compute_s(second.trace), ar_trace_compute_s(first.trace));
     cr_expect_eq(hash_of(&second), hash_of(&first));
-    ar_inputs_destroy(scenarios_inputs);
-    scenarios_inputs = ar_inputs_create();
+    scenarios_inputs = ar_inputs_create(&scenarios_arena);
     cr_expect_eq(scenarios_loaded(small("")).batch, 20, "other inputs read it again");
 }

@@ -26,14 +26,13 @@ void scenarios_enter(void)
     scenarios_write(scenarios_trace, "# batch = 10\n# precision = fp32\n# optimizer_s = 0.0005\n"
                                      "layer,forward_s,backward_s,gradient_elements\n"
                                      "a,0.001,0.002,1000000\n");
-    scenarios_inputs = ar_inputs_create();
+    scenarios_inputs = ar_inputs_create(&scenarios_arena);
     cr_assert_not_null(scenarios_inputs);
 }
 
 void scenarios_leave(void)
 {
     remove(scenarios_trace);
-    ar_inputs_destroy(scenarios_inputs);
     ar_arena_end(&scenarios_arena);
 }
 
