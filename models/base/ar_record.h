@@ -70,6 +70,10 @@ struct ar_column {
     int decimals;        /**< of a number in tables; AR_DECIMALS_NEEDED: up to ten digits */
     bool is_signed;      /**< in tables a plus is written, too */
     bool is_rare;        /**< left out of a table in which no record has it */
+    int priority;        /**< of a table that is too wide: the highest goes first, 0 stays; columns
+                              that are the same in all rows go before others */
+    const char *mark;    /**< what tables show where a flag is no; nothing where it is yes */
+    const char *legend;  /**< explains the mark, below a table that has one */
     bool is_boolean;     /**< a flag that is true or false in JSON */
     const char *usual;   /**< a text that tables take for an empty one: a status of "ok" */
     /* Of what is read: */
@@ -106,6 +110,25 @@ struct ar_columns {
 /** How records are written. Markdown is a table for a document, with the columns of a table. */
 enum ar_format { AR_FORMAT_TABLE, AR_FORMAT_CSV, AR_FORMAT_JSON, AR_FORMAT_MARKDOWN };
 
+/** How records are to be shown. */
+struct ar_view {
+    enum ar_format format;
+    size_t width;        /**< of a table at most, in characters; 0: as wide as it is */
+    const char *columns; /**< names separated by commas, in this order, or "all", with those that
+                              tables do not show otherwise; NULL: by default */
+};
+
+/** The view that is nothing but a format. */
+#define AR_VIEW(format_) (&(const struct ar_view){.format = (format_)})
+
+/** Refuses names of columns that are none of these; AR_USAGE. */
+enum ar_status ar_view_check(const char *where, const struct ar_view *view,
+                             struct ar_columns columns, struct ar_error *err);
+
+/** Writes the columns of a view to `chosen`, which has room for all; returns how many. */
+size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
+                      struct ar_column *chosen);
+
 /** Parses `table`, `csv` or `json`; AR_USAGE for anything else. */
 enum ar_status ar_format_parse(const char *where, const char *text, enum ar_format *format,
                                struct ar_error *err);
@@ -114,7 +137,9 @@ enum ar_status ar_format_parse(const char *where, const char *text, enum ar_form
 struct ar_records {
     FILE *file;
     enum ar_format format;
+    size_t width;
     struct ar_columns columns;
+    struct ar_column *chosen; /* of them */
     size_t count;
     FILE *cells; /* of a table, whose widths are known at its end */
     char *text;
@@ -123,16 +148,16 @@ struct ar_records {
 
 /** Begins a list of records: a CSV header, a JSON array. A table is written at the end. Write
  * errors are left for ferror(). Every begin needs one end. */
-void ar_records_begin(struct ar_records *records, FILE *file, enum ar_format format,
+void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_view *view,
                       struct ar_columns columns);
 
 void ar_records_add(struct ar_records *records, const void *record);
 
-/** Fails only if there was no memory for a table. */
+/** Fails only if there was no memory. */
 enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err);
 
 /** A whole list: `count` records of `size` bytes each. */
-enum ar_status ar_records_write(FILE *file, enum ar_format format, struct ar_columns columns,
+enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
                                 const void *records, size_t count, size_t size,
                                 struct ar_error *err);
 

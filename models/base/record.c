@@ -187,15 +187,97 @@ void ar_json_array(FILE *file, struct ar_columns columns, const void *records, s
     fputs(count > 0 ? "\n]" : "]", file);
 }
 
+/* --- views -------------------------------------------------------------------------------- */
+
+static const struct ar_column *find_column(struct ar_columns columns, const char *name,
+                                           size_t length)
+{
+    for (size_t i = 0; i < columns.count; i++) {
+        const char *known = columns.list[i].name;
+        if (strncmp(known, name, length) == 0 && known[length] == '\0') {
+            return &columns.list[i];
+        }
+    }
+    return NULL;
+}
+
+enum ar_status ar_view_check(const char *where, const struct ar_view *view,
+                             struct ar_columns columns, struct ar_error *err)
+{
+    const char *names[AR_CSV_COLUMNS_MAX];
+    size_t count = 0;
+    bool is_all = view->columns == NULL || strcmp(view->columns, "all") == 0;
+    for (size_t i = 0; i < columns.count && count < AR_CSV_COLUMNS_MAX; i++) {
+        names[count++] = columns.list[i].name;
+    }
+    for (const char *at = is_all ? NULL : view->columns; at != NULL;) {
+        char name[64];
+        size_t length = strcspn(at, ",");
+        if (find_column(columns, at, length) == NULL) {
+            ar_copy_text(name, length < sizeof name ? length + 1 : sizeof name, at);
+            return ar_error_unknown(err, AR_USAGE, where, "column", name, names, count);
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return AR_OK;
+}
+
+/* Adds a column to those chosen, unless it is there. In a table it needs a heading. */
+static size_t choose(const struct ar_column *column, struct ar_column *chosen, size_t count)
+{
+    if (find_column((struct ar_columns){chosen, count}, column->name, strlen(column->name)) !=
+        NULL) {
+        return count;
+    }
+    chosen[count] = *column;
+    if (column->heading == NULL) {
+        chosen[count].heading = column->name;
+        chosen[count].decimals = AR_DECIMALS_NEEDED;
+    }
+    return count + 1;
+}
+
+size_t ar_view_choose(const struct ar_view *view, struct ar_columns columns,
+                      struct ar_column *chosen)
+{
+    size_t count = 0;
+    if (view->columns == NULL) {
+        memcpy(chosen, columns.list, columns.count * sizeof *chosen);
+        return columns.count;
+    }
+    for (size_t i = 0; strcmp(view->columns, "all") == 0 && i < columns.count; i++) {
+        count = choose(&columns.list[i], chosen, count);
+        chosen[count - 1].is_rare = true;
+    }
+    for (const char *at = count > 0 ? NULL : view->columns; at != NULL;) {
+        size_t length = strcspn(at, ",");
+        const struct ar_column *column = find_column(columns, at, length);
+        if (column != NULL) {
+            count = choose(column, chosen, count);
+            chosen[count - 1].is_rare = false;
+        }
+        at = at[length] == ',' ? at + length + 1 : NULL;
+    }
+    return count;
+}
+
 /* --- lists of records --------------------------------------------------------------------- */
 
-void ar_records_begin(struct ar_records *records, FILE *file, enum ar_format format,
+void ar_records_begin(struct ar_records *records, FILE *file, const struct ar_view *view,
                       struct ar_columns columns)
 {
-    *records = (struct ar_records){.file = file, .format = format, .columns = columns};
-    if (format == AR_FORMAT_CSV) {
-        write_names(file, columns);
-    } else if (format == AR_FORMAT_JSON) {
+    *records = (struct ar_records){
+        .file = file, .format = view->format, .width = view->width, .columns = columns};
+    if (view->columns != NULL) {
+        records->chosen = calloc(columns.count + 1, sizeof *records->chosen);
+        records->columns.list = records->chosen;
+        records->columns.count =
+            records->chosen != NULL ? ar_view_choose(view, columns, records->chosen) : 0;
+        records->width = 0;
+    }
+    if (view->format == AR_FORMAT_CSV) {
+        write_names(file, records->columns);
+    } else if (view->format == AR_FORMAT_JSON) {
         fputc('[', file);
     } else {
         records->cells = open_memstream(&records->text, &records->text_bytes);
@@ -219,20 +301,23 @@ void ar_records_add(struct ar_records *records, const void *record)
 
 enum ar_status ar_records_end(struct ar_records *records, struct ar_error *err)
 {
+    enum ar_status status = AR_OK;
+    bool is_whole = records->columns.list != NULL;
     if (records->format == AR_FORMAT_JSON) {
         fputs(records->count > 0 ? "\n]\n" : "]\n", records->file);
     } else if (records->format != AR_FORMAT_CSV) {
-        return record_end_table(records, err);
+        status = record_end_table(records, err);
     }
-    return AR_OK;
+    free(records->chosen);
+    return is_whole ? status : ar_error_no_memory(err, "the columns");
 }
 
-enum ar_status ar_records_write(FILE *file, enum ar_format format, struct ar_columns columns,
+enum ar_status ar_records_write(FILE *file, const struct ar_view *view, struct ar_columns columns,
                                 const void *records, size_t count, size_t size,
                                 struct ar_error *err)
 {
     struct ar_records writer;
-    ar_records_begin(&writer, file, format, columns);
+    ar_records_begin(&writer, file, view, columns);
     for (size_t i = 0; i < count; i++) {
         ar_records_add(&writer, (const char *)records + i * size);
     }
@@ -255,6 +340,6 @@ static const struct ar_column described[] = {
 
 enum ar_status ar_columns_describe(FILE *file, struct ar_columns columns, struct ar_error *err)
 {
-    return ar_records_write(file, AR_FORMAT_TABLE, AR_COLUMNS(described), columns.list,
+    return ar_records_write(file, AR_VIEW(AR_FORMAT_TABLE), AR_COLUMNS(described), columns.list,
                             columns.count, sizeof *columns.list, err);
 }

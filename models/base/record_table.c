@@ -37,6 +37,8 @@ void record_keep_cell(FILE *cells, const struct ar_column *column, const void *r
             snprintf(room, sizeof room, column->is_signed ? "%+.10g" : "%.10g", value);
         }
         text = room;
+    } else if (column->mark != NULL) {
+        text = strcmp(text, "no") == 0 ? column->mark : "";
     } else if (column->usual != NULL && strcmp(text, column->usual) == 0) {
         text = "";
     }
@@ -44,12 +46,20 @@ void record_keep_cell(FILE *cells, const struct ar_column *column, const void *r
 }
 
 /* A table on its way to the file: what is shown of each column. */
+struct shown_column {
+    bool is_shown;
+    bool has_cells; /* that are not empty */
+    bool differs;   /* between records */
+    size_t width;
+    const char *first; /* cell */
+};
+
 struct table {
     FILE *file;
     struct ar_columns columns;
+    struct shown_column *shown; /* of each column */
     bool is_markdown;
-    bool *is_shown;
-    size_t *widths;
+    size_t width;  /* at most; 0: any */
     size_t last;   /* column shown */
     size_t blanks; /* not written yet */
 };
@@ -63,25 +73,73 @@ static size_t heading_width(const char *heading)
     return second > width ? second : width;
 }
 
+static size_t last_shown(const struct table *table)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < table->columns.count; i++) {
+        last = table->shown[i].is_shown ? i : last;
+    }
+    return last;
+}
+
 static void measure(struct table *table, const char *cells, size_t records)
 {
     for (size_t i = 0; i < table->columns.count; i++) {
         const struct ar_column *column = &table->columns.list[i];
-        table->is_shown[i] = column->heading != NULL && !column->is_rare;
-        table->widths[i] = column->heading != NULL ? heading_width(column->heading) : 0;
+        table->shown[i].is_shown = column->heading != NULL && !column->is_rare;
+        table->shown[i].width = column->heading != NULL ? heading_width(column->heading) : 0;
     }
     for (size_t i = 0; i < records * table->columns.count; i++) {
-        size_t column = i % table->columns.count;
+        size_t place = i % table->columns.count;
+        struct shown_column *shown = &table->shown[place];
         size_t bytes = strlen(cells);
         size_t width = width_of(cells, bytes);
-        if (table->columns.list[column].heading != NULL && width > 0) {
-            table->is_shown[column] = true;
-            table->widths[column] = width > table->widths[column] ? width : table->widths[column];
+        shown->first = shown->first != NULL ? shown->first : cells;
+        shown->differs = shown->differs || strcmp(shown->first, cells) != 0;
+        if (table->columns.list[place].heading != NULL && width > 0) {
+            shown->is_shown = true;
+            shown->has_cells = true;
+            shown->width = width > shown->width ? width : shown->width;
         }
         cells += bytes + 1;
     }
+}
+
+/* A text at the end, such as a failure, may go on in the next line. */
+static size_t width_of_table(const struct table *table)
+{
+    size_t width = 0;
     for (size_t i = 0; i < table->columns.count; i++) {
-        table->last = table->is_shown[i] ? i : table->last;
+        const struct ar_column *column = &table->columns.list[i];
+        if (table->shown[i].is_shown) {
+            bool is_text_at_end = i == last_shown(table) && (column->kind == AR_COLUMN_text ||
+                                                             column->kind == AR_COLUMN_string);
+            width += (width > 0 ? 2 : 0) +
+                     (is_text_at_end ? heading_width(column->heading) : table->shown[i].width);
+        }
+    }
+    return width;
+}
+
+/* Leaves columns out until the table is narrow enough, those that say least first. */
+static void fit(struct table *table)
+{
+    while (table->width > 0 && width_of_table(table) > table->width) {
+        struct shown_column *least = NULL;
+        int highest = 0;
+        for (size_t i = 0; i < table->columns.count; i++) {
+            struct shown_column *shown = &table->shown[i];
+            int priority = table->columns.list[i].priority;
+            priority += priority > 0 && !shown->differs ? 1000 : 0;
+            if (shown->is_shown && priority > highest) {
+                highest = priority;
+                least = shown;
+            }
+        }
+        if (least == NULL) {
+            return;
+        }
+        least->is_shown = false;
     }
 }
 
@@ -98,7 +156,7 @@ static void put(struct table *table, size_t blanks, const char *text, size_t byt
 
 static void write_cell(struct table *table, size_t column, const char *text, size_t bytes)
 {
-    size_t pad = table->widths[column] - width_of(text, bytes);
+    size_t pad = table->shown[column].width - width_of(text, bytes);
     bool right = is_right(&table->columns.list[column]);
     put(table, right ? pad : 0, text, bytes);
     put(table, right ? 0 : pad, " |", table->is_markdown ? 2 : 0);
@@ -116,7 +174,7 @@ static void write_headings(struct table *table, size_t line, size_t lines)
     fputs(table->is_markdown ? "| " : "", table->file);
     for (size_t i = 0; i < table->columns.count; i++) {
         const char *heading = table->columns.list[i].heading;
-        if (!table->is_shown[i]) {
+        if (!table->shown[i].is_shown) {
             continue;
         }
         const char *second = strchr(heading, '\n');
@@ -130,7 +188,7 @@ static void write_rule(const struct table *table)
 {
     fputc('|', table->file);
     for (size_t i = 0; i < table->columns.count; i++) {
-        if (table->is_shown[i]) {
+        if (table->shown[i].is_shown) {
             fputs(is_right(&table->columns.list[i]) ? "--:|" : "---|", table->file);
         }
     }
@@ -141,11 +199,13 @@ static void write_table(struct table *table, const char *cells, size_t records)
 {
     size_t lines = 0;
     measure(table, cells, records);
+    fit(table);
+    table->last = last_shown(table);
     for (size_t i = 0; i < table->columns.count; i++) {
         const char *heading = table->columns.list[i].heading;
-        size_t wanted = !table->is_shown[i] || heading[0] == '\0' ? 0
-                        : strchr(heading, '\n') != NULL           ? 2
-                                                                  : 1;
+        size_t wanted = !table->shown[i].is_shown || heading[0] == '\0' ? 0
+                        : strchr(heading, '\n') != NULL                 ? 2
+                                                                        : 1;
         lines = wanted > lines ? wanted : lines;
     }
     for (size_t line = 0; line < lines; line++) {
@@ -158,10 +218,17 @@ static void write_table(struct table *table, const char *cells, size_t records)
         fputs(table->is_markdown ? "| " : "", table->file);
         for (size_t j = 0; j < table->columns.count; j++) {
             size_t bytes = strlen(cells);
-            if (table->is_shown[j]) {
-                write_cell(table, j, bytes > 0 ? cells : "-", bytes > 0 ? bytes : 1);
+            if (table->shown[j].is_shown) {
+                bool is_filled = bytes > 0 || table->columns.list[j].mark != NULL;
+                write_cell(table, j, is_filled ? cells : "-", is_filled ? bytes : 1);
             }
             cells += bytes + 1;
+        }
+    }
+    for (size_t i = 0; i < table->columns.count; i++) {
+        const struct ar_column *column = &table->columns.list[i];
+        if (column->legend != NULL && table->shown[i].is_shown && table->shown[i].has_cells) {
+            fprintf(table->file, "%s %s\n", column->mark, column->legend);
         }
     }
 }
@@ -175,14 +242,13 @@ enum ar_status record_end_table(struct ar_records *records, struct ar_error *err
     struct table table = {.file = records->file,
                           .columns = records->columns,
                           .is_markdown = is_markdown,
-                          .is_shown = calloc(columns + 1, sizeof *table.is_shown),
-                          .widths = calloc(columns + 1, sizeof *table.widths)};
-    is_whole = is_whole && table.is_shown != NULL && table.widths != NULL;
+                          .width = records->width,
+                          .shown = calloc(columns + 1, sizeof *table.shown)};
+    is_whole = is_whole && table.shown != NULL;
     if (is_whole) {
         write_table(&table, records->text, records->count);
     }
-    free(table.is_shown);
-    free(table.widths);
+    free(table.shown);
     free(records->text);
     return is_whole ? AR_OK : ar_error_no_memory(err, "a table");
 }

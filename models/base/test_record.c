@@ -63,7 +63,8 @@ static char *written(enum ar_format format, struct ar_columns columns, const voi
     size_t bytes = 0;
     FILE *file = open_memstream(&text, &bytes);
     cr_assert_not_null(file);
-    cr_assert_eq(ar_records_write(file, format, columns, records, count, size, &err), AR_OK);
+    cr_assert_eq(ar_records_write(file, AR_VIEW(format), columns, records, count, size, &err),
+                 AR_OK);
     cr_assert_eq(fclose(file), 0);
     return text;
 }
@@ -278,5 +279,83 @@ Test(clock, the_clock_never_goes_back)
         double now_s = ar_clock_s();
         cr_assert_geq(now_s, before_s);
         before_s = now_s;
+    }
+}
+
+/* --- views ------------------------------------------------------------------------------------ */
+
+struct boat {
+    uint64_t oars;
+    char *owner;
+    double length_m;
+    double depth_m;
+    int8_t is_dry;
+};
+
+#define BOAT(kind, field, ...) AR_COLUMN(kind, struct boat, field, #field, __VA_ARGS__)
+
+static const struct ar_column boat_list[] = {
+    BOAT(count, oars, "", .heading = "oars"),
+    BOAT(string, owner, "", .heading = "owner", .priority = 1),
+    BOAT(number, length_m, "", .heading = "length (m)", .decimals = 1, .priority = 2),
+    BOAT(flag, is_dry, "", .heading = "", .is_rare = true, .mark = "~", .legend = "it leaks"),
+    BOAT(number, depth_m, ""),
+};
+
+static const struct boat boats[] = {{2, "Ann", 3, 0.5, 1}, {4, "Ann", 5, 0.75, 0}};
+
+static void expect_view(struct ar_view view, const char *text)
+{
+    struct ar_error err;
+    char *found = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&found, &bytes);
+    cr_assert_not_null(file);
+    cr_assert_eq(
+        ar_records_write(file, &view, AR_COLUMNS(boat_list), boats, 2, sizeof boats[0], &err),
+        AR_OK);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_str_eq(found, text);
+    free(found);
+}
+
+Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
+{
+    expect_view((struct ar_view){.width = 80}, "oars  owner  length (m)\n"
+                                               "   2  Ann           3.0\n"
+                                               "   4  Ann           5.0  ~\n"
+                                               "~ it leaks\n");
+    expect_view((struct ar_view){.width = 20}, "oars  length (m)\n"
+                                               "   2         3.0\n"
+                                               "   4         5.0  ~\n"
+                                               "~ it leaks\n");
+    expect_view((struct ar_view){.width = 18}, "oars\n   2\n   4  ~\n~ it leaks\n");
+    expect_view((struct ar_view){.width = 1}, "oars\n   2\n   4  ~\n~ it leaks\n");
+}
+
+Test(record, a_view_has_the_columns_that_were_asked_for)
+{
+    expect_view((struct ar_view){.width = 1, .columns = "depth_m,oars,depth_m"},
+                "depth_m  oars\n    0.5     2\n   0.75     4\n");
+    expect_view((struct ar_view){.format = AR_FORMAT_CSV, .columns = "is_dry,oars"},
+                "is_dry,oars\nyes,2\nno,4\n");
+    expect_view((struct ar_view){.format = AR_FORMAT_JSON, .columns = "oars"},
+                "[\n  {\"oars\": 2},\n  {\"oars\": 4}\n]\n");
+    expect_view((struct ar_view){.columns = "all"}, "oars  owner  length (m)     depth_m\n"
+                                                    "   2  Ann           3.0         0.5\n"
+                                                    "   4  Ann           5.0  ~     0.75\n"
+                                                    "~ it leaks\n");
+}
+
+Test(record, columns_that_are_not_there_are_refused)
+{
+    static const char *const texts[] = {"", "oar", "oars,", ",oars", "all,oars", "oars, owner"};
+    struct ar_error err;
+    struct ar_view view = {.columns = "oars,depth_m"};
+    cr_expect_eq(ar_view_check("--columns", &view, AR_COLUMNS(boat_list), &err), AR_OK);
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        view.columns = texts[i];
+        cr_expect_eq(ar_view_check("--columns", &view, AR_COLUMNS(boat_list), &err), AR_USAGE, "%s",
+                     texts[i]);
     }
 }

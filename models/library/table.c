@@ -111,7 +111,7 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
     for (size_t i = 0; i < comments_count; i++) {
         fprintf(file, "# %s\n", comments[i]);
     }
-    ar_records_begin(&lines, file, AR_FORMAT_CSV, AR_COLUMNS(columns));
+    ar_records_begin(&lines, file, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns));
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         enum ar_library_parameter parameter = (enum ar_library_parameter)i;
         struct row row = {.parameter = parameter,

@@ -83,11 +83,11 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
 /** Writes the rows and their errors; of CSV the rows alone. */
-enum ar_status ar_comparison_write(FILE *file, enum ar_format format,
+enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
                                    const struct ar_comparison *comparison, struct ar_error *err);
 
 /** Writes the errors; JSON is an array without a newline behind it. */
-enum ar_status ar_comparison_write_errors(FILE *file, enum ar_format format,
+enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view,
                                           const struct ar_comparison *comparison,
                                           struct ar_error *err);
 

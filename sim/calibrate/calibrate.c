@@ -124,7 +124,7 @@ static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_
 }
 
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
-                                struct ar_cluster *cluster, enum ar_format format,
+                                struct ar_cluster *cluster, const struct ar_view *view,
                                 struct ar_arena *arena, struct ar_error *err)
 {
     struct calibration *made = ar_arena_alloc(arena, 1, sizeof *made);
@@ -145,5 +145,5 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                      made->table != NULL ? made->table->library.tuning.release->release : NULL,
                      request->notes);
     note_doubts(made, request->notes);
-    return calibration_print(made, format, err);
+    return calibration_print(made, view, err);
 }

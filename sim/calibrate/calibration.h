@@ -69,7 +69,7 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                               struct ar_error *err);
 
 /** Prints the report to stdout. */
-enum ar_status calibration_print(const struct calibration *calibration, enum ar_format format,
+enum ar_status calibration_print(const struct calibration *calibration, const struct ar_view *view,
                                  struct ar_error *err);
 
 /** Writes `request->out` (NAME.topo), a copy of the file of the cluster with what was fitted, and

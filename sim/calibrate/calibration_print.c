@@ -51,7 +51,7 @@ static enum ar_status print_csv(const struct calibration *calibration, struct ar
                               errors);
     ar_record_clear(AR_COLUMNS(list), &empty);
     empty.error.set = AR_COMPARED_SETS;
-    ar_records_begin(&records, stdout, AR_FORMAT_CSV, AR_COLUMNS(list));
+    ar_records_begin(&records, stdout, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(list));
     for (size_t i = 0; i < calibration->parameters_count; i++) {
         struct csv_line line = {.parameter = calibration->parameters[i], .error = empty.error};
         ar_records_add(&records, &line);
@@ -97,27 +97,28 @@ static enum ar_status print_json(const struct calibration *calibration, struct a
     ar_json_array(stdout, AR_COLUMNS(list), calibration->parameters, calibration->parameters_count,
                   sizeof *calibration->parameters);
     printf(",\n  \"accuracy\": ");
-    AR_TRY(ar_comparison_write_errors(stdout, AR_FORMAT_JSON, &calibration->compared, err));
+    AR_TRY(
+        ar_comparison_write_errors(stdout, AR_VIEW(AR_FORMAT_JSON), &calibration->compared, err));
     printf("\n}\n");
     return AR_OK;
 }
 
-enum ar_status calibration_print(const struct calibration *calibration, enum ar_format format,
+enum ar_status calibration_print(const struct calibration *calibration, const struct ar_view *view,
                                  struct ar_error *err)
 {
-    if (format == AR_FORMAT_CSV) {
+    if (view->format == AR_FORMAT_CSV) {
         return print_csv(calibration, err);
     }
-    if (format == AR_FORMAT_JSON) {
+    if (view->format == AR_FORMAT_JSON) {
         return print_json(calibration, err);
     }
     printf("%s; %" PRIu64 " rows fitted, residual %.2f %%\n\n", calibration->model,
            calibration->rows_count, calibration->residual_frac * 100);
-    AR_TRY(ar_records_write(stdout, format, AR_COLUMNS(table_columns), calibration->parameters,
+    AR_TRY(ar_records_write(stdout, view, AR_COLUMNS(table_columns), calibration->parameters,
                             calibration->parameters_count, sizeof *calibration->parameters, err));
     if (calibration->compared.errors_count > 0) {
         printf("\n");
-        return ar_comparison_write_errors(stdout, format, &calibration->compared, err);
+        return ar_comparison_write_errors(stdout, view, &calibration->compared, err);
     }
     return AR_OK;
 }

@@ -169,12 +169,15 @@ static const struct ar_column row_columns[] = {
     ROW(number, row.run.bytes, "payload_bytes", "of one rank", .heading = "payload\n(B)"),
     ROW(number, row.time_s, "measured_s", "time", MICROSECONDS("measured")),
     ROW(number, predicted_s, "predicted_s", "time", MICROSECONDS("predicted")),
-    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .is_rare = true),
-    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .is_rare = true),
+    ROW(number, low_s, "low_s", "of the 95 % band", MICROSECONDS("low"), .is_rare = true,
+        .priority = 3),
+    ROW(number, high_s, "high_s", "of the 95 % band", MICROSECONDS("high"), .is_rare = true,
+        .priority = 3),
     ROW(number, error_frac, "error_frac", "predicted / measured - 1", SIGNED_PERCENT),
     ROW(number, tuning_s, "tuning_s", "by NCCL's own constants", MICROSECONDS("NCCL's own"),
-        .is_rare = true),
-    ROW(number, tuning_error_frac, "tuning_error_frac", "of them", SIGNED_PERCENT, .is_rare = true),
+        .is_rare = true, .priority = 8),
+    ROW(number, tuning_error_frac, "tuning_error_frac", "of them", SIGNED_PERCENT, .is_rare = true,
+        .priority = 9),
 };
 
 static const struct ar_column error_columns[AR_COMPARED_ERROR_COLUMNS] = {
@@ -185,18 +188,19 @@ static const struct ar_column error_columns[AR_COMPARED_ERROR_COLUMNS] = {
     ERROR(number, model.median_frac, "median_frac", "of |predicted / measured - 1|",
           PERCENT("error, median\n(%)")),
     ERROR(number, model.mean_frac, "mean_frac", "of the same", PERCENT("mean\n(%)")),
-    ERROR(number, model.p95_frac, "p95_frac", "95th percentile", PERCENT("95th %\n(%)")),
+    ERROR(number, model.p95_frac, "p95_frac", "95th percentile", PERCENT("95th %\n(%)"),
+          .priority = 3),
     ERROR(number, model.worst_frac, "worst_frac", "largest", PERCENT("worst\n(%)")),
     ERROR(number, model.covered_frac, "covered_frac", "rows within their 95 % band",
           .heading = "inside band\n(%)", .factor = 100, .decimals = 1, .is_rare = true),
     ERROR(number, tuning.median_frac, "tuning_median_frac", "the same by NCCL's own constants",
-          PERCENT("NCCL's own, median\n(%)"), .is_rare = true),
+          PERCENT("NCCL's own, median\n(%)"), .is_rare = true, .priority = 4),
     ERROR(number, tuning.mean_frac, "tuning_mean_frac", "of them", PERCENT("mean\n(%)"),
-          .is_rare = true),
+          .is_rare = true, .priority = 7),
     ERROR(number, tuning.p95_frac, "tuning_p95_frac", "of them", PERCENT("95th %\n(%)"),
-          .is_rare = true),
+          .is_rare = true, .priority = 9),
     ERROR(number, tuning.worst_frac, "tuning_worst_frac", "of them", PERCENT("worst\n(%)"),
-          .is_rare = true),
+          .is_rare = true, .priority = 8),
 };
 
 void ar_compared_error_columns(bool is_by_gpus, size_t offset,
@@ -212,40 +216,40 @@ void ar_compared_error_columns(bool is_by_gpus, size_t offset,
     }
 }
 
-enum ar_status ar_comparison_write_errors(FILE *file, enum ar_format format,
+enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view,
                                           const struct ar_comparison *comparison,
                                           struct ar_error *err)
 {
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
     const struct ar_compared_error *errors = comparison->errors;
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
-    if (format == AR_FORMAT_JSON) {
+    if (view->format == AR_FORMAT_JSON) {
         ar_json_array(file, AR_COLUMNS(list), errors, comparison->errors_count, sizeof *errors);
         return AR_OK;
     }
-    return ar_records_write(file, format, AR_COLUMNS(list), errors, comparison->errors_count,
+    return ar_records_write(file, view, AR_COLUMNS(list), errors, comparison->errors_count,
                             sizeof *errors, err);
 }
 
-enum ar_status ar_comparison_write(FILE *file, enum ar_format format,
+enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
                                    const struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_compared *rows = comparison->rows;
     size_t count = comparison->rows_count;
-    if (format == AR_FORMAT_JSON) {
+    if (view->format == AR_FORMAT_JSON) {
         fputs("{\n  \"rows\": ", file);
         ar_json_array(file, AR_COLUMNS(row_columns), rows, count, sizeof *rows);
         fputs(",\n  \"accuracy\": ", file);
-        AR_TRY(ar_comparison_write_errors(file, format, comparison, err));
+        AR_TRY(ar_comparison_write_errors(file, view, comparison, err));
         fputs("\n}\n", file);
         return AR_OK;
     }
-    AR_TRY(ar_records_write(file, format, AR_COLUMNS(row_columns), rows, count, sizeof *rows, err));
-    if (format == AR_FORMAT_CSV) {
+    AR_TRY(ar_records_write(file, view, AR_COLUMNS(row_columns), rows, count, sizeof *rows, err));
+    if (view->format == AR_FORMAT_CSV) {
         return AR_OK;
     }
     fputc('\n', file);
-    return ar_comparison_write_errors(file, format, comparison, err);
+    return ar_comparison_write_errors(file, view, comparison, err);
 }
 
 enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const char *directory,
@@ -260,8 +264,8 @@ enum ar_status ar_comparison_save(const struct ar_comparison *comparison, const 
     }
     AR_TRY(ar_output_begin(rows_path, arena, &rows, err));
     AR_TRY(ar_output_begin(errors_path, arena, &errors, err));
-    AR_TRY(ar_comparison_write(rows->file, AR_FORMAT_CSV, comparison, err));
-    AR_TRY(ar_comparison_write_errors(errors->file, AR_FORMAT_CSV, comparison, err));
+    AR_TRY(ar_comparison_write(rows->file, AR_VIEW(AR_FORMAT_CSV), comparison, err));
+    AR_TRY(ar_comparison_write_errors(errors->file, AR_VIEW(AR_FORMAT_CSV), comparison, err));
     AR_TRY(ar_output_commit(rows, err));
     return ar_output_commit(errors, err);
 }

@@ -10,13 +10,13 @@
 
 enum ar_status command_calibrate(const struct options *options, struct ar_error *err)
 {
-    enum ar_format format;
+    struct ar_view view;
     struct ar_scenario scenario;
     struct ar_calibrate_request request;
     char source[RESOURCE_PATH];
     struct ar_inputs *inputs;
     struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
-    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(log_options_parse(options, &scenario, &request, err));
@@ -39,5 +39,5 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     AR_TRY(ar_scenario_make_cluster(&scenario, inputs, &cluster, err));
     scenario.cluster = cluster;
     ar_note_platform(request.notes, &scenario);
-    return ar_calibrate_run(&request, cluster, format, options->arena, err);
+    return ar_calibrate_run(&request, cluster, &view, options->arena, err);
 }

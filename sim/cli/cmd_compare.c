@@ -67,13 +67,13 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
 
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
-    enum ar_format format;
+    struct ar_view view;
     struct ar_scenario scenario;
     struct ar_calibrate_request request;
     struct ar_measured *measured;
     struct ar_comparison comparison;
     struct ar_arena *arena = options->arena;
-    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
@@ -89,5 +89,5 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     const struct ar_tuning *reference = ar_comparison_reference(&scenario);
     ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
                      request.notes);
-    return ar_comparison_write(stdout, format, &comparison, err);
+    return ar_comparison_write(stdout, &view, &comparison, err);
 }

@@ -10,7 +10,7 @@ enum { TOP_MAX = 1000000 };
 
 /* What is asked for, read before anything runs. */
 struct request {
-    enum ar_format format;
+    struct ar_view view;
     uint64_t top;
 };
 
@@ -29,7 +29,7 @@ static enum ar_status read_request(const struct options *options, struct request
         uint32_t allowed = key_bits(AR_KEY_OF_COLLECTIVE) | KEY_BIT(AR_KEY_PAYLOAD);
         AR_TRY(option_refuse_others(options, allowed, "--payload", err));
     }
-    AR_TRY(ar_format_parse("--format", options->format, &request->format, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &request->view, err));
     return ar_error_as_usage(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
                              err);
 }
@@ -69,7 +69,7 @@ static enum ar_status run(const struct options *options, const struct ar_scenari
     AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
                                          : add_step(scenario, loads, err));
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    return link_table_write(stdout, request->format, scenario->cluster, loads, rows, rows_count,
+    return link_table_write(stdout, &request->view, scenario->cluster, loads, rows, rows_count,
                             request->top, scenario->arena, err);
 }
 

@@ -48,10 +48,10 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
 {
     static const char *const files[] = {"reproduce.csv", "sensitivity.csv", "curves.csv", NULL};
     struct reproduction reproduction = {.arena = options->arena};
-    enum ar_format format;
-    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    struct ar_view view;
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
     reproduction.has_sensitivities =
-        options->sensitivity || options->out != NULL || format == AR_FORMAT_JSON;
+        options->sensitivity || options->out != NULL || view.format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
     if (options->out != NULL) {
         AR_TRY(sweep_files_check(options->out, err));
@@ -66,5 +66,5 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
         AR_TRY(made_by_sign(options, NULL, err));
     }
-    return reproduce_write(stdout, format, &reproduction, err);
+    return reproduce_write(stdout, &view, &reproduction, err);
 }

@@ -84,11 +84,11 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
 static enum ar_status run_all(const struct options *options, const struct ar_scenario *scenarios,
                               size_t count, struct ar_error *err)
 {
-    enum ar_format format;
+    struct ar_view view;
     size_t rows_count = 0;
     double cost_s = 0;
     FILE *notes = option_notes(options);
-    AR_TRY(ar_format_parse("--format", options->format, &format, err));
+    AR_TRY(option_view(options, ar_row_columns, &view, err));
     struct ar_row *rows = ar_arena_alloc(options->arena, CHECKED_ROWS * count, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows");
@@ -100,8 +100,10 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     for (size_t i = 0; i < count; i++) {
         AR_TRY(run_checked(options, &scenarios[i], rows, &rows_count, err));
     }
-    ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
-    return ar_rows_write(stdout, format, rows, rows_count, err);
+    if (view.format != AR_FORMAT_TABLE) { /* which has a mark */
+        ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
+    }
+    return ar_rows_write(stdout, &view, rows, rows_count, err);
 }
 
 enum ar_status command_predict(const struct options *options, struct ar_error *err)

@@ -21,7 +21,7 @@ static enum ar_status read_request(const struct options *options, struct sweep_r
             ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
     }
     request->jobs = (uint32_t)jobs;
-    AR_TRY(ar_format_parse("--format", options->format, &request->format, err));
+    AR_TRY(option_view(options, ar_row_columns, &request->view, err));
     if (request->resumes && request->directory == NULL) {
         return ar_error_set(err, AR_USAGE,
                             "sweep: found --resume without --out; expected --out DIR, the "

@@ -16,7 +16,7 @@ struct output {
     const struct options *options;
     struct ar_scenario given;
     struct ar_inputs *inputs;
-    enum ar_format format;
+    struct ar_view view;
     struct training *first;
     struct training **end; /* where the next one goes */
 };
@@ -88,11 +88,11 @@ static enum ar_status predict_file(const char *name, struct output *output, stru
                                               : predict_on(file, 0, output, err);
 }
 
-static enum ar_status write_all(const struct output *output, FILE *file, enum ar_format format,
+static enum ar_status write_all(const struct output *output, FILE *file, const struct ar_view *view,
                                 struct ar_error *err)
 {
     struct ar_records records;
-    ar_records_begin(&records, file, format, training_columns(format));
+    ar_records_begin(&records, file, view, training_columns(view));
     for (const struct training *at = output->first; at != NULL; at = at->next) {
         for (size_t i = 0; i <= at->phases_count; i++) {
             ar_records_add(&records, &at->phases[i]);
@@ -110,7 +110,7 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     AR_TRY(ar_make_directory(directory, err));
     snprintf(path, sizeof path, "%s/train.csv", directory);
     AR_TRY(ar_output_open(path, &file, err));
-    (void)write_all(output, file.file, AR_FORMAT_CSV, err); /* a CSV needs no memory */
+    (void)write_all(output, file.file, AR_VIEW(AR_FORMAT_CSV), err); /* a CSV needs no memory */
     AR_TRY(ar_output_commit(&file, err));
     return made_by_sign(output->options, NULL, err);
 }
@@ -123,7 +123,8 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
                             "train: no run; expected the name of a shipped run (see 'allreckon "
                             "list runs') or run files");
     }
-    AR_TRY(ar_format_parse("--format", options->format, &output->format, err));
+    AR_TRY(option_view(options, (struct ar_columns){0}, &output->view, err));
+    AR_TRY(ar_view_check("--columns", &output->view, training_columns(&output->view), err));
     AR_TRY(options_scenario(options, 0, &output->given, err));
     AR_TRY(options_inputs(options, &output->inputs, err));
     if (options->out == NULL) {
@@ -152,5 +153,5 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
-    return write_all(&output, stdout, output.format, err);
+    return write_all(&output, stdout, &output.view, err);
 }

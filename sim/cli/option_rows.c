@@ -39,6 +39,10 @@ static const struct option_row own_rows[] = {
         OF(allreduce) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
             OF(train) | OF(reproduce),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
+    OWN("columns", "LIST", OF(allreduce) | OF(predict) | OF(sweep) | OF(train), AT(columns), NULL,
+        "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
+        "a table what fits the terminal, else all",
+        .is_shown_only = true),
     OWN("format", "F", OF(export), AT(format), NULL, "simgrid-xml or chrome-trace"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
         "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'",

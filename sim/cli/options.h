@@ -15,6 +15,7 @@
 
 #include "ar_arena.h"
 #include "ar_key.h"
+#include "ar_record.h"
 
 enum { ARGUMENTS_MAX = 256, REPEATED_MAX = 64 };
 
@@ -37,6 +38,7 @@ struct options {
     const char *shapes;
     const char *payloads;
     const char *format;
+    const char *columns;
     const char *out;
     const char *jobs;
     const char *ranks;
@@ -106,6 +108,12 @@ static inline FILE *option_notes(const struct options *options)
 struct ar_scenario;
 enum ar_status options_scenario(const struct options *options, uint32_t without,
                                 struct ar_scenario *scenario, struct ar_error *err);
+
+/** How records are shown: --format, --columns of these columns (if there are none, they are not
+ * checked), and in a table no wider than the terminal, or 80 characters. */
+enum ar_status option_view(const struct options *options, struct ar_columns columns,
+                           struct ar_view *view, struct ar_error *err);
+size_t option_width(void);
 
 /** Refuses a missing option: `value` is NULL. */
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

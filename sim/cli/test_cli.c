@@ -48,6 +48,7 @@ void cli_enter(void)
     cr_assert_not_null(mkdtemp(folder));
     cr_assert(chdir(folder) == 0 && mkdir("work", 0777) == 0 && chdir("work") == 0);
     cr_assert(setenv("AR", AR_TEST_PROGRAM, 1) == 0);
+    cr_assert(unsetenv("COLUMNS") == 0);
     copy_file("topologies/machines/abci-v100.topo", "cluster.topo");
     copy_file("traces/example-timed.csv", "trace.csv");
 }

@@ -118,7 +118,7 @@ Test(cli, table_explain_and_csv_agree)
 {
     const char *options = STEP " --gpus 8 --algorithm torus2d";
     struct cli_table *csv = cli_table(cli_good("$AR predict %s --format csv", options).out);
-    const char *table = cli_good("$AR predict %s", options).out;
+    const char *table = cli_good("COLUMNS=132 $AR predict %s", options).out;
     const char *explain = cli_good("$AR explain %s", options).out;
     char text[64];
     static const char *const columns[] = {"iteration_s", "allreduce_s", "exposed_s"};
@@ -153,7 +153,7 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
 Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)
 {
     const char *line = "$AR allreduce --cluster abci-v100 --gpus 97 --algorithm ring "
-                       "--engine closed --payload 1MB";
+                       "--engine closed --payload 1MB --format csv --columns allreduce_s";
     struct cli_run loud = cli_good("%s", line);
     struct cli_run quiet = cli_good("%s --quiet", line);
     cr_expect_str_eq(loud.out, quiet.out);
@@ -184,7 +184,7 @@ Test(cli, the_engine_is_recurrence_unless_another_is_asked_for)
     run = cli_good("$AR predict " STEP " --gpus 8 --algorithm ring --format csv --check");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "engine"), "recurrence");
     cr_expect_str_eq(cli_cell(cli_table(run.out), 2, "engine"), "simgrid");
-    run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed");
+    run = cli_good("$AR predict " STEP " --gpus 704 --algorithm ring --engine closed --format csv");
     cr_expect_not_null(strstr(run.err, "1 of 1 rows are estimates"), "%s", run.err);
 }
 

@@ -189,7 +189,7 @@ Test(cli_train, formats_have_the_same_values)
 {
     const char *csv = cli_good("$AR train example --format csv").out;
     const char *json = cli_good("$AR train example --format json").out;
-    const char *text = cli_good("$AR train example").out;
+    const char *text = cli_good("COLUMNS=160 $AR train example").out;
     struct cli_table *table = cli_table(csv);
     for (size_t i = 1; i < table->rows_count; i++) {
         char found[64];

@@ -134,7 +134,7 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
                                    struct reproduce_summary *summary, struct ar_error *err);
 
 /** Writes stdout's forms; write errors are left for ferror(). */
-enum ar_status reproduce_write(FILE *file, enum ar_format format,
+enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
                                const struct reproduction *reproduction, struct ar_error *err);
 
 /** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory, which is made. */

@@ -79,11 +79,11 @@ static const struct ar_column document_columns[] = {
 /* --- table ---------------------------------------------------------------------------------- */
 
 /* Rows in the units and words of people. */
-static enum ar_status write_rows(FILE *file, const struct published_rows *rows,
-                                 struct ar_error *err)
+static enum ar_status write_rows(FILE *file, const struct ar_view *view,
+                                 const struct published_rows *rows, struct ar_error *err)
 {
     struct ar_records records;
-    ar_records_begin(&records, file, AR_FORMAT_TABLE, csv_columns);
+    ar_records_begin(&records, file, view, csv_columns);
     for (size_t i = 0; i < rows->count; i++) {
         struct published shown = rows->rows[i];
         double factor = quantities[shown.quantity].shown_factor;
@@ -125,11 +125,11 @@ static void write_assumptions(FILE *file, const struct published *row)
     }
 }
 
-static enum ar_status write_changes(FILE *file, const struct reproduction *reproduction,
-                                    struct ar_error *err)
+static enum ar_status write_changes(FILE *file, const struct ar_view *view,
+                                    const struct reproduction *reproduction, struct ar_error *err)
 {
     struct ar_records records;
-    ar_records_begin(&records, file, AR_FORMAT_TABLE, AR_COLUMNS(change_columns));
+    ar_records_begin(&records, file, view, AR_COLUMNS(change_columns));
     for (size_t i = 0; i < reproduction->sensitivities_count; i++) {
         struct sensitivity shown = reproduction->sensitivities[i];
         shown.predicted *= shown.shown_factor;
@@ -138,10 +138,10 @@ static enum ar_status write_changes(FILE *file, const struct reproduction *repro
     return ar_records_end(&records, err);
 }
 
-static enum ar_status write_table(FILE *file, const struct reproduction *reproduction,
-                                  struct ar_error *err)
+static enum ar_status write_table(FILE *file, const struct ar_view *view,
+                                  const struct reproduction *reproduction, struct ar_error *err)
 {
-    AR_TRY(write_rows(file, &reproduction->rows, err));
+    AR_TRY(write_rows(file, view, &reproduction->rows, err));
     write_summary(file, &reproduction->summary);
     fputs("\nwhat each row is, and what is drawn for its band\n", file);
     for (size_t i = 0; i < reproduction->rows.count; i++) {
@@ -151,7 +151,7 @@ static enum ar_status write_table(FILE *file, const struct reproduction *reprodu
         return AR_OK;
     }
     fputs("\none value changed at a time\n", file);
-    return write_changes(file, reproduction, err);
+    return write_changes(file, view, reproduction, err);
 }
 
 /* --- all forms ------------------------------------------------------------------------------ */
@@ -176,17 +176,17 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
     fputs("}\n", file);
 }
 
-enum ar_status reproduce_write(FILE *file, enum ar_format format,
+enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
                                const struct reproduction *reproduction, struct ar_error *err)
 {
-    if (format == AR_FORMAT_TABLE) {
-        return write_table(file, reproduction, err);
+    if (view->format == AR_FORMAT_TABLE) {
+        return write_table(file, view, reproduction, err);
     }
-    if (format == AR_FORMAT_JSON) {
+    if (view->format == AR_FORMAT_JSON) {
         write_json(file, reproduction);
         return AR_OK;
     }
-    return ar_records_write(file, format, csv_columns, reproduction->rows.rows,
+    return ar_records_write(file, view, csv_columns, reproduction->rows.rows,
                             reproduction->rows.count, sizeof *reproduction->rows.rows, err);
 }
 
@@ -199,7 +199,7 @@ static enum ar_status write_file(const char *directory, const char *name, struct
         return ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
     }
     AR_TRY(ar_output_open(path, &output, err));
-    ar_records_write(output.file, AR_FORMAT_CSV, columns, list, count, size, err);
+    ar_records_write(output.file, AR_VIEW(AR_FORMAT_CSV), columns, list, count, size, err);
     return ar_output_commit(&output, err);
 }
 

@@ -113,6 +113,6 @@ enum ar_status training_step(const struct training *training, size_t phase,
 void training_end(struct training *training);
 
 /** What a format shows of phases. */
-struct ar_columns training_columns(enum ar_format format);
+struct ar_columns training_columns(const struct ar_view *view);
 
 #endif

@@ -29,28 +29,29 @@ static const struct ar_column all_columns[] = {
 };
 
 #define SHOWN(kind, field, ...) PHASE(kind, field, "", __VA_ARGS__)
-#define SHARE(field, heading_)  SHOWN(number, field, .heading = heading_, .factor = 100, .decimals = 1)
+#define SHARE(field, heading_, priority_) \
+    SHOWN(number, field, .heading = heading_, .factor = 100, .decimals = 1, .priority = priority_)
 static const struct ar_column table_columns[] = {
     SHOWN(string, run,             .heading = "run"),
     SHOWN(count,  gpus,            .heading = "gpus"),
     SHOWN(text,   phase,           .heading = "phase"),
     SHOWN(text,   epochs,          .heading = "epochs"),
     SHOWN(count,  batch_per_gpu,   .heading = "batch/GPU"),
-    SHOWN(count,  batch_total,     .heading = "batch"),
-    SHOWN(number, steps_count,     .heading = "steps", .decimals = AR_DECIMALS_NEEDED),
+    SHOWN(count,  batch_total,     .heading = "batch", .priority = 8),
+    SHOWN(number, steps_count,     .heading = "steps", .decimals = AR_DECIMALS_NEEDED, .priority = 5),
     SHOWN(number, iteration_s,     .heading = "iteration\n(ms)", .factor = 1e3, .decimals = 3),
-    SHOWN(number, images_per_s,    .heading = "images/s"),
+    SHOWN(number, images_per_s,    .heading = "images/s", .priority = 9),
     SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
     SHOWN(number, time_s,          .heading = "time (s)", .decimals = 3),
-    SHOWN(text,   clock,           .heading = "(min:s)"),
-    SHARE(compute_frac,    "compute\n(%)"),
-    SHARE(exposed_frac,    "exposed\n(%)"),
-    SHARE(other_frac,      "other\n(%)"),
-    SHARE(evaluation_frac, "evaluation\n(%)"),
+    SHOWN(text,   clock,           .heading = "(min:s)", .priority = 6),
+    SHARE(compute_frac,    "compute\n(%)", 10),
+    SHARE(exposed_frac,    "exposed\n(%)", 7),
+    SHARE(other_frac,      "other\n(%)", 12),
+    SHARE(evaluation_frac, "evaluation\n(%)", 11),
 };
 /* clang-format on */
 
-struct ar_columns training_columns(enum ar_format format)
+struct ar_columns training_columns(const struct ar_view *view)
 {
-    return format == AR_FORMAT_TABLE ? AR_COLUMNS(table_columns) : AR_COLUMNS(all_columns);
+    return view->format == AR_FORMAT_TABLE ? AR_COLUMNS(table_columns) : AR_COLUMNS(all_columns);
 }

@@ -59,8 +59,8 @@ static const struct ar_column table_columns[] = {
     COLUMN(string, kind, "", "", .heading = "kind"),
     COLUMN(number, bandwidth_Bps, "", "", .heading = "GB/s", .factor = 1e-9, .decimals = 3),
     COLUMN(count, load.bytes, "", "", .heading = "bytes"),
-    COLUMN(count, load.messages_count, "", "", .heading = "messages"),
-    COLUMN(count, load.flows_max, "", "", .heading = "flows"),
+    COLUMN(count, load.messages_count, "", "", .heading = "messages", .priority = 1),
+    COLUMN(count, load.flows_max, "", "", .heading = "flows", .priority = 2),
 };
 
 enum { TABLE_COLUMNS = sizeof table_columns / sizeof table_columns[0] };
@@ -190,9 +190,9 @@ static void write_kinds(FILE *file, const struct table *table)
     fputs(".\n\n", file);
 }
 
-static enum ar_status write_lines(FILE *file, const struct table *table, const struct ar_row *rows,
-                                  size_t rows_count, uint64_t top, struct ar_arena *arena,
-                                  struct ar_error *err)
+static enum ar_status write_lines(FILE *file, const struct ar_view *view, const struct table *table,
+                                  const struct ar_row *rows, size_t rows_count, uint64_t top,
+                                  struct ar_arena *arena, struct ar_error *err)
 {
     struct ar_column columns[TABLE_COLUMNS + LINK_TABLE_ROWS_MAX];
     size_t shown = table->count < top ? table->count : (size_t)top;
@@ -203,18 +203,17 @@ static enum ar_status write_lines(FILE *file, const struct table *table, const s
             .heading = ar_arena_format(arena, "busy %%\n(%s)", rows[i].engine), .factor = 100,
             .decimals = 1);
     }
-    AR_TRY(ar_records_write(file, AR_FORMAT_TABLE,
-                            (struct ar_columns){columns, TABLE_COLUMNS + rows_count}, table->lines,
-                            shown, sizeof *table->lines, err));
+    AR_TRY(ar_records_write(file, view, (struct ar_columns){columns, TABLE_COLUMNS + rows_count},
+                            table->lines, shown, sizeof *table->lines, err));
     if (table->count > shown) {
         fprintf(file, "and %zu more (--top, or --format csv)\n", table->count - shown);
     }
     return AR_OK;
 }
 
-static enum ar_status write_table(FILE *file, const struct table *table, const struct ar_row *rows,
-                                  size_t rows_count, uint64_t top, struct ar_arena *arena,
-                                  struct ar_error *err)
+static enum ar_status write_table(FILE *file, const struct ar_view *view, const struct table *table,
+                                  const struct ar_row *rows, size_t rows_count, uint64_t top,
+                                  struct ar_arena *arena, struct ar_error *err)
 {
     if (table->count == 0) {
         fputs("There are no messages: one GPU has nothing to send.\n", file);
@@ -226,21 +225,21 @@ static enum ar_status write_table(FILE *file, const struct table *table, const s
     write_split(file, &rows[0]);
     write_load(file, table);
     write_kinds(file, table);
-    return write_lines(file, table, rows, rows_count, top, arena, err);
+    return write_lines(file, view, table, rows, rows_count, top, arena, err);
 }
 
-enum ar_status link_table_write(FILE *file, enum ar_format format, const struct ar_cluster *cluster,
-                                const struct ar_link_load *loads, const struct ar_row *rows,
-                                size_t rows_count, uint64_t top, struct ar_arena *arena,
-                                struct ar_error *err)
+enum ar_status link_table_write(FILE *file, const struct ar_view *view,
+                                const struct ar_cluster *cluster, const struct ar_link_load *loads,
+                                const struct ar_row *rows, size_t rows_count, uint64_t top,
+                                struct ar_arena *arena, struct ar_error *err)
 {
     struct table table;
     struct ar_records records;
     AR_TRY(make_table(cluster, loads, rows, rows_count, arena, &table, err));
-    if (format == AR_FORMAT_TABLE) {
-        return write_table(file, &table, rows, rows_count, top, arena, err);
+    if (view->format == AR_FORMAT_TABLE) {
+        return write_table(file, view, &table, rows, rows_count, top, arena, err);
     }
-    ar_records_begin(&records, file, format, AR_COLUMNS(list_columns));
+    ar_records_begin(&records, file, view, AR_COLUMNS(list_columns));
     for (size_t i = 0; i < rows_count * table.count; i++) {
         struct line line = table.lines[i % table.count];
         const struct ar_row *row = &rows[i / table.count];

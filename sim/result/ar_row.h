@@ -83,13 +83,13 @@ extern const struct ar_columns ar_row_columns;
 
 /** The columns that a format shows. A table has only those that people read first, and bare
  * all-reduces have a table of their own, in the words of nccl-tests. */
-struct ar_columns ar_row_columns_of(enum ar_format format, bool are_bare);
+struct ar_columns ar_row_columns_of(const struct ar_view *view, bool are_bare);
 
 /** Makes a row in which nothing applies yet. */
 void ar_row_clear(struct ar_row *row);
 
 /** Writes rows of one kind to a file; write errors are left for ferror(). */
-enum ar_status ar_rows_write(FILE *file, enum ar_format format, const struct ar_row *rows,
+enum ar_status ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows,
                              size_t count, struct ar_error *err);
 
 #endif

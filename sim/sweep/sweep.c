@@ -203,13 +203,19 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
     if (request->directory != NULL) {
         AR_TRY(sweep_files_write(request->directory, space, &sweep->journal, err));
     }
-    if (request->is_best) {
+    bool is_table = request->view.format == AR_FORMAT_TABLE;
+    if (request->is_best || is_table) {
         AR_TRY(sweep_find_bests(space, &sweep->journal, &sweep->arena, &bests, err));
     }
-    AR_TRY(sweep_print(space, &sweep->journal, request->format, request->is_best ? &bests : NULL,
+    AR_TRY(sweep_print(space, &sweep->journal, &request->view, request->is_best ? &bests : NULL,
                        &estimates, err));
-    ar_note_estimates(request->notes, estimates,
-                      request->is_best ? bests.count : space->points_count);
+    if (!is_table) { /* which has a mark */
+        ar_note_estimates(request->notes, estimates,
+                          request->is_best ? bests.count : space->points_count);
+    } else if (!request->is_best && bests.count < space->steps_count) {
+        puts("\nthe best for each GPU count:");
+        return sweep_print(space, &sweep->journal, &request->view, &bests, &estimates, err);
+    }
     return AR_OK;
 }
 

@@ -19,8 +19,8 @@ struct sweep_request {
     bool forces;           /**< the journal of another sweep gives way */
     bool is_complete;      /**< all rows are in the files: there is nothing to do */
     bool is_best;          /**< stdout gets the best rows only */
-    enum ar_format format;
-    uint32_t jobs; /**< worker processes of this process */
+    struct ar_view view;   /**< of stdout */
+    uint32_t jobs;         /**< worker processes of this process */
     struct launcher launcher;
 };
 

@@ -46,7 +46,7 @@ static enum ar_status write_rows(const struct journal *journal, size_t first, si
     char line[JOURNAL_LINE_MAX];
     const char *text;
     struct ar_records records;
-    ar_records_begin(&records, file, AR_FORMAT_CSV, ar_row_columns);
+    ar_records_begin(&records, file, AR_VIEW(AR_FORMAT_CSV), ar_row_columns);
     for (size_t i = first; i < end; i++) {
         AR_TRY(journal_read(journal, (uint32_t)i, line, &text, err));
         fprintf(file, "%s\n", text);

@@ -31,7 +31,7 @@ enum ar_status sweep_find_bests(const struct space *space, const struct journal 
  * several values, but for the engine, which it has anyway. `estimates` counts the rows that are not
  * exact. */
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_format format, const struct sweep_bests *bests,
+                           const struct ar_view *view, const struct sweep_bests *bests,
                            size_t *estimates, struct ar_error *err);
 
 #endif

@@ -10,13 +10,13 @@ struct shown {
     struct ar_row row;
 };
 
-enum { COLUMNS_MAX = AXES_MAX + 64 };
+enum { ROW_COLUMNS_MAX = 128, COLUMNS_MAX = AXES_MAX + ROW_COLUMNS_MAX };
 
 /* Prints one row after the other, steps and bare all-reduces in a table each. */
 struct printer {
     const struct space *space;
     const struct journal *journal;
-    enum ar_format format;
+    const struct ar_view *view;
     struct ar_records records;
     struct ar_column columns[COLUMNS_MAX];
     struct shown shown;
@@ -35,13 +35,15 @@ static const char *plain(const struct axis *axis, const char *value)
 
 static bool is_in_front(const struct printer *printer, const struct axis *axis)
 {
-    return printer->format == AR_FORMAT_TABLE && axis->count > 1 && axis->key != AR_KEY_ENGINE;
+    return printer->view->format == AR_FORMAT_TABLE && axis->count > 1 &&
+           axis->key != AR_KEY_ENGINE;
 }
 
 static void begin(struct printer *printer, bool is_bare)
 {
     const struct variants *variants = &printer->space->variants;
-    struct ar_columns of_row = ar_row_columns_of(printer->format, is_bare);
+    struct ar_columns of_row = ar_row_columns_of(printer->view, is_bare);
+    struct ar_view view = *printer->view;
     size_t count = 0;
     for (size_t i = 0; i < variants->axes_count; i++) {
         if (is_in_front(printer, &variants->axes[i])) {
@@ -52,11 +54,15 @@ static void begin(struct printer *printer, bool is_bare)
                                                            .heading = variants->axes[i].name};
         }
     }
-    for (size_t i = 0; i < of_row.count && count < COLUMNS_MAX; i++) {
-        printer->columns[count] = of_row.list[i];
-        printer->columns[count++].offset += offsetof(struct shown, row);
+    struct ar_column *chosen = printer->columns + count;
+    size_t chosen_count = ar_view_choose(&view, of_row, chosen);
+    for (size_t i = 0; i < chosen_count; i++) {
+        chosen[i].offset += offsetof(struct shown, row);
     }
-    ar_records_begin(&printer->records, stdout, printer->format,
+    count += chosen_count;
+    view.width = view.columns == NULL ? view.width : 0;
+    view.columns = NULL;
+    ar_records_begin(&printer->records, stdout, &view,
                      (struct ar_columns){printer->columns, count});
     printer->has_begun = true;
     printer->is_bare = is_bare;
@@ -68,7 +74,8 @@ static enum ar_status print_row(struct printer *printer, uint32_t point, struct 
     const struct variants *variants = &printer->space->variants;
     bool is_bare = point >= printer->space->steps_count;
     AR_TRY(journal_read_row(printer->journal, point, &shown->row, err));
-    if (printer->format == AR_FORMAT_TABLE && printer->has_begun && is_bare != printer->is_bare) {
+    if (printer->view->format == AR_FORMAT_TABLE && printer->has_begun &&
+        is_bare != printer->is_bare) {
         printer->has_begun = false;
         AR_TRY(ar_records_end(&printer->records, err));
         putchar('\n');
@@ -100,7 +107,7 @@ static enum ar_status print_rows(struct printer *printer, const uint32_t *points
 }
 
 enum ar_status sweep_print(const struct space *space, const struct journal *journal,
-                           enum ar_format format, const struct sweep_bests *bests,
+                           const struct ar_view *view, const struct sweep_bests *bests,
                            size_t *estimates, struct ar_error *err)
 {
     struct ar_error later;
@@ -110,7 +117,7 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
     }
     printer->space = space;
     printer->journal = journal;
-    printer->format = format;
+    printer->view = view;
     enum ar_status status = print_rows(printer, bests != NULL ? bests->points : NULL,
                                        bests != NULL ? bests->count : space->points_count, err);
     enum ar_status ended = ar_records_end(&printer->records, status == AR_OK ? err : &later);

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: print_logs LOG...\n");
         return ar_status_exit_code(AR_USAGE);
     }
-    ar_records_begin(&records, stdout, AR_FORMAT_CSV, AR_COLUMNS(columns));
+    ar_records_begin(&records, stdout, AR_VIEW(AR_FORMAT_CSV), AR_COLUMNS(columns));
     enum ar_status worst = AR_OK;
     for (int i = 1; i < argc; i++) {
         enum ar_status status = print_file(argv[i], &records, &err);

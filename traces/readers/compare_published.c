@@ -43,7 +43,7 @@ static enum ar_status print_rows(const struct ar_throughput *rows, size_t count,
                                  struct ar_columns columns, struct ar_error *err)
 {
     struct ar_records table;
-    ar_records_begin(&table, stdout, AR_FORMAT_MARKDOWN, columns);
+    ar_records_begin(&table, stdout, AR_VIEW(AR_FORMAT_MARKDOWN), columns);
     for (size_t i = 0; i < count; i++) {
         const struct ar_throughput *row = &rows[i];
         const struct line line = {.framework = row->framework,
@@ -75,8 +75,8 @@ static enum ar_status print_all(const char *root, struct ar_arena *arena, struct
         AR_TRY(ar_gpu_spread_estimate(rows, count, (enum ar_precision)i, &spreads[i], err));
     }
     puts("\nSpread of the GPUs of a node in fp16 and fp32 (gpu_spread.h)\n");
-    AR_TRY(ar_records_write(stdout, AR_FORMAT_MARKDOWN, AR_COLUMNS(spread_columns), spreads,
-                            AR_PRECISIONS_COUNT, sizeof spreads[0], err));
+    AR_TRY(ar_records_write(stdout, AR_VIEW(AR_FORMAT_MARKDOWN), AR_COLUMNS(spread_columns),
+                            spreads, AR_PRECISIONS_COUNT, sizeof spreads[0], err));
     AR_TRY(ar_throughput_forward_only(root, arena, &rows, &count, err));
     puts("\nForward only, one GPU, fp16, images/s\n");
     return print_rows(rows, count, ALL, AR_COLUMNS(forward_columns), err);
