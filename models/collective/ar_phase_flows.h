@@ -17,14 +17,12 @@ struct ar_phase_flows {
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
     struct ar_flow *flows; /**< between ranks, those of all channels */
     size_t flows_count;
+    size_t places_max;
 };
 
-/** Places of the phase that has most of them. */
-size_t ar_phase_flows_places(const struct ar_collective *collective, const struct ar_phase *phases,
-                             uint32_t phases_count);
-
-/** Makes room for so many places in an arena. */
-enum ar_status ar_phase_flows_create(struct ar_arena *arena, size_t places,
+/** Makes room in an arena for the places of the phase that has most of them. */
+enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *collective,
+                                     const struct ar_phase *phases, uint32_t phases_count,
                                      struct ar_phase_flows *flows, struct ar_error *err);
 
 /** Finds the flows of a phase that begins with `first_step` of the algorithm. */

@@ -12,8 +12,7 @@ static enum ar_status prepare_paths(const struct ar_collective *collective, stru
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     struct ar_phase_flows flows;
     uint32_t first_step = 0;
-    AR_TRY(ar_phase_flows_create(arena, ar_phase_flows_places(collective, phases, phases_count),
-                                 &flows, err));
+    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         if (phases[i].steps > 0) {
             ar_phase_flows_find(collective, &phases[i], first_step, &flows);

@@ -1,19 +1,16 @@
 #include "ar_phase_flows.h"
 
-size_t ar_phase_flows_places(const struct ar_collective *collective, const struct ar_phase *phases,
-                             uint32_t phases_count)
+enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_collective *collective,
+                                     const struct ar_phase *phases, uint32_t phases_count,
+                                     struct ar_phase_flows *flows, struct ar_error *err)
 {
     size_t period = 1;
     for (uint32_t i = 0; i < phases_count; i++) {
         period = ar_phase_period(&phases[i]) > period ? ar_phase_period(&phases[i]) : period;
     }
-    return (size_t)ar_shape_ranks(&collective->shape) * collective->channels * period;
-}
-
-enum ar_status ar_phase_flows_create(struct ar_arena *arena, size_t places,
-                                     struct ar_phase_flows *flows, struct ar_error *err)
-{
+    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels * period;
     *flows = (struct ar_phase_flows){
+        .places_max = places,
         .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
         .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),

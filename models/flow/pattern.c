@@ -20,9 +20,9 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
                                      const struct ar_phase *phases, uint32_t phases_count,
                                      struct scratch *scratch, struct ar_error *err)
 {
-    size_t places = ar_phase_flows_places(collective, phases, phases_count);
+    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &scratch->of, err));
+    size_t places = scratch->of.places_max;
     size_t links = ar_cluster_links_count(collective->cluster);
-    AR_TRY(ar_phase_flows_create(arena, places, &scratch->of, err));
     scratch->on_link = ar_arena_alloc(arena, links, sizeof *scratch->on_link);
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);

@@ -103,7 +103,6 @@ struct ar_step {
 
     /* Private: what the step owns of its trial. */
     struct ar_arena memory;
-    struct ar_job *jobs;
     double *rank_start_s;
     double *rank_factor;
     double *agreed_s;

@@ -67,7 +67,6 @@ static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
                                     .library = step->library,
                                     .band = step->band};
     step->memory = (struct ar_arena){.last = NULL};
-    step->jobs = NULL;
     step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
     step->workload = NULL;
     AR_TRY(step_jobs_make(step, err));
@@ -283,8 +282,8 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 
 void ar_step_destroy(struct ar_step *step)
 {
-    step_jobs_destroy(step);
     ar_arena_end(&step->memory);
+    step->workload = NULL;
     step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
     step->trial = (struct ar_trial){.jobs = NULL};
 }

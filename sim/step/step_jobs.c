@@ -55,29 +55,21 @@ static double copy_time(const struct ar_step *step, const struct ar_bucket *buck
     return moved_s + 2 * bucket->tensors_count * term(step, AR_TERM_FUSION_TENSOR);
 }
 
-void step_jobs_destroy(struct ar_step *step)
-{
-    free(step->workload);
-    free(step->jobs);
-    free(step->trial.times);
-    step->workload = NULL;
-    step->jobs = NULL;
-    step->trial.jobs = NULL;
-    step->trial.times = NULL;
-}
-
 static enum ar_status make(struct ar_step *step, const struct ar_workload_request *request,
                            struct ar_error *err)
 {
     double rate_Bps = 0;
-    step_jobs_destroy(step);
+    struct ar_workload *workload;
     AR_TRY(find_copy_rate(step, &rate_Bps, err));
-    AR_TRY(ar_workload_make(request, &step->workload, err));
+    AR_TRY(ar_workload_make(request, &workload, err));
+    step->workload = ar_arena_own(&step->memory, workload, free);
+    if (step->workload == NULL) {
+        return ar_error_no_memory(err, "the all-reduces of a step");
+    }
     uint32_t count = step->workload->buckets_count;
-    struct ar_job *jobs = calloc(count, sizeof *jobs);
-    step->jobs = jobs;
+    struct ar_job *jobs = ar_arena_alloc(&step->memory, count, sizeof *jobs);
     step->trial.jobs = jobs;
-    step->trial.times = calloc(count, sizeof *step->trial.times);
+    step->trial.times = ar_arena_alloc(&step->memory, count, sizeof *step->trial.times);
     if (jobs == NULL || step->trial.times == NULL) {
         return ar_error_no_memory(err, "the all-reduces of a step");
     }
@@ -161,28 +153,26 @@ enum ar_status step_jobs_contend(struct ar_step *step, struct ar_error *err)
     if (ranks_of(step) == 1 || term(step, AR_TERM_CONTENTION_SMS) == 0) {
         return AR_OK;
     }
+    uint32_t count = step->trace->tensors_count;
     struct ar_workload_request request = step_workload(step, ranks_of(step));
-    AR_TRY(find_speed(step, &request.slowdown.speed_frac, err));
-    struct ar_timeline *timeline = step->trial.timeline;
-    struct ar_interval *busy = calloc(step->trace->tensors_count, sizeof *busy);
-    double *ready_s = calloc(step->trace->tensors_count, sizeof *ready_s);
+    struct ar_interval *busy = ar_arena_alloc(&step->memory, count, sizeof *busy);
+    double *ready_s = ar_arena_alloc(&step->memory, count, sizeof *ready_s);
     bool is_settled = false;
+    if (busy == NULL || ready_s == NULL) {
+        return ar_error_no_memory(err, "the times of a step");
+    }
+    AR_TRY(find_speed(step, &request.slowdown.speed_frac, err));
     step->trial.timeline = NULL;
-    enum ar_status status =
-        busy == NULL || ready_s == NULL ? ar_error_no_memory(err, "the times of a step") : AR_OK;
-    for (int i = 0; status == AR_OK && !is_settled && i < ROUNDS_MAX; i++) {
-        status = contend_once(step, &request, busy, ready_s, &is_settled, err);
+    for (int i = 0; !is_settled && i < ROUNDS_MAX; i++) {
+        AR_TRY(contend_once(step, &request, busy, ready_s, &is_settled, err));
     }
-    step->trial.timeline = timeline;
-    free(busy);
-    free(ready_s);
-    if (status == AR_OK && !is_settled) {
-        return ar_error_set(err, AR_INTERNAL,
-                            "term contention.sms: the times of %s still change after %d rounds; "
-                            "expected fewer, or larger buckets",
-                            step->trace->name, ROUNDS_MAX);
-    }
-    return status;
+    step->trial.timeline = step->timeline;
+    return is_settled
+               ? AR_OK
+               : ar_error_set(err, AR_INTERNAL,
+                              "term contention.sms: the times of %s still change after %d rounds; "
+                              "expected fewer, or larger buckets",
+                              step->trace->name, ROUNDS_MAX);
 }
 
 enum ar_status step_statistics(const struct ar_step *step, double *time_s, struct ar_error *err)

@@ -23,6 +23,4 @@ enum ar_status step_statistics(const struct ar_step *step, double *time_s, struc
 /** What a step lasts at least because of its input. */
 double step_input_s(const struct ar_step *step);
 
-void step_jobs_destroy(struct ar_step *step);
-
 #endif
