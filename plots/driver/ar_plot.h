@@ -21,10 +21,9 @@
  * |                   | one of them                                 |
  *
  * A picture without data is left out and the report says why. Rows whose `status` is not `ok` are
- * skipped and counted. All rows of a sweep must agree on cluster, trace and baseline. If rows
- * differ in something else that is no choice (batch, precision, gradient scale, settings, ...), one
- * combination is drawn, the first of the file, by preference one of gradient scale 1, and the
- * report says which; `crossover` shows all batches, precisions and scales.
+ * skipped and counted. Rows that differ in something that a picture does not show (choice.h) are
+ * not drawn as one: it is left out, and the reason says which column it is and what to choose with
+ * `where`. If nothing else is left to draw, that is an error.
  *
  * The files appear together, after gnuplot has drawn every picture, or not at all: they are made in
  * a temporary directory inside the output directory and renamed. Existing files of these names
@@ -46,20 +45,19 @@ struct ar_plot_request {
     const char *path;         /**< a directory with the files of the set, or its first file */
     const char *template_dir; /**< where `style.gp` and the pictures' templates lie */
     const char *output_dir;   /**< made if missing; NULL: beside the files */
+    const char *where;        /**< KEY=VALUE[,KEY=VALUE]: only rows for which it holds; NULL: all */
     const char *subject;      /**< what the files do not say, for below the title; NULL: nothing */
     FILE *ascii_file;         /**< receives text versions of efficiency and shapes; NULL: none */
     uint32_t ascii_columns;   /**< width of the text versions, at least 79; 0: 79 */
     const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
 };
 
-enum { AR_PLOT_REASON = 160 };
-
 /** What became of one picture. */
 struct ar_plot_picture {
-    const char *name;            /**< base name of its files; static storage */
-    bool is_drawn;               /**< false: left out for the reason below */
-    uint64_t rows_count;         /**< rows drawn */
-    char reason[AR_PLOT_REASON]; /**< one line; empty when drawn without a note */
+    const char *name;    /**< base name of its files; static storage */
+    bool is_drawn;       /**< false: left out for the reason below */
+    uint64_t rows_count; /**< rows drawn */
+    const char *reason;  /**< one line, the arena's; NULL when drawn without a note */
 };
 
 /** The result of a successful call. */
@@ -67,7 +65,6 @@ struct ar_plot_report {
     const char *output_dir;    /**< directory of the pictures; the arena's or the caller's */
     uint64_t rows_failed;      /**< rows skipped since their status was not ok */
     uint64_t rows_failed_line; /**< line of the first of them; 0: none */
-    char note[512];            /**< which combination was chosen; empty when there is one */
     size_t pictures_count;     /**< of the set, in the order of its table above */
     struct ar_plot_picture pictures[AR_PLOT_KINDS];
 };

@@ -129,6 +129,7 @@ static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
                              struct ar_error *err)
 {
     int end;
+    char message[MESSAGE_SIZE];
     while (waitpid(run->child, &end, 0) < 0) {
         if (errno != EINTR) {
             return ar_error_set(err, AR_INTERNAL, "%s: cannot wait for it: %s", place->program,
@@ -139,7 +140,8 @@ static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
     AR_TRY(check_picture(place, run, ".svg", "</svg>", err));
     /* The last chunk of a PNG: its name and its checksum. */
     AR_TRY(check_picture(place, run, ".png", "IEND\xAE\x42\x60\x82", err));
-    read_message(place, run, "warning:", run->warning, run->warning_size);
+    read_message(place, run, "warning:", message, sizeof message);
+    *run->warning = message[0] == '\0' ? NULL : ar_arena_text(run->arena, message);
     return AR_OK;
 }
 

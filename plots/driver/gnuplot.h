@@ -8,15 +8,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ar_arena.h"
 #include "ar_error.h"
 
 /** One run of a script. */
 struct ar_plot_run {
-    const char *name;      /**< base name: runs NAME.gp, leaves NAME.svg and NAME.png */
-    uint32_t text_columns; /**< 0; else leaves NAME.txt, too, so wide */
-    char *warning;         /**< receives a warning of gnuplot, empty when there is none */
-    size_t warning_size;
-    pid_t child; /**< inner */
+    const char *name;       /**< base name: runs NAME.gp, leaves NAME.svg and NAME.png */
+    uint32_t text_columns;  /**< 0; else leaves NAME.txt, too, so wide */
+    const char **warning;   /**< receives a warning of gnuplot, if there is one */
+    struct ar_arena *arena; /**< that it is in */
+    pid_t child;            /**< inner */
 };
 
 /** Runs all of them in `directory`, where scripts and data lie, as many at a time as there are

@@ -9,7 +9,7 @@
 
 #include "ar_file.h"
 #include "ar_output.h"
-#include "condition.h"
+#include "choice.h"
 #include "gnuplot.h"
 #include "script.h"
 
@@ -23,6 +23,7 @@ struct job {
     char *work_dir; /* inside output_dir; NULL: not made */
     struct ar_plot_table tables[AR_PLOT_FILES];
     struct ar_plot_drawing drawings[AR_PLOT_KINDS]; /* in the order of report.pictures */
+    const char *refused; /* why the first picture was that was; NULL: none */
     struct ar_plot_report report;
 };
 
@@ -94,19 +95,16 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
                             "%s: found none of reproduce.csv, curves.csv and sensitivity.csv",
                             job->request->path);
     }
-    const struct ar_plot_table *steps = &job->tables[AR_PLOT_STEPS];
-    struct ar_plot_rows rows;
-    if (steps->csv != NULL) {
-        AR_TRY(ar_plot_rows_all(steps, job->arena, &rows, err));
-        ar_plot_condition_say(steps, rows, report->note, sizeof report->note);
-    }
-    return AR_OK;
+    return job->request->where == NULL
+               ? AR_OK
+               : ar_plot_choose(job->request->where, job->arena, job->tables, AR_PLOT_FILES, err);
 }
 
 /* --- one picture -------------------------------------------------------------------------- */
 
+/* `reason` says why the rows are not to be drawn, if they are not. */
 static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing, size_t part,
-                                struct ar_error *err)
+                                const char **reason, struct ar_error *err)
 {
     const struct ar_plot_part *of = &drawing->kind->parts[part];
     const struct ar_plot_table *table = &job->tables[of->file];
@@ -116,7 +114,8 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
     }
     drawing->tables[part] = table;
     AR_TRY(ar_plot_rows_all(table, job->arena, rows, err));
-    ar_plot_condition_keep(table, drawing->kind->has_all_batches, rows);
+    AR_TRY(ar_plot_check_alike(table, drawing->kind->has_all_batches, job->arena, reason, err));
+    rows->count = *reason == NULL ? rows->count : 0;
     ar_plot_pick(of, table, rows);
     return AR_OK;
 }
@@ -175,10 +174,10 @@ static enum ar_status explain_absence(const struct job *job, const char *reason,
     if (path == NULL) {
         return ar_error_no_memory(err, "the pictures");
     }
-    snprintf(picture->reason, sizeof picture->reason, "%s%s", reason,
-             access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run"
-                                     : "");
-    return AR_OK;
+    picture->reason = ar_arena_format(
+        job->arena, "%s%s", reason,
+        access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run" : "");
+    return picture->reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
 }
 
 /* Writes the files from which gnuplot draws. */
@@ -186,13 +185,16 @@ static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error
 {
     struct ar_plot_drawing *drawing = &job->drawings[i];
     struct ar_plot_picture *picture = &job->report.pictures[i];
-    for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
-        AR_TRY(pick_part(job, drawing, part, err));
+    const char *reason = NULL;
+    for (size_t part = 0; part < AR_PLOT_PARTS && reason == NULL; part++) {
+        AR_TRY(pick_part(job, drawing, part, &reason, err));
         picture->rows_count += drawing->rows[part].count;
     }
     picture->is_drawn = picture->rows_count > 0;
+    job->refused = job->refused == NULL ? reason : job->refused;
     if (!picture->is_drawn) {
-        return explain_absence(job, drawing->kind->empty_reason, picture, err);
+        reason = reason == NULL ? drawing->kind->empty_reason : reason;
+        return explain_absence(job, reason, picture, err);
     }
     for (size_t part = 0; part < AR_PLOT_PARTS; part++) {
         if (drawing->rows[part].count > 0) {
@@ -215,8 +217,8 @@ static enum ar_status run_all(struct job *job, struct ar_error *err)
         if (picture->is_drawn) {
             runs[count++] = (struct ar_plot_run){.name = picture->name,
                                                  .text_columns = has_text ? columns : 0,
-                                                 .warning = picture->reason,
-                                                 .warning_size = sizeof picture->reason};
+                                                 .warning = &picture->reason,
+                                                 .arena = job->arena};
         }
     }
     return ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
@@ -361,11 +363,24 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
     return AR_OK;
 }
 
+static size_t count_drawn(const struct ar_plot_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->pictures_count; i++) {
+        count += report->pictures[i].is_drawn;
+    }
+    return count;
+}
+
 static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
 {
     AR_TRY(make_work_dir(job, err));
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         AR_TRY(prepare_picture(job, i, err));
+    }
+    if (count_drawn(&job->report) == 0 && job->refused != NULL) {
+        return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", job->request->path,
+                            job->refused);
     }
     AR_TRY(run_all(job, err));
     AR_TRY(move_into_place(job, err));

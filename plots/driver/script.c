@@ -1,35 +1,34 @@
 #include "script.h"
 
+#include <string.h>
+
 #include "ar_plot_quote.h"
+#include "ar_text.h"
 
-/* When a column is said below the title. */
-enum habit {
-    LISTED, /* if the kind lists it */
-    FIXED,  /* if rows of the file differ in it and those of the picture do not */
-    CHOSEN  /* if rows of the file differ in it: each curve took the best */
-};
-
+/* What is said below the title: of columns that the kind lists, and of others that are not as
+ * usual.
+ */
 static const struct phrase {
     enum ar_plot_column column;
     const char *before, *after;
-    enum habit habit;
+    const char *usual; /* NULL: it is said if the kind lists it */
 } phrases[] = {
-    {AR_COL_CLUSTER, "", "", LISTED},
-    {AR_COL_TRACE, "", "", LISTED},
-    {AR_COL_GPUS, "", " GPUs", LISTED},
-    {AR_COL_BATCH, "batch of ", " per GPU", LISTED},
-    {AR_COL_PRECISION, "", "", LISTED},
-    {AR_COL_SCALE, "gradients x ", "", FIXED},
-    {AR_COL_WIRE, "wire ", "", FIXED},
-    {AR_COL_FRAMEWORK, "framework ", "", FIXED},
-    {AR_COL_SETTINGS, "", "", FIXED},
-    {AR_COL_JITTER, "jitter ", "", FIXED},
-    {AR_COL_SEED, "seed ", "", FIXED},
-    {AR_COL_BUCKET, "bucket ", "", CHOSEN},
-    {AR_COL_CHANNELS, "channels ", "", CHOSEN},
-    {AR_COL_WINDOW, "window ", "", CHOSEN},
-    {AR_COL_BASELINE, "100 % = one ", "", LISTED},
-    {AR_COL_ENGINE, "engine ", "", LISTED},
+    {AR_COL_CLUSTER, "", "", NULL},
+    {AR_COL_TRACE, "", "", NULL},
+    {AR_COL_GPUS, "", " GPUs", NULL},
+    {AR_COL_BATCH, "batch of ", " per GPU", NULL},
+    {AR_COL_PRECISION, "", "", NULL},
+    {AR_COL_SCALE, "gradients x ", "", "1"},
+    {AR_COL_WIRE, "", " on the wire", ""},
+    {AR_COL_FRAMEWORK, "framework ", "", "none"},
+    {AR_COL_SETTINGS, "", "", ""},
+    {AR_COL_JITTER, "jitter ", "", "0"},
+    {AR_COL_SEED, "seed ", "", "1"},
+    {AR_COL_BUCKET, "bucket ", "", "ddp"},
+    {AR_COL_CHANNELS, "", " channels", NULL},
+    {AR_COL_WINDOW, "window ", "", "8"},
+    {AR_COL_BASELINE, "100 % = one ", "", NULL},
+    {AR_COL_ENGINE, "engine ", "", NULL},
 };
 
 /* --- data --------------------------------------------------------------------------------- */
@@ -60,20 +59,24 @@ void ar_plot_write_data(FILE *file, const struct ar_plot_drawing *drawing, size_
 static bool is_said(const struct ar_plot_drawing *drawing, const struct phrase *phrase)
 {
     const struct ar_plot_table *table = drawing->tables[0];
-    bool differs = ar_plot_rows_vary(table, phrase->column, table->rows);
     const enum ar_plot_column *fact = drawing->kind->facts;
-    switch (phrase->habit) {
-    case LISTED:
-        break;
-    case FIXED:
-        return differs && !ar_plot_rows_vary(table, phrase->column, drawing->rows[0]);
-    case CHOSEN:
-        return differs;
-    }
+    bool is_step = *fact != AR_COL_END;
     while (*fact != AR_COL_END && *fact != phrase->column) {
         fact++;
     }
-    return *fact == phrase->column;
+    bool is_axis = drawing->kind->has_all_batches && phrase->column == AR_COL_SCALE;
+    for (size_t i = 0; i < drawing->rows[0].count && is_step && !is_axis; i++) {
+        size_t row = drawing->rows[0].rows[i];
+        const char *cell = ar_plot_cell(table, row, phrase->column);
+        const char *usual = phrase->column == AR_COL_WIRE
+                                ? ar_plot_cell(table, row, AR_COL_PRECISION)
+                                : phrase->usual;
+        if (cell[0] != '\0' &&
+            (usual == NULL ? *fact == phrase->column : strcmp(cell, usual) != 0)) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* Whether an earlier row has the same value. */
@@ -89,10 +92,11 @@ static bool is_repeated(const struct ar_plot_drawing *drawing, enum ar_plot_colu
     return false;
 }
 
+/* Settings are several facts, so that lines can break between them. */
 static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
                        const struct phrase *phrase)
 {
-    char text[512] = "";
+    char text[1024] = "";
     FILE *fact = fmemopen(text, sizeof text, "w");
     for (size_t i = 0; fact != NULL && i < drawing->rows[0].count; i++) {
         if (!is_repeated(drawing, phrase->column, i)) {
@@ -106,7 +110,14 @@ static void write_fact(FILE *file, const struct ar_plot_drawing *drawing,
         fclose(fact);
     }
     text[sizeof text - 1] = '\0';
-    ar_plot_write_text(file, text);
+    const char *comma = "";
+    for (char *rest = text, *part;
+         (part = phrase->column == AR_COL_SETTINGS ? ar_next_part(&rest, ' ')
+                                                   : strsep(&rest, "")) != NULL;) {
+        fputs(comma, file);
+        ar_plot_write_text(file, part);
+        comma = ", ";
+    }
 }
 
 static void write_facts(FILE *file, const struct ar_plot_drawing *drawing)

@@ -51,6 +51,9 @@ void need_gnuplot(void);
 /** Draws the pictures of the directory, which must succeed. */
 struct ar_plot_report draw(void);
 
+/** The same of chosen rows. */
+struct ar_plot_report draw_where(const char *where);
+
 /** Expects a failure whose line says `expected`; returns its status. */
 enum ar_status fail(const struct ar_plot_request *request, const char *expected);
 

@@ -38,7 +38,7 @@ Test(plot, shapes_show_every_grid_of_the_largest_gpu_count_and_the_other_algorit
                            "64,torus2d,16x4,closed,,0.014\n"
                            "64,hierarchical,4,closed,,0.03\n");
     read_file("shapes.svg");
-    cr_expect_not_null(strstr(text, "best: 8x8, 11 ms"));
+    cr_expect_not_null(strstr(text, "best grid: torus2d 8x8, 11 ms"));
 }
 
 Test(plot, bars_have_the_parts_of_the_iteration_and_say_how_long_it_is)
@@ -68,8 +68,9 @@ Test(plot, approximate_rows_are_told_apart)
     fclose(file);
     draw();
     read_file("efficiency.svg");
-    cr_expect_not_null(strstr(text, ">exact<"));
-    cr_expect_not_null(strstr(text, ">approximate<"));
+    cr_expect_not_null(strstr(text, "open marks: approximate"));
+    read_file("throughput.svg");
+    cr_expect_null(strstr(text, ">approximate<"), "the key has no marks of nothing");
 }
 
 Test(plot, failed_rows_are_skipped_and_counted)
@@ -102,6 +103,10 @@ Test(plot, payloads_of_zero_bytes_are_left_out_and_the_input_stays_as_it_is)
     struct ar_plot_report report = draw();
     cr_expect(report.pictures[4].is_drawn);
     cr_expect_eq(report.pictures[4].rows_count, 5);
+    cr_expect_str_eq(report.pictures[5].name, "busbw");
+    cr_expect_eq(report.pictures[5].rows_count, 5);
+    read_file("busbw.svg");
+    cr_expect_not_null(strstr(text, "bus bandwidth (GB/s)"));
     cr_expect_eq(read_file("payload.csv"), size);
     cr_expect_str_eq(text, before);
     free(before);
@@ -130,10 +135,10 @@ Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
     write_sweep();
     write_payloads();
     struct ar_plot_report report = draw();
-    for (unsigned i = 0; i < 5; i++) { /* the others are of larger sweeps */
+    for (unsigned i = 0; i < 6; i++) { /* the others are of larger sweeps */
         char name[64];
         cr_expect(report.pictures[i].is_drawn, "%s", report.pictures[i].name);
-        cr_expect_str_eq(report.pictures[i].reason, "");
+        cr_expect_null(report.pictures[i].reason);
         snprintf(name, sizeof name, "%s.svg", report.pictures[i].name);
         read_file(name);
         cr_expect_not_null(strstr(text, "</svg>"));
@@ -143,7 +148,7 @@ Test(plot, every_picture_is_a_whole_svg_and_a_whole_png_drawn_without_a_warning)
         cr_expect_eq(memcmp(text, "\x89PNG\r\n\x1a\n", 8), 0);
         cr_expect_eq(memcmp(text + size - 8, "IEND\xAE\x42\x60\x82", 8), 0);
     }
-    cr_expect_eq(count_outputs(), 5 * 4, "and no temporary file is left");
+    cr_expect_eq(count_outputs(), 6 * 4, "and no temporary file is left");
 }
 
 Test(plot, drawing_again_gives_the_same_bytes)
@@ -226,7 +231,7 @@ Test(plot, text_versions_of_efficiency_and_shapes_go_to_the_given_file)
     fclose(request.ascii_file);
     cr_expect_not_null(strstr(printed, "Scaling efficiency\n"));
     cr_expect_not_null(strstr(printed, "All-reduce time over grid shapes\n"));
-    cr_expect_not_null(strstr(printed, "best: 8x8, 11 ms"));
+    cr_expect_not_null(strstr(printed, "best grid: torus2d 8x8, 11 ms"));
     cr_expect_null(strchr(printed, '\f'));
     cr_expect_null(strstr(printed, " \n"), "no line ends in spaces");
     free(printed);
@@ -275,14 +280,14 @@ static void write_scaled_sweep(void)
     cr_assert_eq(fclose(file), 0);
 }
 
-Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_them)
+Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_says_what_to_choose)
 {
     need_gnuplot();
     write_scaled_sweep();
     struct ar_plot_report report = draw();
-    cr_expect_str_eq(report.pictures[6].name, "crossover");
-    cr_expect(report.pictures[6].is_drawn);
-    cr_expect_str_eq(report.pictures[6].reason, "");
+    cr_expect_str_eq(report.pictures[7].name, "crossover");
+    cr_expect(report.pictures[7].is_drawn);
+    cr_expect_null(report.pictures[7].reason);
     read_file("crossover.csv");
     cr_expect_str_eq(text,
                      "precision,payload_bytes,gradient_scale,batch_per_gpu,from_gpus,clear_gpus,"
@@ -292,15 +297,25 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_
                      "fp16,200,2,16,4,4,4,16\n"
                      "fp16,200,2,32,16,16,4,16\n");
     read_file("crossover.svg");
-    cr_expect_not_null(strstr(text, ">200 B (x2)<"));
+    cr_expect_not_null(strstr(text, ">200 (x2)<"));
     cr_expect_not_null(strstr(text, "never"));
     cr_expect_not_null(strstr(text, "5 %: 16"));
-    cr_expect_str_eq(report.note,
-                     "all pictures but crossover are of batch_per_gpu 16, gradient_scale 1, "
-                     "one of 4 combinations");
+    cr_expect(!report.pictures[0].is_drawn);
+    cr_expect_str_eq(
+        report.pictures[0].reason,
+        "rows differ in batch_per_gpu (16, 32) and gradient_scale (2, 1); choose, such "
+        "as --where batch_per_gpu=16,gradient_scale=2");
+    cr_expect_eq(count_outputs(), 4);
+}
+
+Test(plot, rows_that_are_chosen_are_drawn)
+{
+    need_gnuplot();
+    write_scaled_sweep();
+    struct ar_plot_report report = draw_where("batch_per_gpu=16, gradient_scale=1.0");
     cr_expect_eq(report.pictures[0].rows_count, 3 + 2 + 1);
-    cr_expect(report.pictures[5].is_drawn);
-    cr_expect_str_eq(report.pictures[5].reason, "", "no warning of panels without an algorithm");
+    cr_expect(report.pictures[6].is_drawn);
+    cr_expect_null(report.pictures[6].reason, "no warning of panels without an algorithm");
     read_file("shapes_counts.csv");
     cr_expect_str_eq(text, "gpus,algorithm,shape,engine,exact,allreduce_s\n"
                            "4,ring,,closed,,0.02\n"
@@ -309,30 +324,84 @@ Test(plot, a_sweep_of_payloads_and_batches_gives_a_table_and_pictures_of_one_of_
                            "16,torus2d,1x4,closed,,0.02\n16,torus2d,2x2,closed,,0.02\n"
                            "16,hierarchical,4,closed,,0.02\n");
     read_file("shapes_counts.svg");
-    cr_expect_not_null(strstr(text, "16 GPUs, best: 1x4, 20 ms"));
+    cr_expect_not_null(strstr(text, "16 GPUs, best grid: 1x4, 20 ms"));
     read_file("efficiency.svg");
-    cr_expect_not_null(strstr(text, "batch of 16 per GPU, fp16, gradients x 1, 100 %"));
+    cr_expect_not_null(strstr(text, "batch of 16 per GPU, fp16, bucket 25MiB, 2 channels"),
+                       "x 1 is usual");
+    draw_where("batch_per_gpu=16,gradient_scale=2");
+    read_file("efficiency.svg");
+    cr_expect_not_null(strstr(text, "batch of 16 per GPU, fp16, gradients x 2, bucket 25MiB"));
 }
 
-Test(plot, rows_of_other_settings_are_not_drawn_as_one)
+/* Rows of 4 and 8 GPUs that have one value of a column, and again with the other one. */
+static void write_two(const char *column, const char *one, const char *other)
 {
-    need_gnuplot();
     FILE *file = fopen(in_directory("sweep.csv"), "w");
-    fprintf(file, "settings,%s", header);
+    cr_assert_not_null(file);
+    fprintf(file, "%s,%s", column, header);
     for (unsigned gpus = 4; gpus <= 8; gpus *= 2) {
-        fputs("a=1,", file);
+        fprintf(file, "%s,", one);
         add_row(file, gpus, "ring", "-", "x", 0.08, 0.02, "ok");
-        fputs("a=2,", file);
+        fprintf(file, "%s,", other);
         add_row(file, gpus, "ring", "-", "x", 0.075, 0.01, "ok");
     }
+    cr_assert_eq(fclose(file), 0);
+}
+
+struct axis {
+    const char *column, *one, *other;
+    const char *said;   /* of the refusal */
+    const char *chosen; /* by it */
+    const char *title;  /* what the picture of the other one says */
+};
+
+Test(plot, rows_that_differ_in_what_a_picture_does_not_show_are_not_drawn_as_one)
+{
+    static const struct axis axes[] = {
+        {"settings", "a.b=1 c=2", "a.b=3 c=2", "settings (a.b=1 c=2, a.b=3 c=2)", "a.b=3",
+         "a.b=3, c=2"},
+        {"jitter_frac", "0", "0.1", "jitter_frac (0, 0.1)", "jitter_frac=0.10", "jitter 0.1"},
+        {"wire", "", "fp32", "wire (none, fp32)", "wire=fp32", "fp32 on the wire"},
+    };
+    need_gnuplot();
+    for (size_t i = 0; i < sizeof axes / sizeof axes[0]; i++) {
+        struct ar_plot_request request = a_request();
+        write_two(axes[i].column, axes[i].one, axes[i].other);
+        cr_expect_eq(fail(&request, axes[i].said), AR_BAD_DATA, "%s", axes[i].column);
+        draw_where(axes[i].chosen);
+        read_file("efficiency.csv");
+        cr_expect_not_null(strstr(text, ",0.075\n"), "%s", axes[i].column);
+        cr_expect_null(strstr(text, ",0.08\n"), "%s", axes[i].column);
+        read_file("efficiency.svg");
+        cr_expect_not_null(strstr(text, axes[i].title), "%s", axes[i].title);
+    }
+}
+
+/* The best of several engines or windows would be a choice that nobody made. */
+Test(plot, rows_of_a_point_that_differ_in_a_choice_are_not_drawn_as_one)
+{
+    struct ar_plot_request request = a_request();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    fputs(header, file);
+    add_row(file, 16, "ring", "-", "closed", 0.08, 0.02, "ok");
+    add_row(file, 16, "ring", "-", "simgrid", 0.081, 0.02, "ok");
+    add_row(file, 64, "ring", "-", "closed", 0.09, 0.02, "ok");
     fclose(file);
-    struct ar_plot_report report = draw();
-    cr_expect_str_eq(report.note, "all pictures but crossover are of settings a=1, one of 2 "
-                                  "combinations");
-    read_file("efficiency.csv");
-    cr_expect_null(strstr(text, ",0.075\n"));
-    read_file("efficiency.svg");
-    cr_expect_not_null(strstr(text, "a=1"));
+    cr_expect_eq(fail(&request, "engine (closed, simgrid); choose, such as --where engine=closed"),
+                 AR_BAD_DATA);
+}
+
+Test(plot, a_choice_that_is_not_there_is_named_with_those_that_are)
+{
+    struct ar_plot_request request = a_request();
+    write_scaled_sweep();
+    request.where = "batch=16";
+    cr_expect_eq(fail(&request, "did you mean \"batch_per_gpu\"?"), AR_USAGE);
+    request.where = "batch_per_gpu=16,gpus=3";
+    cr_expect_eq(fail(&request, "\"gpus=3\", which no row has; expected one of 1, 4, 16"),
+                 AR_USAGE);
+    request.where = "gpus";
+    cr_expect_eq(fail(&request, "found \"gpus\"; expected KEY=VALUE"), AR_USAGE);
 }
 
 Test(plot, a_gradient_scale_that_is_no_number_is_named)

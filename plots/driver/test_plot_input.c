@@ -67,8 +67,8 @@ Test(plot_input, rows_of_unlike_sweeps_are_refused)
                   "0.875,gpu,1,1,1,1,1,1,0.02,0.04,0.01,0,0,0,0,0,,ok\n");
     fclose(file);
     struct ar_plot_request request = a_request();
-    cr_expect_eq(fail(&request, "sweep.csv:11: column \"cluster\" is \"other\"; expected "
-                                "\"abci-v100\" as in the rows before"),
+    cr_expect_eq(fail(&request, "no picture: rows differ in cluster (abci-v100, other); choose, "
+                                "such as --where cluster=abci-v100"),
                  AR_BAD_DATA);
 }
 

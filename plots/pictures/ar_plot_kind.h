@@ -26,14 +26,15 @@ struct ar_plot_part {
     void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
-enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 13 };
+enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 14 };
 
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */
     const char *template_name; /**< without ending */
     bool has_text_version;
     bool has_all_batches;          /**< shows rows of all batches, precisions and gradient scales */
-    enum ar_plot_column facts[10]; /**< columns whose values stand below the title */
+    enum ar_plot_column facts[10]; /**< columns whose values stand below the title; others, too, if
+                                      they are not as usual */
     const char *settings;          /**< lines for the head of the script, or NULL */
     const char *empty_reason;      /**< why it is left out when no part has rows */
     struct ar_plot_part parts[AR_PLOT_PARTS]; /**< the second may be without name: there is none */

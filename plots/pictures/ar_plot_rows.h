@@ -20,10 +20,11 @@ void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_col
 void ar_plot_rows_within(const struct ar_plot_table *table, enum ar_plot_column column, double min,
                          double max, struct ar_plot_rows *rows);
 
-/** Keeps up to `max` rows, those of the largest magnitude above 0, and sorts them by `group`, then
- * by magnitude, the largest first. */
+/** Keeps up to `max` rows, those of the largest magnitude, `min` at the least, and sorts them by
+ * `group`, then by magnitude, the largest first. */
 void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
-                          enum ar_plot_column group, size_t max, struct ar_plot_rows *rows);
+                          enum ar_plot_column group, double min, size_t max,
+                          struct ar_plot_rows *rows);
 
 /** Keeps the rows whose cell is one of the texts, of which the second may be NULL. */
 void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column column,

@@ -59,6 +59,7 @@ enum ar_plot_column {
     AR_COL_PAYLOAD,
     AR_COL_ITERATION,
     AR_COL_ALLREDUCE,
+    AR_COL_BUSBW,
     AR_COL_EXPOSED,
     AR_COL_FORWARD,
     AR_COL_BACKWARD,

@@ -7,6 +7,9 @@
 
 enum { PANELS_MAX = 6, BARS_MAX = 16, BAR_GROUPS_MAX = 4, CHANGES_MAX = 30 };
 
+/* Of a prediction; a smaller change would be said to be 0.0 %. */
+#define CHANGE_MIN_FRAC 0.0005
+
 void ar_plot_pick(const struct ar_plot_part *part, const struct ar_plot_table *table,
                   struct ar_plot_rows *rows)
 {
@@ -87,10 +90,11 @@ static void narrow_payloads(const struct ar_plot_table *table, struct ar_plot_ro
 /* A change of nothing is no bar. */
 static void narrow_changes(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
-    ar_plot_rows_largest(table, AR_COL_CHANGE, AR_COL_ROW, CHANGES_MAX, rows);
+    ar_plot_rows_largest(table, AR_COL_CHANGE, AR_COL_ROW, CHANGE_MIN_FRAC, CHANGES_MAX, rows);
 }
 
-#define STEP AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BATCH, AR_COL_PRECISION, AR_COL_SCALE
+#define STEP                                                                                       \
+    AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BATCH, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE
 #define LEAD AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_ENGINE, AR_COL_EXACT
 
 #define COMPARED                                                                                   \
@@ -109,7 +113,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
     {.name = "efficiency",
      .template_name = "efficiency",
      .has_text_version = true,
-     .facts = {STEP, AR_COL_BASELINE, AR_COL_ENGINE},
+     .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "efficiency",
@@ -118,7 +122,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .least = AR_COL_ITERATION}}},
     {.name = "throughput",
      .template_name = "throughput",
-     .facts = {STEP, AR_COL_BASELINE, AR_COL_ENGINE},
+     .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "throughput",
@@ -128,7 +132,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
     {.name = "shapes",
      .template_name = "shapes",
      .has_text_version = true,
-     .facts = {STEP, AR_COL_GPUS, AR_COL_ENGINE},
+     .facts = {STEP, AR_COL_GPUS},
      .empty_reason = "no GPU count has several grid shapes X x Y",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "shapes",
@@ -139,7 +143,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .narrow = narrow_shapes}}},
     {.name = "breakdown",
      .template_name = "breakdown",
-     .facts = {STEP, AR_COL_BASELINE, AR_COL_ENGINE},
+     .facts = {STEP, AR_COL_BASELINE},
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "breakdown",
@@ -151,7 +155,9 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .narrow = narrow_bars}}},
     {.name = "payload",
      .template_name = "payload",
-     .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_ENGINE},
+     .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
+     .settings = "heading = 'Time of one all-reduce'\nquantity = 'time of one all-reduce "
+                 "(ms)'\nshown = 'allreduce_s'\nscale = 1e3\n",
      .empty_reason = "no payload.csv beside the sweep",
      .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
                 .name = "payload_curves",
@@ -160,9 +166,22 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},
                 .least = AR_COL_ALLREDUCE,
                 .narrow = narrow_payloads}}},
+    {.name = "busbw",
+     .template_name = "payload",
+     .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
+     .settings = "heading = 'Bus bandwidth of one all-reduce'\nquantity = 'bus bandwidth "
+                 "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
+     .empty_reason = "no payload.csv beside the sweep",
+     .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
+                .name = "busbw_curves",
+                .columns = {LEAD, AR_COL_PAYLOAD, AR_COL_BUSBW},
+                .above_0 = {AR_COL_PAYLOAD, AR_COL_BUSBW},
+                .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},
+                .least = AR_COL_ALLREDUCE,
+                .narrow = narrow_payloads}}},
     {.name = "shapes_counts",
      .template_name = "shapes_counts",
-     .facts = {STEP, AR_COL_ENGINE},
+     .facts = {STEP},
      .empty_reason = "fewer than two GPU counts have several grid shapes X x Y",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "shapes_counts",
@@ -174,7 +193,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
     {.name = "crossover",
      .template_name = "crossover",
      .has_all_batches = true,
-     .facts = {AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_ENGINE},
+     .facts = {AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_CHANNELS, AR_COL_ENGINE},
      .settings = "grid = '" AR_PLOT_CROSSOVER_GRID "'\nring = '" AR_PLOT_CROSSOVER_RING "'\n"
                  "clear_frac = " VALUE_OF(AR_PLOT_CROSSOVER_CLEAR_FRAC) "\n",
      .empty_reason = "needs " AR_PLOT_CROSSOVER_RING " and " AR_PLOT_CROSSOVER_GRID

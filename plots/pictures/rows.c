@@ -108,13 +108,15 @@ void ar_plot_rows_of(const struct ar_plot_table *table, enum ar_plot_column colu
 }
 
 void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column column,
-                          enum ar_plot_column group, size_t max, struct ar_plot_rows *rows)
+                          enum ar_plot_column group, double min, size_t max,
+                          struct ar_plot_rows *rows)
 {
     const enum ar_plot_column keys[] = {group, AR_COL_END};
     struct order order = {table, keys + 1, column};
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_magnitudes, &order);
     rows->count = rows->count < max ? rows->count : max;
-    while (rows->count > 0 && ar_plot_value(table, rows->rows[rows->count - 1], column) == 0) {
+    while (rows->count > 0 &&
+           fabs(ar_plot_value(table, rows->rows[rows->count - 1], column)) < min) {
         rows->count--;
     }
     order.keys = keys;

@@ -9,7 +9,6 @@
 enum content {
     TEXT,
     STATUS, /* `ok`; other rows are skipped and counted */
-    SAME,   /* text that all rows agree on */
     NAME,   /* plain ASCII without blanks: compared with names in scripts */
     SHAPE,  /* the same, or empty */
     COUNT,  /* from here on numbers, COUNT and BYTES whole ones */
@@ -39,9 +38,9 @@ static const struct {
     unsigned empty;    /* may have no number, or name, there */
 } columns[AR_COLS] = {
     [AR_COL_STATUS] = {"status", STATUS, SWEEPS, 0, 0},
-    [AR_COL_CLUSTER] = {"cluster", SAME, SWEEPS, 0, 0},
-    [AR_COL_TRACE] = {"trace", SAME, STEPS, 0, 0},
-    [AR_COL_BASELINE] = {"baseline", SAME, STEPS, 0, 0},
+    [AR_COL_CLUSTER] = {"cluster", TEXT, SWEEPS, 0, 0},
+    [AR_COL_TRACE] = {"trace", TEXT, STEPS, 0, 0},
+    [AR_COL_BASELINE] = {"baseline", TEXT, STEPS, 0, 0},
     [AR_COL_BATCH] = {"batch_per_gpu", COUNT, STEPS, 0, 0},
     [AR_COL_PRECISION] = {"precision", TEXT, SWEEPS, COLLECTIVES, 0},
     [AR_COL_SCALE] = {"gradient_scale", POSITIVE, STEPS, STEPS, 0},
@@ -62,6 +61,7 @@ static const struct {
     [AR_COL_PAYLOAD] = {"payload_bytes", BYTES, SWEEPS | COMPARED, 0, 0},
     [AR_COL_ITERATION] = {"iteration_s", POSITIVE, STEPS, 0, 0},
     [AR_COL_ALLREDUCE] = {"allreduce_s", DURATION, SWEEPS, 0, 0},
+    [AR_COL_BUSBW] = {"busbw_Bps", FRACTION, COLLECTIVES, COLLECTIVES, COLLECTIVES},
     [AR_COL_EXPOSED] = {"exposed_s", DURATION, STEPS, 0, 0},
     [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS, 0, 0},
     [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS, 0, 0},
@@ -224,13 +224,6 @@ static enum ar_status check_text(const struct ar_plot_table *table, size_t row,
     const char *text = ar_plot_cell(table, row, column);
     enum content content = columns[column].content;
     bool is_named = text[0] != '\0' || (columns[column].empty & file) != 0;
-    char expected[160];
-    if (content == SAME && ar_plot_value(table, row, column) > 0) {
-        snprintf(expected, sizeof expected,
-                 "\"%.60s\" as in the rows before (pictures compare like with like)",
-                 ar_plot_cell(table, 0, column));
-        return ar_csv_error(table->csv, row, name, expected, err);
-    }
     if (content == NAME && (!is_named || !is_plain_name(text))) {
         return ar_csv_error(table->csv, row, name,
                             "a name in ASCII without blanks, quotes and commas", err);

@@ -3,23 +3,25 @@
 heading = 'Breakdown of one iteration'
 note = 'in brackets: efficiency'
 stats data using (take_row(strcol('gpus').' GPUs'), column('iteration_s')) name 'iteration' nooutput
-stats data using (column('overhead_s')) name 'overhead' nooutput
-stats data using (number('input_wait_s', 0)) name 'input' nooutput
 picture_height = 150 + 21 * (last_y < 8 ? 8 : last_y)
 
-# Light and dark alternate, so that neighbours differ in print in grey too.
+# Light and dark alternate, so that neighbours differ in print in grey too; no colour is that of an algorithm.
 parts = 'overhead_s forward_s backward_s exposed_s optimizer_s input_wait_s'
-fills = '#DDDDDD #56B4E9 #0072B2 #E69F00 #444444 #CC79A7'
+fills = '#EEEEEE #C3CEDD #74869F #F0E442 #444444 #E5CFE0'
 array part_name[6] = ['overhead', 'forward', 'backward', 'exposed all-reduce', 'optimizer', 'waits for input']
-shown = (overhead_max > 0 ? '1 ' : '').'2 3 4 5'.(input_max > 0 ? ' 6' : '')
+shown = ''
+do for [p = 1:6] {
+    stats data using (number(word(parts, p), 0)) name 'one' nooutput
+    if (one_max > 0) { shown = shown.' '.p }
+}
 part_ms(p) = 1e3 * number(word(parts, p), 0)
 end_ms(p) = p == 0 ? 0 : sum [k = 1:int(p)] part_ms(k)
 label_of(shape) = strcol('algorithm').(strstrt(shape, 'x') > 0 ? ' '.shape : '')
-text_of(z) = sprintf(column('iteration_s') < 0.01 ? '%.3f ms (%.1f %%)' : '%.1f ms (%.1f %%)', \
+text_of(z) = sprintf(iteration_max < 0.01 ? '%.3f ms (%.1f %%)' : '%.1f ms (%.1f %%)', \
     1e3 * column('iteration_s'), 100 * column('efficiency_frac'))
 half = 0.38
 
-set xlabel 'time (ms)'
+set xlabel 'time of one iteration (ms)'
 set xrange [0:1.38e3 * iteration_max]
 set yrange [last_y + 0.7:0.3]
 set ytics scale 0 font ',12'
@@ -32,5 +34,5 @@ eval begin
 plot for [p in shown] data using (end_ms(p - 1)):(y_of_row(column(0))):(end_ms(p - 1)):(end_ms(p)):\
         (y_of_row(column(0)) - half):(y_of_row(column(0)) + half):ytic(label_of(strcol('shape'))) \
         with boxxyerror lc rgb word(fills, int(p)) title part_name[int(p)], \
-    data using (end_ms(6)):(y_of_row(column(0))):(text_of(0)) with labels left offset character 0.7, 0 font ',12' notitle
+    data using (end_ms(6)):(y_of_row(column(0))):(text_of(0)) with labels left boxed offset character 0.7, 0 font ',12' notitle
 eval finish

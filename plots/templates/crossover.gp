@@ -8,6 +8,8 @@ stats data using (batches = add(batches, strcol('batch_per_gpu')), \
     column('min_gpus')) name 'least' nooutput
 stats data using (column('max_gpus')) name 'most' nooutput
 stats data using (column('gradient_scale')) name 'scale' nooutput
+stats data using (column('payload_bytes')) name 'payload' nooutput
+eval bytes_unit
 precisions = ''
 stats data using (precisions = add(precisions, strcol('precision')), 0) nooutput
 note = sprintf('%d to %d GPUs, grids at their best shape, darker: sooner', least_min, most_max)
@@ -26,7 +28,7 @@ in_shade(is_dark, text) = (shade(0) > 0.55) == is_dark ? text : ''
 
 picture_height = words(payloads) <= 8 ? 480 : 480 + 44 * (words(payloads) - 8)
 set xlabel 'batch (images per GPU)'
-set ylabel 'gradients per step (payload)'
+set ylabel 'gradients of one step ('.unit_name.')'
 set xrange [-0.5:words(batches) - 0.5]
 set yrange [-0.5:words(payloads) - 0.5]
 set tics scale 0
@@ -36,8 +38,7 @@ unset colorbox
 set palette defined (0 '#FFFFFF', 1 '#0072B2')
 set cbrange [0:1]
 set style fill solid 1.0 border lc rgb '#333333'
-payload_of(z) = (column('payload_bytes') < 1000 ? sprintf('%d B', column('payload_bytes')) : \
-    gprintf('%.1s %cB', column('payload_bytes'))).\
+payload_of(z) = sprintf('%.4g', column('payload_bytes') / unit_scale).\
     (scale_min < scale_max ? sprintf(' (x%g)', column('gradient_scale')) : '').\
     (words(precisions) > 1 ? ' '.strcol('precision') : '')
 

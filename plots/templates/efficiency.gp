@@ -14,12 +14,13 @@ set xlabel 'GPUs'
 set ylabel 'scaling efficiency (%)'
 set logscale x 2
 set xrange [low:high]
-set yrange [percent_min - 0.05 * (top - percent_min) - 0.2:top + 0.05 * (top - percent_min) + 0.2]
+bottom = percent_min - 0.05 * (top - percent_min) - 0.2
+set yrange [bottom < 0 ? 0 : bottom:top + 0.05 * (top - percent_min) + 0.2]
 eval count_ticks
 x_of(z) = column('gpus')
 y_of(z) = 100 * column('efficiency_frac')
 
 eval begin
 eval "plot sample [1.01 * low:high / 1.01] 100 with lines lt (is_text ? 0 : 1) lw 2 lc rgb '#000000' dt 14 title 'ideal', ".\
-    curves.@also_exact_key
+    curves
 eval finish

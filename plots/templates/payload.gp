@@ -1,27 +1,28 @@
-# Time of one all-reduce against its payload, both axes logarithmic: flat where latency rules, rising where bandwidth does.
+# Time, or bus bandwidth, of one all-reduce against its payload, both axes logarithmic: a time is flat where latency rules
+# and rises where bandwidth does. The script says `heading`, `quantity`, `of` what column and its `scale`.
 
-heading = 'All-reduce time'
 note = 'each algorithm at its best shape'
 eval take_rows
 stats data using (column('payload_bytes')) name 'payload' nooutput
-stats data using (1e3 * column('allreduce_s')) name 'time' nooutput
+stats data using (scale * column(shown)) name 'shown' nooutput
+eval bytes_unit
 
-set xlabel 'payload'
-set ylabel 'all-reduce time (ms)'
+set xlabel 'payload ('.unit_name.')'
+set ylabel quantity
 set logscale xy 10
-set format x '%.0s %cB'
+set format x '%g'
 set format y '%g'
-low = payload_min / 1.3
-high = payload_max * 1.3
+low = payload_min / unit_scale / 1.3
+high = payload_max / unit_scale * 1.3
 set xrange [low:high]
 eval between_ticks('xtics')
-low = time_min / 1.4
-high = time_max * 1.4
+low = shown_min / 1.4
+high = shown_max * 1.4
 set yrange [low:high]
 eval between_ticks('ytics')
-x_of(z) = column('payload_bytes')
-y_of(z) = 1e3 * column('allreduce_s')
+x_of(z) = column('payload_bytes') / unit_scale
+y_of(z) = scale * column(shown)
 
 eval begin
-eval "plot ".curves.@also_exact_key
+eval "plot ".curves
 eval finish

@@ -39,13 +39,18 @@ is_measured(z) = strcol('measured') ne ''
 is_predicted(z) = strcol('predicted') ne ''
 point_value(z) = scale * (is_measured(0) ? column('measured') : column('predicted'))
 predicted_value(name) = is_measured(0) && is_predicted(0) ? scale * number(name, column('predicted')) : NaN
+# A prediction outside of its own band is tied to it.
+nearest(z) = predicted_value('predicted') < predicted_value('low') ? predicted_value('low') : \
+    predicted_value('predicted') > predicted_value('high') ? predicted_value('high') : NaN
+bands_count = 0
 take_point(row, is_both, remark) = (points_count = points_count + 1, predictions_count = predictions_count + is_both, \
     point_name[points_count] = row.remark, \
     point_mark[points_count] = (is_both ? mark(points_count) : open_mark(points_count)))
 if (has_data) {
     stats data using (take_point(strcol('row'), is_measured(0) && is_predicted(0), \
         !is_measured(0) ? ' (not measured)' : !is_predicted(0) ? ' (no model)' : ''), take_value(strcol('gpus'), point_value(0)), \
-        is_measured(0) && is_predicted(0) ? (take_value(strcol('gpus'), scale * number('low', column('predicted'))), \
+        strcol('low') eq '' ? 0 : (bands_count = bands_count + 1), is_measured(0) && is_predicted(0) ? \
+        (take_value(strcol('gpus'), scale * number('low', column('predicted'))), \
         take_value(strcol('gpus'), scale * number('high', column('predicted')))) : 0, 0) nooutput
 }
 is_point(i) = int(column(0)) == i - 1
@@ -62,6 +67,7 @@ if (is_log) {
     eval between_ticks('ytics')
 } else {
     low = least - 0.05 * (most - least)
+    low = low < 0 ? 0 : low
     high = most + 0.05 * (most - least)
 }
 set yrange [low:high]
@@ -78,7 +84,9 @@ curve_plots = !has_curves ? '' : band_plots."for [i = 1:curves_count] curve_data
     "with lines lw 2 lc rgb curve_colour(i) dt dash(curve_dash[i]) title texts[i]"
 point_plots = !has_data ? '' : (has_curves ? ', ' : '').(predictions_count == 0 ? '' : \
     "data using (column('gpus')):(predicted_value('predicted')):(predicted_value('low')):(predicted_value('high')) ".\
-    "with yerrorbars pt 2 ps 0.6 lw 1.2 lc rgb '#555555' title 'predicted, with band', ").\
+    "with yerrorbars pt 2 ps 0.6 lw 1.2 lc rgb '#555555' title 'predicted'.(bands_count > 0 ? ', with band' : ''), ".\
+    "data using (column('gpus')):(predicted_value('predicted')):(0):(nearest(0) - predicted_value('predicted')) ".\
+    "with vectors nohead lw 1.2 dt 14 lc rgb '#555555' notitle, ").\
     "for [i = 1:points_count] data using (column('gpus')):(is_point(i) ? point_value(0) : NaN) ".\
     "with points pt point_mark[i] ps 0.8 lw 1.4 lc rgb '#000000' title point_name[i]"
 eval begin

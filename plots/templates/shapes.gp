@@ -11,10 +11,10 @@ is_grid(z) = has(grids, strcol('algorithm'))
 ticks = ''
 stats data using (is_grid(0) ? (ticks = add(ticks, strcol('shape')), grid_x(strcol('shape'))) : NaN) name 'grid' nooutput
 best_ms = 1e30
-stats data using (is_grid(0) && 1e3 * column('allreduce_s') < best_ms ? (best_shape = strcol('shape'), \
+stats data using (is_grid(0) && 1e3 * column('allreduce_s') < best_ms ? (best_shape = strcol('shape'), best_name = strcol('algorithm'), \
     best_ms = 1e3 * column('allreduce_s')) : best_ms) nooutput
 stats data using (1e3 * column('allreduce_s')) name 'time' nooutput
-note = sprintf('best: %s, %.4g ms', best_shape, best_ms)
+note = sprintf('best grid: %s %s, %.4g ms', best_name, best_shape, best_ms)
 
 set xlabel 'grid shape, X (row) x Y (column)'
 set ylabel 'all-reduce time per step (ms)'
@@ -38,14 +38,14 @@ grid_curves = "for [name in grids] data using (grid_x(strcol('shape'))):(time_ms
     "with points pt variable ps mark_size lc rgb colour(style(name)) notitle"
 line_curves = "for [name in lines] data using (grid_min / 1.2):(time_ms(name)):(grid_max * 1.2 - grid_min / 1.2):(0) ".\
     "with vectors nohead lw 2.2 lc rgb colour(style(name)) dt dash(style(name)) notitle"
-entries = "for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(style(name)) ps mark_size ".\
+entries = "for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(name) ps mark_size ".\
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name), ".\
     (words(lines) == 0 ? '' : "for [name in lines] keyentry with lines lw 2.2 lc rgb colour(style(name)) dt dash(style(name)) ".\
-    "title key_name(name), ")."keyentry with points pt 6 ps 1.5 lw 2 lc rgb '#000000' title 'best grid'"
+    "title key_name(name), ")."keyentry with points pt 6 ps 1.9 lw 2 lc rgb '#000000' title 'best grid'"
 
 # Text has one character for all lines: they have their names on them.
 line_names = is_text && words(lines) > 0 ? "for [name in lines] data using (sqrt(grid_min * grid_max)):(time_ms(name)):(name) ".\
     "with labels notitle, " : ''
 eval begin
-eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.line_names.entries.@also_exact_key
+eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.line_names.entries
 eval finish

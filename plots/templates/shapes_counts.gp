@@ -35,10 +35,10 @@ panel = "for [name in grids_here] data using (grid_x(strcol('shape'))):(at(name,
     "with points pt variable ps 0.6 lc rgb colour(style(name)) notitle"
 line_curves = "for [name in lines_here] data using (grid_min / 1.25):(at(name, gpus)):(1.25 * grid_max - grid_min / 1.25):(0) ".\
     "with vectors nohead lw 1.8 lc rgb colour(style(name)) dt dash(style(name)) notitle, "
-key_plot = "plot for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(style(name)) ps mark_size ".\
+key_plot = "plot for [name in grids] keyentry with linespoints lw 1.8 pt key_mark(name) ps 0.6 ".\
     "lc rgb colour(style(name)) dt dash(style(name)) title name, ".\
-    (words(lines) == 0 ? '' : "for [name in lines] keyentry with lines lw 2.2 lc rgb colour(style(name)) dt dash(style(name)) ".\
-    "title name, ")."keyentry with points pt 6 ps 1.5 lw 1.6 lc rgb '#000000' title 'best grid', NaN notitle".@also_exact_key
+    (words(lines) == 0 ? '' : "for [name in lines] keyentry with lines lw 1.8 lc rgb colour(style(name)) dt dash(style(name)) ".\
+    "title name, ")."keyentry with points pt 6 ps 1.7 lw 1.6 lc rgb '#000000' title 'best grid', NaN notitle"
 
 eval begin
 part(points) = 1.0 * points / picture_height
@@ -61,7 +61,7 @@ do for [p = 1:words(counts)] {
     stats data using (strcol('gpus') eq gpus && has(grids_here, strcol('algorithm')) ? \
         (ticks = add(ticks, strcol('shape')), grid_x(strcol('shape'))) : NaN) name 'grid' nooutput
     stats data using (strcol('gpus') eq gpus && has(grids_here, strcol('algorithm')) && 1e3 * column('allreduce_s') < best_ms ? \
-        (best_shape = strcol('shape'), best_ms = 1e3 * column('allreduce_s')) : best_ms) nooutput
+        (best_shape = strcol('shape'), best_name = strcol('algorithm'), best_ms = 1e3 * column('allreduce_s')) : best_ms) nooutput
     set lmargin at screen p % 2 == 1 ? 0.085 : 0.565
     set rmargin at screen p % 2 == 1 ? 0.505 : 0.985
     set tmargin at screen top - (p - 1) / 2 * panel_height - part(20)
@@ -71,8 +71,8 @@ do for [p = 1:words(counts)] {
     every_tick = ceil(words(ticks) / 13.0)
     set xtics ()
     do for [i = 1:words(ticks):every_tick] { set xtics add (word(ticks, i) grid_x(word(ticks, i))) }
-    set title sprintf('%s GPUs, best: %s, %.4g ms', gpus, best_shape, best_ms)
-    y_text = p % 2 == 1 ? 'time per step (ms)' : ''
+    set title sprintf('%s GPUs, best grid: %s%s, %.4g ms', gpus, words(grids) > 1 ? best_name.' ' : '', best_shape, best_ms)
+    y_text = p % 2 == 1 ? 'all-reduce per step (ms)' : ''
     set ylabel y_text
     set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.7 lw 1.6 lc rgb '#000000' front
     eval 'plot '.(words(lines_here) == 0 ? '' : line_curves).panel

@@ -32,21 +32,19 @@ open_mark(k) = is_text ? k : mark(k) - 1
 algorithms = ''
 others = ''
 shapes = ''
-exact_rows = 0
+exact_names = '' # those with an exact row
 approximate_rows = 0
 take_algorithm(name, exact, shape) = (algorithms = add(algorithms, name), \
     others = has(palette_names, name) ? others : add(others, name), \
     shapes = add(shapes, name.':'.shape), \
-    exact eq 'no' ? (approximate_rows = approximate_rows + 1) : (exact_rows = exact_rows + 1))
+    exact eq 'no' ? (approximate_rows = approximate_rows + 1) : (exact_names = add(exact_names, name)))
 take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape'))) nooutput"
 style(name) = has(palette_names, name) ? place(palette_names, name) : words(palette_names) + place(others, name)
 
-# Filled marks are exact, open ones approximate; the key says so where a picture has both.
+# Filled marks are exact, open ones approximate; the subtitle says so where a picture has both. In the key an algorithm
+# has the mark of its rows, the open one if there is no other.
 row_mark(k, exact) = exact eq 'no' ? open_mark(k) : mark(k)
-key_mark(k) = exact_rows == 0 ? open_mark(k) : mark(k)
-exact_key = "keyentry with points pt mark(1) lc rgb '#444444' title 'exact', ".\
-    "keyentry with points pt open_mark(1) lw 1.5 lc rgb '#444444' title 'approximate'"
-also_exact_key = "(exact_rows > 0 && approximate_rows > 0 ? ', '.exact_key : '')"
+key_mark(name) = has(exact_names, name) ? mark(style(name)) : open_mark(style(name))
 
 # A name in the key has its shape if all its rows have the same.
 is_shape_of(name, entry) = strstrt(entry, name.':') == 1 ? 1 : 0
@@ -59,7 +57,7 @@ key_name(name) = shapes_count(name) != 1 || shape_only(name) eq '-' ? name : nam
 of(name) = strcol('algorithm') eq name
 curves = "for [name in algorithms] data using (x_of(0)):(of(name) ? y_of(0) : NaN):(row_mark(style(name), strcol('exact'))) ".\
     "with linespoints lt style(name) lw 2.2 pt variable ps mark_size lc rgb colour(style(name)) dt dash(style(name)) notitle, ".\
-    "for [name in algorithms] keyentry with linespoints lt style(name) lw 2.2 pt key_mark(style(name)) ps mark_size ".\
+    "for [name in algorithms] keyentry with linespoints lt style(name) lw 2.2 pt key_mark(name) ps mark_size ".\
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name)"
 mark_size = 0.7
 
@@ -82,6 +80,12 @@ take_series = "stats data using (take_call(@series_of, strcol('set')), 0) nooutp
     "series_count = texts_count > 12 ? 12 : texts_count; ".\
     "series_note = texts_count > 12 ? sprintf(', the first 12 of %d numbers of GPUs; compare.csv has all', texts_count) : ''"
 in_series(i) = @series_of eq texts[i]
+# Numbers of GPUs are no algorithms and have none of their colours: from dark to light as they grow (after Cividis).
+series_colours = '0x00204D 0x31446B 0x666970 0x958F78 0xB3A062 0xC9A227'
+channel(k, place) = int(int(word(series_colours, k)) / 256 ** place) % 256
+between(x, place) = int((1 - x + floor(x)) * channel(1 + int(x), place) + (x - floor(x)) * channel(x < 5 ? 2 + int(x) : 6, place))
+series_colour(i) = (x = series_count < 2 ? 0.0 : 5.0 * (i - 1) / (series_count - 1), \
+    65536 * between(x, 2) + 256 * between(x, 1) + between(x, 0))
 series_mark(i) = is_fitted[i] ? open_mark(i) : mark(i)
 series_name(i) = texts[i].(fitted_rows == 0 ? '' : is_fitted[i] ? ', fitted' : ', held out')
 
@@ -91,9 +95,14 @@ is_near(a, b) = abs(log(a) - log(b)) < log(1.0 * high / low) / 13
 is_free(list, value) = words(list) == 0 || int(sum [i = 1:words(list)] (is_near(word(list, i) + 0, value) ? 1 : 0)) == 0
 count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free(ticked, count + 0)) ".\
     "{ ticked = ticked.' '.count; set xtics add (count count + 0) } }"
-# On a short logarithmic axis, 2 and 5 between the powers of ten.
-between_ticks(axis) = high / low > 200 ? '' : "do for [e = floor(log10(low)):floor(log10(high))] { set ".axis.\
-    " add (10.0 ** e, 2 * 10.0 ** e, 5 * 10.0 ** e) }"
+# On a short logarithmic axis, 2 and 5 between the powers of ten; on a shorter one, more.
+between_ticks(axis) = high / low > 200 ? '' : "do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
+    (high / low > 8 ? '1 2 5' : '1 1.2 1.5 2 2.5 3 4 5 6 8')."'] { set ".axis." add (m * 10.0 ** e) } }"
+
+# Payloads in one unit: that of the middle of their axis.
+bytes_unit = "unit_exponent = 3 * int(log10(sqrt(1.0 * payload_min * payload_max)) / 3); ".\
+    "unit_exponent = unit_exponent > 9 ? 9 : unit_exponent; unit_scale = 10.0 ** unit_exponent; ".\
+    "unit_name = word('B kB MB GB', 1 + unit_exponent / 3)"
 
 # --- rows of bars or marks, from the top, with a heading above each group ---------------------------
 array row_y[400]
@@ -107,7 +116,7 @@ take_row(group) = (rows = rows + 1, \
     (groups = groups + 1, last_y = last_y + 2, group_name[groups] = group, group_y[groups] = last_y - 1), row_y[rows] = last_y)
 y_of_row(i) = row_y[int(i) + 1]
 show_groups = "do for [g = 1:groups] { set label 200 + g group_name[g] at graph 0, first group_y[g] left ".\
-    "offset character 0.6, 0 noenhanced front font ',13' }"
+    "offset character 0.6, 0 noenhanced front boxed font ',13' }"
 
 # --- title, key and terminals ----------------------------------------------------------------------
 picture_height = 480
@@ -117,6 +126,7 @@ text_font = 'DejaVu Sans,Helvetica,Arial,sans-serif'
 set border lw 1.2 lc rgb '#333333'
 set tics nomirror tc rgb '#222222'
 set grid lt 1 lw 0.6 lc rgb '#D9D9D9'
+set style textbox opaque noborder fillcolor rgb '#FFFFFF' margins 0.3, 0.3 # lines do not strike through labels
 set rmargin 3.5
 if (!is_text) { set key title ' ' font ',4' } # a little room above the key
 set key noenhanced Left reverse horizontal bmargin center samplen 3 spacing 1.15 width 1 font ',12'
@@ -126,7 +136,7 @@ lines_count = 0
 line_length = 0
 subtitle = ''
 join(piece) = piece eq '' ? 0 : \
-    (line_length + strlen(piece) > 76 || lines_count == 0) ? \
+    (line_length + strlen(piece) > (is_text ? ascii_columns - 4 : 96) || lines_count == 0) ? \
         (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
         (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
 
@@ -140,7 +150,7 @@ show_title = "set label 101 heading at screen 0.5, screen 1 - (is_text ? 0.5 : 1
     "set tmargin at screen 1 - (lines_count + 2) * line"
 hide_title = "unset label 101; unset label 102"
 begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); ".\
-    "if (exact_rows == 0 && approximate_rows > 0) { join_end = join('approximate') }; eval set_terminal; eval line_size; eval show_title"
+    "if (approximate_rows > 0) { join_end = join(exact_names eq '' ? 'approximate' : 'open marks: approximate') }; eval set_terminal; eval line_size; eval show_title"
 
 # The first pass makes the SVG, the second one, from the same script, the PNG, the third one, if it is wanted, the text.
 again = "reset; load picture.'.gp'"

@@ -26,5 +26,5 @@ x_of(z) = column('gpus')
 y_of(z) = column('images_per_s')
 
 eval begin
-eval "plot ideal_mean * x with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".curves.@also_exact_key
+eval "plot ideal_mean * x with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".curves
 eval finish

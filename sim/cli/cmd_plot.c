@@ -1,5 +1,6 @@
 /* plot: pictures from a sweep. */
 #include <inttypes.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -14,14 +15,34 @@ static uint32_t terminal_columns(void)
     return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
+static bool has_reason_of(const struct ar_plot_report *report, size_t i, size_t other)
+{
+    const char *reason = report->pictures[other].reason;
+    return reason != NULL && strcmp(report->pictures[i].reason, reason) == 0;
+}
+
+/* Several pictures may have the same reason, which is said once. */
+static void note_reason(FILE *notes, const struct ar_plot_report *report, size_t i)
+{
+    char names[160] = "";
+    for (size_t other = 0; other < report->pictures_count; other++) {
+        if (has_reason_of(report, i, other) && other < i) {
+            return;
+        }
+        if (has_reason_of(report, i, other)) {
+            size_t used = strlen(names);
+            snprintf(names + used, sizeof names - used, "%s%s", used == 0 ? "" : ", ",
+                     report->pictures[other].name);
+        }
+    }
+    ar_note(notes, "%s: %s", names, report->pictures[i].reason);
+}
+
 static void report_pictures(FILE *notes, const struct ar_plot_report *report)
 {
     if (report->rows_failed > 0) {
         ar_note(notes, "%" PRIu64 " row%s without a result left out, the first in line %" PRIu64,
                 report->rows_failed, report->rows_failed == 1 ? "" : "s", report->rows_failed_line);
-    }
-    if (report->note[0] != '\0') {
-        ar_note(notes, "%s", report->note);
     }
     for (size_t i = 0; i < report->pictures_count; i++) {
         const struct ar_plot_picture *picture = &report->pictures[i];
@@ -29,8 +50,8 @@ static void report_pictures(FILE *notes, const struct ar_plot_report *report)
             printf("%s/%s.svg\n%s/%s.png\n", report->output_dir, picture->name, report->output_dir,
                    picture->name);
         }
-        if (picture->reason[0] != '\0') {
-            ar_note(notes, "%s: %s", picture->name, picture->reason);
+        if (picture->reason != NULL) {
+            note_reason(notes, report, i);
         }
     }
 }
@@ -51,6 +72,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
         .path = options->arguments[0],
         .template_dir = templates,
         .output_dir = options->out,
+        .where = options->where,
         .ascii_file = has_text ? stdout : NULL,
         .ascii_columns = columns >= 79 && columns <= 200 ? columns : 0,
     };

@@ -53,12 +53,15 @@ const struct command commands[] = {
      "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
-     "time against payload. A sweep of several batches or payloads (--gradient-scale) also gives\n"
-     "a table of GPU counts from which torus2d is faster than the ring. The gnuplot script and "
-     "the\n"
-     "data of each picture stay beside it; the paths of the pictures go to stdout.\n\n"
+     "time and bus bandwidth against payload. A sweep of several batches or payloads\n"
+     "(--gradient-scale) gives a table of GPU counts from which torus2d is faster than the ring.\n"
+     "Rows that differ in what a picture does not show are not drawn as one: --where chooses.\n"
+     "The gnuplot script and the data of each picture stay beside it; the paths of the pictures\n"
+     "go to stdout.\n\n"
      "example:\n"
-     "  allreckon plot out/abci"},
+     "  allreckon plot out/abci\n"
+     "example: of a sweep with --jitter 0,0.05 and --set hca.bandwidth=10GB/s,12GB/s\n"
+     "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow"},
     {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
      "every term of a prediction, each parameter with its source", "", 0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"

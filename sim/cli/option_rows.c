@@ -81,6 +81,10 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors",
         .is_shown_only = true),
+    OWN("where", "KEY=VALUE", OF(plot), AT(where), NULL,
+        "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
+        "also KEY=VALUE,KEY=VALUE; repeatable",
+        .is_joined = true),
     OWN("ascii", NULL, OF(plot), AT(ascii), NULL, "also print text pictures; default on a terminal",
         .is_shown_only = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",

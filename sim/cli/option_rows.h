@@ -16,6 +16,7 @@ struct option_row {
     size_t offset; /* of its `const char *` in struct options, of its bool if it takes none */
     const char *standard; /* default; NULL: none */
     const char *help;
+    bool is_joined;     /* may be repeated: values are joined by commas */
     bool is_shown_only; /* files that the command writes do not depend on it */
     bool is_key;
     enum ar_key key;

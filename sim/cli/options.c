@@ -118,11 +118,13 @@ static enum ar_status store(const struct option_row *row, const char *text, bool
         *(bool *)place = true;
         return AR_OK;
     }
-    if (is_again) {
-        return refuse_again(row, *(const char **)place, text, err);
+    const char *before = *(const char **)place;
+    if (is_again && !row->is_joined) {
+        return refuse_again(row, before, text, err);
     }
+    text = is_again ? ar_arena_format(options->arena, "%s,%s", before, text) : text;
     *(const char **)place = text;
-    return AR_OK;
+    return text != NULL ? AR_OK : ar_error_no_memory(err, "the options");
 }
 
 static enum ar_status take_arguments(const struct command *command, int argc, char **argv,

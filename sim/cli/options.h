@@ -49,6 +49,7 @@ struct options {
     const char *samples;
     const char *draws_seed;
     const char *rows;
+    const char *where; /**< of several, joined by commas */
     bool check;
     bool best;
     bool resume;

@@ -91,7 +91,7 @@ Test(cli_compare, pictures_lie_beside_their_data)
     const char *picture = cli_read("deep/er/compare_time.svg");
     cr_expect_not_null(strstr(picture, "32 GPUs (8 nodes), held out"));
     cr_expect_not_null(strstr(picture, "cluster fitted, predicted by engine library"));
-    cr_expect_not_null(strstr(picture, "time (us)"));
+    cr_expect_not_null(strstr(picture, "time of one all-reduce (us)"));
     /* The script draws the same picture again by itself. */
     cli_good("cd deep/er && cp compare_error.svg kept && gnuplot compare_error.gp && "
              "cmp kept compare_error.svg");

@@ -1,0 +1,260 @@
+#include "choice.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_text.h"
+
+enum { VALUES_SHOWN = 6, LINE = 400 };
+
+/* What all rows of a picture agree on; the first ones are those that a table of payloads and
+ * batches shows. */
+static const enum ar_plot_column conditions[] = {
+    AR_COL_BATCH, AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BASELINE,
+    AR_COL_WIRE,  AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,  AR_COL_SEED,  AR_COL_END};
+enum { BATCHES = 3 };
+
+/* What makes a point, and what rows of a point agree on. */
+static const enum ar_plot_column of_point[] = {AR_COL_BUCKET, AR_COL_CHANNELS, AR_COL_WINDOW,
+                                               AR_COL_ENGINE, AR_COL_END};
+#define POINT                                                                                      \
+    AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_SHAPE, AR_COL_PAYLOAD, AR_COL_BATCH, AR_COL_PRECISION,   \
+        AR_COL_SCALE
+
+/* A text that is not terminated. */
+struct piece {
+    const char *text;
+    size_t size;
+};
+
+/* What a row says of a key: a cell, or the setting of that name. */
+static struct piece value_of(const struct ar_plot_table *table, size_t row, const char *key)
+{
+    size_t column = ar_csv_find_column(table->csv, key);
+    if (column != SIZE_MAX) {
+        const char *cell = ar_csv_cell(table->csv, row, column);
+        return (struct piece){cell, strlen(cell)};
+    }
+    const char *at = ar_plot_cell(table, row, AR_COL_SETTINGS);
+    size_t length = strlen(key);
+    while (*at != '\0') { /* KEY=VALUE KEY=VALUE */
+        size_t size = strcspn(at, " ");
+        if (size > length && at[length] == '=' && strncmp(at, key, length) == 0) {
+            return (struct piece){at + length + 1, size - length - 1};
+        }
+        at += size + strspn(at + size, " ");
+    }
+    return (struct piece){"", 0};
+}
+
+static bool is_same(struct piece a, struct piece b)
+{
+    return a.size == b.size && strncmp(a.text, b.text, a.size) == 0;
+}
+
+/* Numbers may be written in several ways. */
+static bool is_value(struct piece found, const char *wanted)
+{
+    char *found_end;
+    char *wanted_end;
+    double number = strtod(found.text, &found_end);
+    bool is_number = found.size > 0 && found_end == found.text + found.size;
+    return is_same(found, (struct piece){wanted, strlen(wanted)}) ||
+           (found.size == 0 && strcmp(wanted, "none") == 0) ||
+           (is_number && number == strtod(wanted, &wanted_end) && wanted_end != wanted &&
+            *wanted_end == '\0');
+}
+
+/* Writes the distinct values of a key, as many as there is room for; returns their number. */
+static size_t list_values(const struct ar_plot_table *table, struct ar_plot_rows rows,
+                          const char *key, char text[LINE])
+{
+    struct piece seen[VALUES_SHOWN];
+    size_t count = 0;
+    size_t used = 0;
+    for (size_t i = 0; i < rows.count; i++) {
+        struct piece value = value_of(table, rows.rows[i], key);
+        size_t k = 0;
+        while (k < count && k < VALUES_SHOWN && !is_same(seen[k], value)) {
+            k++;
+        }
+        if (k == VALUES_SHOWN && used < LINE) {
+            used += (size_t)snprintf(text + used, LINE - used, ", ...");
+            return count + 1;
+        }
+        if (k == count && used < LINE) {
+            seen[count++] = value;
+            value = value.size == 0 ? (struct piece){"none", 4} : value;
+            used += (size_t)snprintf(text + used, LINE - used, "%s%.*s", k == 0 ? "" : ", ",
+                                     (int)value.size, value.text);
+        }
+    }
+    return count;
+}
+
+/* --- choosing ----------------------------------------------------------------------------- */
+
+static bool says_something(const struct ar_plot_table *table, const char *key)
+{
+    for (size_t i = 0; i < table->rows.count; i++) {
+        if (value_of(table, table->rows.rows[i], key).size > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void keep(struct ar_plot_table *table, const char *key, const char *value)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < table->rows.count; i++) {
+        size_t row = table->rows.rows[i];
+        if (is_value(value_of(table, row, key), value)) {
+            table->rows.rows[kept++] = row;
+        }
+    }
+    table->rows.count = kept;
+}
+
+static enum ar_status report_key(const char *key, struct ar_error *err)
+{
+    const char *names[AR_COLS];
+    size_t count = 0;
+    const enum ar_plot_column others[] = {POINT};
+    for (size_t i = BATCHES; conditions[i] != AR_COL_END; i++) {
+        names[count++] = ar_plot_column_name(conditions[i]);
+    }
+    for (size_t i = 0; of_point[i] != AR_COL_END; i++) {
+        names[count++] = ar_plot_column_name(of_point[i]);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        names[count++] = ar_plot_column_name(others[i]);
+    }
+    return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", key, names, count);
+}
+
+static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_t tables_count,
+                                 struct ar_error *err)
+{
+    char *value = strchr(term, '=');
+    char values[LINE] = "";
+    bool is_known = false;
+    bool is_found = false;
+    if (value == NULL || value == term) {
+        return ar_error_set(err, AR_USAGE, "--where: found \"%.60s\"; expected KEY=VALUE", term);
+    }
+    *value++ = '\0';
+    for (size_t i = 0; i < tables_count; i++) {
+        if (tables[i].csv == NULL || !says_something(&tables[i], term)) {
+            continue;
+        }
+        if (!is_known) {
+            list_values(&tables[i], tables[i].rows, term, values);
+        }
+        is_known = true;
+        keep(&tables[i], term, value);
+        is_found = is_found || tables[i].rows.count > 0;
+    }
+    if (!is_known) {
+        return report_key(term, err);
+    }
+    return is_found ? AR_OK
+                    : ar_error_set(err, AR_USAGE,
+                                   "--where: found \"%.60s=%.60s\", which no row has; expected one "
+                                   "of %.200s",
+                                   term, value, values);
+}
+
+enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
+                              struct ar_plot_table *tables, size_t tables_count,
+                              struct ar_error *err)
+{
+    char *rest = ar_arena_text(arena, where);
+    if (rest == NULL) {
+        return ar_error_no_memory(err, "--where");
+    }
+    for (char *term; (term = ar_next_part(&rest, ',')) != NULL;) {
+        AR_TRY(choose_one(term, tables, tables_count, err));
+    }
+    return AR_OK;
+}
+
+/* --- refusing ----------------------------------------------------------------------------- */
+
+/* What rows differ in, and what to choose. */
+struct refusal {
+    char columns[LINE];
+    char choice[LINE];
+};
+
+static void append(char text[LINE], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void append(char text[LINE], const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, LINE - used, format, arguments);
+    va_end(arguments);
+}
+
+/* A choice is as it is given to --where: settings are keys themselves. */
+static void refuse(const struct ar_plot_table *table, enum ar_plot_column column,
+                   struct refusal *refusal)
+{
+    const char *name = ar_plot_column_name(column);
+    const char *cell = ar_plot_cell(table, table->rows.rows[0], column);
+    bool is_settings = column == AR_COL_SETTINGS && cell[0] != '\0';
+    char values[LINE] = "";
+    list_values(table, table->rows, name, values);
+    append(refusal->columns, "%s%s (%.200s)", refusal->columns[0] == '\0' ? "" : " and ", name,
+           values);
+    append(refusal->choice, "%s%s%s%s", refusal->choice[0] == '\0' ? "" : ",",
+           is_settings ? "" : name, is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
+    for (char *blank; is_settings && (blank = strchr(refusal->choice, ' ')) != NULL;) {
+        *blank = ',';
+    }
+}
+
+/* Whether rows of some point differ in a column; changes the order of `rows`. */
+static bool points_differ(const struct ar_plot_table *table, enum ar_plot_column column,
+                          struct ar_plot_rows *rows)
+{
+    const enum ar_plot_column point[] = {POINT, AR_COL_END};
+    const enum ar_plot_column more[] = {POINT, column, AR_COL_END};
+    bool differ = false;
+    ar_plot_rows_best(table, more, column, rows);
+    for (size_t i = 0, count; i < rows->count && !differ; i += count) {
+        count = ar_plot_rows_alike(table, point, *rows, i);
+        differ = count > 1;
+    }
+    return differ;
+}
+
+enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_all_batches,
+                                   struct ar_arena *arena, const char **reason,
+                                   struct ar_error *err)
+{
+    struct refusal refusal = {"", ""};
+    for (size_t i = has_all_batches ? BATCHES : 0; conditions[i] != AR_COL_END; i++) {
+        if (ar_plot_rows_vary(table, conditions[i], table->rows)) {
+            refuse(table, conditions[i], &refusal);
+        }
+    }
+    for (size_t i = 0; of_point[i] != AR_COL_END; i++) {
+        struct ar_plot_rows copy;
+        AR_TRY(ar_plot_rows_all(table, arena, &copy, err));
+        if (refusal.columns[0] == '\0' && points_differ(table, of_point[i], &copy)) {
+            refuse(table, of_point[i], &refusal);
+        }
+    }
+    *reason = NULL;
+    if (refusal.columns[0] != '\0') {
+        *reason = ar_arena_format(arena, "rows differ in %s; choose, such as --where %s",
+                                  refusal.columns, refusal.choice);
+        return *reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
+    }
+    return AR_OK;
+}
