@@ -32,10 +32,11 @@ struct piece {
 /* What a row says of a key: a cell, or the setting of that name. */
 static struct piece value_of(const struct ar_plot_table *table, size_t row, const char *key)
 {
-    size_t column = ar_csv_find_column(table->csv, key);
-    if (column != SIZE_MAX) {
-        const char *cell = ar_csv_cell(table->csv, row, column);
-        return (struct piece){cell, strlen(cell)};
+    for (size_t column = 0; column < table->csv->columns_count; column++) {
+        if (strcmp(table->csv->cells[column], key) == 0) {
+            const char *cell = ar_csv_cell(table->csv, row, column);
+            return (struct piece){cell, strlen(cell)};
+        }
     }
     const char *at = ar_plot_cell(table, row, AR_COL_SETTINGS);
     size_t length = strlen(key);

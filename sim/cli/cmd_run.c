@@ -28,7 +28,7 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
             ar_note(option_notes(options), "%s/%s.svg and .png written", options->out,
                     picture->name);
         }
-        if (picture->reason[0] != '\0') {
+        if (picture->reason != NULL) {
             ar_note(option_notes(options), "%s: %s", picture->name, picture->reason);
         }
     }
