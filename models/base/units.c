@@ -85,11 +85,8 @@ enum ar_status ar_parse_bytes(const char *where, const char *text, uint64_t *byt
                               struct ar_error *err)
 {
     double value;
-    enum ar_status status = parse_quantity(where, text, size_units,
-                                           "a size such as 51.1MB, 64MiB or 256B", &value, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(parse_quantity(where, text, size_units, "a size such as 51.1MB, 64MiB or 256B", &value,
+                          err));
     /* "51.1MB" is not exactly 51100000 in binary: number and product round by 2^-53 each. Below
      * 2^50 that is a quarter of a byte at most, so that the nearest whole number is the one meant.
      */
@@ -108,10 +105,7 @@ enum ar_status ar_parse_rate(const char *where, const char *text, double *rate_B
 {
     const char *expected = "a rate such as 10.2GB/s or 100Gbps";
     double value;
-    enum ar_status status = parse_quantity(where, text, rate_units, expected, &value, err);
-    if (status != AR_OK) {
-        return status;
-    }
+    AR_TRY(parse_quantity(where, text, rate_units, expected, &value, err));
     if (value <= 0) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %s above zero", where,
                             text, expected);

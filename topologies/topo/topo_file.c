@@ -1,5 +1,4 @@
 /* Cluster files: read, changed and written. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_file.h"
