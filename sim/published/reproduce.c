@@ -24,12 +24,6 @@ static enum ar_status add_plain(struct predictions *list, struct published *row,
     return predictions_add(list, &(struct prediction){.row = row, .kind = kind}, err);
 }
 
-/* Room for the values of a prediction; NULL if there is no memory. */
-static const char **begin_values(const struct predictions *list, const struct published *row)
-{
-    return ar_arena_alloc(list->arena, row->ranges_count + 1, sizeof(const char *));
-}
-
 /* What the ends of ranges are compared with, and a prediction for each end of each range. */
 static enum ar_status add_ends(struct predictions *list, struct published *row,
                                struct ar_error *err)
@@ -37,14 +31,10 @@ static enum ar_status add_ends(struct predictions *list, struct published *row,
     AR_TRY(add_plain(list, row, PREDICTION_SHORT, err));
     for (uint32_t i = 0; i < row->ranges_count; i++) {
         for (uint32_t end = 0; end < range_ends_count(&row->ranges[i]); end++) {
-            const struct prediction made = {
-                .row = row, .kind = PREDICTION_END, .values = begin_values(list, row), .range = i};
-            const char *value = range_end(&row->ranges[i], end, list->arena);
-            if (made.values == NULL || value == NULL) {
-                return ar_error_no_memory(err, "the predictions");
-            }
-            made.values[i] = value;
-            AR_TRY(predictions_add(list, &made, err));
+            struct prediction made = {.row = row, .kind = PREDICTION_END, .range = i};
+            made.values[i] = range_end(&row->ranges[i], end, list->arena);
+            AR_TRY(made.values[i] != NULL ? predictions_add(list, &made, err)
+                                          : ar_error_no_memory(err, "the predictions"));
         }
     }
     return AR_OK;
@@ -53,15 +43,15 @@ static enum ar_status add_ends(struct predictions *list, struct published *row,
 static enum ar_status add_draw(struct predictions *list, struct published *row,
                                struct ar_draw *draw, struct ar_error *err)
 {
-    struct prediction made = {
-        .row = row, .kind = PREDICTION_DRAW, .values = begin_values(list, row)};
-    bool is_whole = made.values != NULL;
-    for (size_t i = 0; is_whole && i < row->ranges_count; i++) {
+    struct prediction made = {.row = row, .kind = PREDICTION_DRAW};
+    for (size_t i = 0; i < row->ranges_count; i++) {
         made.values[i] = range_draw(&row->ranges[i], draw, list->arena);
-        is_whole = made.values[i] != NULL;
+        if (made.values[i] == NULL) {
+            return ar_error_no_memory(err, "the draws");
+        }
     }
     made.error_deviations = ar_draw_normal(draw);
-    return is_whole ? predictions_add(list, &made, err) : ar_error_no_memory(err, "the draws");
+    return predictions_add(list, &made, err);
 }
 
 /* Draws all ranges of a row. What is drawn depends on the seed and the name of the row, not on the

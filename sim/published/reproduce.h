@@ -33,8 +33,8 @@ struct prediction {
     struct prediction *next;
     struct published *row;
     enum prediction_kind kind;
-    const char **values;     /**< of the ranges of the row; NULL: nominal, all or one */
-    uint32_t range;          /**< of an end */
+    const char *values[RANGES_MAX]; /**< of the ranges of the row; NULL: its own */
+    uint32_t range;                 /**< of an end */
     const char *algorithm;   /**< of a point of a curve, in place of the row's; NULL: the row's, */
     const char *gpus;        /**< and GPUs; the shape is the algorithm's own then */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many

@@ -125,22 +125,10 @@ static void write_assumptions(FILE *file, const struct published *row)
     }
 }
 
-static enum ar_status write_changes(FILE *file, const struct ar_view *view,
-                                    const struct reproduction *reproduction, struct ar_error *err)
-{
-    struct ar_records records;
-    ar_records_begin(&records, file, view, AR_COLUMNS(change_columns));
-    for (size_t i = 0; i < reproduction->sensitivities_count; i++) {
-        struct sensitivity shown = reproduction->sensitivities[i];
-        shown.predicted *= shown.shown_factor;
-        ar_records_add(&records, &shown);
-    }
-    return ar_records_end(&records, err);
-}
-
 static enum ar_status write_table(FILE *file, const struct ar_view *view,
                                   const struct reproduction *reproduction, struct ar_error *err)
 {
+    struct ar_records records;
     AR_TRY(write_rows(file, view, &reproduction->rows, err));
     write_summary(file, &reproduction->summary);
     fputs("\nwhat each row is, and what is drawn for its band\n", file);
@@ -151,7 +139,13 @@ static enum ar_status write_table(FILE *file, const struct ar_view *view,
         return AR_OK;
     }
     fputs("\none value changed at a time\n", file);
-    return write_changes(file, view, reproduction, err);
+    ar_records_begin(&records, file, view, AR_COLUMNS(change_columns));
+    for (size_t i = 0; i < reproduction->sensitivities_count; i++) {
+        struct sensitivity shown = reproduction->sensitivities[i];
+        shown.predicted *= shown.shown_factor;
+        ar_records_add(&records, &shown);
+    }
+    return ar_records_end(&records, err);
 }
 
 /* --- all forms ------------------------------------------------------------------------------ */

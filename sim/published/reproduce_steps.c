@@ -50,7 +50,7 @@ static enum ar_status make_scenario(const struct prediction *prediction, struct 
     if (prediction->kind != PREDICTION_NOMINAL) {
         scenario->iterations_with_jitter = REPRODUCE_SHORT_STEPS;
     }
-    for (size_t i = 0; prediction->values != NULL && i < row->ranges_count; i++) {
+    for (size_t i = 0; i < row->ranges_count; i++) {
         if (prediction->values[i] != NULL) {
             AR_TRY(range_set(&row->ranges[i], prediction->values[i], scenario, err));
         }
@@ -73,8 +73,7 @@ static enum ar_status begin_run(const struct predictions *predictions,
     const struct published *row = prediction->row;
     const struct range *range = range_find(row->ranges, row->ranges_count, AR_KEYS_COUNT, NULL);
     const char *run = row->run;
-    if (range != NULL && prediction->values != NULL &&
-        prediction->values[range - row->ranges] != NULL) {
+    if (range != NULL && prediction->values[range - row->ranges] != NULL) {
         run = prediction->values[range - row->ranges];
     }
     AR_TRY(training_file_load(run, scenario->arena, &file, err));
@@ -110,7 +109,7 @@ static enum ar_status report(const struct prediction *prediction, const struct a
     const struct published *row = prediction->row;
     char values[200] = "";
     size_t used = 0;
-    for (size_t i = 0; prediction->values != NULL && i < row->ranges_count; i++) {
+    for (size_t i = 0; i < row->ranges_count; i++) {
         if (prediction->values[i] != NULL && used < sizeof values) {
             used += (size_t)snprintf(values + used, sizeof values - used, ", %s=%s",
                                      row->ranges[i].parameter, prediction->values[i]);
