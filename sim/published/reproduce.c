@@ -9,7 +9,7 @@
 #include "ar_draw.h"
 #include "ar_quantile.h"
 
-/* Ends of the band that holds 95 % of the draws. */
+/* Ends of the band that holds 95 % of the draws, and the row's own prediction in any case. */
 #define BAND_LOW_FRAC  0.025
 #define BAND_HIGH_FRAC 0.975
 
@@ -173,12 +173,13 @@ static void take_end(struct taker *taker, const struct prediction *made)
 
 static void take_draw(struct taker *taker, const struct prediction *made)
 {
+    struct published *row = made->row;
     uint32_t count = taker->reproduction->samples_count;
     taker->draws[taker->draws_count++] = made->value;
     if (taker->draws_count == count) {
         ar_sort(taker->draws, count);
-        made->row->low = ar_quantile(taker->draws, count, BAND_LOW_FRAC);
-        made->row->high = ar_quantile(taker->draws, count, BAND_HIGH_FRAC);
+        row->low = fmin(row->predicted, ar_quantile(taker->draws, count, BAND_LOW_FRAC));
+        row->high = fmax(row->predicted, ar_quantile(taker->draws, count, BAND_HIGH_FRAC));
         taker->draws_count = 0;
     }
 }

@@ -68,11 +68,11 @@ static struct published reproduce(const char *measured, const char *assume, uint
  * are less than half of what lies between it and the 5th, or the 1st. */
 Test(band, its_ends_are_the_percentiles_of_the_draws)
 {
-    double low_s = 3e-3 + 2 * 2e6 / 10e9; /* without latency; 1 s of it at the other end */
+    double low_s = 3e-3 + 2 * 2e6 / 10e9; /* without latency; twice the row's at the other end */
     for (uint64_t seed = 1; seed <= 3; seed++) {
-        struct published result = reproduce("0.5,0", "set.net.latency=0s..1s", 4000, seed);
-        double low_frac = (result.low - low_s) / 2;
-        double high_frac = (result.high - low_s) / 2;
+        struct published result = reproduce("0.00342,0", "set.net.latency=0us..20us", 4000, seed);
+        double low_frac = (result.low - low_s) / 40e-6;
+        double high_frac = (result.high - low_s) / 40e-6;
         cr_expect(fabs(low_frac - 0.025) < 0.01, "low end at %.4f", low_frac);
         cr_expect(fabs(high_frac - 0.975) < 0.01, "high end at %.4f", high_frac);
         cr_expect_float_eq(result.predicted, low_s + 2 * 10e-6, 1e-12);
@@ -86,6 +86,17 @@ Test(band, choices_are_drawn_alike)
     double low_s = 3e-3 + 2 * 2e6 / 10e9;
     cr_expect_float_eq(result.low, low_s, 1e-9);
     cr_expect_float_eq(result.high, low_s + 2, 1e-9);
+}
+
+/* 10 us of latency lie below what is drawn, and 2 s above it; half a second is neither. */
+Test(band, it_holds_the_prediction_of_a_row_that_takes_an_end)
+{
+    struct published low = reproduce("0.5,0", "set.net.latency=0.5s..1s", 40, 1);
+    struct published all = reproduce("0.5,0", "set.net.latency=0us..10us", 40, 1);
+    cr_expect_eq(low.low, low.predicted);
+    cr_expect_gt(low.high, 1);
+    cr_expect_eq(all.high, all.predicted);
+    cr_expect_lt(all.low, all.predicted);
 }
 
 /* What is predicted for sure is 3 ms and 2 (10 us + 0.2 ms). */
