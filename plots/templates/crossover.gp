@@ -35,7 +35,7 @@ set tics scale 0
 unset grid
 unset key
 unset colorbox
-set palette defined (0 '#FFFFFF', 1 '#0072B2')
+set palette defined (0 '#FFFFFF', 1 '#009E73')
 set cbrange [0:1]
 set style fill solid 1.0 border lc rgb '#333333'
 payload_of(z) = sprintf('%.4g', column('payload_bytes') / unit_scale).\

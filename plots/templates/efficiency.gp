@@ -1,7 +1,6 @@
 # Scaling efficiency against GPUs: how much of the ideal each algorithm keeps.
 
 heading = 'Scaling efficiency'
-note = 'each algorithm at its best shape'
 eval take_rows
 counts = ''
 stats data using (counts = add(counts, strcol('gpus')), column('gpus')) name 'gpus' nooutput
@@ -21,6 +20,6 @@ x_of(z) = column('gpus')
 y_of(z) = 100 * column('efficiency_frac')
 
 eval begin
-eval "plot sample [1.01 * low:high / 1.01] 100 with lines lt (is_text ? 0 : 1) lw 2 lc rgb '#000000' dt 14 title 'ideal', ".\
+eval "plot sample [1.001 * low:high / 1.001] 100 with lines lt (is_text ? 0 : 1) lw 2 lc rgb '#000000' dt 14 title 'ideal', ".\
     curves
 eval finish

@@ -1,7 +1,6 @@
 # Time, or bus bandwidth, of one all-reduce against its payload, both axes logarithmic: a time is flat where latency rules
 # and rises where bandwidth does. The script says `heading`, `quantity`, `of` what column and its `scale`.
 
-note = 'each algorithm at its best shape'
 eval take_rows
 stats data using (column('payload_bytes')) name 'payload' nooutput
 stats data using (scale * column(shown)) name 'shown' nooutput

@@ -6,6 +6,7 @@ counts = ''
 stats data using (counts = add(counts, strcol('gpus')), 1e3 * column('allreduce_s')) name 'time' nooutput
 take_shape(name, gpus, shape) = shapes = add(shapes, name.'@'.gpus.':'.shape)
 eval take_rows
+note = ''
 shapes = ''
 stats data using (take_shape(strcol('algorithm'), strcol('gpus'), strcol('shape')), 0) nooutput
 grid_x(shape) = strstrt(shape, 'x') > 1 ? real(substr(shape, 1, strstrt(shape, 'x') - 1)) : NaN

@@ -34,11 +34,14 @@ others = ''
 shapes = ''
 exact_names = '' # those with an exact row
 approximate_rows = 0
+grid_rows = 0
 take_algorithm(name, exact, shape) = (algorithms = add(algorithms, name), \
     others = has(palette_names, name) ? others : add(others, name), \
     shapes = add(shapes, name.':'.shape), \
     exact eq 'no' ? (approximate_rows = approximate_rows + 1) : (exact_names = add(exact_names, name)))
-take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape'))) nooutput"
+take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape')), \
+    grid_rows = grid_rows + (strstrt(strcol('shape'), 'x') > 1)) nooutput; ".\
+    "note = grid_rows > 0 ? 'each algorithm at its best shape' : ''"
 style(name) = has(palette_names, name) ? place(palette_names, name) : words(palette_names) + place(others, name)
 
 # Filled marks are exact, open ones approximate; the subtitle says so where a picture has both. In the key an algorithm
@@ -96,7 +99,7 @@ is_free(list, value) = words(list) == 0 || int(sum [i = 1:words(list)] (is_near(
 count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free(ticked, count + 0)) ".\
     "{ ticked = ticked.' '.count; set xtics add (count count + 0) } }"
 # On a short logarithmic axis, 2 and 5 between the powers of ten; on a shorter one, more.
-between_ticks(axis) = high / low > 200 ? '' : "do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
+between_ticks(axis) = high / low > 200 ? '' : (high / low > 8 ? '' : 'unset m'.axis.'; ')."do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
     (high / low > 8 ? '1 2 5' : '1 1.2 1.5 2 2.5 3 4 5 6 8')."'] { set ".axis." add (m * 10.0 ** e) } }"
 
 # Payloads in one unit: that of the middle of their axis.

@@ -1,7 +1,6 @@
 # Images per second against GPUs, both axes logarithmic: the ideal is a straight line.
 
 heading = 'Training throughput'
-note = 'each algorithm at its best shape'
 eval take_rows
 counts = ''
 stats data using (counts = add(counts, strcol('gpus')), column('gpus')) name 'gpus' nooutput
