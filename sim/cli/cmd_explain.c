@@ -18,5 +18,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     ar_step_destroy(&step);
     bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                      scenario.rates != NULL;
-    return has_terms ? explain_terms(&scenario, inputs, iteration_s, err) : AR_OK;
+    return has_terms
+               ? explain_terms(&scenario, inputs, iteration_s, option_shows_progress(options), err)
+               : AR_OK;
 }

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "ar_arena.h"
 #include "ar_key.h"
@@ -103,6 +104,12 @@ static inline const char *option_key(const struct options *options, enum ar_key 
 static inline FILE *option_notes(const struct options *options)
 {
     return options->quiet ? NULL : stderr;
+}
+
+/** Whether progress is drawn: notes go to a terminal. */
+static inline bool option_shows_progress(const struct options *options)
+{
+    return option_notes(options) != NULL && isatty(STDERR_FILENO);
 }
 
 /** Begins a scenario with all keys that were given but those of the bits `without`. */

@@ -47,6 +47,8 @@ struct ar_pool_work {
 
     /** Estimated seconds of an item on one core; NULL: all are long. */
     double (*cost_s)(const void *context, uint32_t item);
+
+    bool shows_progress; /**< of ar_pool_run() on a terminal (ar_progress.h) */
 };
 
 /** Processors that this process may use, since a launcher or a container may give it a part; at
@@ -68,6 +70,9 @@ struct ar_pool_queue {
     size_t next;
     size_t count; /**< with those that were taken */
 };
+
+/** Estimated time of an item; a short one where nothing is known. */
+double ar_pool_item_cost_s(const struct ar_pool_work *work, uint32_t item);
 
 /** Makes the queue of `count` items, NULL: of 0 to count - 1. */
 enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,

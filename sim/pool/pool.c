@@ -24,6 +24,20 @@ struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
     return ar_arena_alloc(arena, 1, ar_pool_answer_max(work));
 }
 
+static void begin_progress(struct pool *pool)
+{
+    const struct ar_pool_queue *queue = pool->queue;
+    pool->progress =
+        (struct ar_progress){.items_name = pool->work->items_name,
+                             .is_shown = pool->work->shows_progress && queue->next < queue->count,
+                             .count = queue->count - queue->next,
+                             .processes = pool->jobs};
+    for (size_t i = queue->next; i < queue->count; i++) {
+        pool->progress.cost_s += ar_pool_item_cost_s(pool->work, queue->items[i]);
+    }
+    ar_progress_begin(&pool->progress);
+}
+
 static enum ar_status run(struct pool *pool, struct ar_error *err)
 {
     size_t count = pool->queue->count - pool->queue->next;
@@ -46,7 +60,9 @@ enum ar_status ar_pool_run(const struct ar_pool_work *work, uint32_t jobs,
     enum ar_status status = pool_create(&arena, work, jobs, queue, &pool, err);
     if (status == AR_OK) {
         ar_signals_catch(&pool->before);
+        begin_progress(pool);
         status = run(pool, err);
+        ar_progress_end(&pool->progress);
         pool_kill_workers(pool);
         if (status != AR_INTERRUPTED) { /* else another signal would end it before it says so */
             ar_signals_restore(&pool->before);

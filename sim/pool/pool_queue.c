@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b)
     return (left->place > right->place) - (left->place < right->place);
 }
 
-static double item_cost_s(const struct ar_pool_work *work, uint32_t item)
+double ar_pool_item_cost_s(const struct ar_pool_work *work, uint32_t item)
 {
     return work->cost_s != NULL ? work->cost_s(work->context, item) : AR_POOL_CHEAP_S;
 }
@@ -39,7 +39,7 @@ enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool
     }
     for (size_t i = 0; i < count; i++) {
         uint32_t item = items != NULL ? items[i] : (uint32_t)i;
-        double cost_s = item_cost_s(work, item);
+        double cost_s = ar_pool_item_cost_s(work, item);
         ranking[i] = (struct ranked){cost_s < AR_POOL_CHEAP_S ? 0 : cost_s, item, i};
     }
     qsort(ranking, count, sizeof *ranking, compare);
@@ -56,5 +56,5 @@ enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool
 
 double ar_pool_queue_next_s(const struct ar_pool_queue *queue, const struct ar_pool_work *work)
 {
-    return queue->next < queue->count ? item_cost_s(work, queue->items[queue->next]) : 0;
+    return queue->next < queue->count ? ar_pool_item_cost_s(work, queue->items[queue->next]) : 0;
 }

@@ -197,6 +197,7 @@ static enum ar_status take(struct pool *pool, struct worker *worker, struct ar_e
 {
     worker->answered++;
     pool->answered++;
+    ar_progress_add(&pool->progress, ar_pool_item_cost_s(pool->work, pool->answer->item));
     return pool->taker.take(pool->taker.context, pool->answer, err);
 }
 

@@ -5,6 +5,7 @@
 #define AR_POOL_WORKERS_H
 
 #include "ar_pool.h"
+#include "ar_progress.h"
 #include "ar_signals.h"
 
 /** Forks a process that is killed with this one, and joins the two by a socket; 0 in it, -1 on
@@ -49,6 +50,7 @@ struct pool {
     struct ar_pool_queue *queue;
     uint32_t jobs;
     size_t answered;
+    struct ar_progress progress;
     struct ar_signals before;
     struct ar_pool_answer *answer;
     struct worker workers[AR_POOL_JOBS_MAX];

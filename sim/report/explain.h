@@ -12,8 +12,9 @@ void explain_step(const struct ar_scenario *scenario, const struct ar_step *step
 
 /** Writes every term of the framework that is on, its value and source, and how much longer the
  * step takes than with that term alone at its default, everything else being the same. Each such
- * step is really run, several at a time. `iteration_s` is that of the step with all terms. */
+ * step is really run, several at a time; `shows_progress` draws how far they are on a terminal.
+ * `iteration_s` is that of the step with all terms. */
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                             double iteration_s, struct ar_error *err);
+                             double iteration_s, bool shows_progress, struct ar_error *err);
 
 #endif

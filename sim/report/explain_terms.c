@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "ar_pool.h"
+#include "ar_run.h"
 #include "explain.h"
 
 /* The terms that are on, and what each costs. */
@@ -72,14 +73,25 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
     return AR_OK;
 }
 
-static enum ar_status run_all(struct context *context, struct ar_arena *arena, struct ar_error *err)
+/* Without one of its terms a step takes about as long to run as with them. */
+static double cost_s(const void *context, uint32_t item)
+{
+    const struct context *own = context;
+    (void)item;
+    return ar_run_cost_s(own->scenario);
+}
+
+static enum ar_status run_all(struct context *context, struct ar_arena *arena, bool shows_progress,
+                              struct ar_error *err)
 {
     struct ar_pool_queue queue;
     const struct ar_pool_work work = {.context = context,
                                       .items_name = "terms",
                                       .bytes_max = sizeof(struct answer),
                                       .compute = compute,
-                                      .take = take};
+                                      .take = take,
+                                      .cost_s = cost_s,
+                                      .shows_progress = shows_progress};
     AR_TRY(ar_pool_queue_create(arena, &work, NULL, context->count, &queue, err));
     return ar_pool_run(&work, ar_pool_processors(), &queue, err);
 }
@@ -96,7 +108,7 @@ static void write_term(const struct context *context, uint32_t item)
 }
 
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                             double iteration_s, struct ar_error *err)
+                             double iteration_s, bool shows_progress, struct ar_error *err)
 {
     struct context context = {.scenario = scenario, .inputs = inputs, .iteration_s = iteration_s};
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
@@ -104,7 +116,7 @@ enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_input
             context.terms[context.count++] = (enum ar_term)i;
         }
     }
-    AR_TRY(run_all(&context, scenario->arena, err));
+    AR_TRY(run_all(&context, scenario->arena, shows_progress, err));
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rates != NULL) {
         printf(", compute times multiplied by %.4f for --images-per-s-at %s",

@@ -238,7 +238,7 @@ static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
 static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
 {
     enum ar_status status = gather_rows(ranks, err);
-    progress_end(&ranks->sweep->progress);
+    ar_progress_end(&ranks->sweep->progress);
     if (status == AR_INTERRUPTED) {
         /* The launcher may end this process before main() could say so. */
         (void)sweep_report_interrupt(ranks->sweep, err);

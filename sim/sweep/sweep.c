@@ -55,7 +55,7 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
         bytes = line;
     }
     enum ar_status status = journal_add(&sweep->journal, bytes, size, err);
-    progress_add(&sweep->progress, sweep->space->points[answer->item].cost_s);
+    ar_progress_add(&sweep->progress, sweep->space->points[answer->item].cost_s);
     return status;
 }
 
@@ -165,10 +165,11 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                         &sweep->arena, &sweep->journal, err));
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes);
+    sweep->progress.items_name = sweep->work.items_name;
     sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
     sweep->progress.count = sweep->queue.count;
     sweep->progress.processes = processes;
-    progress_begin(&sweep->progress);
+    ar_progress_begin(&sweep->progress);
     return AR_OK;
 }
 
@@ -272,7 +273,7 @@ static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
     uint32_t jobs = sweep->request->jobs;
     AR_TRY(sweep_open(sweep, jobs, err));
     enum ar_status status = ar_pool_run(&sweep->work, jobs, &sweep->queue, err);
-    progress_end(&sweep->progress);
+    ar_progress_end(&sweep->progress);
     if (status == AR_INTERRUPTED) {
         return sweep_report_interrupt(sweep, err);
     }

@@ -6,9 +6,9 @@
 #define AR_SWEEP_H
 
 #include "ar_pool.h"
+#include "ar_progress.h"
 #include "journal.h"
 #include "launcher.h"
-#include "progress.h"
 #include "space.h"
 
 /** What is asked for besides the points. */
@@ -32,7 +32,7 @@ struct sweep {
     struct ar_pool_queue queue;
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
-    struct progress progress;
+    struct ar_progress progress;
     struct ar_arena arena;
 };
 

@@ -1,4 +1,4 @@
-#include "progress.h"
+#include "ar_progress.h"
 
 #include <stdio.h>
 
@@ -8,7 +8,7 @@
 /* Costs are good to a factor of two; what was seen is believed when this much of them is done. */
 static const double believed_frac = 0.02;
 
-static void draw(struct progress *progress)
+static void draw(struct ar_progress *progress)
 {
     static const double every_s = 0.2;
     char left[AR_UNIT_TEXT];
@@ -23,24 +23,24 @@ static void draw(struct progress *progress)
                   ? spent_s / progress->finished_cost_s
                   : 1.0 / progress->processes;
     progress->drawn_s = now_s;
-    fprintf(stderr, "\r%zu of %zu points, %.3g per second, about %s left    ", progress->finished,
-            progress->count, rate, ar_format_duration(left_s, left));
+    fprintf(stderr, "\r%zu of %zu %s, %.3g per second, about %s left    ", progress->finished,
+            progress->count, progress->items_name, rate, ar_format_duration(left_s, left));
 }
 
-void progress_begin(struct progress *progress)
+void ar_progress_begin(struct ar_progress *progress)
 {
     progress->began_s = ar_clock_s();
     draw(progress);
 }
 
-void progress_add(struct progress *progress, double cost_s)
+void ar_progress_add(struct ar_progress *progress, double cost_s)
 {
     progress->finished++;
     progress->finished_cost_s += cost_s;
     draw(progress);
 }
 
-void progress_end(const struct progress *progress)
+void ar_progress_end(const struct ar_progress *progress)
 {
     if (progress->is_shown && progress->drawn_s > 0) {
         fprintf(stderr, "\r%70s\r", "");
