@@ -1,4 +1,4 @@
-#include "ar_pair_fit.h"
+#include "ar_link_fit.h"
 
 #include <string.h>
 

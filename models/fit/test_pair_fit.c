@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
-#include "ar_pair_fit.h"
+#include "ar_link_fit.h"
 #include "test_support.h"
 
 enum { SIZES = 12 };

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <gsl/gsl_linalg.h>
+
 #include "ar_csv.h"
 #include "ar_file.h"
-#include "table.h"
+#include "ar_gsl.h"
+#include "ar_library_table.h"
 
 enum { FORMAT = 1, FILE_BYTES_MAX = 1 << 20 };
 enum { COVARIANCE = 7 }; /* columns before those of the covariance */
@@ -151,8 +154,14 @@ static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, st
     file->table.library.tuning = ar_tuning_nccl_2_8_4(0, 0);
     file->fitted = file->held_out = "";
     AR_TRY(ar_csv_read_directives(csv, AR_COLUMNS(facts), file, err));
-    if (file->tuning != NULL) {
-        AR_TRY(ar_library_read_release(csv->path, file->tuning, &file->table.library.tuning, err));
+    if (file->tuning != NULL) { /* the rates are lines of their own */
+        struct ar_tuning found;
+        char where[AR_CSV_WHERE];
+        snprintf(where, sizeof where, "%.200s: tuning", csv->path);
+        AR_TRY(ar_tuning_find(where,
+                              file->tuning + (strncmp(file->tuning, "nccl-", 5) == 0 ? 5 : 0), 0, 0,
+                              &found, err));
+        file->table.library.tuning.release = found.release;
     }
     AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, &file->table.fitted, err));
     return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);
@@ -178,6 +187,42 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     return AR_OK;
 }
 
+/* Refuses a covariance that is not symmetric or by which some combination of parameters would have
+ * a negative variance, both but for the rounding of a fit. */
+static enum ar_status check_covariance(const char *path, const struct ar_library *library,
+                                       struct ar_error *err)
+{
+    enum { COUNT = AR_LIBRARY_PARAMETERS_COUNT };
+    double matrix[COUNT * COUNT];
+    gsl_matrix_view view = gsl_matrix_view_array(matrix, COUNT, COUNT);
+    double rounding = DBL_MIN;
+    for (int i = 0; i < COUNT; i++) {
+        rounding = fmax(rounding, 1e-9 * library->covariance[i][i]);
+    }
+    memcpy(matrix, library->covariance, sizeof matrix);
+    for (int i = 0; i < COUNT; i++) {
+        matrix[i * (COUNT + 1)] += rounding;
+        for (int j = 0; j < i; j++) {
+            if (!(fabs(library->covariance[i][j] - library->covariance[j][i]) <= rounding)) {
+                return ar_error_set(
+                    err, AR_BAD_DATA,
+                    "%.200s: covariance of %s and %s: found %g and %g; expected the same both ways",
+                    path, parameter_names[i], parameter_names[j], library->covariance[i][j],
+                    library->covariance[j][i]);
+            }
+        }
+    }
+    gsl_error_handler_t *handler = ar_gsl_begin(); /* no root: the answer, not a failure */
+    int code = gsl_linalg_cholesky_decomp1(&view.matrix);
+    ar_gsl_end(handler);
+    return code == GSL_SUCCESS
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.200s: found a covariance matrix with a negative variance; "
+                              "expected that of a fit",
+                              path);
+}
+
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
                                 struct ar_library *library, struct ar_error *err)
 {
@@ -196,7 +241,7 @@ static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena
                                 parameter_names[i], AR_LIBRARY_PARAMETERS_COUNT);
         }
     }
-    return ar_library_check_covariance(csv->path, library, err);
+    return check_covariance(csv->path, library, err);
 }
 
 static enum ar_status read_file(const char *path, struct ar_arena *arena, struct file *file,

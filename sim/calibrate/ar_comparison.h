@@ -29,13 +29,6 @@ struct ar_compared {
                                                      not known */
 };
 
-/** A row beside its prediction and, unless `reference` is NULL, NCCL's own constants. `choice` lies
- * where it stays. */
-struct ar_compared ar_compared_make(const struct ar_library_row *row, enum ar_compared_set set,
-                                    const char *choice,
-                                    const struct ar_library_prediction *prediction,
-                                    const struct ar_tuning *reference);
-
 /** What a row of our own algorithms ran, `torus2d 4x2`; the arena's. */
 const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena);
 
@@ -58,6 +51,13 @@ struct ar_comparison {
 /** An empty comparison with room for `capacity` rows, the arena's. */
 enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
                                    struct ar_comparison *comparison, struct ar_error *err);
+
+/** Adds a row beside its prediction and, unless `reference` is NULL, NCCL's own constants; there
+ * is room for it. `choice` lies where it stays. */
+void ar_comparison_add(struct ar_comparison *comparison, const struct ar_library_row *row,
+                       enum ar_compared_set set, const char *choice,
+                       const struct ar_library_prediction *prediction,
+                       const struct ar_tuning *reference);
 
 /** Sums up the errors of the rows: for every set that has some all of it, then each count. */
 enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,

@@ -18,13 +18,14 @@ const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-p
 
 /* --- what is fitted ----------------------------------------------------------------------- */
 
-static enum ar_status add_asked(const struct ar_calibrate_request *request,
-                                struct calibration *calibration, struct ar_error *err)
+enum ar_status calibration_split(const struct ar_calibrate_request *request,
+                                 struct calibration *calibration, struct ar_error *err)
 {
-    const struct ar_measured *measured = calibration->measured;
-    const char *unit = measured->unit;
+    const struct ar_library_nodes *groups = calibration->measured->groups;
+    const char *unit = calibration->measured->unit;
+    bool has_default = request->held_out_count == 0 && !request->is_all_fitted;
     for (size_t i = 0; i < request->held_out_count; i++) {
-        if (!ar_library_nodes_have(measured->groups, (uint32_t)request->held_out[i])) {
+        if (!ar_library_nodes_have(groups, (uint32_t)request->held_out[i])) {
             return ar_error_set(err, AR_USAGE,
                                 "--hold-out: found %" PRIu64 " %ss, which no log has; expected %s "
                                 "counts of the logs, or none",
@@ -32,37 +33,26 @@ static enum ar_status add_asked(const struct ar_calibrate_request *request,
         }
         AR_TRY(ar_library_nodes_add(&calibration->held_out, (uint32_t)request->held_out[i], err));
     }
-    return AR_OK;
-}
-
-enum ar_status calibration_split(const struct ar_calibrate_request *request,
-                                 struct calibration *calibration, struct ar_error *err)
-{
-    const struct ar_library_nodes *groups = calibration->measured->groups;
-    const char *unit = calibration->measured->unit;
-    bool has_default = request->held_out_count == 0 && !request->is_all_fitted;
-    AR_TRY(add_asked(request, calibration, err));
-    if (has_default && groups->count > 1) {
-        AR_TRY(
-            ar_library_nodes_add(&calibration->held_out, groups->counts[groups->count - 1], err));
-    } else if (has_default) {
+    if (has_default && groups->count == 1) {
         ar_note(request->notes,
                 "all rows are of one %s count: none is held out, and how well other "
                 "counts are predicted cannot be said",
                 unit);
+    } else if (has_default) {
+        AR_TRY(
+            ar_library_nodes_add(&calibration->held_out, groups->counts[groups->count - 1], err));
     }
     for (size_t i = 0; i < groups->count; i++) {
         if (!ar_library_nodes_have(&calibration->held_out, groups->counts[i])) {
             AR_TRY(ar_library_nodes_add(&calibration->fitted, groups->counts[i], err));
         }
     }
-    if (calibration->fitted.count == 0) {
-        return ar_error_set(err, AR_USAGE,
-                            "--hold-out: found all %s counts of the logs; expected some left to "
-                            "fit",
-                            unit);
-    }
-    return AR_OK;
+    return calibration->fitted.count > 0
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--hold-out: found all %s counts of the logs; expected some left to "
+                              "fit",
+                              unit);
 }
 
 enum ar_compared_set calibration_set(const struct calibration *calibration,

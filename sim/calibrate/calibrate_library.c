@@ -66,8 +66,8 @@ static void compare(struct calibration *calibration, const struct ar_library *li
                     const struct ar_library_row *row, enum ar_compared_set set)
 {
     struct ar_library_prediction prediction = ar_library_predict(library, AR_CALLS_ANY, &row->run);
-    calibration->compared.rows[calibration->compared.rows_count++] = ar_compared_make(
-        row, set, ar_choices[prediction.choice].name, &prediction, &library->tuning);
+    ar_comparison_add(&calibration->compared, row, set, ar_choices[prediction.choice].name,
+                      &prediction, &library->tuning);
 }
 
 /* Rows of `nodes` nodes, by a fit to all others. */
@@ -91,21 +91,6 @@ static enum ar_status compare_fold(const struct ar_tuning *tuning, uint32_t node
         if (measured->rows[i].run.nodes == nodes) {
             compare(calibration, library, &measured->rows[i], AR_COMPARED_FOLD);
         }
-    }
-    return AR_OK;
-}
-
-static enum ar_status compare_folds(const struct ar_tuning *tuning, struct ar_arena *arena,
-                                    struct calibration *calibration, struct ar_error *err)
-{
-    const struct ar_library_nodes *nodes = &calibration->measured->nodes;
-    if (nodes->count < 2) {
-        return ar_error_set(err, AR_USAGE,
-                            "--folds: found logs of one node count; expected several, since each "
-                            "is left out in turn");
-    }
-    for (size_t i = 0; i < nodes->count; i++) {
-        AR_TRY(compare_fold(tuning, nodes->counts[i], arena, calibration, err));
     }
     return AR_OK;
 }
@@ -195,8 +180,8 @@ enum ar_status calibrate_library(const struct ar_calibrate_request *request,
         const struct ar_library_row *row = &measured->rows[i];
         compare(calibration, &table->library, row, calibration_set(calibration, &row->run));
     }
-    if (request->folds) {
-        AR_TRY(compare_folds(&tuning, arena, calibration, err));
+    for (size_t i = 0; request->folds && i < measured->nodes.count; i++) {
+        AR_TRY(compare_fold(&tuning, measured->nodes.counts[i], arena, calibration, err));
     }
     return ar_comparison_sum(measured, arena, &calibration->compared, err);
 }

@@ -2,9 +2,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "ar_link_fit.h"
 #include "ar_log.h"
 #include "ar_note.h"
-#include "ar_pair_fit.h"
 #include "ar_units.h"
 #include "calibration.h"
 
@@ -97,9 +97,8 @@ static enum ar_status compare_all(const struct ar_cluster *cluster, struct ar_ar
         const struct ar_library_row *row = &measured->rows[i];
         struct ar_library_prediction prediction = {
             .time_s = times_s[i], .low_s = NAN, .high_s = NAN};
-        calibration->compared.rows[calibration->compared.rows_count++] = ar_compared_make(
-            row, calibration_set(calibration, &row->run),
-            ar_compared_own(&measured->own[i].collective, arena), &prediction, NULL);
+        ar_comparison_add(&calibration->compared, row, calibration_set(calibration, &row->run),
+                          ar_compared_own(&measured->own[i].collective, arena), &prediction, NULL);
     }
     return ar_comparison_sum(measured, arena, &calibration->compared, err);
 }

@@ -60,7 +60,7 @@ enum ar_status calibrate_links(const struct ar_calibrate_request *request,
                                struct calibration *calibration, struct ar_error *err);
 
 /** Fits latency and bandwidth of the link that `--pair` names to logs of messages between two
- * processes (ar_pair_fit.h). `measured` gets the runs, for what is said of them, and no rows.
+ * processes (ar_link_fit.h). `measured` gets the runs, for what is said of them, and no rows.
  * AR_USAGE without `--pair` and with options of all-reduces; AR_BAD_DATA for other runs, for a
  * cluster that does not have the link, and for rows that cannot be fitted. */
 enum ar_status calibrate_pair(const struct ar_calibrate_request *request,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_comparison.h"
+#include "ar_run.h"
 
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
 {
@@ -36,94 +37,66 @@ static enum ar_compared_set set_of_own(const struct ar_scenario *scenario,
     return AR_COMPARED_HELD_OUT;
 }
 
-/* Ranks fill the nodes of a collective, so a run that leaves GPUs idle is another one. */
-static enum ar_status make_collective(const struct ar_scenario *scenario,
-                                      const struct ar_library_run *run,
-                                      struct ar_collective *collective, struct ar_error *err)
+/* By an engine that follows messages, or on a grid. Ranks fill the nodes of a collective, so a run
+ * that leaves GPUs idle is another one. */
+static enum ar_status predict(const struct ar_scenario *scenario, const struct ar_library_run *run,
+                              struct ar_library_prediction *prediction, struct ar_error *err)
 {
+    struct ar_row row;
+    struct ar_scenario one = *scenario;
     uint32_t gpus = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    *collective = ar_scenario_collective(scenario);
-    collective->shape = ar_algorithm_default_shape(scenario->algorithm, run->ranks, gpus);
+    uint32_t element_bytes = ar_precision_bytes(scenario->precision);
+    one.gpus = run->ranks;
+    one.payload_bytes = ((uint64_t)run->bytes + element_bytes - 1) / element_bytes * element_bytes;
     if ((run->ranks + gpus - 1) / gpus != run->nodes) {
         return ar_error_set(err, AR_BAD_DATA,
                             "compare: found %" PRIu32 " GPUs on %" PRIu32 " nodes of %" PRIu32
                             "; expected full nodes with --engine %s",
                             run->ranks, run->nodes, gpus, scenario->engine->name);
     }
-    AR_TRY(ar_collective_check(collective, err));
-    return ar_engine_check(scenario->engine, collective, ar_scenario_library(scenario), err);
-}
-
-static enum ar_status run_trial(const struct ar_scenario *scenario,
-                                const struct ar_collective *collective, uint64_t elements,
-                                enum ar_band band, double *time_s, struct ar_error *err)
-{
-    struct ar_job job = {.elements = elements};
-    struct ar_job_time time;
-    struct ar_trial trial = {.collective = *collective,
-                             .jobs = &job,
-                             .jobs_count = 1,
-                             .times = &time,
-                             .library = ar_scenario_library(scenario),
-                             .band = band};
-    AR_TRY(ar_trial_run(&trial, scenario->engine, err));
-    *time_s = time.finish_s - time.start_s;
-    return AR_OK;
-}
-
-/* By an engine that follows messages, or on a grid. */
-static enum ar_status predict(const struct ar_scenario *scenario,
-                              const struct ar_collective *collective, uint64_t elements,
-                              struct ar_library_prediction *prediction, struct ar_error *err)
-{
-    struct ar_library_prediction made = {.low_s = NAN, .high_s = NAN};
-    if (scenario->engine->is_fitted) {
-        AR_TRY(run_trial(scenario, collective, elements, AR_BAND_LOW, &made.low_s, err));
-        AR_TRY(run_trial(scenario, collective, elements, AR_BAND_HIGH, &made.high_s, err));
-    }
-    AR_TRY(run_trial(scenario, collective, elements, AR_BAND_MIDDLE, &made.time_s, err));
-    *prediction = made;
+    AR_TRY(ar_scenario_check(&one, err));
+    AR_TRY(ar_run(&one, &row, err));
+    *prediction = (struct ar_library_prediction){
+        .time_s = row.allreduce_s, .low_s = row.low_s, .high_s = row.high_s};
     return AR_OK;
 }
 
 /* An all-reduce of NCCL, by one call of the library where that is all that the algorithm is. */
 static enum ar_status compare_row(const struct ar_scenario *scenario,
-                                  const struct ar_library_row *row, struct ar_compared *compared,
-                                  struct ar_error *err)
+                                  const struct ar_library_row *row,
+                                  struct ar_comparison *comparison, struct ar_error *err)
 {
-    const struct ar_tuning *reference = ar_comparison_reference(scenario);
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
-    enum ar_compared_set set = set_of(scenario, &row->run);
     bool is_call = scenario->engine->needs_library &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
+    const char *choice = ar_algorithm_name(scenario->algorithm);
     struct ar_library_prediction prediction;
-    struct ar_collective collective;
-    if (!is_call || calls != AR_CALLS_ANY) {
-        AR_TRY(make_collective(scenario, &row->run, &collective, err));
+    if (!is_call || calls != AR_CALLS_ANY) { /* also for what it refuses */
+        AR_TRY(predict(scenario, &row->run, &prediction, err));
     }
     if (is_call) {
         prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, &row->run);
-        *compared =
-            ar_compared_make(row, set, ar_choices[prediction.choice].name, &prediction, reference);
-        return AR_OK;
+        choice = ar_choices[prediction.choice].name;
     }
-    uint64_t bytes = (uint64_t)row->run.bytes;
-    uint64_t elements = (bytes + collective.element_bytes - 1) / collective.element_bytes;
-    AR_TRY(predict(scenario, &collective, elements, &prediction, err));
-    *compared =
-        ar_compared_make(row, set, ar_algorithm_name(collective.algorithm), &prediction, reference);
+    ar_comparison_add(comparison, row, set_of(scenario, &row->run), choice, &prediction,
+                      ar_comparison_reference(scenario));
     return AR_OK;
 }
 
 /* A row of our own algorithms, as it was run. */
 static enum ar_status compare_own(const struct ar_scenario *scenario, const struct ar_link_row *own,
                                   const struct ar_library_row *row, struct ar_arena *arena,
-                                  struct ar_compared *compared, struct ar_error *err)
+                                  struct ar_comparison *comparison, struct ar_error *err)
 {
-    struct ar_library_prediction prediction;
-    AR_TRY(predict(scenario, &own->collective, own->elements, &prediction, err));
-    *compared = ar_compared_make(row, set_of_own(scenario, &row->run),
-                                 ar_compared_own(&own->collective, arena), &prediction, NULL);
+    struct ar_job job = {.elements = own->elements};
+    struct ar_job_time time;
+    struct ar_trial trial = {
+        .collective = own->collective, .jobs = &job, .jobs_count = 1, .times = &time};
+    AR_TRY(ar_trial_run(&trial, scenario->engine, err));
+    struct ar_library_prediction prediction = {
+        .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
+    ar_comparison_add(comparison, row, set_of_own(scenario, &row->run),
+                      ar_compared_own(&own->collective, arena), &prediction, NULL);
     return AR_OK;
 }
 
@@ -181,10 +154,9 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
     AR_TRY(ar_comparison_begin(measured->rows_count, arena, comparison, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_library_row *row = &measured->rows[i];
-        struct ar_compared *compared = &comparison->rows[comparison->rows_count++];
         AR_TRY(measured->is_own
-                   ? compare_own(scenario, &measured->own[i], row, arena, compared, err)
-                   : compare_row(scenario, row, compared, err));
+                   ? compare_own(scenario, &measured->own[i], row, arena, comparison, err)
+                   : compare_row(scenario, row, comparison, err));
     }
     qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
     return ar_comparison_sum(measured, arena, comparison, err);

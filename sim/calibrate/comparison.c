@@ -15,22 +15,23 @@ enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
     return comparison->rows != NULL ? AR_OK : ar_error_no_memory(err, "the compared rows");
 }
 
-struct ar_compared ar_compared_make(const struct ar_library_row *row, enum ar_compared_set set,
-                                    const char *choice,
-                                    const struct ar_library_prediction *prediction,
-                                    const struct ar_tuning *reference)
+void ar_comparison_add(struct ar_comparison *comparison, const struct ar_library_row *row,
+                       enum ar_compared_set set, const char *choice,
+                       const struct ar_library_prediction *prediction,
+                       const struct ar_tuning *reference)
 {
     bool has_rate = reference != NULL && (row->run.nodes == 1 || reference->net_bus_Bps > 0);
     double tuning_s = has_rate ? ar_tuning_predict(reference, AR_CALLS_ANY, &row->run).time_s : NAN;
-    return (struct ar_compared){.row = *row,
-                                .set = set,
-                                .choice = choice,
-                                .predicted_s = prediction->time_s,
-                                .error_frac = prediction->time_s / row->time_s - 1,
-                                .low_s = prediction->low_s,
-                                .high_s = prediction->high_s,
-                                .tuning_s = tuning_s,
-                                .tuning_error_frac = tuning_s / row->time_s - 1};
+    comparison->rows[comparison->rows_count++] =
+        (struct ar_compared){.row = *row,
+                             .set = set,
+                             .choice = choice,
+                             .predicted_s = prediction->time_s,
+                             .error_frac = prediction->time_s / row->time_s - 1,
+                             .low_s = prediction->low_s,
+                             .high_s = prediction->high_s,
+                             .tuning_s = tuning_s,
+                             .tuning_error_frac = tuning_s / row->time_s - 1};
 }
 
 const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena)

@@ -1,4 +1,4 @@
-/* compare: predictions beside measured rows. */
+/* calibrate, compare: what is done with measured rows. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,10 +6,69 @@
 #include "ar_measured_set.h"
 #include "ar_note.h"
 #include "ar_output.h"
+#include "ar_text.h"
 #include "cmd_run.h"
 #include "commands.h"
-#include "log_options.h"
+#include "lists.h"
 #include "made_by.h"
+
+/* What both commands take; texts and lists are those of the options and of the scenario. */
+static enum ar_status make_request(const struct options *options,
+                                   const struct ar_scenario *scenario,
+                                   struct ar_calibrate_request *request, struct ar_error *err)
+{
+    unsigned time;
+    AR_TRY(ar_error_as_usage(
+        ar_parse_choice("--time", options->time, ar_measured_time_names, &time, err), err));
+    *request = (struct ar_calibrate_request){
+        .command = options->command->name,
+        .paths = options->arguments,
+        .paths_count = options->arguments_count,
+        .notes = option_notes(options),
+        .window = ar_scenario_has(scenario, AR_KEY_WINDOW) ? scenario->window : 0,
+        .time = (enum ar_measured_time)time,
+        .scenario = scenario,
+        .folds = options->folds,
+        .pair = options->pair,
+        .out = options->out};
+    return AR_OK;
+}
+
+enum ar_status command_calibrate(const struct options *options, struct ar_error *err)
+{
+    struct ar_view view;
+    struct ar_scenario scenario;
+    struct ar_calibrate_request request;
+    char source[RESOURCE_PATH];
+    struct ar_inputs *inputs;
+    struct ar_cluster *cluster = NULL; /* whose link costs the fit changes */
+    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(options_scenario(options, 0, &scenario, err));
+    AR_TRY(make_request(options, &scenario, &request, err));
+    AR_TRY(resource_find(RESOURCE_CLUSTER, "--cluster", scenario.cluster_name, source, err));
+    request.source_path = source;
+    if (options->out != NULL) {
+        AR_TRY(ar_calibrate_check_out(&request, options->arena, err));
+        AR_TRY(made_by_check_file(options, options->out, err));
+        AR_TRY(made_by_check_file(options, request.table_path, err));
+        request.made_by = made_by(options);
+    }
+    request.is_all_fitted = options->hold_out != NULL && strcmp(options->hold_out, "none") == 0;
+    if (options->hold_out != NULL && !request.is_all_fitted) {
+        uint64_t *held_out;
+        AR_TRY(list_counts(options->arena, "--hold-out", options->hold_out, UINT32_MAX, &held_out,
+                           &request.held_out_count, err));
+        request.held_out = held_out;
+    }
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(ar_scenario_make_cluster(&scenario, inputs, &cluster, err));
+    scenario.cluster = cluster;
+    ar_note_platform(request.notes, &scenario);
+    return ar_calibrate_run(&request, cluster, &view, options->arena, err);
+}
+
+/* --- compare ------------------------------------------------------------------------------ */
 
 static enum ar_status write_out(const struct options *options, const struct ar_scenario *scenario,
                                 const struct ar_comparison *comparison, struct ar_arena *arena,
@@ -79,7 +138,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
             options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
     }
     AR_TRY(load(options, &scenario, err));
-    AR_TRY(log_options_parse(options, &scenario, &request, err));
+    AR_TRY(make_request(options, &scenario, &request, err));
     AR_TRY(ar_measured_load(&request, arena, &measured, err));
     AR_TRY(ar_measured_take(&request, scenario.cluster, measured, err));
     AR_TRY(ar_comparison_run(&request, measured, arena, &comparison, err));
