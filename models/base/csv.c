@@ -76,10 +76,13 @@ static enum ar_status check_missing(const struct ar_csv *csv, bool is_directive,
     size_t used = 0;
     size_t count = 0;
     for (size_t i = 0; i < columns.count; i++) {
-        if (places[i] == SIZE_MAX && is_needed(&columns.list[i]) && used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s \"%s\"",
-                                     count++ > 0 ? "," : "", columns.list[i].name);
+        if (places[i] == SIZE_MAX && is_needed(&columns.list[i]) && count++ < NAMES_SHOWN) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s \"%.24s\"",
+                                     count > 1 ? "," : "", columns.list[i].name);
         }
+    }
+    if (count > NAMES_SHOWN) {
+        snprintf(list + used, sizeof list - used, " and %zu more", count - NAMES_SHOWN);
     }
     const char *plural = count > 1 ? "s" : "";
     const char *verb = count > 1 ? "are" : "is";

@@ -230,8 +230,9 @@ static enum ar_status check_rows(const struct ar_fit_problem *problem, struct ar
         is_one_size = is_one_size && problem->bytes[i * problem->stride] == problem->bytes[0];
     }
     if (problem->rows_count < AR_FIT_ROWS_MIN) {
-        return ar_error_set(err, AR_BAD_DATA, "fit: found %zu rows; expected at least %d",
-                            problem->rows_count, AR_FIT_ROWS_MIN);
+        return ar_error_set(err, AR_BAD_DATA, "fit: found %zu row%s to fit; expected at least %d",
+                            problem->rows_count, problem->rows_count == 1 ? "" : "s",
+                            AR_FIT_ROWS_MIN);
     }
     if (is_one_size) {
         return ar_error_set(err, AR_BAD_DATA,

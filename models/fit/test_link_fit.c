@@ -164,7 +164,7 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     }
     expect_refused(cluster, &data, "found a residual of");
     data.count = 7;
-    expect_refused(cluster, &data, "found 7 rows; expected at least 8");
+    expect_refused(cluster, &data, "found 7 rows to fit; expected at least 8");
     data.count = all;
     for (size_t i = 0; i < all; i++) {
         data.rows[i].elements = 1024;

@@ -152,7 +152,7 @@ Test(cli_axes, wrong_lists_are_refused)
         {"--gradient-scale 1,0", 64, "--gradient-scale: found \"0\"; expected a number from 1e-06"},
         {"--seed 1,2", 64, "--seed: found 2 seeds without --jitter; expected one"},
         {"--set hca.bandwidth=1GB/s,2", 64, "--set: key \"hca.bandwidth\": found \"2\""},
-        {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", 64, "expected one list"},
+        {"--set hca.bandwidth=1GB/s,2GB/s --set hca.bandwidth=3GB/s", 64, "expected one"},
         {"--set hca.bandwith=1GB/s,2GB/s", 64, "did you mean \"hca.bandwidth\""},
         {"--batch 1:4096:+1 --seed 1:4096:+1 --jitter 0.1,0.2", 64, "combinations of the values"},
     };

@@ -43,6 +43,9 @@ Test(cli_bad, commands_and_options_that_are_not_there)
         {"predict --gpus", 64, "option \"--gpus\" needs a value"},
         {"predict extra", 64, "unexpected argument \"extra\""},
         {"predict --gpus 4 --gpus 8", 64, "--gpus: found twice, \"4\" and \"8\"; expected once"},
+        {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --set net.latency=1us "
+         "--set net.latency=2us",
+         64, "\"net.latency=2us\"; expected one"},
         {"plot here --bogus", 64, "unknown option \"--bogus\""},
         {"predict", 64, "option --cluster is missing; expected --cluster C"},
         {"predict --cluster flat", 64, "option --trace is missing"},
@@ -274,7 +277,7 @@ Test(cli_bad, outputs_of_export_and_plot)
         {"plot no", 66, "no: No such file"},
         {"plot /dev/null", 65, "no header line in 0 bytes"},
         {"plot .", 66, "./sweep.csv: No such file"},
-        {"plot trace.csv", 65, "columns \"status\", "},
+        {"plot trace.csv", 65, " more are missing; expected them in the header"},
     };
     EXPECT_ALL("", rows);
 }

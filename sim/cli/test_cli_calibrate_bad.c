@@ -68,7 +68,7 @@ Test(cli_calibrate_bad, logs)
         {"calibrate cut.csv " FIT, 65, "cut.csv:"},
         {"calibrate zero.csv " FIT, 65, "\"time_out_of_place_us\" is \"0\"; expected a time"},
         {"calibrate negative.csv " FIT, 65, "is \"-41.36\"; expected a time above zero"},
-        {"calibrate few.csv " FIT, 65, "found 2 rows; expected at least 8"},
+        {"calibrate few.csv " FIT, 65, "found 2 rows to fit; expected at least 8"},
         {"calibrate size.csv " FIT " --hold-out none", 65, "found one size, 1024 bytes"},
         {"calibrate ranks.csv " FIT, 65, "found 33 ranks on 8 nodes; expected equally many"},
         {"calibrate dense.csv " FIT, 65, "found 64 ranks on 8 nodes; expected equally many"},

@@ -94,7 +94,8 @@ Test(cli_pair, bad_input_is_one_line)
          "--folds: found messages between two processes"},
         {"lat.log short.log abci.csv --cluster abci-v100 --pair network", 65,
          "a run of all-reduce; expected latency"},
-        {"short.log --cluster abci-v100 --pair network", 65, "found 4 rows; expected at least 8"},
+        {"short.log --cluster abci-v100 --pair network", 65,
+         "found 4 rows to fit; expected at least 8"},
         {"--cluster abci-v100 --pair network", 64, "no log; expected files"},
         {"abci.csv lat.log --cluster abci-v100", 65, "a run of latency; expected"},
     };

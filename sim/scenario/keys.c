@@ -134,13 +134,15 @@ PARSE(bucket)
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
 }
 
-/* A term is set once: the last one would win in silence. */
-PARSE(term)
+/* A term, or a value of the cluster, is set once: the last one would win in silence. */
+PARSE(setting_once)
 {
-    for (size_t i = 0; i < scenario->terms.count; i++) {
-        if (ar_setting_is_same(scenario->terms.list[i].text, text)) {
-            return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\" and \"%.60s\"; expected one",
-                                origin->where, scenario->terms.list[i].text, text);
+    const struct ar_settings *settings = value_of(scenario, key);
+    for (size_t i = 0; i < settings->count; i++) {
+        if (ar_setting_is_same(settings->list[i].text, text)) {
+            return ar_error_set(err, origin->status,
+                                "%s: found \"%.60s\" and \"%.60s\"; expected one", origin->where,
+                                settings->list[i].text, text);
         }
     }
     return parse_setting(scenario, key, origin, text, err);
@@ -279,7 +281,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         FIELD(cluster_name)},
     [AR_KEY_SET] = {"--set", "KEY=VALUE", NULL,
                     "change a value of the cluster, such as net.latency=2.4us; may be repeated",
-                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
+                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once,
                     print_settings, FIELD(settings)},
     [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
                           "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
@@ -327,8 +329,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
-                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_term, print_settings,
-                     FIELD(terms)},
+                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once,
+                     print_settings, FIELD(terms)},
     [AR_KEY_IMAGES_PER_S_AT] = {"--images-per-s-at", "B=V", NULL,
                                 "scale compute to the rate V that one GPU was measured to have at "
                                 "batch B; also a list 32=950,64=1100",

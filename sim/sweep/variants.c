@@ -95,21 +95,6 @@ static enum ar_status add_axis(struct variants *variants, struct axis shape, int
     return add_items(&variants->arena, axis, prefix_length, text, err);
 }
 
-/* The last setting of a key wins; with a list the others would be lost in silence. */
-static enum ar_status refuse_second(const struct ar_settings *settings, size_t index,
-                                    struct ar_error *err)
-{
-    const char *text = settings->list[index].text;
-    for (size_t i = 0; i < settings->count; i++) {
-        if (i != index && ar_setting_is_same(settings->list[i].text, text)) {
-            return ar_error_set(err, AR_USAGE,
-                                "--set: found \"%.60s\" and \"%.60s\"; expected one list", text,
-                                settings->list[i].text);
-        }
-    }
-    return AR_OK;
-}
-
 /* A setting that is a list; a text for people with commas is none. */
 static enum ar_status add_setting(struct variants *variants, size_t index, struct ar_error *err)
 {
@@ -121,7 +106,6 @@ static enum ar_status add_setting(struct variants *variants, size_t index, struc
     if (strchr(setting.text, ',') == NULL || ar_topo_setting_is_prose(setting.text)) {
         return AR_OK;
     }
-    AR_TRY(refuse_second(settings, index, err));
     struct axis axis = {.name = ar_arena_format(&variants->arena, "%.*s", key_length, setting.text),
                         .key = AR_KEY_SET,
                         .setting = index};
