@@ -64,9 +64,10 @@ section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, ima
 shown "build/release/traces/readers/compare_published ."
 "$build/traces/readers/compare_published" .
 
-section "Published training runs" "What the bands mean, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
-shown "allreckon reproduce --samples 10 --format csv"
-"$allreckon" reproduce --samples 10 --format csv --quiet |
+section "Published training runs" "A band is that of 100 draws of all that is not known of a run, from their 2.5th to their 97.5th percentile, and holds the prediction
+by the row's own values. What it means, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
+shown "allreckon reproduce --format csv"
+"$allreckon" reproduce --format csv --quiet |
   table "row quantity measured predicted error_frac*100 low high inside" '^row,|,(yes|no),'
 
 cat <<'TEXT'
