@@ -45,7 +45,8 @@ struct published {
     size_t ranges_count;
 
     /* Predicted, see reproduce.h. */
-    double predicted; /**< NAN: a row for context, also those below */
+    double predicted;       /**< NAN: a row for context, also those below */
+    double short_predicted; /**< over few steps */
     double low, high;
     double error_frac;  /**< predicted / measured - 1 */
     const char *inside; /**< "yes" or "no" */

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_draw.h"
@@ -31,10 +30,14 @@ static enum ar_status add_ends(struct predictions *list, struct published *row,
     AR_TRY(add_plain(list, row, PREDICTION_SHORT, err));
     for (uint32_t i = 0; i < row->ranges_count; i++) {
         for (uint32_t end = 0; end < range_ends_count(&row->ranges[i]); end++) {
-            struct prediction made = {.row = row, .kind = PREDICTION_END, .range = i};
-            made.values[i] = range_end(&row->ranges[i], end, list->arena);
-            AR_TRY(made.values[i] != NULL ? predictions_add(list, &made, err)
-                                          : ar_error_no_memory(err, "the predictions"));
+            struct prediction made = {.row = row,
+                                      .kind = PREDICTION_END,
+                                      .name = row->name,
+                                      .parameter = row->ranges[i].parameter,
+                                      .end = range_end(&row->ranges[i], end, list->arena)};
+            made.values[i] = made.end;
+            AR_TRY(made.end != NULL ? predictions_add(list, &made, err)
+                                    : ar_error_no_memory(err, "the predictions"));
         }
     }
     return AR_OK;
@@ -94,15 +97,19 @@ static enum ar_status add_curve(struct predictions *list, struct published *row,
 {
     uint32_t gpus[CURVE_GPUS_MAX];
     uint32_t count = list_gpus((uint32_t)row->gpus, gpus);
+    const char *name = ar_arena_format(list->arena, "%.100s %s", row->name, algorithm);
     for (uint32_t i = 0; i < count; i++) {
         struct ar_error ignored; /* the run is none there */
-        struct prediction made = {.row = row, .kind = PREDICTION_POINT};
-        if (gpus[i] != row->gpus || strcmp(algorithm, row->algorithm) != 0) {
-            made.algorithm = algorithm;
-            made.gpus = ar_arena_format(list->arena, "%" PRIu32, gpus[i]);
-            if (made.gpus == NULL) {
-                return ar_error_no_memory(err, "the curves");
-            }
+        const struct prediction made = {.row = row,
+                                        .kind = PREDICTION_POINT,
+                                        .name = name,
+                                        .quantity = row->quantity_text,
+                                        .algorithm = algorithm,
+                                        .gpus = ar_arena_format(list->arena, "%" PRIu32, gpus[i]),
+                                        .is_moved = gpus[i] != row->gpus ||
+                                                    strcmp(algorithm, row->algorithm) != 0};
+        if (name == NULL || made.gpus == NULL) {
+            return ar_error_no_memory(err, "the curves");
         }
         (void)predictions_add(list, &made, &ignored);
     }
@@ -150,61 +157,16 @@ static enum ar_status add_all(const struct reproduction *reproduction, struct pr
 /* --- results ------------------------------------------------------------------------------------
  */
 
-/* What is taken one prediction after the other; those of a row follow each other. */
-struct taker {
-    struct reproduction *reproduction;
-    double short_value; /* nominal, over few steps */
-    double *draws;
-    uint32_t draws_count;
-};
-
-static void take_end(struct taker *taker, const struct prediction *made)
+static void take_draws(struct published *row, double *draws, size_t count)
 {
-    struct reproduction *reproduction = taker->reproduction;
-    const struct published *row = made->row;
-    reproduction->sensitivities[reproduction->sensitivities_count++] =
-        (struct sensitivity){.row = row->name,
-                             .parameter = row->ranges[made->range].parameter,
-                             .value = made->values[made->range],
-                             .predicted = made->value,
-                             .change_frac = made->value / taker->short_value - 1,
-                             .shown_factor = quantities[row->quantity].shown_factor};
+    ar_sort(draws, count);
+    row->low = fmin(row->predicted, ar_quantile(draws, count, BAND_LOW_FRAC));
+    row->high = fmax(row->predicted, ar_quantile(draws, count, BAND_HIGH_FRAC));
 }
 
-static void take_draw(struct taker *taker, const struct prediction *made)
-{
-    struct published *row = made->row;
-    uint32_t count = taker->reproduction->samples_count;
-    taker->draws[taker->draws_count++] = made->value;
-    if (taker->draws_count == count) {
-        ar_sort(taker->draws, count);
-        row->low = fmin(row->predicted, ar_quantile(taker->draws, count, BAND_LOW_FRAC));
-        row->high = fmax(row->predicted, ar_quantile(taker->draws, count, BAND_HIGH_FRAC));
-        taker->draws_count = 0;
-    }
-}
-
-static enum ar_status take_point(struct reproduction *reproduction, const struct prediction *made,
-                                 struct ar_error *err)
-{
-    const struct published *row = made->row;
-    const char *algorithm = made->algorithm != NULL ? made->algorithm : row->algorithm;
-    const char *curve = ar_arena_format(reproduction->arena, "%.100s %s", row->name, algorithm);
-    if (curve == NULL) {
-        return ar_error_no_memory(err, "the curves");
-    }
-    reproduction->curves[reproduction->curves_count++] = (struct curve_point){
-        .curve = curve,
-        .algorithm = algorithm,
-        .quantity = row->quantity_text,
-        .gpus = made->gpus != NULL ? strtoull(made->gpus, NULL, 10) : row->gpus,
-        .value = made->value,
-        .low = NAN,
-        .high = NAN};
-    return AR_OK;
-}
-
-static enum ar_status take(struct taker *taker, const struct prediction *made, struct ar_error *err)
+/* Those of a row follow each other. `draws` has room for those of a row. */
+static void take(struct reproduction *reproduction, struct prediction *made, double *draws,
+                 size_t *draws_count)
 {
     struct published *row = made->row;
     switch (made->kind) {
@@ -213,40 +175,43 @@ static enum ar_status take(struct taker *taker, const struct prediction *made, s
         row->error_frac = made->value / row->measured - 1;
         break;
     case PREDICTION_SHORT:
-        taker->short_value = made->value;
+        row->short_predicted = made->value;
         break;
     case PREDICTION_END:
-        take_end(taker, made);
+        made->change_frac = made->value / row->short_predicted - 1;
+        reproduction->ends[reproduction->ends_count++] = *made;
         break;
     case PREDICTION_DRAW:
-        take_draw(taker, made);
+        draws[(*draws_count)++] = made->value;
+        if (*draws_count == reproduction->samples_count) {
+            take_draws(row, draws, *draws_count);
+            *draws_count = 0;
+        }
         break;
     case PREDICTION_POINT:
-        return take_point(taker->reproduction, made, err);
+        reproduction->points[reproduction->points_count++] = *made;
     }
-    return AR_OK;
 }
 
 static enum ar_status take_all(struct reproduction *reproduction, const struct predictions *list,
                                struct ar_error *err)
 {
-    struct taker taker = {.reproduction = reproduction};
     struct ar_arena *arena = reproduction->arena;
-    reproduction->sensitivities =
-        ar_arena_alloc(arena, list->count + 1, sizeof *reproduction->sensitivities);
-    reproduction->curves = ar_arena_alloc(arena, list->count + 1, sizeof *reproduction->curves);
-    taker.draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *taker.draws);
-    if (reproduction->sensitivities == NULL || reproduction->curves == NULL ||
-        taker.draws == NULL) {
+    double *draws = ar_arena_alloc(arena, reproduction->samples_count + 1, sizeof *draws);
+    size_t draws_count = 0;
+    reproduction->ends =
+        ar_arena_alloc(arena, list->counts[PREDICTION_END] + 1, sizeof *reproduction->ends);
+    reproduction->points =
+        ar_arena_alloc(arena, list->counts[PREDICTION_POINT] + 1, sizeof *reproduction->points);
+    if (draws == NULL || reproduction->ends == NULL || reproduction->points == NULL) {
         return ar_error_no_memory(err, "the results");
     }
     for (struct prediction *made = list->first; made != NULL; made = made->next) {
         enum ar_status status = prediction_finish(list, made, err);
-        if (status != AR_OK && made->kind != PREDICTION_POINT) {
-            return status;
-        }
         if (status == AR_OK) {
-            AR_TRY(take(&taker, made, err));
+            take(reproduction, made, draws, &draws_count);
+        } else if (made->kind != PREDICTION_POINT) {
+            return status;
         }
     }
     return AR_OK;

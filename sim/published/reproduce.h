@@ -35,15 +35,21 @@ struct prediction {
     struct published *row;
     enum prediction_kind kind;
     const char *values[RANGES_MAX]; /**< of the ranges of the row; NULL: its own */
-    uint32_t range;                 /**< of an end */
-    const char *algorithm;   /**< of a point of a curve, in place of the row's; NULL: the row's, */
-    const char *gpus;        /**< and GPUs; the shape is the algorithm's own then */
+    const char *name;               /**< of the row; of a point, of its curve */
+    const char *parameter;          /**< of an end, */
+    const char *end;                /**< and its value */
+    const char *quantity;           /**< of a point, */
+    const char *none;               /**< which has no band, */
+    const char *algorithm;          /**< its algorithm, */
+    const char *gpus;               /**< and GPUs. They, and the algorithm's own shape, */
+    bool is_moved;                  /**< are in the place of the row's */
     double error_deviations; /**< of an engine with a band of its own: the prediction is so many
                                   standard deviations of it off, on a logarithmic scale */
 
     /* What it takes, and what comes out. */
     struct step *steps[TRAINING_PHASES_MAX]; /**< one, or one for each phase of a run */
     double value;
+    double change_frac; /**< of an end, against the nominal prediction over as few steps */
 };
 
 /** Predictions in order, and the training steps that they take. Equal steps are one. A list begins
@@ -51,7 +57,7 @@ struct prediction {
 struct predictions {
     struct ar_arena *arena;
     struct ar_inputs *inputs;
-    size_t count;
+    size_t counts[PREDICTION_POINT + 1]; /**< by kind */
     struct prediction *first;
     struct prediction **end; /**< where the next one goes */
     struct step *last_step;
@@ -76,26 +82,6 @@ enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs,
 enum ar_status prediction_finish(const struct predictions *predictions,
                                  struct prediction *prediction, struct ar_error *err);
 
-/** A prediction with one value changed. */
-struct sensitivity {
-    const char *row;
-    const char *parameter;
-    const char *value;
-    double predicted;
-    double change_frac;  /**< against the nominal prediction over as few steps */
-    double shown_factor; /**< of the quantity, for tables */
-};
-
-/** A prediction at another number of GPUs. */
-struct curve_point {
-    const char *curve; /**< row and algorithm */
-    const char *algorithm;
-    const char *quantity;
-    uint64_t gpus;
-    double value;
-    double low, high; /**< NAN: curves have no band */
-};
-
 /** A wide band is easily met; this is not. */
 #define REPRODUCE_CLOSE_FRAC 0.05
 
@@ -119,10 +105,10 @@ struct reproduction {
     uint32_t jobs;
     uint64_t seed;
     struct published_rows rows; /**< read before; results are filled in */
-    struct sensitivity *sensitivities;
-    size_t sensitivities_count;
-    struct curve_point *curves;
-    size_t curves_count;
+    struct prediction *ends;    /**< of ranges: sensitivities */
+    size_t ends_count;
+    struct prediction *points; /**< of curves */
+    size_t points_count;
     struct reproduce_summary summary;
 };
 

@@ -36,26 +36,24 @@ enum { JSON_ONLY = 2, ROW_COLUMNS = sizeof row_columns / sizeof row_columns[0] }
 static const struct ar_columns csv_columns = {row_columns + JSON_ONLY, ROW_COLUMNS - JSON_ONLY};
 static const struct ar_columns json_columns = {row_columns, ROW_COLUMNS - 1};
 
-#define CHANGE(kind, field, name, ...)                                                             \
-    AR_COLUMN(kind, struct sensitivity, field, name, __VA_ARGS__)
-static const struct ar_column change_columns[] = {
-    CHANGE(string, row,         "row",         "name of the published row", .heading = "row"),
-    CHANGE(string, parameter,   "assumption",  "what is changed", .heading = "parameter"),
-    CHANGE(string, value,       "value",       "what to", .heading = "value"),
-    CHANGE(number, predicted,   "predicted",   "with it", .heading = "predicted", .decimals = 2),
-    CHANGE(number, change_frac, "change_frac", "against the row's own value",
-           .heading = "change (%)", .factor = 100, .decimals = 2, .is_signed = true),
+#define MADE(kind, field, name, ...) AR_COLUMN(kind, struct prediction, field, name, __VA_ARGS__)
+static const struct ar_column end_columns[] = {
+    MADE(string, name,        "row",         "name of the published row", .heading = "row"),
+    MADE(string, parameter,   "assumption",  "what is changed", .heading = "parameter"),
+    MADE(string, end,         "value",       "what to", .heading = "value"),
+    MADE(number, value,       "predicted",   "with it", .heading = "predicted", .decimals = 2),
+    MADE(number, change_frac, "change_frac", "against the row's own value",
+         .heading = "change (%)", .factor = 100, .decimals = 2, .is_signed = true),
 };
 
-#define POINT(kind, field, help) AR_COLUMN(kind, struct curve_point, field, #field, help)
 static const struct ar_column point_columns[] = {
-    POINT(string, curve,     "row and algorithm"),
-    POINT(string, algorithm, "of the all-reduces"),
-    POINT(string, quantity,  "as in the row"),
-    POINT(count,  gpus,      "of the point"),
-    POINT(number, value,     "predicted"),
-    POINT(number, low,       "none: curves have no band"),
-    POINT(number, high,      "none"),
+    MADE(string, name,      "curve",     "row and algorithm"),
+    MADE(string, algorithm, "algorithm", "of the all-reduces"),
+    MADE(string, quantity,  "quantity",  "as in the row"),
+    MADE(string, gpus,      "gpus",      "of the point"),
+    MADE(number, value,     "value",     "predicted"),
+    MADE(string, none,      "low",       "curves have no band"),
+    MADE(string, none,      "high",      "the same"),
 };
 
 /* Members of the JSON document beside its lists. */
@@ -139,10 +137,10 @@ static enum ar_status write_table(FILE *file, const struct ar_view *view,
         return AR_OK;
     }
     fputs("\none value changed at a time\n", file);
-    ar_records_begin(&records, file, view, AR_COLUMNS(change_columns));
-    for (size_t i = 0; i < reproduction->sensitivities_count; i++) {
-        struct sensitivity shown = reproduction->sensitivities[i];
-        shown.predicted *= shown.shown_factor;
+    ar_records_begin(&records, file, view, AR_COLUMNS(end_columns));
+    for (size_t i = 0; i < reproduction->ends_count; i++) {
+        struct prediction shown = reproduction->ends[i];
+        shown.value *= quantities[shown.row->quantity].shown_factor;
         ar_records_add(&records, &shown);
     }
     return ar_records_end(&records, err);
@@ -163,8 +161,8 @@ static void write_json(FILE *file, const struct reproduction *reproduction)
         fputc('}', file);
     }
     fputs("],\n\"sensitivity\": ", file);
-    ar_json_array(file, AR_COLUMNS(change_columns), reproduction->sensitivities,
-                  reproduction->sensitivities_count, sizeof *reproduction->sensitivities);
+    ar_json_array(file, AR_COLUMNS(end_columns), reproduction->ends, reproduction->ends_count,
+                  sizeof *reproduction->ends);
     fputs(",\n", file);
     ar_json_members(file, AR_COLUMNS(document_columns), reproduction);
     fputs("}\n", file);
@@ -204,9 +202,8 @@ enum ar_status reproduce_write_files(const char *directory, const struct reprodu
     AR_TRY(ar_make_directory(directory, err));
     AR_TRY(write_file(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
                       sizeof *rows->rows, err));
-    AR_TRY(write_file(directory, "sensitivity.csv", AR_COLUMNS(change_columns),
-                      reproduction->sensitivities, reproduction->sensitivities_count,
-                      sizeof *reproduction->sensitivities, err));
-    return write_file(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->curves,
-                      reproduction->curves_count, sizeof *reproduction->curves, err);
+    AR_TRY(write_file(directory, "sensitivity.csv", AR_COLUMNS(end_columns), reproduction->ends,
+                      reproduction->ends_count, sizeof *reproduction->ends, err));
+    return write_file(directory, "curves.csv", AR_COLUMNS(point_columns), reproduction->points,
+                      reproduction->points_count, sizeof *reproduction->points, err);
 }

@@ -55,7 +55,7 @@ static enum ar_status make_scenario(const struct prediction *prediction, struct 
             AR_TRY(range_set(&row->ranges[i], prediction->values[i], scenario, err));
         }
     }
-    if (prediction->algorithm != NULL) {
+    if (prediction->is_moved) {
         ar_scenario_unset(scenario, AR_KEY_SHAPE);
         AR_TRY(key_text_set(scenario, AR_KEY_GPUS, prediction->gpus, err));
         AR_TRY(key_text_set(scenario, AR_KEY_ALGORITHM, prediction->algorithm, err));
@@ -205,7 +205,7 @@ enum ar_status predictions_add(struct predictions *predictions, const struct pre
     }
     *(predictions->first == NULL ? &predictions->first : predictions->end) = made;
     predictions->end = &made->next;
-    predictions->count++;
+    predictions->counts[made->kind]++;
     return AR_OK;
 }
 
