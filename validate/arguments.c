@@ -5,8 +5,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
-#include "backends.h"
 
 enum { COUNT_MAX = 1000000 };
 
@@ -122,6 +122,45 @@ static enum ar_status store(const struct option_row *row, const char *text,
     return AR_OK;
 }
 
+/* Those that this program was built with; the first one is the default. */
+static const struct backend *const backends[] = {
+    &backend_host,
+#ifdef VALIDATE_HAS_MPI
+    &backend_mpi,
+#endif
+#ifdef VALIDATE_HAS_CUDA
+    &backend_cuda,
+#endif
+#ifdef VALIDATE_HAS_NCCL
+    &backend_nccl,
+#endif
+};
+
+enum { BACKENDS = sizeof backends / sizeof backends[0] };
+
+/* The error says which there are, or that it is not in this build. */
+static enum ar_status find_by_name(const char *name, const struct backend **backend,
+                                   struct ar_error *err)
+{
+    static const char *const all[] = {"host", "mpi", "cuda", "nccl"};
+    enum { ALL_COUNT = sizeof all / sizeof all[0] };
+    for (size_t i = 0; i < BACKENDS; i++) {
+        if (strcmp(name, backends[i]->name) == 0) {
+            *backend = backends[i];
+            return AR_OK;
+        }
+    }
+    for (size_t i = 0; i < ALL_COUNT; i++) {
+        if (strcmp(name, all[i]) == 0) {
+            return ar_error_set(err, AR_USAGE,
+                                "--backend: this program was built without %s; expected one that "
+                                "--help lists",
+                                name);
+        }
+    }
+    return ar_error_unknown(err, AR_USAGE, "--backend", "backend", name, all, ALL_COUNT);
+}
+
 static enum ar_status find_memory(const struct backend *backend, struct arguments *arguments,
                                   struct ar_error *err)
 {
@@ -142,7 +181,7 @@ static enum ar_status find_memory(const struct backend *backend, struct argument
 static enum ar_status find_backend(struct arguments *arguments, const struct backend **backend,
                                    struct ar_error *err)
 {
-    AR_TRY(backend_find(arguments->backend, backend, err));
+    AR_TRY(find_by_name(arguments->backend, backend, err));
     AR_TRY(find_memory(*backend, arguments, err));
     if (arguments->config.uses_graph && !(*backend)->has_graphs) {
         return ar_error_set(err, AR_USAGE, "--graph: found with backend %s; expected backend cuda",
@@ -215,7 +254,7 @@ void help_write(FILE *file)
         fputc('\n', file);
     }
     fputs("\nbackends of this build:\n", file);
-    for (size_t i = 0; i < backends_count; i++) {
+    for (size_t i = 0; i < BACKENDS; i++) {
         fprintf(file, "  %-6s %s\n", backends[i]->name, backends[i]->summary);
     }
     fputs(

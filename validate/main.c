@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "ar_output.h"
-#include "backends.h"
 #include "cases.h"
 #include "result.h"
 

@@ -9,16 +9,16 @@
 
 enum { VALUES_SHOWN = 6, LINE = 400 };
 
-/* What all rows of a picture agree on; the first ones are those that a table of payloads and
- * batches shows. */
-static const enum ar_plot_column conditions[] = {
-    AR_COL_BATCH, AR_COL_PRECISION, AR_COL_SCALE,    AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BASELINE,
-    AR_COL_WIRE,  AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,  AR_COL_SEED,  AR_COL_END};
-enum { BATCHES = 3 };
-
-/* What makes a point, and what rows of a point agree on. */
-static const enum ar_plot_column of_point[] = {AR_COL_BUCKET, AR_COL_CHANNELS, AR_COL_WINDOW,
-                                               AR_COL_ENGINE, AR_COL_END};
+/* What rows may differ in. All rows of a picture agree on the first ones, but a table of payloads
+ * and batches shows the very first; rows of a point agree on the next ones; the last ones make a
+ * point.
+ */
+static const enum ar_plot_column axes[] = {
+    AR_COL_BATCH,     AR_COL_PRECISION, AR_COL_SCALE,     AR_COL_CLUSTER,  AR_COL_TRACE,
+    AR_COL_BASELINE,  AR_COL_WIRE,      AR_COL_FRAMEWORK, AR_COL_SETTINGS, AR_COL_JITTER,
+    AR_COL_SEED,      AR_COL_BUCKET,    AR_COL_CHANNELS,  AR_COL_WINDOW,   AR_COL_ENGINE,
+    AR_COL_ALGORITHM, AR_COL_GPUS,      AR_COL_SHAPE,     AR_COL_PAYLOAD};
+enum { BATCHES = 3, CONDITIONS = 11, CHOICES = 15, AXES = sizeof axes / sizeof axes[0] };
 #define POINT                                                                                      \
     AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_SHAPE, AR_COL_PAYLOAD, AR_COL_BATCH, AR_COL_PRECISION,   \
         AR_COL_SCALE
@@ -121,19 +121,11 @@ static void keep(struct ar_plot_table *table, const char *key, const char *value
 
 static enum ar_status report_key(const char *key, struct ar_error *err)
 {
-    const char *names[AR_COLS];
-    size_t count = 0;
-    const enum ar_plot_column others[] = {POINT};
-    for (size_t i = BATCHES; conditions[i] != AR_COL_END; i++) {
-        names[count++] = ar_plot_column_name(conditions[i]);
+    const char *names[AXES];
+    for (size_t i = 0; i < AXES; i++) {
+        names[i] = ar_plot_column_name(axes[i]);
     }
-    for (size_t i = 0; of_point[i] != AR_COL_END; i++) {
-        names[count++] = ar_plot_column_name(of_point[i]);
-    }
-    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
-        names[count++] = ar_plot_column_name(others[i]);
-    }
-    return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", key, names, count);
+    return ar_error_unknown(err, AR_USAGE, "--where", "column or setting", key, names, AXES);
 }
 
 static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_t tables_count,
@@ -239,16 +231,16 @@ enum ar_status ar_plot_check_alike(const struct ar_plot_table *table, bool has_a
                                    struct ar_error *err)
 {
     struct refusal refusal = {"", ""};
-    for (size_t i = has_all_batches ? BATCHES : 0; conditions[i] != AR_COL_END; i++) {
-        if (ar_plot_rows_vary(table, conditions[i], table->rows)) {
-            refuse(table, conditions[i], &refusal);
+    for (size_t i = has_all_batches ? BATCHES : 0; i < CONDITIONS; i++) {
+        if (ar_plot_rows_vary(table, axes[i], table->rows)) {
+            refuse(table, axes[i], &refusal);
         }
     }
-    for (size_t i = 0; of_point[i] != AR_COL_END; i++) {
+    for (size_t i = CONDITIONS; i < CHOICES && refusal.columns[0] == '\0'; i++) {
         struct ar_plot_rows copy;
         AR_TRY(ar_plot_rows_all(table, arena, &copy, err));
-        if (refusal.columns[0] == '\0' && points_differ(table, of_point[i], &copy)) {
-            refuse(table, of_point[i], &refusal);
+        if (points_differ(table, axes[i], &copy)) {
+            refuse(table, axes[i], &refusal);
         }
     }
     *reason = NULL;

@@ -13,7 +13,7 @@
 #include "gnuplot.h"
 #include "script.h"
 
-enum { TEXT_COLUMNS = 79, TEMPLATE_MAX = 1 << 20 };
+enum { TEXT_COLUMNS = 79, FILE_MAX = 1 << 20 };
 
 struct job {
     const struct ar_plot_request *request;
@@ -35,11 +35,11 @@ static bool is_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* A path in a directory, the job's. */
+/* The path of a file in a directory, the job's. */
 static enum ar_status path_in(const struct job *job, const char *directory, const char *name,
-                              const char **path, struct ar_error *err)
+                              const char *suffix, const char **path, struct ar_error *err)
 {
-    *path = ar_arena_format(job->arena, "%s/%s", directory, name);
+    *path = ar_arena_format(job->arena, "%s/%s%s", directory, name, suffix);
     return *path != NULL ? AR_OK : ar_error_no_memory(err, "the pictures");
 }
 
@@ -63,7 +63,7 @@ static enum ar_status resolve(struct job *job, struct ar_error *err)
     const char *beside = is_file && slash == NULL ? "." : input_dir;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
         if (ar_plot_sources[i].set == job->request->set) {
-            AR_TRY(path_in(job, beside, ar_plot_sources[i].name, &job->paths[i], err));
+            AR_TRY(path_in(job, beside, ar_plot_sources[i].name, "", &job->paths[i], err));
             job->paths[i] = is_file ? path : job->paths[i];
             is_file = false;
         }
@@ -123,9 +123,19 @@ static enum ar_status pick_part(struct job *job, struct ar_plot_drawing *drawing
 static enum ar_status open_in_work_dir(const struct job *job, const char *name, const char *suffix,
                                        struct ar_output *output, struct ar_error *err)
 {
-    const char *path = ar_arena_format(job->arena, "%s/%s%s", job->work_dir, name, suffix);
-    return path == NULL ? ar_error_no_memory(err, "the pictures")
-                        : ar_output_open(path, output, err);
+    const char *path;
+    AR_TRY(path_in(job, job->work_dir, name, suffix, &path, err));
+    return ar_output_open(path, output, err);
+}
+
+/* A whole file of a directory; the arena's. */
+static enum ar_status read_from(const struct job *job, const char *directory, const char *name,
+                                const char *suffix, char **text, struct ar_error *err)
+{
+    const char *path;
+    size_t bytes;
+    AR_TRY(path_in(job, directory, name, suffix, &path, err));
+    return ar_file_read(path, FILE_MAX, "a text for pictures", job->arena, text, &bytes, err);
 }
 
 static enum ar_status write_part(const struct job *job, const struct ar_plot_drawing *drawing,
@@ -137,30 +147,15 @@ static enum ar_status write_part(const struct job *job, const struct ar_plot_dra
     return ar_output_commit(&output, err);
 }
 
-/* The arena's. */
-static enum ar_status read_template(const struct job *job, const char *name, const char **text,
-                                    struct ar_error *err)
-{
-    const char *path = ar_arena_format(job->arena, "%s/%s.gp", job->request->template_dir, name);
-    char *read = NULL;
-    size_t bytes;
-    if (path == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
-    AR_TRY(ar_file_read(path, TEMPLATE_MAX, "a template of a picture", job->arena, &read, &bytes,
-                        err));
-    *text = read;
-    return AR_OK;
-}
-
 static enum ar_status write_script(const struct job *job, const struct ar_plot_drawing *drawing,
                                    struct ar_error *err)
 {
     struct ar_output output;
-    const char *style = NULL;
-    const char *template = NULL;
-    AR_TRY(read_template(job, "style", &style, err));
-    AR_TRY(read_template(job, drawing->kind->template_name, &template, err));
+    const char *templates = job->request->template_dir;
+    char *style = NULL;
+    char *template = NULL;
+    AR_TRY(read_from(job, templates, "style", ".gp", &style, err));
+    AR_TRY(read_from(job, templates, drawing->kind->template_name, ".gp", &template, err));
     AR_TRY(open_in_work_dir(job, drawing->kind->name, ".gp", &output, err));
     ar_plot_write_head(output.file, drawing);
     fprintf(output.file, "\n%s\n%s", style, template);
@@ -170,13 +165,11 @@ static enum ar_status write_script(const struct job *job, const struct ar_plot_d
 static enum ar_status explain_absence(const struct job *job, const char *reason,
                                       struct ar_plot_picture *picture, struct ar_error *err)
 {
-    const char *path = ar_arena_format(job->arena, "%s/%s.svg", job->output_dir, picture->name);
-    if (path == NULL) {
-        return ar_error_no_memory(err, "the pictures");
-    }
-    picture->reason = ar_arena_format(
-        job->arena, "%s%s", reason,
-        access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run" : "");
+    const char *path;
+    AR_TRY(path_in(job, job->output_dir, picture->name, ".svg", &path, err));
+    const char *more =
+        access(path, F_OK) == 0 ? "; the files of that name there are from an earlier run" : "";
+    picture->reason = ar_arena_format(job->arena, "%s%s", reason, more);
     return picture->reason == NULL ? ar_error_no_memory(err, "the pictures") : AR_OK;
 }
 
@@ -277,8 +270,8 @@ static enum ar_status move_all(const struct job *job, struct dirent *const *entr
     for (int i = 0; i < count; i++) {
         const char *source;
         const char *target;
-        AR_TRY(path_in(job, job->work_dir, entries[i]->d_name, &source, err));
-        AR_TRY(path_in(job, job->output_dir, entries[i]->d_name, &target, err));
+        AR_TRY(path_in(job, job->work_dir, entries[i]->d_name, "", &source, err));
+        AR_TRY(path_in(job, job->output_dir, entries[i]->d_name, "", &target, err));
         AR_TRY(check_target(job, target, err));
         if (moves && rename(source, target) != 0) {
             return ar_error_set(err, AR_IO, "%.400s: cannot write: %s", target, strerror(errno));
@@ -331,29 +324,26 @@ static void remove_work_dir(const struct job *job)
 /* --- text versions ------------------------------------------------------------------------ */
 
 /* gnuplot begins a page with a form feed and fills lines with spaces. */
+static void print_text(FILE *target, char *text)
+{
+    for (char *line; (line = strsep(&text, "\n")) != NULL && text != NULL;) {
+        size_t size = strlen(line);
+        while (size > 0 && strchr(" \r", line[size - 1]) != NULL) {
+            line[--size] = '\0';
+        }
+        fprintf(target, "%s\n", line + strspn(line, "\f"));
+    }
+}
+
 static enum ar_status print_text_versions(const struct job *job, struct ar_error *err)
 {
     FILE *target = job->request->ascii_file;
     for (size_t i = 0; target != NULL && i < job->report.pictures_count; i++) {
-        const char *path;
+        const struct ar_plot_kind *kind = job->drawings[i].kind;
         char *text = NULL;
-        size_t bytes;
-        if (!job->report.pictures[i].is_drawn || !job->drawings[i].kind->has_text_version) {
-            continue;
-        }
-        path = ar_arena_format(job->arena, "%s/%s.txt", job->work_dir, job->drawings[i].kind->name);
-        if (path == NULL) {
-            return ar_error_no_memory(err, "the pictures");
-        }
-        AR_TRY(ar_file_read(path, TEMPLATE_MAX, "the text version of a picture", job->arena, &text,
-                            &bytes, err));
-        for (char *rest = text, *line; (line = strsep(&rest, "\n")) != NULL && rest != NULL;) {
-            size_t size = strlen(line);
-            while (size > 0 && strchr(" \r", line[size - 1]) != NULL) {
-                size--;
-            }
-            size_t start = strspn(line, "\f");
-            fprintf(target, "%.*s\n", (int)(size - (start < size ? start : size)), line + start);
+        if (job->report.pictures[i].is_drawn && kind->has_text_version) {
+            AR_TRY(read_from(job, job->work_dir, kind->name, ".txt", &text, err));
+            print_text(target, text);
         }
     }
     if (target != NULL && (fflush(target) != 0 || ferror(target) != 0)) {
@@ -363,22 +353,15 @@ static enum ar_status print_text_versions(const struct job *job, struct ar_error
     return AR_OK;
 }
 
-static size_t count_drawn(const struct ar_plot_report *report)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < report->pictures_count; i++) {
-        count += report->pictures[i].is_drawn;
-    }
-    return count;
-}
-
 static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
 {
+    size_t drawn = 0;
     AR_TRY(make_work_dir(job, err));
     for (size_t i = 0; i < job->report.pictures_count; i++) {
         AR_TRY(prepare_picture(job, i, err));
+        drawn += job->report.pictures[i].is_drawn;
     }
-    if (count_drawn(&job->report) == 0 && job->refused != NULL) {
+    if (drawn == 0 && job->refused != NULL) {
         return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", job->request->path,
                             job->refused);
     }
