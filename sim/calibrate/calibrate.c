@@ -135,5 +135,6 @@ enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,
                      made->table != NULL ? made->table->library.tuning.release->release : NULL,
                      request->notes);
     note_doubts(made, request->notes);
+    ar_note_flush(request->notes);
     return calibration_print(made, view, err);
 }

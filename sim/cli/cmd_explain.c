@@ -1,4 +1,5 @@
 /* explain: every term of a prediction, each parameter with its source. */
+#include "ar_note.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "explain.h"
@@ -11,6 +12,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_step_run(&step, err));
     explain_step(&scenario, &step);

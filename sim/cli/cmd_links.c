@@ -1,6 +1,7 @@
 /* links: the load of every link, to answer which one is the bottleneck. */
 #include <stdlib.h>
 
+#include "ar_note.h"
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -69,6 +70,7 @@ static enum ar_status run(const struct options *options, const struct ar_scenari
     AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
                                          : add_step(scenario, loads, err));
     ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
+    ar_note_flush(notes);
     return link_table_write(stdout, &request->view, scenario->cluster, loads, rows, rows_count,
                             request->top, scenario->arena, err);
 }

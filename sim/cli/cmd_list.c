@@ -150,12 +150,12 @@ static const struct topic {
 };
 
 /* A file that cannot be read does not hide the others. */
-static void show_files(const struct topic *topic)
+static void show_files(const struct topic *topic, FILE *notes)
 {
     char names[RESOURCE_NAMES_MAX][64];
     size_t count = resource_names(topic->kind, names);
     if (count == 0) {
-        ar_note(stderr, "no %s found beside the program", topic->name);
+        ar_note(notes, "no %s found beside the program", topic->name);
     }
     for (size_t i = 0; i < count; i++) {
         char path[RESOURCE_PATH];
@@ -167,13 +167,13 @@ static void show_files(const struct topic *topic)
     }
 }
 
-static void show_topic(const struct topic *topic)
+static void show_topic(const struct topic *topic, FILE *notes)
 {
     if (topic->before != NULL) {
         topic->before();
     }
     if (topic->show != NULL) {
-        show_files(topic);
+        show_files(topic, notes);
     }
     if (topic->after != NULL) {
         topic->after();
@@ -192,7 +192,7 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         if (asked == NULL) {
             printf("%s%s:\n", has_shown ? "\n" : "", topics[i].name);
         }
-        show_topic(&topics[i]);
+        show_topic(&topics[i], option_notes(options));
         has_shown = true;
     }
     return has_shown ? AR_OK

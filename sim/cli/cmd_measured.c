@@ -148,5 +148,6 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     const struct ar_tuning *reference = ar_comparison_reference(&scenario);
     ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
                      request.notes);
+    ar_note_flush(option_notes(options));
     return ar_comparison_write(stdout, &view, &comparison, err);
 }

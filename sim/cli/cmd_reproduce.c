@@ -60,11 +60,13 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,
             reproduction.rows.count, reproduction.rows.count == 1 ? "" : "s",
             reproduction.samples_count, reproduction.seed);
+    ar_note_flush(option_notes(options));
     AR_TRY(reproduce_run(&reproduction, err));
     if (options->out != NULL) {
         AR_TRY(reproduce_write_files(options->out, &reproduction, err));
         AR_TRY(option_draw(options, AR_PLOT_PUBLISHED, NULL, err));
         AR_TRY(made_by_sign(options, NULL, err));
     }
+    ar_note_flush(option_notes(options));
     return reproduce_write(stdout, &view, &reproduction, err);
 }

@@ -4,6 +4,8 @@
 #include "ar_note.h"
 #include "commands.h"
 #include "lists.h"
+
+#define LONG_S 1.0 /* notes are not held back for longer */
 #include "resource.h"
 
 enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
@@ -97,12 +99,16 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
         cost_s += ar_run_cost_s(&scenarios[i]);
     }
     ar_note_before(notes, &scenarios[0], cost_s);
+    if (cost_s > LONG_S) {
+        ar_note_flush(notes);
+    }
     for (size_t i = 0; i < count; i++) {
         AR_TRY(run_checked(options, &scenarios[i], rows, &rows_count, err));
     }
     if (view.format != AR_FORMAT_TABLE) { /* which has a mark */
         ar_note_estimates(notes, ar_rows_estimates(rows, rows_count), rows_count);
     }
+    ar_note_flush(notes);
     return ar_rows_write(stdout, &view, rows, rows_count, err);
 }
 

@@ -153,5 +153,6 @@ enum ar_status command_train(const struct options *options, struct ar_error *err
         }
     }
     ar_note_estimates(option_notes(options), estimates, rows);
+    ar_note_flush(option_notes(options));
     return write_all(&output, stdout, &output.view, err);
 }

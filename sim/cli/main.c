@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ static int fail(enum ar_status status, struct ar_error *err)
             *at = '?';
         }
     }
+    fflush(stdout);
     /* Other ranks have the same to say; an empty line was said before. */
     if (launcher_find().rank == 0 && err->text[0] != '\0') {
         fprintf(stderr, "allreckon: %s\n", err->text);
@@ -37,14 +39,46 @@ static int fail(enum ar_status status, struct ar_error *err)
     return ar_status_exit_code(status);
 }
 
-/* Nothing is said to have been written until it was. */
-static enum ar_status finish_stdout(struct ar_error *err)
+/* Why stdout could not be written the first time; 0: it could. */
+static void flush_stdout(int *cause)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        return ar_error_set(err, AR_IO, "stdout: cannot write: %s",
-                            strerror(errno != 0 ? errno : EIO));
+    if (fflush(stdout) != 0 && *cause == 0) {
+        *cause = errno;
     }
-    return AR_OK;
+}
+
+/* Nothing is said to have been written until it was. */
+static enum ar_status finish_stdout(int cause, struct ar_error *err)
+{
+    flush_stdout(&cause);
+    return ferror(stdout) ? ar_error_set(err, AR_IO, "stdout: cannot write: %s",
+                                         strerror(cause != 0 ? cause : EIO))
+                          : AR_OK;
+}
+
+/* Notes do not cut into a table that is not written yet. */
+static ssize_t write_notes(void *stdout_cause, const char *text, size_t size)
+{
+    flush_stdout(stdout_cause);
+    return (ssize_t)fwrite(text, 1, size, stderr);
+}
+
+/* Notes wait in the buffer of their stream, until they are flushed or the command fails. */
+static enum ar_status run_command(const struct command *command, struct options *options,
+                                  struct ar_error *err)
+{
+    enum { HELD_BYTES = 1 << 16 };
+    int cause = 0;
+    options->notes = fopencookie(&cause, "w", (cookie_io_functions_t){.write = write_notes});
+    if (options->notes == NULL || setvbuf(options->notes, NULL, _IOFBF, HELD_BYTES) != 0) {
+        return ar_error_no_memory(err, "the notes");
+    }
+    enum ar_status status = command->run(options, err);
+    if (status != AR_OK) {
+        __fpurge(options->notes);
+    }
+    fclose(options->notes);
+    return status == AR_OK ? finish_stdout(cause, err) : status;
 }
 
 static enum ar_status show_help(const char *name, struct ar_error *err)
@@ -78,7 +112,7 @@ static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct 
         help_write(stdout, command);
         return AR_OK;
     }
-    return command->run(&options, err);
+    return run_command(command, &options, err);
 }
 
 int main(int argc, char **argv)
@@ -93,7 +127,7 @@ int main(int argc, char **argv)
     enum ar_status status = run(argc, argv, &arena, &err);
     ar_arena_end(&arena);
     if (status == AR_OK) {
-        status = finish_stdout(&err);
+        status = finish_stdout(0, &err);
     }
     return status == AR_OK ? 0 : fail(status, &err);
 }

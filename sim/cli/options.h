@@ -31,6 +31,7 @@ struct option_values {
 struct options {
     const struct command *command; /**< that they are of */
     struct ar_arena *arena;        /**< ends with the command */
+    FILE *notes;                   /**< main()'s; see option_notes() */
     struct option_values keys[AR_KEYS_COUNT];
     const char *gpus_list;
     const char *algorithms;
@@ -100,10 +101,10 @@ static inline const char *option_key(const struct options *options, enum ar_key 
     return options->keys[key].count > 0 ? options->keys[key].texts[0] : NULL;
 }
 
-/** Where notes go: stderr, or nowhere with --quiet. */
+/** Where notes go (ar_note.h): NULL with --quiet. */
 static inline FILE *option_notes(const struct options *options)
 {
-    return options->quiet ? NULL : stderr;
+    return options->quiet ? NULL : options->notes;
 }
 
 /** Whether progress is drawn: notes go to a terminal. */

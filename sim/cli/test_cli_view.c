@@ -84,6 +84,33 @@ Test(cli_view, estimates_are_marked_and_explained)
     cr_expect_eq(cli_lines_with(out, "~"), 0);
 }
 
+Test(cli_view, notes_do_not_cut_into_rows)
+{
+    static const char line[] = "$AR sweep " STEP " --gpus 8:1024:x2 --engine closed --format json "
+                               "--columns gpus,algorithm,shape,iteration_s";
+    const char *rows = cli_good("%s", line).out;
+    cr_expect_str_eq(cli_good("%s 2>&1 | grep -v '^allreckon: note: '", line).out, rows);
+}
+
+Test(cli_view, no_note_comes_before_an_error_that_ends_the_command)
+{
+    static const char *const lines[] = {
+        "sweep " STEP " --gpus 4 --batch 0",
+        "compare abci.csv --cluster abci-v100-nccl2.8 --set net.bandwidth=-1GB/s",
+        "predict " STEP " --gpus 12 --algorithm torus2d --framework no.csv",
+        "predict " STEP " --gpus 12 --algorithm torus2d --engine library",
+        "explain " STEP " --gpus 12 --algorithm torus2d --shape 5x5"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct cli_run run = cli_run("$AR %s", lines[i]);
+        cr_expect_neq(run.code, 0, "%s", lines[i]);
+        cr_expect_eq(cli_lines_with(run.err, ""), 1, "%s: %s", lines[i], run.err);
+    }
+    cli_run("trap '' XFSZ; (ulimit -f 8; $AR sweep " STEP " --gpus 8:64:x2 --engine closed "
+            "--out stopped 2>/dev/null)");
+    struct cli_run run = cli_run("$AR sweep " STEP " --gpus 8:64:x2 --engine closed --out stopped");
+    cli_expect_error(&run, "a sweep that was stopped", 64, "of a sweep that did not finish");
+}
+
 Test(cli_view, a_sweep_ends_with_the_best_of_each_gpu_count)
 {
     const char *out = cli_good("$AR sweep " STEP " --gpus 8,16 --quiet --engine closed").out;

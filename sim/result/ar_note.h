@@ -6,8 +6,11 @@
 
 #include <stdio.h>
 
-/** Writes `allreckon: note: ` and a line to `notes`, which is stderr, or NULL where notes are not
- * wanted. */
+/** Writes `allreckon: note: ` and a line to `notes`, NULL where notes are not wanted. The command
+ * line holds them back: those of a command that ends with an error are never shown. */
 void ar_note(FILE *notes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/** Shows the notes so far: checks are over, and long work or output follows. */
+void ar_note_flush(FILE *notes);
 
 #endif

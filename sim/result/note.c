@@ -14,3 +14,10 @@ void ar_note(FILE *notes, const char *format, ...)
     fputc('\n', notes);
     va_end(arguments);
 }
+
+void ar_note_flush(FILE *notes)
+{
+    if (notes != NULL) {
+        fflush(notes);
+    }
+}

@@ -166,6 +166,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes);
     sweep->progress.items_name = sweep->work.items_name;
+    ar_note_flush(request->notes);
     sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
     sweep->progress.count = sweep->queue.count;
     sweep->progress.processes = processes;
