@@ -178,9 +178,6 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
 enum ar_status command_export(const struct options *options, struct ar_error *err)
 {
     AR_TRY(option_required(options, "format", options->format, err));
-    if (options->out != NULL && options->out[0] == '\0') {
-        return ar_error_set(err, AR_USAGE, "--out: found \"\"; expected a file name");
-    }
     if (options->out != NULL) {
         AR_TRY(made_by_check_file(options, options->out, err));
     }

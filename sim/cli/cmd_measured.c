@@ -75,7 +75,6 @@ static enum ar_status write_out(const struct options *options, const struct ar_s
                                 struct ar_error *err)
 {
     char subject[160];
-    AR_TRY(ar_make_directory(options->out, err));
     AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
     snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
              ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);

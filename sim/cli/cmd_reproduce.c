@@ -8,7 +8,6 @@
 #include "commands.h"
 #include "made_by.h"
 #include "reproduce.h"
-#include "sweep_files.h"
 
 enum { SAMPLES_MAX = 100000 };
 
@@ -54,7 +53,6 @@ enum ar_status command_reproduce(const struct options *options, struct ar_error 
         options->sensitivity || options->out != NULL || view.format == AR_FORMAT_JSON;
     AR_TRY(read_options(options, &reproduction, err));
     if (options->out != NULL) {
-        AR_TRY(sweep_files_check(options->out, err));
         AR_TRY(made_by_check_directory(options, files, NULL, err));
     }
     ar_note(option_notes(options), "%zu row%s; bands of %" PRIu32 " draws, seed %" PRIu64,

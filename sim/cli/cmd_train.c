@@ -8,7 +8,6 @@
 #include "commands.h"
 #include "lists.h"
 #include "made_by.h"
-#include "sweep_files.h"
 #include "training.h"
 
 /* Output waits until all runs are there: a run that fails leaves nothing behind. */
@@ -107,7 +106,6 @@ static enum ar_status write_file(const struct output *output, struct ar_error *e
     struct ar_output file;
     char path[sizeof file.path];
     const char *directory = output->options->out;
-    AR_TRY(ar_make_directory(directory, err));
     snprintf(path, sizeof path, "%s/train.csv", directory);
     AR_TRY(ar_output_open(path, &file, err));
     (void)write_all(output, file.file, AR_VIEW(AR_FORMAT_CSV), err); /* a CSV needs no memory */
@@ -130,7 +128,6 @@ static enum ar_status check_options(struct output *output, struct ar_error *err)
     if (options->out == NULL) {
         return AR_OK;
     }
-    AR_TRY(sweep_files_check(options->out, err));
     return made_by_check_directory(options, (const char *const[]){"train.csv", NULL}, NULL, err);
 }
 

@@ -1,51 +1,34 @@
 #include "made_by.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ar_hash.h"
 #include "ar_output.h"
 #include "option_rows.h"
 
-enum { LOOKED_AT_BYTES = 4096, PATH_SIZE = sizeof((struct ar_output *)0)->path };
-
-/* Writes a word as a shell would read it. */
-static void write_word(FILE *file, const char *prefix, const char *word)
-{
-    bool is_plain = word[0] != '\0';
-    for (const char *at = word; *at != '\0'; at++) {
-        is_plain = is_plain && (isalnum((unsigned char)*at) || strchr("_@%+=:,./-", *at) != NULL);
-    }
-    fprintf(file, " %s", prefix);
-    fputs(is_plain ? "" : "'", file);
-    for (const char *at = word; *at != '\0'; at++) {
-        fputs(*at == '\'' ? "'\\''" : (char[]){*at, '\0'}, file);
-    }
-    fputs(is_plain ? "" : "'", file);
-}
+enum { LOOKED_AT_BYTES = 4096 };
 
 static void write_option(FILE *file, const struct options *options, const struct option_row *row)
 {
     const char *place = (const char *)options + row->offset;
     const struct option_values *values = &options->keys[row->key % AR_KEYS_COUNT];
-    char prefix[48];
-    snprintf(prefix, sizeof prefix, "--%s ", row->name);
     if (row->is_shown_only) {
         return;
     }
     for (size_t i = 0; row->is_key && i < values->count; i++) {
-        write_word(file, prefix, values->texts[i]);
+        fprintf(file, " --%s %s", row->name, values->texts[i]);
     }
     if (!row->is_key && row->placeholder == NULL && *(const bool *)place) {
         fprintf(file, " --%s", row->name);
     } else if (!row->is_key && row->placeholder != NULL) {
         const char *text = *(const char *const *)place;
-        bool is_standard = row->standard != NULL && strcmp(text, row->standard) == 0;
-        if (text != NULL && !is_standard) {
-            write_word(file, prefix, text);
+        if (text != NULL && (row->standard == NULL || strcmp(text, row->standard) != 0)) {
+            fprintf(file, " --%s %s", row->name, text);
         }
     }
 }
@@ -63,7 +46,7 @@ static char *command_line(const struct options *options)
     }
     fprintf(file, "allreckon %s", options->command->name);
     for (size_t i = 0; i < options->arguments_count; i++) {
-        write_word(file, "", options->arguments[i]);
+        fprintf(file, " %s", options->arguments[i]);
     }
     for (size_t i = 0; i < count; i++) {
         write_option(file, options, &rows[i]);
@@ -115,68 +98,83 @@ static enum ar_status refuse(const char *path, struct ar_error *err)
         path);
 }
 
+/* The mark, if the output has a name. */
+static enum ar_status make_mark(const struct options *options, const char *path,
+                                const char *expected, const char **mark, struct ar_error *err)
+{
+    if (path[0] == '\0') {
+        return ar_error_set(err, AR_USAGE, "--out: found \"\"; expected %s", expected);
+    }
+    *mark = made_by(options);
+    return *mark != NULL ? AR_OK : ar_error_no_memory(err, "the command line");
+}
+
 enum ar_status made_by_check_file(const struct options *options, const char *path,
                                   struct ar_error *err)
 {
-    const char *mark = made_by(options);
-    if (mark == NULL) {
-        return ar_error_no_memory(err, "the command line");
-    }
+    const char *mark;
+    AR_TRY(make_mark(options, path, "a file name", &mark, err));
     bool is_kept = !options->force && is_file(path) && !has_mark(path, mark);
     return is_kept ? refuse(path, err) : AR_OK;
 }
 
-static enum ar_status path_in(const char *directory, const char *name, char path[PATH_SIZE],
-                              struct ar_error *err)
+static char *path_in(const struct options *options, const char *name)
 {
-    return snprintf(path, PATH_SIZE, "%s/%s", directory, name) < PATH_SIZE
-               ? AR_OK
-               : ar_error_set(err, AR_IO, "%.100s...: path too long", directory);
+    return ar_arena_format(options->arena, "%s/%s", options->out, name);
 }
 
 bool made_by_has_mark(const struct options *options, const char *mark)
 {
-    char path[PATH_SIZE];
-    struct ar_error ignored;
-    return path_in(options->out, "command.txt", path, &ignored) == AR_OK && has_mark(path, mark);
+    const char *path = path_in(options, "command.txt");
+    return path != NULL && has_mark(path, mark);
+}
+
+static void remove_if_empty(void *path)
+{
+    rmdir(path);
+}
+
+/* Makes the directory, which goes again if the command leaves nothing in it. */
+static enum ar_status make_directory(const struct options *options, struct ar_error *err)
+{
+    char *path = ar_arena_text(options->arena, options->out);
+    bool is_there = access(options->out, F_OK) == 0;
+    AR_TRY(ar_make_directory(options->out, err));
+    if (!is_there &&
+        (path == NULL || ar_arena_own(options->arena, path, remove_if_empty) == NULL)) {
+        return ar_error_no_memory(err, "the directory");
+    }
+    return access(options->out, W_OK | X_OK) == 0
+               ? AR_OK
+               : ar_error_set(err, AR_IO, "%s: cannot write: %s", options->out, strerror(errno));
 }
 
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err)
 {
-    char path[PATH_SIZE];
-    const char *mark = made_by(options);
-    if (mark == NULL) {
-        return ar_error_no_memory(err, "the command line");
-    }
-    AR_TRY(path_in(options->out, "command.txt", path, err));
-    if (options->force || has_mark(path, mark) || (more != NULL && has_mark(path, more))) {
-        return AR_OK;
-    }
-    if (is_file(path)) {
-        return refuse(path, err);
-    }
-    for (; *names != NULL; names++) {
-        AR_TRY(path_in(options->out, *names, path, err));
+    const char *mark;
+    AR_TRY(make_mark(options, options->out, "a directory", &mark, err));
+    const char *path = path_in(options, "command.txt");
+    bool is_ours = path == NULL || has_mark(path, mark) || (more != NULL && has_mark(path, more));
+    for (; path != NULL && !options->force && !is_ours; names++) {
         if (is_file(path)) {
             return refuse(path, err);
         }
+        path = *names != NULL ? path_in(options, *names) : NULL;
     }
-    return AR_OK;
+    return make_directory(options, err);
 }
 
 enum ar_status made_by_sign(const struct options *options, const char *more, struct ar_error *err)
 {
-    char path[PATH_SIZE];
     struct ar_output output;
     const char *line = command_line(options);
     const char *mark = made_by(options);
-    if (line == NULL || mark == NULL) {
+    const char *path = path_in(options, "command.txt");
+    if (line == NULL || mark == NULL || path == NULL) {
         return ar_error_no_memory(err, "the command line");
     }
-    AR_TRY(path_in(options->out, "command.txt", path, err));
     AR_TRY(ar_output_open(path, &output, err));
-    fprintf(output.file, "%s\n%s\n%s%s", line, mark, more != NULL ? more : "",
-            more != NULL ? "\n" : "");
+    fprintf(output.file, "%s\n%s\n%s\n", line, mark, more != NULL ? more : "");
     return ar_output_commit(&output, err);
 }

@@ -19,7 +19,8 @@ enum ar_status made_by_check_file(const struct options *options, const char *pat
                                   struct ar_error *err);
 
 /** The same for a directory, in which the command writes the files `names`, ended by NULL. One that
- * has a `more` mark is the command's, too (NULL: there is none). */
+ * has a `more` mark is the command's, too (NULL: there is none). The directory is made; if nothing
+ * comes into it, it goes with the arena of the options. */
 enum ar_status made_by_check_directory(const struct options *options, const char *const *names,
                                        const char *more, struct ar_error *err);
 

@@ -17,22 +17,6 @@ struct taken {
     size_t count;
 };
 
-static enum ar_status report_unknown(const struct command *command, const char *kind,
-                                     const char *dashes, const char *name, const char *nearest,
-                                     struct ar_error *err)
-{
-    char where[40] = "";
-    char help[48] = "--help";
-    if (command != NULL) {
-        snprintf(where, sizeof where, "%s: ", command->name);
-        snprintf(help, sizeof help, "%s --help", command->name);
-    }
-    return ar_error_set(err, AR_USAGE, "%sunknown %s \"%.60s\"%s%s%s%s see 'allreckon %s'", where,
-                        kind, name, nearest != NULL ? "; did you mean \"" : "",
-                        nearest != NULL ? dashes : "", nearest != NULL ? nearest : "",
-                        nearest != NULL ? "\"?" : ";", help);
-}
-
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
 {
     const char *names[24];
@@ -44,36 +28,26 @@ enum ar_status command_find(const char *name, const struct command **command, st
         }
         names[count++] = row->name;
     }
-    return report_unknown(NULL, "command", "", name, ar_nearest_name(name, names, count), err);
-}
-
-static const struct option_row *find_row(const struct taken *taken, const char *name)
-{
-    for (size_t i = 0; i < taken->count; i++) {
-        if (strcmp(taken->rows[i].name, name) == 0) {
-            return &taken->rows[i];
-        }
-    }
-    return NULL;
+    return ar_error_unknown(err, AR_USAGE, "command line", "command", name, names, count);
 }
 
 /* getopt_long() does not take `text`: nobody knows it, or it has a value where none is taken. */
-static enum ar_status report_option(const struct command *command, const struct taken *taken,
+static enum ar_status report_option(const struct options *options, const struct taken *taken,
                                     const char *text, struct ar_error *err)
 {
     const char *names[OPTIONS_MAX];
+    const char *command = options->command->name;
     for (size_t i = 0; i < taken->count; i++) {
-        names[i] = taken->rows[i].name;
+        names[i] = ar_arena_format(options->arena, "--%s", taken->rows[i].name);
+        if (names[i] == NULL) {
+            return ar_error_no_memory(err, "the options");
+        }
+        if (strncmp(text, names[i], strlen(names[i])) == 0 && text[strlen(names[i])] == '=') {
+            return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected %s without a value",
+                                command, text, names[i]);
+        }
     }
-    char name[64];
-    ar_copy_text(name, sizeof name, text + strspn(text, "-"));
-    name[strcspn(name, "=")] = '\0';
-    if (find_row(taken, name) != NULL) {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected --%s without a value",
-                            command->name, text, name);
-    }
-    return report_unknown(command, "option", "--", text, ar_nearest_name(name, names, taken->count),
-                          err);
+    return ar_error_unknown(err, AR_USAGE, command, "option", text, names, taken->count);
 }
 
 /* Appends a text to those of a key that may be repeated. */
@@ -187,7 +161,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
                                 command->name, text, command->name);
         } else { /* optopt is that of a known option, a letter, or 0 for an unknown name */
             bool is_letter = optopt != 0 && optopt != LONG_OPTION;
-            return report_option(command, taken, is_letter ? letter : text, err);
+            return report_option(options, taken, is_letter ? letter : text, err);
         }
     }
 }

@@ -32,11 +32,11 @@ static void expect_all(const char *base, const struct bad *rows, size_t count)
 Test(cli_bad, commands_and_options_that_are_not_there)
 {
     static const struct bad rows[] = {
-        {"bogus", 64, "unknown command \"bogus\"; see"},
+        {"bogus", 64, "unknown command \"bogus\"; expected one of list allreduce"},
         {"predct", 64, "did you mean \"predict\"?"},
         {"''", 64, "unknown command \"\""},
         {"help predct", 64, "did you mean \"predict\"?"},
-        {"predict --bogus", 64, "unknown option \"--bogus\"; see 'allreckon predict --help'"},
+        {"predict --bogus", 64, "predict: unknown option \"--bogus\"; expected one of --cluster"},
         {"predict --algorithms ring", 64, "did you mean \"--algorithm\"?"},
         {"predict -z", 64, "unknown option \"-z\""},
         {"predict --quiet=1", 64, "found \"--quiet=1\"; expected --quiet without a value"},

@@ -203,7 +203,8 @@ Test(cli_sweep, what_may_not_be_read_or_written_is_an_error)
         const char *fragment;
     } rows[] = {
         {"$AR sweep " STEP " --gpus 4 --out ro", 74, "ro: cannot write: Permission denied"},
-        {"$AR sweep " STEP " --gpus 4 --out ro/x/y", 74, "ro: cannot write: Permission denied"},
+        {"$AR sweep " STEP " --gpus 4 --out ro/x/y", 74,
+         "ro/x: cannot make the directory: Permission denied"},
         {"$AR export --cluster flat --gpus 4 --format simgrid-xml --out ro/x", 74, "ro/x: cannot"},
         {"$AR predict --cluster flat --trace no.csv --gpus 4 --algorithm ring", 66, "no.csv: Perm"},
         {"$AR plot no.csv", 66, "no.csv: Permission denied"},

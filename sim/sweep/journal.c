@@ -10,7 +10,6 @@
 
 #include "ar_clock.h"
 #include "ar_hash.h"
-#include "ar_output.h"
 
 #define TITLE "allreckon sweep journal 1: "
 
@@ -185,8 +184,6 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
                                  struct ar_error *err)
 {
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-    journal->made_directory = access(directory, F_OK) != 0;
-    AR_TRY(ar_make_directory(directory, err));
     snprintf(journal->path, sizeof journal->path, "%s/sweep.journal", directory);
     journal->file = fopen(journal->path, "a+e");
     if (journal->file == NULL) {
@@ -199,25 +196,18 @@ static enum ar_status open_named(const char *directory, struct journal *journal,
     return AR_OK;
 }
 
-/* The header must be that of this sweep; says in what it differs. */
+/* The header must be that of this sweep. */
 static enum ar_status check_header(const struct journal *journal, const char *line,
                                    const char *header, struct ar_error *err)
 {
-    size_t title = strlen(TITLE);
-    if (strcmp(line, header) == 0) {
-        return AR_OK;
-    }
-    if (strncmp(line, TITLE, title) != 0 || strlen(line) >= HEADER_MAX) {
-        return ar_error_set(err, AR_BAD_DATA, "%.300s:1: found no journal of a sweep",
-                            journal->path);
-    }
-    bool is_same_program =
-        strncmp(line, header, (size_t)(strstr(header, ", sweep ") - header)) == 0;
-    return ar_error_set(
-        err, AR_BAD_DATA,
-        "%.150s:1: found a journal of another %s (%.*s); expected %.*s, or the file removed",
-        journal->path, is_same_program ? "sweep" : "version", (int)strcspn(line + title, "\n"),
-        line + title, (int)strcspn(header + title, "\n"), header + title);
+    return strcmp(line, header) == 0
+               ? AR_OK
+               : ar_error_set(err, AR_BAD_DATA,
+                              "%.150s:1: found \"%.*s\", the journal of another sweep or version; "
+                              "expected \"%.*s\", or the file removed",
+                              journal->path,
+                              (int)strcspn(line, "\n") < 100 ? (int)strcspn(line, "\n") : 100, line,
+                              (int)strcspn(header, "\n"), header);
 }
 
 /* Takes a line of the file, the first of which is the header. One that is cut short is dropped if
@@ -356,9 +346,5 @@ void journal_close(struct journal *journal, bool is_finished)
             fdatasync(fileno(journal->file));
         }
         fclose(journal->file);
-    }
-    if (journal->made_directory && is_named) {
-        *strrchr(journal->path, '/') = '\0';
-        rmdir(journal->path); /* does nothing if there is a file in it */
     }
 }

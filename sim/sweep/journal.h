@@ -39,10 +39,9 @@ struct journal {
     size_t rows_count; /**< points with a row */
     size_t failed_count;
     double synced_s;
-    bool made_directory;
 };
 
-/** Opens the journal of a sweep in a directory, which is made if it is missing, or a nameless one
+/** Opens the journal of a sweep in a directory, or a nameless one
  * if `directory` is NULL. What an earlier run left is read if `resumes`, and refused otherwise
  * (AR_USAGE), unless it has no rows or is to give way: `forces`. A journal of another sweep or
  * another version, or one that is damaged before its last line, is AR_BAD_DATA and stays as it is;

@@ -37,6 +37,7 @@ struct adding {
     uint32_t number;
     uint32_t gpus_per_node;
     struct points *points;
+    uint32_t ring;          /* point of the ring on as many ranks; UINT32_MAX: none */
     size_t left_out;        /* points that its engine does not run, */
     struct ar_error reason; /* as the last of them said */
 };
@@ -69,6 +70,11 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
         adding->left_out++;
         return AR_OK;
     }
+    uint32_t place = (uint32_t)adding->points->count;
+    bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
+                   point.shape.x == 1 && !scenario.engine->needs_library;
+    adding->ring = point.algorithm == &ar_algorithm_ring ? place : adding->ring;
+    point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
     space->cost_s += point.cost_s;
@@ -138,6 +144,7 @@ static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
     adding->points = &space->steps;
     AR_TRY(check_shapes(space, err));
     for (size_t i = 0; i < space->gpus_count; i++) {
+        adding->ring = UINT32_MAX;
         for (size_t j = 0; j < space->algorithms_count; j++) {
             AR_TRY(add_shapes(adding, (uint32_t)space->gpus[i], space->algorithms[j], err));
         }
@@ -169,6 +176,7 @@ static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
     struct point point = {.payload_bytes = payload_bytes};
     uint64_t max = 0;
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
+    adding->ring = UINT32_MAX;
     AR_TRY(ar_scenario_check_payload(&scenario, err));
     for (size_t i = 0; i < space->gpus_count; i++) {
         max = space->gpus[i] > max ? space->gpus[i] : max;
@@ -224,6 +232,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     }
     space->steps_count = space->steps.count;
     for (size_t i = 0; i < space->bare.count; i++) { /* behind the steps */
+        space->bare.list[i].twin += (uint32_t)space->steps_count;
         AR_TRY(append(&space->steps, &space->bare.list[i], err));
     }
     space->points = space->steps.list;

@@ -25,6 +25,10 @@ struct point {
     uint64_t payload_bytes; /**< bare all-reduce; 0: a training step */
     uint32_t variant;
     float cost_s; /**< estimated */
+    /** The point that sends the same messages and so has the same times; itself if there is none. A
+     * 2D torus of one column (1xN) is the ring of N, move by move. One of one row (Nx1) is so too,
+     * but the closed form counts its two halves apart and says other parts of the time. */
+    uint32_t twin;
 };
 
 /** A growing array of points. */

@@ -65,51 +65,6 @@ static double point_cost_s(const void *context, uint32_t number)
     return sweep->space->points[number].cost_s;
 }
 
-/* --- points that are the same messages ----------------------------------------------------------
- *
- * A 2D torus of one column (1xN) is the ring of N, move by move, and so are its times by every
- * engine that sends messages, the closed form among them: one is computed for both. A torus of one
- * row (Nx1) is so too, but the closed form counts its two halves apart and says other parts of the
- * time. */
-
-/* Points of all algorithms on the same ranks are neighbours. */
-static bool is_neighbour(const struct point *a, const struct point *b)
-{
-    return a->variant == b->variant && a->payload_bytes == b->payload_bytes &&
-           ar_shape_ranks(&a->shape) == ar_shape_ranks(&b->shape);
-}
-
-/* A library has a time of its own for every way to call it. */
-static bool is_by_messages(struct space *space, const struct point *point)
-{
-    struct ar_scenario scenario;
-    struct ar_error ignored;
-    return space_scenario(space, point, &scenario, &ignored) == AR_OK &&
-           !scenario.engine->needs_library;
-}
-
-/* The point whose row is that of `number` but for algorithm and shape; `number` itself if it is
- * like no other one. A point that is returned is its own twin. */
-static uint32_t find_twin(struct space *space, uint32_t number)
-{
-    const struct point *points = space->points;
-    const struct point *point = &points[number];
-    if (point->algorithm == NULL || !point->algorithm->is_ring_in_line || point->shape.x != 1 ||
-        !is_by_messages(space, point)) {
-        return number;
-    }
-    size_t first = number;
-    while (first > 0 && is_neighbour(&points[first - 1], point)) {
-        first--;
-    }
-    for (size_t i = first; i < space->points_count && is_neighbour(&points[i], point); i++) {
-        if (points[i].algorithm == &ar_algorithm_ring) {
-            return (uint32_t)i;
-        }
-    }
-    return number;
-}
-
 /* --- one sweep -------------------------------------------------------------------------------- */
 
 /* Says how long it will take, and what is there already. */
@@ -145,7 +100,7 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
     for (uint32_t i = 0; i < space->points_count; i++) {
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
-        if (is_missing && find_twin(space, i) == i) {
+        if (is_missing && space->points[i].twin == i) {
             sweep->progress.cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
@@ -247,10 +202,9 @@ static enum ar_status add_twins(struct sweep *sweep, struct ar_error *err)
     char line[JOURNAL_LINE_MAX];
     struct ar_row row;
     for (uint32_t i = 0; i < sweep->space->points_count; i++) {
-        uint32_t twin = journal_has_row(&sweep->journal, i) ? i : find_twin(sweep->space, i);
-        if (twin != i) {
-            AR_TRY(journal_read_row(&sweep->journal, twin, &row, err));
-            const struct point *point = &sweep->space->points[i];
+        const struct point *point = &sweep->space->points[i];
+        if (point->twin != i && !journal_has_row(&sweep->journal, i)) {
+            AR_TRY(journal_read_row(&sweep->journal, point->twin, &row, err));
             ar_copy_text(row.algorithm, sizeof row.algorithm, ar_algorithm_name(point->algorithm));
             ar_shape_format(&point->shape, row.shape);
             AR_TRY(journal_add(&sweep->journal, line, journal_format(i, &row, line), err));

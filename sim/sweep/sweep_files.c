@@ -3,41 +3,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "ar_output.h"
 #include "ar_signals.h"
-#include "ar_text.h"
 
 enum { PATH_SIZE = sizeof((struct ar_output *)0)->path };
-
-enum ar_status sweep_files_check(const char *directory, struct ar_error *err)
-{
-    char part[PATH_SIZE];
-    struct stat info;
-    if (directory[0] == '\0' || strlen(directory) + sizeof "/payload.csv" > sizeof part) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found \"%.60s\"; expected a directory, at most %d characters",
-                            directory, PATH_SIZE - (int)sizeof "/payload.csv");
-    }
-    ar_copy_text(part, sizeof part, directory);
-    while (stat(part, &info) != 0 && errno == ENOENT) { /* up to the first that is there */
-        char *slash = strrchr(part, '/');
-        if (slash == NULL) {
-            ar_copy_text(part, sizeof part, ".");
-        } else {
-            slash[slash == part] = '\0'; /* "/x" becomes "/" */
-        }
-    }
-    if (stat(part, &info) == 0 && !S_ISDIR(info.st_mode)) {
-        return ar_error_set(err, AR_IO, "%s: found a file; expected a directory", part);
-    }
-    if (access(part, W_OK | X_OK) != 0) {
-        return ar_error_set(err, AR_IO, "%s: cannot write: %s", part, strerror(errno));
-    }
-    return AR_OK;
-}
 
 /* Writes the rows of points `first` to `end` as they are in the journal. */
 static enum ar_status write_rows(const struct journal *journal, size_t first, size_t end,

@@ -9,9 +9,6 @@
 
 #include "journal.h"
 
-/** Says whether the directory can be written to or made; makes nothing. */
-enum ar_status sweep_files_check(const char *directory, struct ar_error *err);
-
 /** Writes the files, each whole or not at all and on the disk. payload.csv goes if it would have no
  * rows. */
 enum ar_status sweep_files_write(const char *directory, const struct space *space,
