@@ -29,9 +29,9 @@
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.
- * Otherwise it neglects that phases of different ranks overlap, that a link is free while its other
- * flows wait, and paths that partly travel and partly wait; `why` says which. Measured differences
- * are in sim/README.md.
+ * Else it is at least ar_closed_least_s(), by which the longest phase is then longer. It neglects
+ * that phases of different ranks overlap, that a link is free while its other flows wait, and paths
+ * that partly travel and partly wait; `why` says which. Measured differences are in sim/README.md.
  */
 #ifndef AR_CLOSED_H
 #define AR_CLOSED_H
@@ -87,6 +87,11 @@ uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase 
 /** The rate in bytes per second that each part of `bytes` bytes has on each hop of a phase that is
  * a tree with steps: [hop of its pattern][part]; valid until seven other sizes were asked for. */
 const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes);
+
+/** The least time that an all-reduce of `elements` elements takes without setup: that of its
+ * busiest link for its bytes. The elements count as rounded up so that all messages have equal
+ * sizes. */
+double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements);
 
 /** Bytes of the largest message of a phase. */
 uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements);

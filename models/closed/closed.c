@@ -11,6 +11,8 @@ struct ar_closed {
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX];
     uint32_t phases_count;
+    double busiest_s_per_byte; /* of the buffer of a channel */
+    uint64_t even_elements;    /* of such a buffer, whose messages have equal sizes in all phases */
     struct tree_rates *rates[AR_PHASES_MAX]; /* of phases that are trees, else NULL */
     struct closed_station *stations;         /* [position]: for them */
     struct ar_arena memory;
@@ -27,13 +29,28 @@ static bool is_tree(const struct ar_phase *phase)
     return phase->period > 0 && phase->steps > 0;
 }
 
+static uint64_t least_multiple(uint64_t a, uint64_t b)
+{
+    uint64_t divisor = a;
+    for (uint64_t rest = b; rest != 0;) {
+        uint64_t next = divisor % rest;
+        divisor = rest;
+        rest = next;
+    }
+    return a / divisor * b;
+}
+
 static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
 {
     const struct ar_collective *collective = &closed->collective;
     closed->phases_count =
         ar_algorithm_phases(collective->algorithm, &collective->shape, closed->phases);
     AR_TRY(ar_pattern_resolve(&closed->memory, collective, closed->phases, closed->phases_count,
-                              closed->patterns, err));
+                              closed->patterns, &closed->busiest_s_per_byte, err));
+    closed->even_elements = 1;
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        closed->even_elements = least_multiple(closed->even_elements, closed->phases[i].parts);
+    }
     closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
                                       sizeof *closed->stations);
     if (closed->stations == NULL) {
@@ -93,6 +110,14 @@ uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase,
     uint32_t parts = closed->phases[phase].parts;
     uint64_t channel_elements = (elements + channels - 1) / channels;
     return (channel_elements + parts - 1) / parts * closed->collective.element_bytes;
+}
+
+double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements)
+{
+    uint32_t channels = closed->collective.channels;
+    uint64_t even = closed->even_elements;
+    uint64_t each = ((elements + channels - 1) / channels + even - 1) / even * even;
+    return closed->busiest_s_per_byte * (double)(each * closed->collective.element_bytes);
 }
 
 static double hop_time(const struct ar_hop *hop, double bytes)
@@ -286,6 +311,24 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
     return "";
 }
 
+/* The longest phase waits for the busiest link. */
+static void wait_for_links(double missing_s, struct ar_closed_time *time)
+{
+    struct ar_phase_time *longest = &time->phases[0];
+    for (uint32_t i = 1; i < time->phases_count; i++) {
+        longest = time->phases[i].time_s > longest->time_s ? &time->phases[i] : longest;
+    }
+    double *longest_s = &longest->bandwidth_s[0];
+    for (int tier = 1; tier < AR_TIERS_COUNT; tier++) {
+        longest_s =
+            longest->bandwidth_s[tier] > *longest_s ? &longest->bandwidth_s[tier] : longest_s;
+    }
+    *longest_s += missing_s;
+    longest->time_s += missing_s;
+    longest->bound = AR_BOUND_PORT;
+    time->time_s += missing_s;
+}
+
 void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time)
 {
@@ -298,6 +341,10 @@ void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
     }
     time->why = why_not_exact(closed, elements);
     time->exact = time->why[0] == '\0';
+    double missing_s = time->setup_s + ar_closed_least_s(closed, elements) - time->time_s;
+    if (!time->exact && missing_s > 0) {
+        wait_for_links(missing_s, time);
+    }
     /* The ranks of a chain finish at different times, and begin the next all-reduce so. */
     time->exact_in_queue = time->exact && !has_chains(closed);
 }

@@ -18,7 +18,7 @@
  *
  * - Walks, rings or chains (`period` 0): every position keeps its peers, so a phase is a fixed
  *   pattern of flows that repeats, and what a position receives in a step it sends in the next, if
- *   it sends. A position that sends in the phase sends in its first or last step.
+ *   it sends. A position that sends does so in one run of steps, from the first or to the last.
  * - Trees (`period` above 0): peers depend on the position and on step % period. Every hop carries
  *   the whole buffer in `parts` parts, in order, one in every period, once, and no two hops join
  *   the same two positions in the same direction.

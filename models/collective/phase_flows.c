@@ -13,11 +13,40 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
         .places_max = places,
         .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
+        .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),
         .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),
         .flows = ar_arena_alloc(arena, places, sizeof *flows->flows)};
-    bool is_made = flows->peers != NULL && flows->first_steps != NULL && flows->flow_of != NULL &&
-                   flows->flows != NULL;
+    bool is_made = flows->peers != NULL && flows->first_steps != NULL && flows->sends != NULL &&
+                   flows->flow_of != NULL && flows->flows != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
+}
+
+static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
+{
+    return collective->algorithm->move(&collective->shape, 0, position, step).sends;
+}
+
+/* The steps of a walk in which a position sends that does so in the first or the last one: one run,
+ * whose other end is found by bisection. */
+static uint32_t count_sends(const struct ar_collective *collective, uint32_t steps,
+                            uint32_t first_step, uint32_t position, uint32_t *first)
+{
+    bool at_first = *first == 0;
+    uint32_t low = 0; /* the answer of the first step holds here, that of the last at `high` */
+    uint32_t high = steps - 1;
+    if (at_first == sends_at(collective, position, first_step + high)) {
+        return steps;
+    }
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sends_at(collective, position, first_step + middle) == at_first) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    *first = at_first ? 0 : high;
+    return at_first ? high : steps - high;
 }
 
 /* The peers of the first channel: all channels have the same. */
@@ -25,6 +54,7 @@ static void find_peers(const struct ar_collective *collective, const struct ar_p
                        uint32_t first_step, struct ar_phase_flows *flows)
 {
     uint32_t ranks = ar_shape_ranks(&collective->shape);
+    uint64_t senders = 0;
     for (uint32_t step = 0; step < ar_phase_period(phase); step++) {
         for (uint32_t position = 0; position < ranks; position++) {
             size_t place = (size_t)step * ranks + position;
@@ -32,7 +62,17 @@ static void find_peers(const struct ar_collective *collective, const struct ar_p
             flows->first_steps[place] =
                 ar_algorithm_find_step(collective->algorithm, &collective->shape, phase, first_step,
                                        position, step, true, &move);
-            flows->peers[place] = flows->first_steps[place] == AR_NEVER ? AR_NEVER : move.send_to;
+            bool sends = flows->first_steps[place] != AR_NEVER;
+            flows->peers[place] = sends ? move.send_to : AR_NEVER;
+            flows->sends[place] = phase->period > 0 ? phase->parts : phase->steps;
+            senders += sends;
+        }
+    }
+    flows->is_even = phase->period > 0 || senders * phase->steps == phase->messages;
+    for (uint32_t place = 0; !flows->is_even && place < ranks; place++) {
+        if (flows->peers[place] != AR_NEVER) {
+            flows->sends[place] = count_sends(collective, phase->steps, first_step, place,
+                                              &flows->first_steps[place]);
         }
     }
 }
@@ -49,6 +89,7 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
             size_t place = channel * each + i;
             uint32_t to = flows->peers[place] = flows->peers[i];
             flows->first_steps[place] = flows->first_steps[i];
+            flows->sends[place] = flows->sends[i];
             if (to != AR_NEVER) {
                 flows->flow_of[place] = (uint32_t)flows->flows_count;
                 flows->flows[flows->flows_count++] =

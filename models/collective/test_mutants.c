@@ -295,5 +295,6 @@ Test(mutants, one_that_sends_in_the_middle_of_a_phase_only_is_caught)
 {
     struct ar_algorithm mutant = with_move(bursty);
     mutant.phases = phases_bursty;
-    expect_caught(&mutant, "sends, but not in the first or last step of its phase");
+    expect_caught(&mutant,
+                  "sends, but not in one run from the first or to the last step of its phase");
 }

@@ -203,7 +203,7 @@ static uint32_t phases_of_walks(const struct ar_shape *shape, struct ar_phase ph
 
 Test(mutants_tree, one_that_calls_a_tree_a_walk_is_caught)
 {
-    expect_caught(NULL, phases_of_walks, "sends, but not in the first or last step");
+    expect_caught(NULL, phases_of_walks, "sends, but not in one run");
 }
 
 static uint32_t phases_of_period_2(const struct ar_shape *shape,

@@ -143,11 +143,13 @@ static enum ar_status check_walk(const struct sets *sets, const struct stretch *
         !spans_equal(move->send_span, before.receive_span)) {
         return broken(sets, step, rank, "does not send what it received in the step before", err);
     }
-    uint32_t last_step = stretch->first_step + stretch->phase->steps - 1;
-    if (move->sends &&
-        !sets->algorithm->move(sets->shape, sets->elements, rank, stretch->first_step).sends &&
-        !sets->algorithm->move(sets->shape, sets->elements, rank, last_step).sends) {
-        return broken(sets, step, rank, "sends, but not in the first or last step of its phase",
+    bool at_first =
+        sets->algorithm->move(sets->shape, sets->elements, rank, stretch->first_step).sends;
+    uint32_t end = stretch->first_step + (at_first ? 0 : stretch->phase->steps - 1);
+    if (move->sends && step != end &&
+        !move_after(sets, stretch, step, at_first ? -1 : 1, rank).sends) {
+        return broken(sets, step, rank,
+                      "sends, but not in one run from the first or to the last step of its phase",
                       err);
     }
     return AR_OK;

@@ -21,7 +21,8 @@ struct ar_hop {
     enum ar_tier tier;
     uint32_t link;       /**< the link of its path with the least bandwidth per flow */
     uint32_t flows;      /**< on that link */
-    uint32_t first_step; /**< in a tree: step of the phase in which it carries the first part */
+    uint32_t first_step; /**< step of the phase in which it carries the first message */
+    uint32_t sends;      /**< messages that it carries, one in every step or period from then on */
 };
 
 /** Hops that follow each other: around a ring, or along a chain. */
@@ -47,9 +48,13 @@ struct ar_pattern {
 };
 
 /** Resolves the phases of a collective that have steps, in the arena; `patterns` has an entry for
- * each phase, all zeroed. O(ranks * channels) for each distinct rate of a phase. */
+ * each phase, all zeroed. O(ranks * channels) for each distinct rate of a phase.
+ *
+ * `busiest_s_per_byte` is how long the busiest link needs for what all phases send over it, for
+ * each byte of the buffer of a channel, if messages have equal sizes. */
 enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                   const struct ar_phase *phases, uint32_t phases_count,
-                                  struct ar_pattern *patterns, struct ar_error *err);
+                                  struct ar_pattern *patterns, double *busiest_s_per_byte,
+                                  struct ar_error *err);
 
 #endif

@@ -153,8 +153,9 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     struct ar_phase phases[AR_PHASES_MAX];
     struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     size_t hops_max = 1;
+    double unused;
     uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
-    AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, err));
+    AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, &unused, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
     }

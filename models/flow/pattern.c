@@ -10,6 +10,7 @@
 struct scratch {
     struct ar_phase_flows of; /* whose places the arrays below have */
     uint32_t *on_link;        /* flows per link */
+    double *carried;          /* per link, all phases so far: buffers of a channel */
     bool *has_sender;         /* per channel and position: some position sends to it */
     bool *is_visited;         /* per channel and position */
     double *rates_Bps;        /* per flow */
@@ -24,13 +25,14 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     size_t places = scratch->of.places_max;
     size_t links = ar_cluster_links_count(collective->cluster);
     scratch->on_link = ar_arena_alloc(arena, links, sizeof *scratch->on_link);
+    scratch->carried = ar_arena_alloc(arena, links, sizeof *scratch->carried);
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
     scratch->rates_Bps = ar_arena_alloc(arena, places, sizeof *scratch->rates_Bps);
     scratch->weights = ar_arena_alloc(arena, places, sizeof *scratch->weights);
-    bool is_made = scratch->on_link != NULL && scratch->has_sender != NULL &&
-                   scratch->is_visited != NULL && scratch->rates_Bps != NULL &&
-                   scratch->weights != NULL;
+    bool is_made = scratch->on_link != NULL && scratch->carried != NULL &&
+                   scratch->has_sender != NULL && scratch->is_visited != NULL &&
+                   scratch->rates_Bps != NULL && scratch->weights != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
 }
 
@@ -71,6 +73,7 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
         .rate_Bps = scratch->rates_Bps[scratch->of.flow_of[place]],
         .tier = path.tier,
         .first_step = scratch->of.first_steps[place],
+        .sends = scratch->of.sends[place],
     };
     double min_Bps = 0;
     for (uint32_t i = 0; i < path.links_count; i++) {
@@ -234,9 +237,44 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     return AR_OK;
 }
 
+/* What the links carry in a phase, in buffers of a channel; equal to the flows on them if all send
+ * equally often. */
+static void add_busy_time(const struct ar_collective *collective, const struct ar_phase *phase,
+                          struct scratch *scratch)
+{
+    size_t places = ar_shape_ranks(&collective->shape) * (size_t)collective->channels;
+    for (size_t place = 0; !scratch->of.is_even && place < places; place++) {
+        if (scratch->of.peers[place] != AR_NEVER) {
+            struct ar_path path = path_of(collective, scratch, scratch->of.flow_of[place]);
+            for (uint32_t i = 0; i < path.links_count; i++) {
+                scratch->carried[ar_path_link(&path, i)] +=
+                    (double)scratch->of.sends[place] / phase->parts;
+            }
+        }
+    }
+    double each = phase->period > 0 ? 1 : (double)phase->steps / phase->parts;
+    uint32_t links = ar_cluster_links_count(collective->cluster);
+    for (uint32_t link = 0; scratch->of.is_even && link < links; link++) {
+        scratch->carried[link] += each * scratch->on_link[link];
+    }
+}
+
+/* Links that are not shared bound no sum. */
+static double busiest_s_per_byte(const struct ar_cluster *cluster, const struct scratch *scratch)
+{
+    double busiest = 0;
+    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+        if (ar_cluster_link_is_shared(cluster, link)) {
+            busiest =
+                fmax(busiest, scratch->carried[link] / ar_cluster_link_bandwidth(cluster, link));
+        }
+    }
+    return busiest;
+}
+
 static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_arena,
                               const struct ar_collective *collective, const struct ar_phase *phases,
-                              uint32_t phases_count, struct ar_pattern *patterns,
+                              uint32_t phases_count, struct ar_pattern *patterns, double *busiest,
                               struct ar_error *err)
 {
     struct scratch scratch;
@@ -246,19 +284,22 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
         if (phases[i].steps > 0) {
             AR_TRY(resolve_phase(arena, collective, &phases[i], first_step, &scratch, &patterns[i],
                                  err));
+            add_busy_time(collective, &phases[i], &scratch);
         }
         first_step += phases[i].steps;
     }
+    *busiest = busiest_s_per_byte(collective->cluster, &scratch);
     return AR_OK;
 }
 
 enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                   const struct ar_phase *phases, uint32_t phases_count,
-                                  struct ar_pattern *patterns, struct ar_error *err)
+                                  struct ar_pattern *patterns, double *busiest,
+                                  struct ar_error *err)
 {
     struct ar_arena scratch = {NULL};
     enum ar_status status =
-        resolve(arena, &scratch, collective, phases, phases_count, patterns, err);
+        resolve(arena, &scratch, collective, phases, phases_count, patterns, busiest, err);
     ar_arena_end(&scratch);
     return status;
 }

@@ -132,9 +132,8 @@ static void write_verdict(FILE *file, const struct line *busiest, double frac,
     } else {
         fprintf(file, "No link is the bottleneck: the busiest, %s, is busy", busiest->link);
     }
-    fprintf(file, " %.1f %% of %s (engine %s)", frac * 100,
+    fprintf(file, " %.1f %% of %s (engine %s).\n", frac * 100,
             ar_format_seconds(row->allreduce_s, time), row->engine);
-    fputs(frac <= 1 + 1e-6 ? ".\n" : ", an estimate that is too short.\n", file);
 }
 
 /* What the time goes to besides the links. */

@@ -9,39 +9,11 @@ double *bundle_lane(struct ar_arena *arena, size_t count)
     return numbers != NULL ? numbers + (BUNDLE_LINE_NUMBERS - beyond) : NULL;
 }
 
-static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
-{
-    return collective->algorithm->move(&collective->shape, 0, position, step).sends;
-}
-
 static double bytes_at(const struct ar_collective *collective, uint64_t elements, uint32_t position,
                        uint32_t step)
 {
     struct ar_move move = collective->algorithm->move(&collective->shape, elements, position, step);
     return (double)(move.send_span.count * collective->element_bytes);
-}
-
-/* The steps in which a position sends that sends in the first or the last one: one run, if its
- * bounds, found by bisection, hold for all positions together (see are_rows_whole()). */
-static struct bundle_row steps_of(const struct ar_collective *collective, uint32_t position,
-                                  uint32_t first_step, uint32_t steps)
-{
-    bool at_first = sends_at(collective, position, first_step);
-    bool at_last = sends_at(collective, position, first_step + steps - 1);
-    uint32_t low = 0; /* the answer of the first step holds here, that of the last at `high` */
-    uint32_t high = steps - 1;
-    if (at_first == at_last) {
-        return (struct bundle_row){0, at_first ? steps : 0};
-    }
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (sends_at(collective, position, first_step + middle) == at_first) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return at_first ? (struct bundle_row){0, high} : (struct bundle_row){high, steps};
 }
 
 /* All sends of the phase are those of the rows, and each row passes on what it has just got. */
@@ -59,22 +31,6 @@ static bool are_rows_whole(const struct bundle *bundle, const struct ar_phase *p
         }
     }
     return messages == phase->messages;
-}
-
-static enum ar_status find_rows(struct ar_arena *arena, const struct ar_collective *collective,
-                                const struct ar_phase *phase, uint32_t first_step,
-                                struct bundle *bundle, struct ar_error *err)
-{
-    bundle->send = ar_arena_alloc(arena, bundle->rows, sizeof *bundle->send);
-    if (bundle->send == NULL) {
-        return ar_error_no_memory(err, "the chains of a phase");
-    }
-    for (uint32_t row = 0; row < bundle->rows; row++) {
-        bundle->send[row] = steps_of(collective, bundle->positions[(size_t)row * bundle->walks],
-                                     first_step, phase->steps);
-    }
-    bundle->is_regular = are_rows_whole(bundle, phase);
-    return AR_OK;
 }
 
 /* Counts the walks of a channel; false if they are not all alike. */
@@ -111,6 +67,8 @@ static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, st
             bundle->positions[place] = hops[row].from;
             bundle->latency_s[place] = hops[row].latency_s;
             bundle->s_per_byte[place] = 1 / hops[row].rate_Bps;
+            bundle->send[row].first = hops[row].first_step;
+            bundle->send[row].end = hops[row].first_step + hops[row].sends;
         }
         if (!walk->is_ring) {
             bundle->positions[(size_t)walk->count * bundle->walks + index] =
@@ -120,10 +78,9 @@ static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, st
     }
 }
 
-enum ar_status bundle_create(struct ar_arena *arena, const struct ar_collective *collective,
-                             const struct ar_phase *phase, const struct ar_pattern *pattern,
-                             uint32_t channel, uint32_t first_step, struct bundle *bundle,
-                             struct ar_error *err)
+enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
+                             const struct ar_pattern *pattern, uint32_t channel,
+                             struct bundle *bundle, struct ar_error *err)
 {
     *bundle = (struct bundle){.is_regular = false};
     if (phase->steps == 0 || !count_walks(pattern, channel, bundle)) {
@@ -133,14 +90,15 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_collective 
     bundle->positions = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->positions);
     bundle->latency_s = bundle_lane(arena, bundle->places_count);
     bundle->s_per_byte = bundle_lane(arena, bundle->places_count);
-    if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL) {
+    bundle->send = ar_arena_alloc(arena, bundle->rows, sizeof *bundle->send);
+    if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL ||
+        bundle->send == NULL) {
         return ar_error_no_memory(err, "the hops of a phase");
     }
     lay_out_walks(pattern, channel, bundle);
-    if (!bundle->is_ring) {
-        return find_rows(arena, collective, phase, first_step, bundle, err);
-    }
-    bundle->is_regular = phase->messages == (uint64_t)phase->steps * bundle->places_count;
+    bundle->is_regular = bundle->is_ring
+                             ? phase->messages == (uint64_t)phase->steps * bundle->places_count
+                             : are_rows_whole(bundle, phase);
     return AR_OK;
 }
 

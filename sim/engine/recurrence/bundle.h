@@ -30,7 +30,7 @@ struct bundle {
     uint32_t *positions;     /**< [place] */
     double *latency_s;       /**< [place]; 0 in the last row of a chain */
     double *s_per_byte;      /**< [place], 1 / rate; 0 in the last row of a chain */
-    struct bundle_row *send; /**< [row], of chains; NULL for rings: they send in every step */
+    struct bundle_row *send; /**< [row] */
 };
 
 /** Of a cache line. */
@@ -40,11 +40,10 @@ enum { BUNDLE_LINE_NUMBERS = 8 };
  */
 double *bundle_lane(struct ar_arena *arena, size_t count);
 
-/** Lays out the hops of a channel in a phase that begins at `first_step`. */
-enum ar_status bundle_create(struct ar_arena *arena, const struct ar_collective *collective,
-                             const struct ar_phase *phase, const struct ar_pattern *pattern,
-                             uint32_t channel, uint32_t first_step, struct bundle *bundle,
-                             struct ar_error *err);
+/** Lays out the hops of a channel in a phase. */
+enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
+                             const struct ar_pattern *pattern, uint32_t channel,
+                             struct bundle *bundle, struct ar_error *err);
 
 /** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
  * all steps, and returns the origin. Needs bundle_bytes_capacity() numbers. */

@@ -3,11 +3,15 @@
  * max-min share among all messages of its phase, on all channels together; in trees, its share
  * among those that are under way with it (tree_rates.h). So it equals the simulation where sharing
  * is static, and neglects that ranks drift apart and phases overlap. */
+#include <math.h>
 #include <string.h>
 
 #include "ar_text.h"
 #include "ar_trial.h"
 #include "recurrence.h"
+
+/* Times closer than this part of them are the same: sums in another order may differ so. */
+#define SAME_FRAC 1e-12
 
 /* A rank is done on a channel when its messages have arrived, too. */
 static double finish_of(const struct recurrence *recurrence, uint32_t position)
@@ -56,6 +60,44 @@ static void mark_start(const struct recurrence *recurrence)
     }
 }
 
+/* Rates cannot change while messages are under way where no link is shared and there is one phase,
+ * or where all ranks start together and move in step, which is when the closed form is exact. */
+static bool is_static(const struct recurrence *recurrence)
+{
+    uint32_t phases_with_steps = 0;
+    bool is_shared = false;
+    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
+        phases_with_steps += recurrence->phases[i].steps > 0;
+        is_shared = is_shared || recurrence->patterns[i].is_shared;
+    }
+    return phases_with_steps == 1 && !is_shared;
+}
+
+/* No job ends before the busiest link can have carried it, behind those before it: what an estimate
+ * lacks comes at its end, on all ranks. Returns how much. */
+static double wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
+{
+    const struct ar_job *job = &recurrence->trial->jobs[recurrence->job];
+    const struct ar_timeline *timeline = recurrence->trial->timeline;
+    double begin_s = start_s + recurrence->setup_s + job->copy_s;
+    recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
+                               ar_closed_least_s(recurrence->trial->plan, job->elements);
+    double missing_s = recurrence->links_free_s - finish_s;
+    if (is_static(recurrence) || missing_s <= SAME_FRAC * finish_s) {
+        return 0;
+    }
+    for (uint32_t rank = 0; rank < recurrence->ranks; rank++) {
+        recurrence->finish_s[rank] += missing_s;
+    }
+    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
+        for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
+            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[AR_MARK_DONE] +=
+                missing_s;
+        }
+    }
+    return missing_s;
+}
+
 static void run_job(struct recurrence *recurrence, uint32_t index)
 {
     const struct ar_job *job = &recurrence->trial->jobs[index];
@@ -79,21 +121,9 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
     for (uint32_t rank = 0; rank < ranks; rank++) {
         time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
     }
+    time.finish_s += wait_for_links(recurrence, time.start_s, time.finish_s);
     memcpy(ready_s, finish_s, ranks * sizeof *ready_s);
     recurrence->trial->times[index] = time;
-}
-
-/* Rates cannot change while messages are under way where no link is shared and there is one phase,
- * or where all ranks start together and move in step, which is when the closed form is exact. */
-static bool is_static(const struct recurrence *recurrence)
-{
-    uint32_t phases_with_steps = 0;
-    bool is_shared = false;
-    for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        phases_with_steps += recurrence->phases[i].steps > 0;
-        is_shared = is_shared || recurrence->patterns[i].is_shared;
-    }
-    return phases_with_steps == 1 && !is_shared;
 }
 
 static void judge(const struct recurrence *recurrence)

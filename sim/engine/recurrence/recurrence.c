@@ -322,18 +322,15 @@ static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *
                                      size_t *bytes_capacity, struct ar_error *err)
 {
     uint32_t channels = recurrence->collective->channels;
-    uint32_t first_step = 0;
     *bytes_capacity = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         for (uint32_t channel = 0; channel < channels; channel++) {
             struct bundle *bundle = &recurrence->bundles[i * channels + channel];
-            AR_TRY(bundle_create(arena, recurrence->collective, phase, &recurrence->patterns[i],
-                                 channel, first_step, bundle, err));
+            AR_TRY(bundle_create(arena, phase, &recurrence->patterns[i], channel, bundle, err));
             size_t capacity = bundle_bytes_capacity(bundle, phase);
             *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
         }
-        first_step += phase->steps;
     }
     return AR_OK;
 }

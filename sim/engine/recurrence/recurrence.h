@@ -52,6 +52,7 @@ struct recurrence {
     uint32_t job;           /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
+    double links_free_s;       /**< the busiest link can have carried all jobs so far */
     struct rank_state *states; /**< [position] */
     double *flights_s;         /**< [position][window], a ring buffer: arrivals; 0: none yet */
     double *rank_ready_s;      /**< [rank]: free for the next job */
