@@ -29,17 +29,6 @@ static bool is_tree(const struct ar_phase *phase)
     return phase->period > 0 && phase->steps > 0;
 }
 
-static uint64_t least_multiple(uint64_t a, uint64_t b)
-{
-    uint64_t divisor = a;
-    for (uint64_t rest = b; rest != 0;) {
-        uint64_t next = divisor % rest;
-        divisor = rest;
-        rest = next;
-    }
-    return a / divisor * b;
-}
-
 static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
 {
     const struct ar_collective *collective = &closed->collective;
@@ -47,9 +36,10 @@ static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
         ar_algorithm_phases(collective->algorithm, &collective->shape, closed->phases);
     AR_TRY(ar_pattern_resolve(&closed->memory, collective, closed->phases, closed->phases_count,
                               closed->patterns, &closed->busiest_s_per_byte, err));
-    closed->even_elements = 1;
+    closed->even_elements = ar_shape_ranks(&collective->shape);
     for (uint32_t i = 0; i < closed->phases_count; i++) {
-        closed->even_elements = least_multiple(closed->even_elements, closed->phases[i].parts);
+        uint32_t parts = closed->phases[i].parts;
+        closed->even_elements *= closed->even_elements % parts != 0 ? parts : 1;
     }
     closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
                                       sizeof *closed->stations);

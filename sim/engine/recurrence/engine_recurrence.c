@@ -74,11 +74,10 @@ static bool is_static(const struct recurrence *recurrence)
 }
 
 /* No job ends before the busiest link can have carried it, behind those before it: what an estimate
- * lacks comes at its end, on all ranks. Returns how much. */
+ * lacks comes at its end, on all ranks; marks stay as estimated. Returns how much. */
 static double wait_for_links(struct recurrence *recurrence, double start_s, double finish_s)
 {
     const struct ar_job *job = &recurrence->trial->jobs[recurrence->job];
-    const struct ar_timeline *timeline = recurrence->trial->timeline;
     double begin_s = start_s + recurrence->setup_s + job->copy_s;
     recurrence->links_free_s = fmax(recurrence->links_free_s, begin_s) +
                                ar_closed_least_s(recurrence->trial->plan, job->elements);
@@ -88,12 +87,6 @@ static double wait_for_links(struct recurrence *recurrence, double start_s, doub
     }
     for (uint32_t rank = 0; rank < recurrence->ranks; rank++) {
         recurrence->finish_s[rank] += missing_s;
-    }
-    for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
-        for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
-            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[AR_MARK_DONE] +=
-                missing_s;
-        }
     }
     return missing_s;
 }
