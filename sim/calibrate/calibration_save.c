@@ -242,10 +242,16 @@ enum ar_status calibration_save(const struct calibration *calibration,
 {
     struct comments comments;
     struct ar_topo *topo = NULL;
+    struct ar_cluster *read;
+    struct ar_error why;
     struct ar_output *file;
     struct ar_output *table;
     AR_TRY(make_comments(calibration, request, arena, &comments, err));
     AR_TRY(make_copy(calibration, request, cluster, &comments, arena, &topo, err));
+    if (ar_cluster_create(topo, (struct ar_settings){0}, arena, &read, &why) != AR_OK) {
+        return ar_error_set(err, AR_BAD_DATA, "%.100s: not written, no machine is so: %.380s",
+                            request->out, why.text);
+    }
     AR_TRY(ar_output_begin(request->out, arena, &file, err));
     ar_topo_write(topo, file->file);
     if (calibration->table != NULL) { /* first: a cluster file never names one that is not there */

@@ -1,6 +1,7 @@
 /* calibrate, compare and the engine library on bad input: one line, and no file. */
 #include <criterion/criterion.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "test_cli.h"
 
@@ -180,13 +181,60 @@ Test(cli_calibrate_bad, compare)
     EXPECT_ALL(rows);
 }
 
-Test(cli_calibrate_bad, numbers_that_a_fit_drives_to_zero_are_an_error_not_an_abort)
+/* Rows of our own rings: sizes in KiB, ranks, and an awk expression of the time in seconds. */
+static void write_own(const char *sizes, const char *ranks, const char *time)
 {
     cli_good("{ echo backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,"
              "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier; "
-             "for ranks in 2 3 4; do for kib in 4 32 256 2048; do "
-             "echo host,ring,${ranks}x1,1,$ranks,1,fp32,4,$((kib * 1024)),20,${kib}e-302,"
-             "${kib}e-302,${kib}e-302,${kib}e-302,0,; done; done; } > tiny.csv");
-    struct cli_run run = cli_run("$AR calibrate tiny.csv --cluster host");
-    cli_expect_error(&run, "tiny.csv", 65, "fit: no start of 8 converged on 8 rows");
+             "for ranks in %s; do for kib in %s; do echo $kib $ranks; done; done | "
+             "awk '{k = $1; t = sprintf(\"%%.17g\", %s); print \"host,ring,\" $2 \"x1,1,\" $2 "
+             "\",1,fp32,4,\" k * 1024 \",20,\" t \",\" t \",\" t \",\" t \",0,\"}'; } > own.csv",
+             ranks, sizes, time);
+}
+
+#define SIZES "4 32 256 2048"
+
+Test(cli_calibrate_bad, degenerate_rows_are_refused_in_one_line_and_leave_no_file)
+{
+    static const struct {
+        const char *sizes, *ranks, *time, *fragment;
+    } rows[] = {
+        {SIZES, "2 3 4", "k * 1e-302", "fit: no start of 8 converged on 8 rows"},
+        {"4", "2", "1e-5", "expected at least 8"},
+        {"4 4 4 4 4", "2 3 4", "1e-5", "fit: found one size, 4096 bytes, in all rows"},
+        {SIZES, "2 3 4", "0", "is \"0\"; expected a time above zero"},
+        {SIZES, "2 3 4", "-k", "expected a time above zero"},
+        {SIZES, "2 3 4", "1e300", "fit: "},
+        {SIZES, "2 3 4", "NR % 2 ? 1e-300 : 1e300", "fit: "},
+        {SIZES, "2 3 4", "NR % 2 ? 1e-9 : 1e6", "fit: "},
+        {SIZES, "2 3 4", "1e15", "fit: "},
+        {SIZES, "2 3 4", "2e3 + k", "own.topo: not written, no machine is so: "},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        write_own(rows[i].sizes, rows[i].ranks, rows[i].time);
+        struct cli_run run = cli_run("$AR calibrate own.csv --cluster host --out own.topo");
+        cli_expect_error(&run, rows[i].time, 65, rows[i].fragment);
+        cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].time);
+    }
+}
+
+/* The same of rows of NCCL: columns 3 and 4 are payload and time. */
+Test(cli_calibrate_bad, degenerate_rows_of_the_library)
+{
+    static const struct {
+        const char *change, *fragment;
+    } rows[] = {
+        {"NR > 4 {next}", "expected at least 8"},
+        {"NR > 3 {$3 = 1024}", "fit: found one size, 1024 bytes, in all rows"},
+        {"NR > 3 {$4 = 1e300}", "fit: no start of 8 converged"},
+        {"NR > 3 {$4 = NR % 2 ? 1e-9 : 1e9}", "fit: found a residual of"},
+        {"NR > 3 {$3 = NR % 2 ? \"18446744073709551615\" : $3}", "fit: found a residual of"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        cli_good("awk -F, -v OFS=, '%s {print}' abci.csv > changed.csv", rows[i].change);
+        struct cli_run run =
+            cli_run("$AR calibrate changed.csv --cluster abci-v100 --out own.topo");
+        cli_expect_error(&run, rows[i].change, 65, rows[i].fragment);
+        cr_expect_neq(access("own.topo", F_OK), 0, "%s", rows[i].change);
+    }
 }
