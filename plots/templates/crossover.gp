@@ -24,7 +24,6 @@ count_of(name) = !is_ever(name) ? 'never' : (column(name) == column('min_gpus') 
 clear_of(z) = sprintf('%g %%: %s', 100 * clear_frac, count_of('clear_gpus'))
 shade(z) = !is_ever('from_gpus') ? 0 : most_max == least_min ? 1 : \
     1 - 0.85 * log(column('from_gpus') / least_min) / log(most_max / least_min)
-in_shade(is_dark, text) = (shade(0) > 0.55) == is_dark ? text : ''
 
 picture_height = words(payloads) <= 8 ? 480 : 480 + 44 * (words(payloads) - 8)
 set xlabel 'batch (images per GPU)'
@@ -45,8 +44,6 @@ payload_of(z) = sprintf('%.4g', column('payload_bytes') / unit_scale).\
 eval begin
 plot data using (column_of(0)):(line_of(0)):(column_of(0) - 0.5):(column_of(0) + 0.5):(line_of(0) - 0.5):(line_of(0) + 0.5):\
         (shade(0)):xtic(strcol('batch_per_gpu')):ytic(payload_of(0)) with boxxyerror lc palette, \
-    for [k = 0:1] data using (column_of(0)):(line_of(0)):(in_shade(k, count_of('from_gpus'))) \
-        with labels offset 0, 0.45 font ',15' tc rgb (k ? '#FFFFFF' : '#000000'), \
-    for [k = 0:1] data using (column_of(0)):(line_of(0)):(in_shade(k, clear_of(0))) \
-        with labels offset 0, -0.75 font ',10' tc rgb (k ? '#FFFFFF' : '#000000')
+    data using (column_of(0)):(line_of(0)):(count_of('from_gpus')) with labels offset 0, 0.45 font ',15', \
+    data using (column_of(0)):(line_of(0)):(clear_of(0)) with labels offset 0, -0.75 font ',10'
 eval finish

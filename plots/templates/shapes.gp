@@ -3,7 +3,6 @@
 
 heading = 'All-reduce time over grid shapes'
 eval take_rows
-grid_x(shape) = strstrt(shape, 'x') > 1 ? real(substr(shape, 1, strstrt(shape, 'x') - 1)) : NaN
 grids = ''
 lines = ''
 do for [name in algorithms] { if (shapes_count(name) > 1) { grids = add(grids, name) } else { lines = add(lines, name) } }
@@ -26,9 +25,11 @@ high = time_max * 1.2
 set yrange [low:high]
 set format y '%g'
 eval between_ticks('ytics')
-every_tick = ceil(1.0 * words(ticks) / (is_text ? 7 : 26))
-set xtics ()
-do for [i = 1:words(ticks):every_tick] { set xtics add (word(ticks, i) grid_x(word(ticks, i))) }
+low = grid_min / 1.2
+high = grid_max * 1.2
+ticks_max = is_text ? 7 : 22
+ticks = best_shape.' '.ticks
+eval shape_ticks
 if (!is_text) { set xtics rotate by 45 right; set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.9 lw 2 front }
 
 time_ms(name) = of(name) ? 1e3 * column('allreduce_s') : NaN
@@ -41,7 +42,8 @@ line_curves = "for [name in lines] data using (grid_min / 1.2):(time_ms(name)):(
 entries = "for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(name) ps mark_size ".\
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name), ".\
     (words(lines) == 0 ? '' : "for [name in lines] keyentry with lines lw 2.2 lc rgb colour(style(name)) dt dash(style(name)) ".\
-    "title key_name(name), ")."keyentry with points pt 6 ps 1.9 lw 2 lc rgb '#000000' title 'best grid'"
+    "title key_name(name), ").\
+    (is_text ? 'NaN notitle' : "keyentry with points pt 6 ps 1.9 lw 2 lc rgb '#000000' title 'best grid'")
 
 # Text has one character for all lines: they have their names on them.
 line_names = is_text && words(lines) > 0 ? "for [name in lines] data using (sqrt(grid_min * grid_max)):(time_ms(name)):(name) ".\

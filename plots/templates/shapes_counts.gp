@@ -9,7 +9,6 @@ eval take_rows
 note = ''
 shapes = ''
 stats data using (take_shape(strcol('algorithm'), strcol('gpus'), strcol('shape')), 0) nooutput
-grid_x(shape) = strstrt(shape, 'x') > 1 ? real(substr(shape, 1, strstrt(shape, 'x') - 1)) : NaN
 # An algorithm with several grids at some count is a curve everywhere; one grid alone is a mark on it.
 grids = ''
 do for [name in algorithms] { do for [gpus in counts] { if (shapes_count(name.'@'.gpus) > 1) { grids = add(grids, name) } } }
@@ -25,6 +24,8 @@ set logscale x 2
 set logscale y 10
 set ytics font ',11'
 eval between_ticks('ytics')
+low_ms = low
+high_ms = high
 set xtics rotate by 45 right font ',10'
 set ylabel font ',12' offset 1, 0
 set title noenhanced font ',13' offset 0, -0.5
@@ -68,10 +69,11 @@ do for [p = 1:words(counts)] {
     set tmargin at screen top - (p - 1) / 2 * panel_height - part(20)
     set bmargin at screen top - ((p - 1) / 2 + 1) * panel_height + part(46)
     set xrange [grid_min / 1.25:grid_max * 1.25]
-    set yrange [low:high]
-    every_tick = ceil(words(ticks) / 13.0)
-    set xtics ()
-    do for [i = 1:words(ticks):every_tick] { set xtics add (word(ticks, i) grid_x(word(ticks, i))) }
+    set yrange [low_ms:high_ms]
+    low = grid_min / 1.25
+    high = grid_max * 1.25
+    ticks = best_shape.' '.ticks
+    eval shape_ticks
     set title sprintf('%s GPUs, best grid: %s%s, %.4g ms', gpus, words(grids) > 1 ? best_name.' ' : '', best_shape, best_ms)
     y_text = p % 2 == 1 ? 'all-reduce per step (ms)' : ''
     set ylabel y_text

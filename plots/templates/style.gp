@@ -93,11 +93,16 @@ series_mark(i) = is_fitted[i] ? open_mark(i) : mark(i)
 series_name(i) = texts[i].(fitted_rows == 0 ? '' : is_fitted[i] ? ', fitted' : ', held out')
 
 # --- ticks ---------------------------------------------------------------------------------------
-# At the counts of a list, unless too close to one before; the axis is logarithmic and from `low` to `high`.
-is_near(a, b) = abs(log(a) - log(b)) < log(1.0 * high / low) / 13
+# At the counts of a list, or the shapes, unless too close to one before; the axis is logarithmic, from `low` to `high`, and
+# has room for so many:
+ticks_max = 13
+is_near(a, b) = abs(log(a) - log(b)) < log(1.0 * high / low) / ticks_max
+grid_x(shape) = strstrt(shape, 'x') > 1 ? real(substr(shape, 1, strstrt(shape, 'x') - 1)) : NaN
 is_free(list, value) = words(list) == 0 || int(sum [i = 1:words(list)] (is_near(word(list, i) + 0, value) ? 1 : 0)) == 0
 count_ticks = "ticked = ''; set xtics (); do for [count in counts] { if (is_free(ticked, count + 0)) ".\
     "{ ticked = ticked.' '.count; set xtics add (count count + 0) } }"
+shape_ticks = "ticked = ''; set xtics (); do for [shape in ticks] { if (is_free(ticked, grid_x(shape))) ".\
+    "{ ticked = ticked.' '.sprintf('%d', grid_x(shape)); set xtics add (shape grid_x(shape)) } }"
 # On a short logarithmic axis, 2 and 5 between the powers of ten; on a shorter one, more.
 between_ticks(axis) = high / low > 200 ? '' : (high / low > 8 ? '' : 'unset m'.axis.'; ')."do for [e = floor(log10(low)):floor(log10(high))] { do for [m in '".\
     (high / low > 8 ? '1 2 5' : '1 1.2 1.5 2 2.5 3 4 5 6 8')."'] { set ".axis." add (m * 10.0 ** e) } }"
