@@ -49,8 +49,7 @@ const struct command commands[] = {
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out out/abci\n"
      "example: is a faster HCA or a larger batch worth more?\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
-     "\\\n"
-     "    --set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
+     "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
      "time and bus bandwidth against payload. A sweep of several batches or payloads\n"
@@ -135,7 +134,7 @@ const struct command commands[] = {
      "examples:\n"
      "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"
      "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
-     "\\\n    --trace resnet50-v1.5 --out step.json"},
+     "--trace resnet50-v1.5 --out step.json"},
     {COMMAND(verify), 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"
      "for 0, 1, N-1, N, N+1 and 101 elements; fails if a contribution is lost or counts twice.\n\n"

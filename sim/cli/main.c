@@ -99,7 +99,7 @@ static enum ar_status run(int argc, char **argv, struct ar_arena *arena, struct 
         strcmp(argv[1], "help") == 0) {
         return show_help(argc > 2 ? argv[2] : NULL, err);
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
         puts("allreckon " AR_VERSION);
         return AR_OK;
     }

@@ -43,6 +43,18 @@ Test(cli_view, tables_fit_80_characters)
     }
 }
 
+Test(cli_view, help_fits_80_characters)
+{
+    const char *all =
+        cli_good("$AR --help; for command in $($AR --help | sed -n 's/^  \\([a-z]*\\) "
+                 ".*/\\1/p'); do $AR $command --help; done")
+            .out;
+    const char *wide = too_wide(all);
+    cr_expect_null(wide, "%.100s", wide);
+    cr_expect_eq(cli_lines_with(all, "usage: allreckon "), 14);
+    cr_expect_str_eq(cli_good("$AR -V").out, cli_good("$AR --version").out);
+}
+
 Test(cli_view, a_wide_terminal_shows_more)
 {
     static const char line[] = "$AR predict " STEP " --gpus 128 --algorithm tree --quiet";
