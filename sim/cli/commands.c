@@ -4,8 +4,7 @@
 #define COMMAND(command) #command, command_##command, 1u << COMMAND_##command
 
 const struct command commands[] = {
-    {COMMAND(list), 0, 0, 0,
-     "algorithms, clusters, traces, runs, frameworks, published runs, engines",
+    {COMMAND(list), 0, 0, 0, "what there is: clusters, traces, algorithms, engines and others",
      "[algorithms|clusters|traces|runs|frameworks|published|engines|sets|columns]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\n"
      "example:\n"
