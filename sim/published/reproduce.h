@@ -124,7 +124,7 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
 enum ar_status reproduce_write(FILE *file, const struct ar_view *view,
                                const struct reproduction *reproduction, struct ar_error *err);
 
-/** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory, which is made. */
+/** Writes reproduce.csv, sensitivity.csv and curves.csv into a directory that is there. */
 enum ar_status reproduce_write_files(const char *directory, const struct reproduction *reproduction,
                                      struct ar_error *err);
 

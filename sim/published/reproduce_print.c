@@ -199,7 +199,6 @@ enum ar_status reproduce_write_files(const char *directory, const struct reprodu
                                      struct ar_error *err)
 {
     const struct published_rows *rows = &reproduction->rows;
-    AR_TRY(ar_make_directory(directory, err));
     AR_TRY(write_file(directory, "reproduce.csv", csv_columns, rows->rows, rows->count,
                       sizeof *rows->rows, err));
     AR_TRY(write_file(directory, "sensitivity.csv", AR_COLUMNS(end_columns), reproduction->ends,

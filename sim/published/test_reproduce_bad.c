@@ -88,7 +88,8 @@ Test(reproduce_bad, a_place_without_room_for_files_is_found_before_the_predictio
 {
     cli_write("rows.csv", HEAD "a,iteration_s,1,made up,flat,65537,ring,trace.csv,,\n");
     struct cli_run run = cli_run("$AR reproduce rows.csv --out rows.csv/in");
-    cli_expect_error(&run, "a file in the path", 74, "rows.csv/in: cannot write: Not a directory");
+    cli_expect_error(&run, "a file in the path", 74,
+                     "rows.csv: found a file; expected a directory");
     run = cli_run("$AR reproduce rows.csv --out new");
     cli_expect_error(&run, "a bad row", 65, "--gpus: found \"65537\"");
     run = cli_run("test ! -e new");
