@@ -21,8 +21,9 @@ static int compare_changes(const void *a, const void *b)
 const struct ar_link_change *ar_link_change_find(const struct ar_cluster *cluster, uint32_t link)
 {
     const struct ar_link_change wanted = {.link = link};
-    return bsearch(&wanted, cluster->changes, cluster->changes_count, sizeof wanted,
-                   compare_changes);
+    return cluster->changes_count == 0 ? NULL
+                                       : bsearch(&wanted, cluster->changes, cluster->changes_count,
+                                                 sizeof wanted, compare_changes);
 }
 
 bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
