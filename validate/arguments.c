@@ -8,7 +8,7 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-enum { COUNT_MAX = 1000000 };
+enum { COUNT_MAX = 1000000, HELP_WIDTH = 80, HELP_COLUMN = 22 };
 
 /* What an option's field in struct arguments is. */
 enum kind {
@@ -231,37 +231,47 @@ enum ar_status arguments_parse(int argc, char **argv, struct arguments *argument
     return arguments->help || arguments->version ? AR_OK : find_backend(arguments, backend, err);
 }
 
+/* Words in lines of 80 columns, which begin behind the names of options. */
+static void write_help(FILE *file, const char *text)
+{
+    for (size_t column = HELP_COLUMN; *text != '\0';) {
+        size_t size = strcspn(text, " ");
+        if (column + size > HELP_WIDTH && column > HELP_COLUMN) {
+            fprintf(file, "\n%*s", HELP_COLUMN, "");
+            column = HELP_COLUMN;
+        }
+        fprintf(file, "%s%.*s", column > HELP_COLUMN ? " " : "", (int)size, text);
+        column += size + 1;
+        text += size + strspn(text + size, " ");
+    }
+}
+
 void help_write(FILE *file)
 {
     fputs("usage: allreckon-validate [options]\n\n"
-          "Runs all-reduce algorithms for real, checks every element of every result and measures\n"
-          "the time. Prints CSV; lines that begin with # say on what it was measured.\n\n"
-          "  allreckon-validate --ranks 4,6 --algorithms torus2d --payload 64KiB:16MiB:x4 --out "
-          "t.csv\n"
+          "Runs all-reduce algorithms for real, checks every element of every result and\n"
+          "measures the time. Prints CSV; lines that begin with # say on what.\n\n"
+          "  allreckon-validate --ranks 4,6 --payload 64KiB:16MiB:x4 --out t.csv\n"
           "  allreckon-validate --check-only --ranks 1:17:+1 --channels 1,2\n"
-          "  mpirun -n 8 allreckon-validate --backend mpi --payload 4KiB:64MiB:x4 --out mpi.csv\n"
+          "  mpirun -n 8 allreckon-validate --backend mpi --payload 4KiB:64MiB:x4\n"
           "  allreckon-validate --probes --ranks 2\n\noptions:\n",
           file);
     for (size_t i = 0; i < ROWS_COUNT; i++) {
-        char left[40];
-        snprintf(left, sizeof left, "--%s%s%s", rows[i].name,
-                 rows[i].placeholder != NULL ? " " : "",
-                 rows[i].placeholder != NULL ? rows[i].placeholder : "");
-        fprintf(file, "  %-19s %s", left, rows[i].help);
-        if (rows[i].standard != NULL) {
-            fprintf(file, " [%s]", rows[i].standard);
-        }
+        char text[200];
+        fprintf(file, "  --%s %-*s ", rows[i].name, HELP_COLUMN - 6 - (int)strlen(rows[i].name),
+                rows[i].placeholder != NULL ? rows[i].placeholder : "");
+        snprintf(text, sizeof text, rows[i].standard != NULL ? "%s [%s]" : "%s", rows[i].help,
+                 rows[i].standard);
+        write_help(file, text);
         fputc('\n', file);
     }
     fputs("\nbackends of this build:\n", file);
     for (size_t i = 0; i < BACKENDS; i++) {
         fprintf(file, "  %-6s %s\n", backends[i]->name, backends[i]->summary);
     }
-    fputs(
-        "\nThe time of a repetition is that of its slowest rank, from a barrier on. Sizes carry "
-        "units\n"
-        "(64KiB, 51.2MB, 8B), times too (30s, 500ms). Exit codes follow sysexits: 0, 64 usage, 69\n"
-        "what the backend needs is not there, 70 wrong elements or a rank that waits in vain,\n"
-        "71 no memory or processes, 74 I/O.\n",
-        file);
+    fputs("\nThe time of a repetition is that of its slowest rank, from a barrier on. Sizes\n"
+          "carry units (64KiB, 51.2MB, 8B), times too (30s, 500ms). Exit codes follow\n"
+          "sysexits: 0, 64 usage, 69 what the backend needs is not there, 70 wrong elements\n"
+          "or a rank that waits in vain, 71 no memory or processes, 74 I/O.\n",
+          file);
 }

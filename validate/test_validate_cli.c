@@ -146,6 +146,9 @@ Test(validate_cli, help_and_version_go_to_stdout)
     cr_expect_eq(help.code, 0);
     cr_expect_not_null(strstr(help.out, "--backend B"));
     cr_expect_str_empty(help.err);
+    for (const char *line = help.out; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        cr_expect_leq(strcspn(line, "\n"), 80, "%.100s", line);
+    }
     struct cli_run version = cli_run("$AR --version");
     cr_expect_eq(strncmp(version.out, "allreckon-validate ", 19), 0);
 }
