@@ -28,16 +28,6 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
     return columns;
 }
 
-bool settings_have(const struct ar_settings *settings, const char *text)
-{
-    for (size_t i = 0; i < settings->count; i++) {
-        if (ar_setting_is_same(settings->list[i].text, text)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A file named by a relative path lies beside the run file; names are looked up. */
 static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, const char *value)
 {
@@ -79,7 +69,7 @@ static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, 
                                 "\";\"",
                                 origin->where);
         }
-        if (!settings_have(&given, part)) {
+        if (ar_settings_find(&given, part) == NULL) {
             AR_TRY(ar_scenario_set(scenario, key, origin, part, err));
         }
     }

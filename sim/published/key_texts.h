@@ -30,7 +30,4 @@ enum ar_status key_texts_add(const char *const texts[AR_KEYS_COUNT], const struc
 enum ar_status key_text_set(struct ar_scenario *scenario, enum ar_key key, const char *text,
                             struct ar_error *err);
 
-/** Whether one of the settings is of the KEY of `text`, which may have a value, too. */
-bool settings_have(const struct ar_settings *settings, const char *text);
-
 #endif

@@ -141,8 +141,8 @@ bool range_is_fixed(const struct range *range, const struct ar_scenario *scenari
     if (range->setting == NULL) {
         return range->key != AR_KEYS_COUNT && ar_scenario_has(scenario, range->key);
     }
-    return settings_have(range->key == AR_KEY_SET ? &scenario->settings : &scenario->terms,
-                         range->setting);
+    return ar_settings_find(range->key == AR_KEY_SET ? &scenario->settings : &scenario->terms,
+                            range->setting) != NULL;
 }
 
 static const char *print(const struct range *range, double value, struct ar_arena *arena)

@@ -95,6 +95,9 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
 /** Whether two texts `KEY=VALUE` are of the same KEY. */
 bool ar_setting_is_same(const char *text, const char *other);
 
+/** The setting of the KEY of `text`; NULL: none. */
+const struct ar_setting *ar_settings_find(const struct ar_settings *settings, const char *text);
+
 /** Unsets a key: what follows from the inputs counts again. */
 void ar_scenario_unset(struct ar_scenario *scenario, enum ar_key key);
 

@@ -137,15 +137,11 @@ PARSE(bucket)
 /* A term, or a value of the cluster, is set once: the last one would win in silence. */
 PARSE(setting_once)
 {
-    const struct ar_settings *settings = value_of(scenario, key);
-    for (size_t i = 0; i < settings->count; i++) {
-        if (ar_setting_is_same(settings->list[i].text, text)) {
-            return ar_error_set(err, origin->status,
-                                "%s: found \"%.60s\" and \"%.60s\"; expected one", origin->where,
-                                settings->list[i].text, text);
-        }
-    }
-    return parse_setting(scenario, key, origin, text, err);
+    const struct ar_setting *old = ar_settings_find(value_of(scenario, key), text);
+    return old == NULL ? parse_setting(scenario, key, origin, text, err)
+                       : ar_error_set(err, origin->status,
+                                      "%s: found \"%.60s\" and \"%.60s\"; expected one",
+                                      origin->where, old->text, text);
 }
 
 PARSE(images_per_s_at)

@@ -84,16 +84,23 @@ bool ar_setting_is_same(const char *text, const char *other)
     return take_key(&other) == length && strncmp(text, other, length) == 0;
 }
 
+const struct ar_setting *ar_settings_find(const struct ar_settings *settings, const char *text)
+{
+    for (size_t i = 0; i < settings->count; i++) {
+        if (ar_setting_is_same(settings->list[i].text, text)) {
+            return &settings->list[i];
+        }
+    }
+    return NULL;
+}
+
 enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key,
                                    const struct ar_origin *origin, const char *text,
                                    struct ar_error *err)
 {
     struct ar_settings *settings = key == AR_KEY_TERM ? &scenario->terms : &scenario->settings;
-    size_t place = 0;
-    while (place < settings->count && !ar_setting_is_same(settings->list[place].text, text)) {
-        place++;
-    }
-    if (place == settings->count) {
+    const struct ar_setting *old = ar_settings_find(settings, text);
+    if (old == NULL) {
         return ar_scenario_set(scenario, key, origin, text, err);
     }
     struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count, sizeof *list);
@@ -101,7 +108,7 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
         return ar_error_no_memory(err, "the settings");
     }
     memcpy(list, settings->list, settings->count * sizeof *list);
-    list[place] =
+    list[old - settings->list] =
         (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
     settings->list = list;
     return AR_OK;
