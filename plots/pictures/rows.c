@@ -8,6 +8,7 @@ struct order {
     const struct ar_plot_table *table;
     const enum ar_plot_column *keys;
     enum ar_plot_column least;
+    bool is_largest; /* the largest magnitude comes first in place of the least value */
 };
 
 static const enum ar_plot_column by_gpus[] = {AR_COL_GPUS, AR_COL_END};
@@ -24,34 +25,22 @@ static int compare_keys(const struct order *order, size_t a, size_t b)
     return 0;
 }
 
-/* By the keys, then by `of` what is to be least, then by place. */
-static int compare(const struct order *order, double (*of)(double), size_t a, size_t b)
+static double rank_of(const struct order *order, size_t row)
 {
-    int result = compare_keys(order, a, b);
-    double left = of(ar_plot_value(order->table, a, order->least));
-    double right = of(ar_plot_value(order->table, b, order->least));
-    result = result != 0 ? result : (left > right) - (left < right);
-    return result != 0 ? result : (a > b) - (a < b);
+    double value = ar_plot_value(order->table, row, order->least);
+    return order->is_largest ? -fabs(value) : value;
 }
 
-static double itself(double value)
-{
-    return value;
-}
-
-static double less_magnitude(double value)
-{
-    return -fabs(value);
-}
-
+/* By the keys, then by what is to be least, then by place. */
 static int compare_rows(const void *left, const void *right, void *data)
 {
-    return compare(data, itself, *(const size_t *)left, *(const size_t *)right);
-}
-
-static int compare_magnitudes(const void *left, const void *right, void *data)
-{
-    return compare(data, less_magnitude, *(const size_t *)left, *(const size_t *)right);
+    const struct order *order = data;
+    size_t a = *(const size_t *)left;
+    size_t b = *(const size_t *)right;
+    int result = compare_keys(order, a, b);
+    double difference = rank_of(order, a) - rank_of(order, b);
+    result = result != 0 ? result : (difference > 0) - (difference < 0);
+    return result != 0 ? result : (a > b) - (a < b);
 }
 
 enum ar_status ar_plot_rows_all(const struct ar_plot_table *table, struct ar_arena *arena,
@@ -72,7 +61,7 @@ enum ar_status ar_plot_rows_all(const struct ar_plot_table *table, struct ar_are
 void ar_plot_rows_best(const struct ar_plot_table *table, const enum ar_plot_column *keys,
                        enum ar_plot_column least, struct ar_plot_rows *rows)
 {
-    struct order order = {table, keys, least};
+    struct order order = {.table = table, .keys = keys, .least = least};
     size_t kept = 0;
     qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_rows, &order);
     for (size_t i = 0; i < rows->count; i += ar_plot_rows_alike(table, keys, *rows, i)) {
@@ -112,15 +101,15 @@ void ar_plot_rows_largest(const struct ar_plot_table *table, enum ar_plot_column
                           struct ar_plot_rows *rows)
 {
     const enum ar_plot_column keys[] = {group, AR_COL_END};
-    struct order order = {table, keys + 1, column};
-    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_magnitudes, &order);
+    struct order order = {table, keys + 1, column, true};
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_rows, &order);
     rows->count = rows->count < max ? rows->count : max;
     while (rows->count > 0 &&
            fabs(ar_plot_value(table, rows->rows[rows->count - 1], column)) < min) {
         rows->count--;
     }
     order.keys = keys;
-    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_magnitudes, &order);
+    qsort_r(rows->rows, rows->count, sizeof *rows->rows, compare_rows, &order);
 }
 
 size_t ar_plot_rows_alike(const struct ar_plot_table *table, const enum ar_plot_column *keys,

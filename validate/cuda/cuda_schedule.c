@@ -2,7 +2,48 @@
 
 #include <inttypes.h>
 
-#include "cuda_schedule_parts.h"
+#include "cuda_device.h"
+#include "cuda_kernels.h"
+#include "executor.h"
+
+/* Slots begin at multiples of this; a message lies in its slot as its span lies in the buffer. */
+enum { SLOT_ALIGNMENT = 16 };
+
+/* A connection. */
+struct cuda_link {
+    uint32_t channel;
+    uint32_t from;
+    uint32_t to;
+    unsigned char *slots; /* on the receiver's GPU */
+    cudaEvent_t sent[AR_WINDOW_MAX];
+    cudaEvent_t taken[AR_WINDOW_MAX];
+    uint64_t sends; /* laid out so far */
+    uint64_t receives;
+};
+
+struct cuda_rank {
+    int device;
+    cudaStream_t streams[AR_CHANNELS_MAX];
+    cudaEvent_t done[AR_CHANNELS_MAX];
+    uint32_t *links; /* of its ports */
+};
+
+struct cuda_schedule {
+    struct crew crew;
+    const struct measurement *measurement;
+    const struct run_config *config;
+    struct ports *ports; /* of all ranks */
+    struct cuda_rank *ranks;
+    struct cuda_link *links;
+    uint32_t links_count;
+    size_t slot_bytes;
+    cudaEvent_t fork; /* all streams wait for it */
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    cudaGraphExec_t executable; /* of a graph; NULL: none */
+};
+
+/* --- making ------------------------------------------------------------------------------- */
 
 /* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
 static size_t slot_capacity(const struct measurement *measurement)
@@ -95,6 +136,178 @@ static enum ar_status make_all(struct cuda_schedule *schedule, uint32_t gpus,
     return cuda_make_event(arena, true, &schedule->end, err);
 }
 
+/* --- work --------------------------------------------------------------------------------- */
+
+/* A rank at one step of a channel. */
+struct turn {
+    struct cuda_schedule *schedule;
+    uint32_t rank;
+    uint32_t channel;
+    struct ar_span part;
+    struct ar_move move;
+};
+
+static struct turn turn_of(struct cuda_schedule *schedule, uint32_t channel, uint32_t position,
+                           uint32_t step)
+{
+    const struct measurement *measurement = schedule->measurement;
+    struct ar_order order = measurement_order(measurement);
+    struct ar_span part = measurement_part(measurement, channel);
+    return (struct turn){
+        .schedule = schedule,
+        .rank = ar_order_rank(&order, channel, position),
+        .channel = channel,
+        .part = part,
+        .move = measurement->algorithm->move(&measurement->shape, part.count, position, step),
+    };
+}
+
+static struct cuda_link *link_of(const struct turn *turn, uint32_t peer_position, bool sends)
+{
+    struct ar_order order = measurement_order(turn->schedule->measurement);
+    struct port port = {
+        .channel = turn->channel,
+        .peer = ar_order_rank(&order, turn->channel, peer_position),
+        .sends = sends,
+    };
+    uint32_t index = ports_find(&turn->schedule->ports[turn->rank], port);
+    return &turn->schedule->links[turn->schedule->ranks[turn->rank].links[index]];
+}
+
+/* Where a span begins in a buffer, in bytes. */
+static size_t offset_of(const struct turn *turn, struct ar_span span)
+{
+    return (turn->part.first + span.first) * turn->schedule->measurement->type->bytes;
+}
+
+/* Where a message lies: sender and receiver have the same span, and buffers begin alike. */
+static unsigned char *slot_of(const struct turn *turn, const struct cuda_link *link,
+                              struct ar_span span, uint32_t slot)
+{
+    return link->slots + slot * turn->schedule->slot_bytes + offset_of(turn, span) % SLOT_ALIGNMENT;
+}
+
+static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err)
+{
+    struct ar_span span = turn->move.send_span;
+    struct cuda_link *link = link_of(turn, turn->move.send_to, true);
+    uint32_t window = turn->schedule->config->window;
+    uint32_t slot = (uint32_t)(link->sends % window);
+    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
+    int device = turn->schedule->ranks[turn->rank].device;
+    int peer = turn->schedule->ranks[link->to].device;
+    const unsigned char *from = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
+    unsigned char *to = slot_of(turn, link, span, slot);
+    size_t bytes = span.count * turn->schedule->measurement->type->bytes;
+    CUDA_TRY(cudaSetDevice, device);
+    if (link->sends >= window) {
+        CUDA_TRY(cudaStreamWaitEvent, stream, link->taken[slot], 0);
+    }
+    if (device == peer) {
+        CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToDevice, stream);
+    } else {
+        CUDA_TRY(cudaMemcpyPeerAsync, to, peer, from, device, bytes, stream);
+    }
+    link->sends++;
+    CUDA_TRY(cudaEventRecord, link->sent[slot], stream);
+    return AR_OK;
+}
+
+static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *err)
+{
+    struct ar_span span = turn->move.receive_span;
+    struct cuda_link *link = link_of(turn, turn->move.receive_from, false);
+    uint32_t slot = (uint32_t)(link->receives % turn->schedule->config->window);
+    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
+    unsigned char *to = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
+    const unsigned char *from = slot_of(turn, link, span, slot);
+    uint32_t element_bytes = turn->schedule->measurement->type->bytes;
+    CUDA_TRY(cudaSetDevice, turn->schedule->ranks[turn->rank].device);
+    CUDA_TRY(cudaStreamWaitEvent, stream, link->sent[slot], 0);
+    if (turn->move.receive == AR_RECEIVE_REDUCE) {
+        AR_TRY(cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
+                          "the launch of a sum", err));
+    } else {
+        CUDA_TRY(cudaMemcpyAsync, to, from, span.count * element_bytes, cudaMemcpyDeviceToDevice,
+                 stream);
+    }
+    link->receives++;
+    CUDA_TRY(cudaEventRecord, link->taken[slot], stream);
+    return AR_OK;
+}
+
+/* One step of a channel: all sends, then all receives. */
+static enum ar_status lay_out_step(struct cuda_schedule *schedule, uint32_t channel, uint32_t step,
+                                   struct ar_error *err)
+{
+    uint32_t ranks = schedule->measurement->ranks;
+    for (uint32_t i = 0; i < 2 * ranks; i++) {
+        struct turn turn = turn_of(schedule, channel, i % ranks, step);
+        if (i < ranks && turn.move.sends && turn.move.send_span.count > 0) {
+            AR_TRY(lay_out_send(&turn, err));
+        } else if (i >= ranks && turn.move.receive != AR_RECEIVE_NONE &&
+                   turn.move.receive_span.count > 0) {
+            AR_TRY(lay_out_receive(&turn, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* All streams wait for the first one. */
+static enum ar_status fork_streams(struct cuda_schedule *schedule, struct ar_error *err)
+{
+    const struct measurement *measurement = schedule->measurement;
+    cudaStream_t first = schedule->ranks[0].streams[0];
+    CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
+    CUDA_TRY(cudaEventRecord, schedule->fork, first);
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+            cudaStream_t stream = schedule->ranks[rank].streams[channel];
+            if (stream != first) {
+                CUDA_TRY(cudaStreamWaitEvent, stream, schedule->fork, 0);
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* The first stream waits for all others. */
+static enum ar_status join_streams(struct cuda_schedule *schedule, struct ar_error *err)
+{
+    const struct measurement *measurement = schedule->measurement;
+    cudaStream_t first = schedule->ranks[0].streams[0];
+    for (uint32_t rank = 0; rank < measurement->ranks; rank++) {
+        struct cuda_rank *member = &schedule->ranks[rank];
+        CUDA_TRY(cudaSetDevice, member->device);
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+            if (member->streams[channel] == first) {
+                continue;
+            }
+            CUDA_TRY(cudaEventRecord, member->done[channel], member->streams[channel]);
+            CUDA_TRY(cudaStreamWaitEvent, first, member->done[channel], 0);
+        }
+    }
+    return AR_OK;
+}
+
+/* Lays out the whole collective behind what is in the first rank's first stream, and ends there. */
+static enum ar_status lay_out(struct cuda_schedule *schedule, struct ar_error *err)
+{
+    const struct measurement *measurement = schedule->measurement;
+    uint32_t steps = ar_algorithm_steps(measurement->algorithm, &measurement->shape);
+    for (uint32_t i = 0; i < schedule->links_count; i++) {
+        schedule->links[i].sends = 0;
+        schedule->links[i].receives = 0;
+    }
+    AR_TRY(fork_streams(schedule, err));
+    for (uint32_t step = 0; step < steps; step++) {
+        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+            AR_TRY(lay_out_step(schedule, channel, step, err));
+        }
+    }
+    return join_streams(schedule, err);
+}
+
 static void destroy_graph(void *graph)
 {
     cudaGraphDestroy(graph);
@@ -112,7 +325,7 @@ static enum ar_status capture(struct cuda_schedule *schedule, struct ar_arena *a
     cudaGraph_t graph = NULL;
     struct ar_error later;
     CUDA_TRY(cudaStreamBeginCapture, first, cudaStreamCaptureModeThreadLocal);
-    enum ar_status status = cuda_schedule_lay_out(schedule, err);
+    enum ar_status status = lay_out(schedule, err);
     enum ar_status ended = cuda_check(cudaStreamEndCapture(first, &graph), "cudaStreamEndCapture",
                                       status == AR_OK ? err : &later);
     if (graph != NULL && ar_arena_own(arena, graph, destroy_graph) == NULL) {
@@ -149,7 +362,7 @@ static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *er
     if (schedule->executable != NULL) {
         CUDA_TRY(cudaGraphLaunch, schedule->executable, first);
     } else {
-        AR_TRY(cuda_schedule_lay_out(schedule, err));
+        AR_TRY(lay_out(schedule, err));
     }
     CUDA_TRY(cudaSetDevice, schedule->ranks[0].device);
     CUDA_TRY(cudaEventRecord, schedule->end, first);
