@@ -33,6 +33,7 @@ static enum ar_status read_options(const struct options *options, struct reprodu
     }
     reproduction->samples_count = (uint32_t)samples;
     reproduction->jobs = (uint32_t)jobs;
+    reproduction->shows_progress = option_shows_progress(options);
     reproduction->shows_sensitivities = options->sensitivity;
     reproduction->has_curves = options->out != NULL;
     AR_TRY(options_scenario(options, 0, &request.given, err));

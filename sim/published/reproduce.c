@@ -277,7 +277,7 @@ static enum ar_status run(struct reproduction *reproduction, struct predictions 
                           struct ar_error *err)
 {
     AR_TRY(add_all(reproduction, list, err));
-    AR_TRY(predictions_run(list, reproduction->jobs, err));
+    AR_TRY(predictions_run(list, reproduction->jobs, reproduction->shows_progress, err));
     return take_all(reproduction, list, err);
 }
 

@@ -75,7 +75,7 @@ void predictions_end(struct predictions *predictions);
 
 /** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
  * a process died; a step that fails does so where it is needed. */
-enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs,
+enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, bool shows_progress,
                                struct ar_error *err);
 
 /** Fills in the value from the steps. */
@@ -101,6 +101,7 @@ struct reproduction {
     bool has_sensitivities;   /**< something shows predictions at ends of ranges, */
     bool shows_sensitivities; /**< the table for people, too */
     bool has_curves;
+    bool shows_progress; /**< on a terminal */
     uint32_t samples_count;
     uint32_t jobs;
     uint64_t seed;

@@ -248,7 +248,8 @@ static double cost_s(const void *context, uint32_t item)
     return predictions->steps[item]->cost_s;
 }
 
-enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, struct ar_error *err)
+enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, bool shows_progress,
+                               struct ar_error *err)
 {
     struct ar_pool_queue queue;
     uint32_t place = predictions->steps_count;
@@ -257,7 +258,8 @@ enum ar_status predictions_run(struct predictions *predictions, uint32_t jobs, s
                                       .bytes_max = sizeof(struct answer),
                                       .compute = compute,
                                       .take = take,
-                                      .cost_s = cost_s};
+                                      .cost_s = cost_s,
+                                      .shows_progress = shows_progress};
     if (place == 0) {
         return AR_OK;
     }
