@@ -123,7 +123,7 @@ Test(plot, a_picture_without_data_is_left_out_with_a_reason)
     cr_expect(report.pictures[0].is_drawn, "one row is enough for the efficiency");
     cr_expect(!report.pictures[2].is_drawn);
     cr_expect_str_eq(report.pictures[2].reason, "no GPU count has several grid shapes X x Y");
-    cr_expect_str_eq(report.pictures[4].reason, "no payload.csv beside the sweep");
+    cr_expect_str_eq(report.pictures[4].reason, "no row of payload.csv to draw");
     cr_expect_eq(count_outputs(), 3 * 4);
 }
 

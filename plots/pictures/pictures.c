@@ -158,7 +158,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
      .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
      .settings = "heading = 'Time of one all-reduce'\nquantity = 'time of one all-reduce "
                  "(ms)'\nshown = 'allreduce_s'\nscale = 1e3\n",
-     .empty_reason = "no payload.csv beside the sweep",
+     .empty_reason = "no row of payload.csv to draw",
      .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
                 .name = "payload_curves",
                 .columns = {LEAD, AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
@@ -171,7 +171,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
      .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
      .settings = "heading = 'Bus bandwidth of one all-reduce'\nquantity = 'bus bandwidth "
                  "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
-     .empty_reason = "no payload.csv beside the sweep",
+     .empty_reason = "no row of payload.csv to draw",
      .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
                 .name = "busbw_curves",
                 .columns = {LEAD, AR_COL_PAYLOAD, AR_COL_BUSBW},
