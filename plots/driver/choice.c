@@ -1,5 +1,6 @@
 #include "choice.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,6 +161,21 @@ static enum ar_status choose_one(char *term, struct ar_plot_table *tables, size_
                                    term, value, values);
 }
 
+/* Cuts the next KEY=VALUE off. A value may have commas before what is no key. */
+static char *next_term(char **rest)
+{
+    char *term = *rest;
+    char *comma = strchr(term, ',');
+    while (comma != NULL && !isalpha((unsigned char)comma[1 + strspn(comma + 1, " ")])) {
+        comma = strchr(comma + 1, ',');
+    }
+    *rest = comma == NULL ? NULL : comma + 1 + strspn(comma + 1, " ");
+    if (comma != NULL) {
+        *comma = '\0';
+    }
+    return term;
+}
+
 enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
                               struct ar_plot_table *tables, size_t tables_count,
                               struct ar_error *err)
@@ -168,8 +184,8 @@ enum ar_status ar_plot_choose(const char *where, struct ar_arena *arena,
     if (rest == NULL) {
         return ar_error_no_memory(err, "--where");
     }
-    for (char *term; (term = ar_next_part(&rest, ',')) != NULL;) {
-        AR_TRY(choose_one(term, tables, tables_count, err));
+    while (rest != NULL) {
+        AR_TRY(choose_one(next_term(&rest), tables, tables_count, err));
     }
     return AR_OK;
 }

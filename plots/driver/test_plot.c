@@ -360,6 +360,8 @@ Test(plot, rows_that_differ_in_what_a_picture_does_not_show_are_not_drawn_as_one
     static const struct axis axes[] = {
         {"settings", "a.b=1 c=2", "a.b=3 c=2", "settings (a.b=1 c=2, a.b=3 c=2)", "a.b=3",
          "a.b=3, c=2"},
+        {"settings", "\"at=32=9,64=8\"", "\"at=32=7,64=8\"",
+         "settings (at=32=9,64=8, at=32=7,64=8)", "at=32=7,64=8, gpus=4", "at=32=7,64=8"},
         {"jitter_frac", "0", "0.1", "jitter_frac (0, 0.1)", "jitter_frac=0.10", "jitter 0.1"},
         {"wire", "", "fp32", "wire (none, fp32)", "wire=fp32", "fp32 on the wire"},
     };
