@@ -99,6 +99,9 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
         cost_s += ar_run_cost_s(&scenarios[i]);
     }
     ar_note_before(notes, &scenarios[0], cost_s);
+    for (size_t i = 1; i < count; i++) {
+        ar_note_choice(notes, &scenarios[i]);
+    }
     if (cost_s > LONG_S) {
         ar_note_flush(notes);
     }
@@ -142,6 +145,7 @@ enum ar_status command_allreduce(const struct options *options, struct ar_error 
     }
     for (size_t i = 0; i < count; i++) {
         AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
+        AR_TRY(ar_scenario_settle(&scenarios[i], err));
     }
     return run_all(options, scenarios, count, err);
 }

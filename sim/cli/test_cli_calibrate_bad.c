@@ -132,8 +132,6 @@ Test(cli_calibrate_bad, the_engine)
     static const struct bad rows[] = {
         {"allreduce --cluster abci-v100 --algorithm auto --engine library --gpus 8 --payload 1MiB",
          64, "has no library.cost_table; expected a cluster from 'allreckon calibrate"},
-        {"allreduce --cluster fitted.topo --algorithm auto --gpus 8 --payload 1MiB", 64,
-         "engine recurrence makes no choice; expected an algorithm by name, or --engine library"},
         {"allreduce --cluster fitted.topo --algorithm auto --engine library --check --gpus 8 "
          "--payload 1MiB",
          64, "engine simgrid makes no choice"},

@@ -37,6 +37,9 @@ void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t poin
  * values without effect, what is beyond measurements, whether it takes long. */
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);
 
+/** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
+void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
+
 /** Terms of the framework that change nothing; the scenario has a trace. */
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 

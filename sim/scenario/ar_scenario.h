@@ -35,8 +35,9 @@ struct ar_scenario {
     struct ar_settings slow_links;
     struct ar_settings down_links;
     uint32_t gpus;                        /**< 0: not set */
-    const struct ar_algorithm *algorithm; /**< NULL: the choice is the library's, `auto` */
+    const struct ar_algorithm *algorithm; /**< NULL: `auto`, see ar_scenario_settle() */
     struct ar_shape shape;                /**< 0 x 0: not set, ar_scenario_load() does */
+    bool has_best_shape;                  /**< `best`, see ar_scenario_settle() */
     uint64_t payload_bytes;               /**< of a bare collective; 0: a training step */
     const char *trace_name;
     uint32_t batch; /**< images per GPU; 0: the trace's, or 32 */
@@ -71,6 +72,7 @@ struct ar_scenario {
     enum ar_precision wire;               /**< of gradients */
     uint32_t buckets_count;               /**< without cycles, see ar_scenario_buckets() */
     const char *settings_text;            /**< the column `settings` */
+    const char *choice;                   /**< which shape and algorithm were chosen; NULL: none */
 };
 
 /** A scenario in which nothing is set; what is set later lies in `arena`. */
@@ -133,7 +135,13 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
 enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                         struct ar_error *err);
 
-/** Refuses more GPUs than the cluster has. */
+/** As ar_scenario_check(), but first chooses the fastest shape (`best`) and, where the engine
+ * leaves none to a library, the fastest algorithm (`auto`): all of them in all shapes that a sweep
+ * has are run. Without trace and payload the choice is left to a later call. Part of
+ * ar_scenario_load(). */
+enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err);
+
+/** Refuses more GPUs than the cluster has, and a shape of another number. */
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err);
 
 /** Refuses a payload that is not of whole elements. */

@@ -109,7 +109,9 @@ PARSE(algorithm)
 PARSE(shape)
 {
     (void)key;
-    return ar_shape_parse(origin->where, text, &scenario->shape, err);
+    scenario->has_best_shape = strcmp(text, "best") == 0;
+    return scenario->has_best_shape ? AR_OK
+                                    : ar_shape_parse(origin->where, text, &scenario->shape, err);
 }
 
 PARSE(payload)
@@ -292,11 +294,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
                      AR_LIST_OF_COUNTS, parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
-                          "all-reduce algorithm, see 'allreckon list algorithms'; auto with "
-                          "--engine library or nccl",
+                          "all-reduce algorithm, see 'allreckon list algorithms'; auto: "
+                          "the fastest, or the choice of the library",
                           COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_algorithm, NULL},
-    [AR_KEY_SHAPE] = {"--shape", "XxY", NULL,
-                      "logical grid with X*Y = N; default: squarest grid, groups of one node",
+    [AR_KEY_SHAPE] = {"--shape", "XxY|best", NULL,
+                      "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
+                      "of one node",
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_shape, NULL},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4", 0,

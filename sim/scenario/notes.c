@@ -134,6 +134,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost
 {
     char text[AR_UNIT_TEXT];
     note_library(notes, scenario);
+    ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
         ar_note_framework(notes, scenario);
     }

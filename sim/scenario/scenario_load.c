@@ -255,7 +255,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     bool is_whole =
         ar_scenario_has(scenario, AR_KEY_GPUS) && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
-    return is_whole ? ar_scenario_check(scenario, err) : AR_OK;
+    return is_whole ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
 /* --- checks ------------------------------------------------------------------------------------
@@ -263,6 +263,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
 
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err)
 {
+    char text[AR_SHAPE_TEXT];
     uint64_t max = ar_cluster_gpus_count(scenario->cluster);
     if (scenario->gpus > max) {
         return ar_scenario_refuse(scenario, AR_KEY_GPUS, err,
@@ -270,20 +271,8 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
                                   "%" PRIu64 ", the GPUs of cluster %s",
                                   scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
     }
-    return AR_OK;
-}
-
-/* The shape that is asked for, or the algorithm's own. */
-static enum ar_status fill_shape(struct ar_scenario *scenario, struct ar_error *err)
-{
-    char text[AR_SHAPE_TEXT];
-    if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
-        scenario->shape =
-            ar_algorithm_default_shape(scenario->algorithm, scenario->gpus,
-                                       ar_cluster_facts(scenario->cluster)->gpus_per_node);
-        return AR_OK;
-    }
-    if (ar_shape_ranks(&scenario->shape) != scenario->gpus) {
+    if (ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape &&
+        ar_shape_ranks(&scenario->shape) != scenario->gpus) {
         return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
                                   "%s has %" PRIu32 " places; expected X*Y = %" PRIu32
                                   ", the number of --gpus",
@@ -312,7 +301,11 @@ enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct
 enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err)
 {
     AR_TRY(ar_scenario_check_gpus(scenario, err));
-    AR_TRY(fill_shape(scenario, err));
+    if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
+        scenario->shape =
+            ar_algorithm_default_shape(scenario->algorithm, scenario->gpus,
+                                       ar_cluster_facts(scenario->cluster)->gpus_per_node);
+    }
     AR_TRY(ar_scenario_check_runs(scenario, err));
     struct ar_collective collective = ar_scenario_collective(scenario);
     return ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err);

@@ -1,6 +1,8 @@
 /* Rows of scenarios, by hand on a textbook cluster: 10 us per hop, 10 GB/s per GPU. */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "ar_run.h"
 #include "test_scenarios.h"
@@ -97,4 +99,85 @@ Test(run, steps_and_the_baseline_of_a_node_cost_too)
     expect_near(one_s, 50e-6 + 3 * (8064 * 1.1e-9 + 64 * 400e-9), "a step of three buckets");
     expect_near(many_s, 50e-6 + 30 * (8064 * 1.1e-9 + 64 * 400e-9), "ten steps");
     expect_near(node_s - one_s, 50e-6 + 3 * (4 * 6 * 1.1e-9 + 4 * 400e-9), "four GPUs of a node");
+}
+
+/* --- choices ---------------------------------------------------------------------------------- */
+
+#define CHOICE "cluster=abci-v100;gpus=12;precision=fp16;channels=2;window=8;"
+
+static double fastest_s(const char *algorithm, const char *rest)
+{
+    double best_s = INFINITY;
+    for (uint32_t x = 1; x <= 12; x++) {
+        if (12 % x == 0) {
+            best_s = fmin(best_s, row_of(ar_arena_format(&scenarios_arena,
+                                                         CHOICE "algorithm=%s;shape=%ux%u;%s",
+                                                         algorithm, x, 12 / x, rest))
+                                      .allreduce_s);
+        }
+    }
+    return best_s;
+}
+
+Test(run, the_best_shape_is_the_fastest_of_all_grids)
+{
+    static const char *const rests[] = {"payload=4KiB;engine=recurrence",
+                                        "payload=64MiB;engine=recurrence",
+                                        "payload=1MiB;engine=closed"};
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_row row = row_of(
+            ar_arena_format(&scenarios_arena, CHOICE "algorithm=torus2d;shape=best;%s", rests[i]));
+        cr_expect_eq(row.allreduce_s, fastest_s("torus2d", rests[i]), "%s", rests[i]);
+        cr_expect_str_eq(row.algorithm, "torus2d");
+    }
+}
+
+Test(run, the_choice_of_an_algorithm_is_the_fastest_of_all_in_their_best_shapes)
+{
+    static const char *const rests[] = {"payload=4KiB;engine=recurrence",
+                                        "payload=64MiB;engine=closed"};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_scenario scenario = scenarios_loaded(
+            ar_arena_format(&scenarios_arena, CHOICE "algorithm=auto;%s", rests[i]));
+        struct ar_row row;
+        struct ar_error err;
+        double best_s = fastest_s("torus2d", rests[i]);
+        cr_assert_eq(ar_run(&scenario, &row, &err), AR_OK);
+        for (size_t j = 0; j < ar_algorithms_count; j++) {
+            best_s = fmin(best_s, row_of(ar_arena_format(&scenarios_arena, CHOICE "algorithm=%s;%s",
+                                                         ar_algorithms[j]->name, rests[i]))
+                                      .allreduce_s);
+        }
+        cr_expect_eq(row.allreduce_s, best_s, "%s", rests[i]);
+        cr_expect_str_eq(row.algorithm, scenario.algorithm->name);
+        cr_expect_not_null(strstr(scenario.choice, row.algorithm), "%s", scenario.choice);
+    }
+}
+
+Test(run, a_simulation_leaves_the_choice_to_the_recurrence)
+{
+    struct ar_scenario fast =
+        scenarios_loaded(CHOICE "algorithm=torus2d;shape=best;payload=1MiB;engine=recurrence");
+    struct ar_scenario slow =
+        scenarios_loaded(CHOICE "algorithm=torus2d;shape=best;payload=1MiB;engine=simgrid");
+    cr_expect_eq(slow.shape.x, fast.shape.x);
+    cr_expect_str_eq(slow.choice, fast.choice);
+    cr_expect(slow.engine->is_simulation);
+}
+
+Test(run, a_note_tells_of_a_faster_grid_if_nobody_named_one)
+{
+    static const char *const texts[] = {"algorithm=torus2d", "algorithm=torus2d;shape=3x4",
+                                        "algorithm=ring"};
+    for (size_t i = 0; i < 3; i++) {
+        char *notes = NULL;
+        size_t size;
+        FILE *file = open_memstream(&notes, &size);
+        struct ar_scenario scenario = scenarios_loaded(ar_arena_format(
+            &scenarios_arena, CHOICE "payload=64MiB;engine=recurrence;%s", texts[i]));
+        ar_note_choice(file, &scenario);
+        fclose(file);
+        cr_expect_eq(strstr(notes, "--shape best: ") != NULL, i == 0, "%s: %s", texts[i], notes);
+        free(notes);
+    }
 }

@@ -1,0 +1,140 @@
+/* The fastest shape of an algorithm, and the fastest algorithm: `--shape best`, `--algorithm auto`.
+ */
+#include <inttypes.h>
+
+#include "ar_note.h"
+#include "ar_run.h"
+#include "ar_units.h"
+
+/* A note that costs more is not worth it. */
+#define NOTE_S 1.0
+
+/* What was tried, and what of it is the fastest. */
+struct choice {
+    bool is_cost_only; /* nothing runs */
+    double cost_s;
+    uint32_t count;
+    struct ar_scenario best;
+    double best_s;
+    double own_s; /* of the last algorithm in the shape that it has without a choice */
+};
+
+static bool wants_algorithm(const struct ar_scenario *scenario)
+{
+    return scenario->algorithm == NULL && !scenario->engine->needs_library;
+}
+
+/* What cannot run is left out; the error says why. */
+static enum ar_status try_one(const struct ar_scenario *candidate, struct choice *choice,
+                              double *time_s, struct ar_error *err)
+{
+    struct ar_row row;
+    struct ar_collective collective = ar_scenario_collective(candidate);
+    if (ar_scenario_check_runs(candidate, err) != AR_OK ||
+        ar_engine_check(candidate->engine, &collective, ar_scenario_library(candidate), err) !=
+            AR_OK) {
+        return AR_OK;
+    }
+    choice->count++;
+    choice->cost_s += ar_run_cost_s(candidate);
+    if (choice->is_cost_only) {
+        return AR_OK;
+    }
+    AR_TRY(ar_run(candidate, &row, err));
+    *time_s = ar_scenario_is_bare(candidate) ? row.allreduce_s : row.iteration_s;
+    if (choice->count == 1 || *time_s < choice->best_s) {
+        choice->best = *candidate;
+        choice->best_s = *time_s;
+    }
+    return AR_OK;
+}
+
+/* An algorithm in the shape that is given, or in its own and, if it has grids, in all of them.
+ * Simulations leave the choice to the engine that checks them. */
+static enum ar_status try_shapes(const struct ar_scenario *scenario,
+                                 const struct ar_algorithm *algorithm, struct choice *choice,
+                                 struct ar_error *err)
+{
+    const struct ar_engine *engine = scenario->engine;
+    struct ar_scenario candidate = *scenario;
+    struct ar_shape own = ar_algorithm_default_shape(
+        algorithm, scenario->gpus, ar_cluster_facts(scenario->cluster)->gpus_per_node);
+    bool is_free = scenario->has_best_shape || !ar_scenario_has(scenario, AR_KEY_SHAPE);
+    own = is_free ? own : scenario->shape;
+    candidate.algorithm = algorithm;
+    candidate.engine = engine->is_simulation ? ar_engine_checker(engine) : engine;
+    candidate.baseline = AR_BASELINE_GPU;
+    for (uint32_t x = 1; x <= scenario->gpus; x++) {
+        bool is_grid = is_free && ar_algorithm_shapes(algorithm) == AR_SHAPES_GRIDS;
+        double time_s = 0;
+        if (scenario->gpus % x == 0 && (is_grid || x == own.x)) {
+            candidate.shape = (struct ar_shape){.x = x, .y = scenario->gpus / x};
+            AR_TRY(try_one(&candidate, choice, &time_s, err));
+            choice->own_s = x == own.x ? time_s : choice->own_s;
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct choice choice = {.count = 0};
+    char text[AR_SHAPE_TEXT];
+    if (!scenario->has_best_shape && !wants_algorithm(scenario)) {
+        return ar_scenario_check(scenario, err);
+    }
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    if (scenario->trace == NULL && scenario->payload_bytes == 0) {
+        return AR_OK; /* there is nothing to be fast at yet */
+    }
+    for (size_t i = 0; i < (wants_algorithm(scenario) ? ar_algorithms_count : 1); i++) {
+        AR_TRY(try_shapes(scenario,
+                          wants_algorithm(scenario) ? ar_algorithms[i] : scenario->algorithm,
+                          &choice, err));
+    }
+    if (choice.count == 0) {
+        return err->status;
+    }
+    char bytes[AR_UNIT_TEXT];
+    bool is_bare = ar_scenario_is_bare(scenario);
+    bool is_flat = ar_algorithm_shapes(choice.best.algorithm) == AR_SHAPES_FLAT;
+    scenario->choice = ar_arena_format(
+        scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 " by engine %s",
+        is_bare ? ar_format_bytes(scenario->payload_bytes, bytes) : "", is_bare ? ": " : "",
+        ar_algorithm_name(choice.best.algorithm), is_flat ? "" : " ",
+        is_flat ? "" : ar_shape_format(&choice.best.shape, text), choice.count,
+        choice.best.engine->name);
+    scenario->algorithm = choice.best.algorithm;
+    scenario->shape = choice.best.shape;
+    return scenario->choice != NULL ? AR_OK : ar_error_no_memory(err, "the choice of a shape");
+}
+
+void ar_note_choice(FILE *notes, const struct ar_scenario *scenario)
+{
+    struct choice choice = {.is_cost_only = true};
+    struct ar_error ignored;
+    char best[AR_UNIT_TEXT], own[AR_UNIT_TEXT], best_shape[AR_SHAPE_TEXT], own_shape[AR_SHAPE_TEXT];
+    if (scenario->choice != NULL) {
+        ar_note(notes, "%s", scenario->choice);
+    }
+    if (scenario->choice != NULL || ar_scenario_has(scenario, AR_KEY_SHAPE) ||
+        ar_algorithm_shapes(scenario->algorithm) != AR_SHAPES_GRIDS ||
+        try_shapes(scenario, scenario->algorithm, &choice, &ignored) != AR_OK) {
+        return;
+    }
+    if (choice.cost_s > NOTE_S) {
+        ar_note(notes, "%s is the squarest grid; --shape best tries %" PRIu32 " in about %s",
+                ar_shape_format(&scenario->shape, own_shape), choice.count,
+                ar_format_duration(choice.cost_s, own));
+        return;
+    }
+    choice = (struct choice){.count = 0};
+    if (try_shapes(scenario, scenario->algorithm, &choice, &ignored) == AR_OK &&
+        choice.best_s < choice.own_s) {
+        ar_note(notes, "--shape best: %s takes %s, %s %s by engine %s",
+                ar_shape_format(&choice.best.shape, best_shape),
+                ar_format_seconds(choice.best_s, best),
+                ar_shape_format(&scenario->shape, own_shape), ar_format_seconds(choice.own_s, own),
+                choice.best.engine->name);
+    }
+}
