@@ -254,21 +254,14 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
                phase->copies_from * gamma * bytes, time);
 }
 
-static bool has_chain(const struct ar_pattern *pattern)
-{
-    for (uint32_t i = 0; i < pattern->walks_count; i++) {
-        if (!pattern->walks[i].is_ring) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool has_chains(const struct ar_closed *closed)
 {
     for (uint32_t i = 0; i < closed->phases_count; i++) {
-        if (has_chain(&closed->patterns[i])) {
-            return true;
+        const struct ar_pattern *pattern = &closed->patterns[i];
+        for (uint32_t j = 0; j < pattern->walks_count; j++) {
+            if (!pattern->walks[j].is_ring) {
+                return true;
+            }
         }
     }
     return false;

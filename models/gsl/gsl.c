@@ -1,15 +1,5 @@
 #include "ar_gsl.h"
 
-gsl_error_handler_t *ar_gsl_begin(void)
-{
-    return gsl_set_error_handler_off();
-}
-
-void ar_gsl_end(gsl_error_handler_t *handler)
-{
-    gsl_set_error_handler(handler);
-}
-
 enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err)
 {
     switch (code) {
@@ -24,9 +14,9 @@ enum ar_status ar_gsl_status(int code, const char *what, struct ar_error *err)
 
 enum ar_status ar_gsl_generator(unsigned long seed, gsl_rng **generator, struct ar_error *err)
 {
-    gsl_error_handler_t *handler = ar_gsl_begin();
+    gsl_error_handler_t *handler = gsl_set_error_handler_off();
     gsl_rng *made = gsl_rng_alloc(gsl_rng_mt19937);
-    ar_gsl_end(handler);
+    gsl_set_error_handler(handler);
     AR_TRY(ar_gsl_status(made != NULL ? GSL_SUCCESS : GSL_ENOMEM, "a random generator", err));
     gsl_rng_set(made, seed);
     *generator = made;

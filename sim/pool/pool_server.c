@@ -5,15 +5,6 @@
 
 #include "pool_workers.h"
 
-static enum ar_status pass_on(void *context, const struct ar_pool_answer *answer,
-                              struct ar_error *err)
-{
-    const int *end = context;
-    return pool_send_answer(*end, answer)
-               ? AR_OK
-               : ar_error_set(err, AR_IO, "the receiver of answers is gone");
-}
-
 /* Queues the items of a request, if one is there; false at the end. */
 static bool queue_request(struct ar_pool_queue *queue, int end)
 {
@@ -40,7 +31,7 @@ static void serve(const struct ar_pool_work *work, uint32_t jobs, size_t items_c
     if (queue.items == NULL || pool_create(&arena, work, jobs, &queue, &pool, &err) != AR_OK) {
         _exit(1);
     }
-    pool->taker = (struct taker){&end, pass_on};
+    pool->upstream = end;
     ar_signals_catch(&pool->before);
     bool is_running = true;
     while (is_running && !ar_signals_arrived()) {

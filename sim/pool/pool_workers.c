@@ -68,7 +68,7 @@ enum ar_status pool_create(struct ar_arena *arena, const struct ar_pool_work *wo
         return ar_error_no_memory(err, "the workers");
     }
     (*pool)->work = work;
-    (*pool)->taker = (struct taker){work->context, work->take};
+    (*pool)->upstream = -1;
     (*pool)->queue = queue;
     (*pool)->jobs = jobs < AR_POOL_JOBS_MAX ? jobs : AR_POOL_JOBS_MAX;
     (*pool)->answer = answer;
@@ -198,7 +198,12 @@ static enum ar_status take(struct pool *pool, struct worker *worker, struct ar_e
     worker->answered++;
     pool->answered++;
     ar_progress_add(&pool->progress, ar_pool_item_cost_s(pool->work, pool->answer->item));
-    return pool->taker.take(pool->taker.context, pool->answer, err);
+    if (pool->upstream < 0) {
+        return pool->work->take(pool->work->context, pool->answer, err);
+    }
+    return pool_send_answer(pool->upstream, pool->answer)
+               ? AR_OK
+               : ar_error_set(err, AR_IO, "the receiver of answers is gone");
 }
 
 /* Answers for a worker that died, if it was at an item. */

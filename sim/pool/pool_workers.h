@@ -37,16 +37,9 @@ struct worker {
     uint32_t answered; /* of the items given */
 };
 
-/* Takes answers; as in ar_pool_work. */
-struct taker {
-    void *context;
-    enum ar_status (*take)(void *context, const struct ar_pool_answer *answer,
-                           struct ar_error *err);
-};
-
 struct pool {
     const struct ar_pool_work *work;
-    struct taker taker;
+    int upstream; /* socket to which answers go on; -1: the work takes them */
     struct ar_pool_queue *queue;
     uint32_t jobs;
     size_t answered;

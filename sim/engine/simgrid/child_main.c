@@ -9,7 +9,6 @@
 #include <simgrid/engine.h> /* version.h needs what it brings */
 #include <simgrid/version.h>
 
-#include "ar_text.h"
 #include "simgrid_child.h"
 
 enum { ACTORS_WITH_GUARD_PAGES = 12000 };
@@ -57,33 +56,27 @@ void child_watch(const struct simgrid_task *task)
 
 /* --- the module ------------------------------------------------------------------------------ */
 
+/* Each guard page splits a mapping, and a process may have about 65,000 of them. */
 static void start_simgrid(const struct simgrid_task *task)
 {
-    /* An argv of its own: simgrid_init() would eat the user's --help. */
-    static const char *const pinned[] = {
+    const char *const options[] = {
         "allreckon",
 #define X(option) "--cfg=" option,
         AR_SIMGRID_OPTIONS(X)
 #undef X
             "--cfg=contexts/stack-size:128",
         "--log=root.thresh:error",
+        task->option,
+        task->actors_count > ACTORS_WITH_GUARD_PAGES ? "--cfg=contexts/guard-size:0" : NULL,
     };
-    enum { PINNED_COUNT = sizeof pinned / sizeof pinned[0], SIZE = 48 };
-    static char texts[PINNED_COUNT + 2][SIZE];
-    char *arguments[PINNED_COUNT + 3] = {NULL};
+    enum { COUNT = sizeof options / sizeof options[0] };
+    char *arguments[COUNT + 1] = {NULL}; /* its own: simgrid_init() would eat the user's --help */
     int count = 0;
-    for (; count < PINNED_COUNT; count++) {
-        ar_copy_text(texts[count], SIZE, pinned[count]);
-    }
-    if (task->option != NULL) {
-        ar_copy_text(texts[count++], SIZE, task->option);
-    }
-    /* Each guard page splits a mapping, and a process may have about 65,000 of them. */
-    if (task->actors_count > ACTORS_WITH_GUARD_PAGES) {
-        ar_copy_text(texts[count++], SIZE, "--cfg=contexts/guard-size:0");
-    }
-    for (int i = 0; i < count; i++) {
-        arguments[i] = texts[i];
+    for (int i = 0; i < COUNT; i++) {
+        if (options[i] != NULL) {
+            arguments[count] = child_alloc(strlen(options[i]) + 1, 1, "its options");
+            strcpy(arguments[count++], options[i]);
+        }
     }
     simgrid_init(&count, arguments);
 }
