@@ -47,8 +47,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 for release in 2.3.7 2.5.6 2.8.4 2.18.3; do
   shown "allreckon compare $measured --cluster abci-v100 --engine nccl --tuning $release --out DIR"
-  "$allreckon" compare "$measured" --cluster abci-v100 --engine nccl --tuning "$release" --out "$scratch" --format csv --quiet >/dev/null
-  table "$errors" <"$scratch/accuracy.csv"
+  "$allreckon" compare "$measured" --cluster abci-v100 --engine nccl --tuning "$release" --out "$scratch/$release" --format csv --quiet >/dev/null
+  table "$errors" <"$scratch/$release/accuracy.csv"
 done
 
 section "Engines of messages, nothing fitted" \
