@@ -20,13 +20,19 @@ struct output {
     struct training **end; /* where the next one goes */
 };
 
-static void note_shape(FILE *notes, const struct training *training)
+static void note_shapes(FILE *notes, const struct training *training)
 {
     if (training->is_shape_dropped) {
         ar_note(notes,
                 "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
                 training->file->name, training->total->gpus,
                 training->total->row.shape[0] != '\0' ? training->total->row.shape : "of the ring");
+    }
+    for (size_t i = 0; i < training->phases_count; i++) {
+        if (training->phases[i].choice != NULL) {
+            ar_note(notes, "%s on %" PRIu32 " GPUs, phase %zu: %s", training->file->name,
+                    training->total->gpus, i + 1, training->phases[i].choice);
+        }
     }
 }
 
@@ -45,7 +51,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
         return ar_error_no_memory(err, "the output");
     }
     AR_TRY(training_predict(file, &given, output->inputs, made, err));
-    note_shape(option_notes(output->options), made);
+    note_shapes(option_notes(output->options), made);
     *output->end = made;
     output->end = &made->next;
     return AR_OK;

@@ -221,6 +221,7 @@ static enum ar_status run_phase(const struct training *training, size_t index,
         }
     }
     AR_TRY(training_step(training, index, inputs, &step, err));
+    phase->choice = step.choice;
     return ar_run(&step, &phase->row, err);
 }
 

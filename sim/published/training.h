@@ -32,6 +32,7 @@ struct training_phase {
     const char *run; /**< its name */
     char phase[24];  /**< 1, 2, ... or total */
     uint32_t gpus;
+    const char *choice; /**< of its step (ar_scenario.h); NULL where nothing was chosen for it */
     double first_epoch;
     double last_epoch;
     uint64_t batch_per_gpu; /**< AR_NO_COUNT in a sum of different ones */
