@@ -11,15 +11,16 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
-    ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
+                     scenario.rates != NULL;
+    ar_note_before(option_notes(options), &scenario,
+                   ar_run_cost_s(&scenario) + (has_terms ? explain_terms_cost_s(&scenario) : 0));
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_step_run(&step, err));
     explain_step(&scenario, &step);
     double iteration_s = step.iteration_s;
     ar_step_destroy(&step);
-    bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
-                     scenario.rates != NULL;
     return has_terms
                ? explain_terms(&scenario, inputs, iteration_s, option_shows_progress(options), err)
                : AR_OK;

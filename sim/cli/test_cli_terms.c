@@ -256,6 +256,24 @@ Test(cli_terms, explain_shows_progress_on_a_terminal_only)
     cr_expect_null(strstr(run.out, "of 8 terms"), "%s", run.out);
 }
 
+/* The note before it; both are stopped then. */
+Test(cli_terms, explain_says_beforehand_how_long_all_its_steps_take)
+{
+    static const char *const commands[] = {"predict", "explain"};
+    double minutes[2];
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_run run =
+            cli_run("timeout -s KILL 2 $AR %s --cluster flat --trace resnet50-v1.5 --gpus 4096 "
+                    "--algorithm torus2d --framework horovod --engine simgrid",
+                    commands[i]);
+        const char *about = strstr(run.err, "takes about ");
+        cr_assert_not_null(about, "%s", run.err);
+        minutes[i] = strtod(about + strlen("takes about "), NULL);
+        cr_expect_not_null(strstr(about, " min; "), "%s", about);
+    }
+    cr_expect_gt(minutes[1], 1.05 * minutes[0], "%g and %g min", minutes[1], minutes[0]);
+}
+
 #define LONG SWEEP "--gpus 4:64:x2 --batch 32:40:+1 --out o "
 
 Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)

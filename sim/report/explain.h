@@ -17,4 +17,7 @@ void explain_step(const struct ar_scenario *scenario, const struct ar_step *step
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                              double iteration_s, bool shows_progress, struct ar_error *err);
 
+/** How long that will take, in estimated seconds. */
+double explain_terms_cost_s(const struct ar_scenario *scenario);
+
 #endif

@@ -107,15 +107,28 @@ static void write_term(const struct context *context, uint32_t item)
     printf("  %-20s %-10s %10s  %s\n", ar_terms[term].key, value->text, cost, value->source);
 }
 
+static uint32_t list_terms(const struct ar_scenario *scenario, enum ar_term terms[AR_TERMS_COUNT])
+{
+    uint32_t count = 0;
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            terms[count++] = (enum ar_term)i;
+        }
+    }
+    return count;
+}
+
+double explain_terms_cost_s(const struct ar_scenario *scenario)
+{
+    enum ar_term terms[AR_TERMS_COUNT];
+    return list_terms(scenario, terms) * ar_run_cost_s(scenario) / ar_pool_processors();
+}
+
 enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_inputs *inputs,
                              double iteration_s, bool shows_progress, struct ar_error *err)
 {
     struct context context = {.scenario = scenario, .inputs = inputs, .iteration_s = iteration_s};
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        if (ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            context.terms[context.count++] = (enum ar_term)i;
-        }
-    }
+    context.count = list_terms(scenario, context.terms);
     AR_TRY(run_all(&context, scenario->arena, shows_progress, err));
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rates != NULL) {
