@@ -282,6 +282,10 @@ static const struct {
     {HEAD FULL_HOSTS "<link id=\"none\" bandwidth=\"0Bps\" latency=\"1us\"/>" ROUTE(
          "gpu-1", "gpu-2", HOP("none")) "</zone>" FOOT,
      NULL, AR_BAD_DATA, ".xml: link \"none\": found a bandwidth of 0Bps; expected one above zero"},
+    {HEAD FULL_HOSTS "<link id=\"fast\" bandwidth=\"1e308Bps\" latency=\"1us\"/>" ROUTE(
+         "gpu-1", "gpu-2", HOP("fast")) "</zone>" FOOT,
+     NULL, AR_BAD_DATA,
+     "found a bandwidth of 1e+308Bps; expected one above zero, at most 1e+18Bps"},
     {HEAD CLUSTER("15", "") FOOT, "gpus_per_node=17", AR_USAGE,
      "\"17\"; expected at most 16, the hosts of the platform"},
     {HEAD CLUSTER("15", "") FOOT, "gpu_per_node=4", AR_USAGE, "did you mean \"gpus_per_node\""},
