@@ -19,7 +19,7 @@ table() {
     { line = ""
       for (i = 1; i <= n; i++) { name = column[i]; percent = sub(/\*100$/, "", name); cell = $(place[name])
         if (percent && cell != "") cell = sprintf("%.1f", 100 * cell)
-        else if (cell ~ /^[0-9.]+e?[-+0-9]*$/ && cell ~ /[.e]/) cell = sprintf("%.4g", cell)
+        else if (cell ~ /^[0-9.]+e?[-+0-9]*$/ && cell ~ /[.e]/) cell = sprintf(cell < 1e4 ? "%.4g" : "%.0f", cell)
         line = line "| " (cell == "" ? "" : cell) " " }
       print line "|" }'
 }
@@ -73,7 +73,7 @@ shown "allreckon reproduce --format csv"
 cat <<'TEXT'
 
 ## The engines beside each other
-`simgrid` is the reference; how far `recurrence` and `closed` are from it is in [sim/](../sim/README.md),
+`simgrid` is the reference; how far `recurrence` and `closed` are from it is in [sim/engine/](../sim/engine/README.md),
 and `allreckon predict --check` prints the simulation beside a row.
 
 ## What was never measured here
