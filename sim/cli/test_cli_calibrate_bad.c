@@ -152,7 +152,7 @@ Test(cli_calibrate_bad, the_engine)
          65, "library.net_bus: found 50 GB/s; expected 24 GB/s, with which the table fitted"},
         {"allreduce --cluster fitted.topo --set library.cost_table=nowhere --algorithm auto "
          "--engine library --gpus 8 --payload 1MiB",
-         66, "library.cost_table: unknown library cost table \"nowhere\""},
+         66, ": library.cost_table: unknown library cost table \"nowhere\""},
     };
     EXPECT_ALL(rows);
     cli_good("sed -i 's/^ll.base,/ll.bass,/' fitted.library.csv");

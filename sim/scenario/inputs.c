@@ -81,7 +81,9 @@ enum ar_status ar_inputs_library(struct ar_inputs *inputs, const char *cluster_n
     int folder = slash != NULL ? (int)(slash - cluster) + 1 : 0;
     int length = snprintf(path, sizeof path, "%.*s%s.library.csv", folder, cluster, name);
     if (length >= RESOURCE_PATH || access(path, F_OK) != 0) {
-        AR_TRY(resource_find(RESOURCE_LIBRARY, "library.cost_table", name, path, err));
+        char where[RESOURCE_PATH];
+        snprintf(where, sizeof where, "cluster %.200s: library.cost_table", cluster_name);
+        AR_TRY(resource_find(RESOURCE_LIBRARY, where, name, path, err));
     }
     AR_TRY(get_file(inputs, RESOURCE_LIBRARY, path, &input, err));
     *table = input->library;
