@@ -95,7 +95,7 @@ Test(workload, every_rule_fuses_the_tensors_of_a_small_trace_in_backward_order)
         {"groups:3", 3, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, 5 * MIB / 4, 2}}},
         {"groups:4", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
         {"groups:9", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
-        {"0B", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
+        {"1B", 4, {{13, 2 * MIB, 1}, {16, MIB / 2, 1}, {20, MIB / 4, 1}, {20, 1 * MIB, 1}}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         expect_buckets(&cases[i]);
@@ -184,7 +184,7 @@ static void check_resnet50(const struct ar_trace *trace, const char *text, uint3
 
 Test(workload, every_rule_sends_all_161_tensors_of_resnet50_once)
 {
-    static const char *const rules[] = {"ddp",  "horovod", "one",  "tensor", "0B",
+    static const char *const rules[] = {"ddp",  "horovod", "one",  "tensor", "1B",
                                         "1MiB", "25MiB",   "64MB", "1TB",    "groups:20"};
     for (int precision = AR_FP16; precision <= AR_FP32; precision++) {
         struct ar_trace *trace = support_resnet50(32, (enum ar_precision)precision);
@@ -255,6 +255,9 @@ Test(workload, a_rule_that_is_none_is_refused_with_what_was_found)
         cr_expect_eq(strncmp(err.text, "--fusion: found \"", 17), 0, "%s", err.text);
         cr_expect_eq(fusion.bytes, 77);
     }
+    cr_expect_eq(ar_fusion_parse("--bucket", "0MiB", &(struct ar_fusion){0}, &err), AR_USAGE);
+    cr_expect_str_eq(err.text,
+                     "--bucket: found \"0MiB\"; expected a size above 0, or tensor: no fusion");
     for (size_t i = 0; i < sizeof bad_groups / sizeof bad_groups[0]; i++) {
         struct ar_fusion fusion = {.bytes = 77};
         cr_expect_eq(ar_fusion_parse("--fusion", bad_groups[i], &fusion, &err), AR_USAGE, "%s",

@@ -61,7 +61,12 @@ enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fu
                             "as 25MiB, or groups:K",
                             where, text);
     } else if (!is_named) {
-        status = ar_parse_bytes(where, text, &parsed.bytes, err);
+        AR_TRY(ar_parse_bytes(where, text, &parsed.bytes, err));
+        if (parsed.bytes == 0) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found \"%s\"; expected a size above 0, or tensor: no fusion",
+                                where, text);
+        }
         parsed.first_bytes = parsed.bytes;
     }
     if (status == AR_OK) {

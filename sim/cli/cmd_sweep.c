@@ -74,6 +74,12 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
                 scenario->baseline == AR_BASELINE_GPU ? "GPU" : "node",
                 ar_baseline_name(scenario->baseline));
     }
+    for (uint32_t i = 0; i <= last; i++) {
+        AR_TRY(variants_scenario(&space->variants, i, &scenario, err));
+        if (ar_note_trace(notes, scenario)) {
+            break; /* of one combination is enough */
+        }
+    }
     return AR_OK;
 }
 

@@ -126,6 +126,28 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
              "--images-per-s-at 32=100");
 }
 
+Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
+{
+    const char *step = "$AR predict --gpus 8 --algorithm ring --engine closed --cluster";
+    const char *not_there = "gpu.memory";
+    cli_good("awk -F, -v OFS=, '/^[a-z]+[0-9]/ {$2 *= 1e6; $3 *= 1e6} {print}' trace.csv >us.csv");
+    struct cli_run run = cli_good("%s flat --trace ./us.csv", step);
+    cr_expect_eq(cli_lines_with(run.err, "its file is read in seconds, is it in ms or us?"), 1);
+    run = cli_good("%s flat --trace trace.csv", step);
+    cr_expect_eq(cli_lines_with(run.err, "is read in seconds"), 0);
+    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 208", step);
+    cr_expect_eq(cli_lines_with(run.err, not_there), 0, "%s", run.err);
+    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512", step);
+    cr_expect_eq(cli_lines_with(run.err, "note: batch 512: activations, weights and gradients take "
+                                         "about 21.32 GB, more than gpu.memory, 16 GB"),
+                 1, "%s", run.err);
+    run = cli_good("%s dgx1-v100 --trace resnet50-v1.5 --batch 512 --set gpu.memory=32GB", step);
+    cr_expect_eq(cli_lines_with(run.err, not_there), 0, "%s", run.err);
+    run = cli_good("$AR sweep --gpus 8,16 --algorithms ring --engine closed --cluster dgx1-v100 "
+                   "--trace resnet50-v1.5 --batch 32,512,64");
+    cr_expect_eq(cli_lines_with(run.err, "note: batch 512: activations"), 1, "%s", run.err);
+}
+
 Test(cli_terms, an_explanation_calls_waiting_what_is_exposed_beside_the_all_reduces)
 {
     const char *alone = cli_good("$AR explain " STEP "--bucket one").out;

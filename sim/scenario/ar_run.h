@@ -43,6 +43,10 @@ void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);
 /** Terms of the framework that change nothing; the scenario has a trace. */
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
 
+/** What of the trace can hardly be meant: times in another unit, a batch beyond the GPU's memory.
+ * Returns whether there was something. */
+bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
+
 /** Hosts and assumptions of a platform file, if the cluster is one. */
 void ar_note_platform(FILE *notes, const struct ar_scenario *scenario);
 

@@ -137,6 +137,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost
     ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
         ar_note_framework(notes, scenario);
+        ar_note_trace(notes, scenario);
     }
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",

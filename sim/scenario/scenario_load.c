@@ -9,6 +9,10 @@
 
 enum { BATCH_STANDARD = 32 };
 
+/* Compute times of a trace times these are those of no GPU: a rate has another unit. */
+#define FACTOR_MIN 1e-3
+#define FACTOR_MAX 1e5
+
 static const char fusion_standard[] = "ddp";
 
 /* --- the cluster ------------------------------------------------------------------------------ */
@@ -86,6 +90,14 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
         source->cost = input->cost;
     }
     const struct ar_trace *offered = &source->file->trace;
+    if (!offered->is_timed && source->cost == NULL) {
+        return ar_scenario_refuse(
+            scenario, AR_KEY_TRACE, err,
+            "found %s, the work of one image, for a GPU without a cost table; expected a trace of "
+            "measured times (traces/README.md), or the table of another GPU scaled to a measured "
+            "rate of this one: --set gpu.cost_table=v100-sxm2 --images-per-s-at BATCH=IMAGES_PER_S",
+            offered->name);
+    }
     bool has_batch = ar_scenario_has(scenario, AR_KEY_BATCH);
     bool has_precision = ar_scenario_has(scenario, AR_KEY_PRECISION);
     if (offered->is_timed && has_batch && scenario->batch != offered->batch) {
@@ -147,6 +159,13 @@ static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_sou
         }
         AR_TRY(make_trace(scenario, &source, &measured, err));
         compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
+        if (rates->list[i].factor < FACTOR_MIN || rates->list[i].factor > FACTOR_MAX) {
+            return ar_scenario_refuse(scenario, AR_KEY_IMAGES_PER_S_AT, err,
+                                      "found %g images/s at batch %" PRIu32 ", where the trace "
+                                      "alone gives %.4g; expected images per second of one GPU",
+                                      rates->list[i].images_per_s, rates->list[i].batch,
+                                      rates->list[i].images_per_s * rates->list[i].factor);
+        }
     }
     scenario->compute_factor = compute_rates_factor(rates, trace->batch);
     ar_trace_scale(trace, scenario->compute_factor);

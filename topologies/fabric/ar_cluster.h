@@ -78,6 +78,7 @@ struct ar_cluster_facts {
     double collective_setup_s; /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
+    double gpu_memory_bytes; /**< 0 if the file does not say */
     /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
      * does not say. */
     const char *links_fitted;

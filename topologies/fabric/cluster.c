@@ -32,6 +32,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
+        .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_hcas_on_switches = values->has_hcas_on_switches,

@@ -18,7 +18,8 @@ enum ar_topo_kind {
     KIND_COUNT,
     KIND_RATE,
     KIND_SECONDS,
-    KIND_COST,    /**< seconds per byte */
+    KIND_COST, /**< seconds per byte */
+    KIND_SIZE,
     KIND_PAIRS,   /**< of `nvlink.pairs` */
     KIND_ATTACHED /**< of `hca.attached` */
 };
@@ -50,6 +51,7 @@ enum ar_topo_need {
     X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, NEED_ALWAYS, 1, AR_TOPO_GPUS_MAX)              \
     X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, NEED_NEVER, 0, 0)                              \
     X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
+    X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, true, NEED_NEVER, 0, 0)                            \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
     X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
     X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \

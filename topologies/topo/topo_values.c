@@ -14,7 +14,16 @@ static enum ar_status report(const struct ar_topo_entry *entry, const char *expe
                         entry->text, expected);
 }
 
-/* Rates, times and costs; bounds that no machine reaches keep sums and quotients finite. */
+static enum ar_status parse_size(const char *where, const char *text, double *number,
+                                 struct ar_error *err)
+{
+    uint64_t bytes;
+    AR_TRY(ar_parse_bytes(where, text, &bytes, err));
+    *number = (double)bytes;
+    return AR_OK;
+}
+
+/* Rates, times, costs and sizes; bounds that no machine reaches keep sums and quotients finite. */
 static const struct {
     enum ar_status (*parse)(const char *where, const char *text, double *number,
                             struct ar_error *err);
@@ -22,7 +31,8 @@ static const struct {
     const char *expected;
 } kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
              [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
-             [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"}};
+             [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
+             [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"}};
 
 static enum ar_status parse_number(const struct ar_topo_entry *entry, double *number,
                                    struct ar_error *err)
@@ -60,6 +70,7 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_RATE:
     case KIND_SECONDS:
     case KIND_COST:
+    case KIND_SIZE:
         return parse_number(entry, &values->number[entry->key], err);
     case KIND_ATTACHED:
         values->has_hcas_on_switches = strcmp(entry->text, "switch") == 0;

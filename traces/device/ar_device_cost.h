@@ -52,13 +52,13 @@
 /** Quantities of a cost table: symbol, name, unit, least and most allowed value. */
 #define AR_COST_LIST(X)                                                                            \
     X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15)                                              \
-    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 1)                                           \
+    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01)                                        \
     X(AR_COST_STEP_OVERHEAD, "step_overhead_s", "s", 0, 100)                                       \
-    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 1)                                    \
+    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 0.1)                                  \
     X(AR_COST_FORWARD_RATE, "conv_forward_rate", "flop/s", 1e6, 1e18)                              \
-    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 1)                                 \
+    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 0.1)                               \
     X(AR_COST_DATA_RATE, "conv_backward_data_rate", "flop/s", 1e6, 1e18)                           \
-    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 1)                           \
+    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 0.1)                         \
     X(AR_COST_WEIGHTS_RATE, "conv_backward_weights_rate", "flop/s", 1e6, 1e18)                     \
     X(AR_COST_WINOGRAD, "winograd_ratio", "1", 1, 4)                                               \
     X(AR_COST_BN_FORWARD, "bn_forward_passes", "1", 0, 100)                                        \

@@ -8,8 +8,8 @@
 #define COUNT(field)                                                                               \
     AR_COLUMN(count, struct ar_conv_point, field, #field, "", .min = 1, .max = 1000000)
 #define TIME(pass, name)                                                                           \
-    AR_COLUMN(number, struct ar_conv_point, time_s[pass], name, "seconds > 0", .min = 1e-12,       \
-              .max = 1e6)
+    AR_COLUMN(number, struct ar_conv_point, time_s[pass], name,                                    \
+              "seconds > 0 and at most 10, as of one kernel", .min = 1e-12, .max = 10)
 
 static const struct ar_column columns[] = {
     AR_COLUMN(choice, struct ar_conv_point, precision, "precision", "",

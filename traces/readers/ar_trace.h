@@ -38,9 +38,12 @@ struct ar_trace {
     struct ar_layer *layers; /**< in forward order */
     uint32_t tensors_count;
     uint64_t *tensor_elements; /**< in forward order, layer after layer */
-    bool is_timed;             /**< no cost table: the two below are 0 */
+    bool is_timed;             /**< no cost table: the three below are 0 */
     double memory_Bps;         /**< of the device, by the cost table */
     double kernel_floor_s;     /**< least time of a kernel, as it was used */
+    /** Of a GPU, about and at least: what the backward pass needs of the outputs of conv, fc and
+     * relu, weights and their gradients. Nobody can say it of a timed trace, which did run. */
+    double memory_bytes;
 };
 
 /** Multiplies the gradient elements of every tensor, rounded to whole elements, at least 1; times

@@ -49,7 +49,7 @@ struct ar_trace_request {
 };
 
 /** Makes the trace of a batch and a precision in the arena; the file stays as long as it is used.
- * `cost` is needed by work files only, which refuse to be without it (AR_USAGE); it may be NULL. */
+ * `cost` is needed by work files only; NULL for a timed one. */
 enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                                const struct ar_trace_request *request, struct ar_arena *arena,
                                struct ar_trace **trace, struct ar_error *err);

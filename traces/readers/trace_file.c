@@ -1,6 +1,6 @@
 #include "ar_trace_file.h"
 
-#include <inttypes.h>
+#include <assert.h>
 #include <string.h>
 
 #include "ar_csv.h"
@@ -23,16 +23,9 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
     return AR_OK;
 }
 
-static enum ar_status check_work(const struct ar_trace_file *file,
-                                 const struct ar_device_cost *cost,
-                                 const struct ar_trace_request *request, struct ar_error *err)
+static enum ar_status check_batch(const struct ar_trace_file *file,
+                                  const struct ar_trace_request *request, struct ar_error *err)
 {
-    if (cost == NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: states the work of one image; expected a device cost table to be "
-                            "given with it",
-                            file->path);
-    }
     if (request->batch < 1 || request->batch > AR_TRACE_BATCH_MAX) {
         return ar_error_set(err, AR_USAGE, "%s: batch %u was asked for; expected 1 to %d",
                             file->path, request->batch, AR_TRACE_BATCH_MAX);
@@ -52,6 +45,15 @@ static enum ar_status check_seconds(const struct ar_trace_file *file, const stru
     return AR_OK;
 }
 
+/* Elements of an image that the backward pass needs again: bn reads what conv writes, conv what
+ * relu writes; sums, and relus of a fused bn, leave nothing more. */
+static double kept_elements(const struct ar_layer_work *work)
+{
+    bool is_kept =
+        work->kind == AR_LAYER_CONV || work->kind == AR_LAYER_FC || work->kind == AR_LAYER_RELU;
+    return is_kept ? (double)work->output_elements : 0;
+}
+
 /* What a cost table says of the work of a file. */
 static void add_times(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                       const struct ar_trace_request *request, struct ar_trace *trace)
@@ -66,8 +68,12 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     trace->memory_Bps = table.value[AR_COST_MEMORY][precision];
     trace->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
     trace->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
+    double bytes = ar_precision_bytes(precision);
+    double elements = (double)ar_trace_gradient_elements(trace);
+    trace->memory_bytes = 2 * elements * bytes; /* weights and gradients */
     for (uint32_t i = 0; i < trace->layers_count; i++) {
         struct ar_layer *layer = &trace->layers[i];
+        trace->memory_bytes += kept_elements(&file->work[i]) * trace->batch * bytes;
         ar_device_cost_layer_s(&table, &file->work[i], precision, trace->batch, &layer->forward_s,
                                &layer->backward_s);
     }
@@ -100,7 +106,8 @@ enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar
     struct ar_trace *made = NULL;
     AR_TRY(copy_trace(&file->trace, arena, &made, err));
     if (!made->is_timed) {
-        AR_TRY(check_work(file, cost, request, err));
+        assert(cost != NULL);
+        AR_TRY(check_batch(file, request, err));
         add_times(file, cost, request, made);
         made->source = ar_arena_format(arena, "%s, times from %s (%s)", file->trace.source,
                                        cost->name, cost->source);
