@@ -136,15 +136,13 @@ void ar_library_table_write(const struct ar_library_table *table, const char *co
 static enum ar_status read_nodes(const struct ar_csv *csv, const char *key, const char *at,
                                  struct ar_library_nodes *nodes, struct ar_error *err)
 {
-    while (*at != '\0') {
-        char *end;
+    for (char *end; *at != '\0'; at = end + strspn(end, " ")) {
         unsigned long count = strtoul(at, &end, 10);
-        if (end == at || *at == '-' || count == 0 || count > UINT32_MAX ||
-            (*end != ' ' && *end != '\0')) {
+        if (*at < '0' || *at > '9' || count == 0 || count > UINT32_MAX ||
+            strchr(" ", *end) == NULL) {
             return ar_csv_directive_error(csv, key, "node counts", err);
         }
         AR_TRY(ar_library_nodes_add(nodes, (uint32_t)count, err));
-        at = end + strspn(end, " ");
     }
     return AR_OK;
 }

@@ -43,14 +43,20 @@ static enum ar_status find_term(const char *where, const char *text, enum ar_ter
     return *term == AR_TERMS_COUNT ? ar_term_report_unknown(where, key, err) : AR_OK;
 }
 
+static enum ar_status set_text(struct ar_framework *framework, const char *where, const char *text,
+                               enum ar_term *term, struct ar_error *err)
+{
+    char place[WHERE_SIZE];
+    AR_TRY(find_term(where, text, term, err));
+    snprintf(place, sizeof place, "%s: %s", where, ar_terms[*term].key);
+    return set_term(framework, *term, place, strchr(text, '=') + 1, where, err);
+}
+
 enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
                                 struct ar_error *err)
 {
-    char place[WHERE_SIZE];
     enum ar_term term;
-    AR_TRY(find_term(where, text, &term, err));
-    snprintf(place, sizeof place, "%s: %s", where, ar_terms[term].key);
-    return set_term(framework, term, place, strchr(text, '=') + 1, where, err);
+    return set_text(framework, where, text, &term, err);
 }
 
 /* Of two settings for the same term the last would win in silence. */
@@ -60,14 +66,9 @@ static enum ar_status set_all(struct ar_framework *framework, struct ar_settings
     const char *given[AR_TERMS_COUNT] = {NULL};
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
-        enum ar_term term = AR_TERMS_COUNT;
-        enum ar_status status = find_term(setting->where, setting->text, &term, err);
-        if (status == AR_OK) {
-            status = ar_framework_set(framework, setting->where, setting->text, err);
-        }
-        if (status != AR_OK) {
-            return status == AR_BAD_DATA ? (err->status = setting->status) : status;
-        }
+        enum ar_term term;
+        AR_TRY(ar_error_blame(set_text(framework, setting->where, setting->text, &term, err),
+                              setting->status, err));
         if (given[term] != NULL) {
             return ar_error_set(err, setting->status,
                                 "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "ar_record.h"
-#include "gpu_spread.h"
+#include "throughput.h"
 
 struct line {
     const char *framework, *hardware, *precision;
@@ -72,9 +72,9 @@ static enum ar_status print_all(const char *root, struct ar_arena *arena, struct
     puts("\nTraining on several GPUs of a node, images/s; the model has no communication\n");
     AR_TRY(print_rows(rows, count, NODES, AR_COLUMNS(training_columns), err));
     for (int i = 0; i < AR_PRECISIONS_COUNT; i++) {
-        AR_TRY(ar_gpu_spread_estimate(rows, count, (enum ar_precision)i, &spreads[i], err));
+        AR_TRY(ar_gpu_spread_estimate(rows, count, (enum ar_precision)i, arena, &spreads[i], err));
     }
-    puts("\nSpread of the GPUs of a node in fp16 and fp32 (gpu_spread.h)\n");
+    puts("\nSpread of the GPUs of a node in fp16 and fp32\n");
     AR_TRY(ar_records_write(stdout, AR_VIEW(AR_FORMAT_MARKDOWN), AR_COLUMNS(spread_columns),
                             spreads, AR_PRECISIONS_COUNT, sizeof spreads[0], err));
     AR_TRY(ar_throughput_forward_only(root, arena, &rows, &count, err));

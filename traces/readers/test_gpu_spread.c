@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "gpu_spread.h"
+#include "throughput.h"
 
 #define ROOT AR_TEST_SOURCE_DIR
 
@@ -30,7 +30,7 @@ Test(gpu_spread, gpus_that_lose_what_the_slowest_of_eight_costs_give_the_variati
                                          row_of("A", 3, 1)};
     struct ar_gpu_spread spread;
     struct ar_error err;
-    cr_assert_eq(ar_gpu_spread_estimate(rows, 6, AR_FP32, &spread, &err), AR_OK);
+    cr_assert_eq(ar_gpu_spread_estimate(rows, 6, AR_FP32, &arena, &spread, &err), AR_OK);
     cr_expect_eq(spread.rows_count, 3);
     cr_expect_float_eq(spread.median, 0.02, 1e-9);
     cr_expect_float_eq(spread.low, 0.015, 1e-9);
@@ -42,8 +42,8 @@ Test(gpu_spread, rows_without_one_of_a_single_gpu_are_refused)
     const struct ar_throughput rows[] = {row_of("A", 8, 3000), row_of("B", 1, 400)};
     struct ar_gpu_spread spread;
     struct ar_error err;
-    cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP32, &spread, &err), AR_BAD_DATA);
-    cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP16, &spread, &err), AR_BAD_DATA);
+    cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP32, &arena, &spread, &err), AR_BAD_DATA);
+    cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP16, &arena, &spread, &err), AR_BAD_DATA);
 }
 
 /* The jitter of the shipped frameworks and the table of README.md. */
@@ -55,7 +55,7 @@ Test(gpu_spread, published_nodes_vary_by_two_percent)
     struct ar_error err;
     cr_assert_eq(ar_throughput_training(ROOT, &arena, &rows, &rows_count, &err), AR_OK, "%s",
                  err.text);
-    cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP32, &spread, &err), AR_OK);
+    cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP32, &arena, &spread, &err), AR_OK);
     cr_expect_float_eq(spread.median, 0.02, 0.0005);
-    cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP16, &spread, &err), AR_OK);
+    cr_assert_eq(ar_gpu_spread_estimate(rows, rows_count, AR_FP16, &arena, &spread, &err), AR_OK);
 }

@@ -1,8 +1,10 @@
 #include "throughput.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "ar_csv.h"
+#include "ar_quantile.h"
 #include "ar_trace_file.h"
 
 double ar_throughput_error_frac(const struct ar_throughput *row)
@@ -103,5 +105,61 @@ enum ar_status ar_throughput_forward_only(const char *root, struct ar_arena *are
         constant_s = i == 0 ? row->batch / row->published - time_s : constant_s;
         row->predicted = row->batch / (constant_s + time_s);
     }
+    return AR_OK;
+}
+
+/* --- the spread of GPUs ------------------------------------------------------------------- */
+
+/* Expected largest of N standard normal variables, 0 for an N that is not in the table. */
+static const double expected_largest[] = {
+    [2] = 0.56419, [4] = 1.02938, [8] = 1.42360, [16] = 1.76599};
+
+enum { LARGEST_MAX = sizeof expected_largest / sizeof expected_largest[0] - 1 };
+
+static bool is_same_job(const struct ar_throughput *a, const struct ar_throughput *b)
+{
+    return strcmp(a->framework, b->framework) == 0 && strcmp(a->hardware, b->hardware) == 0 &&
+           a->precision == b->precision && a->batch == b->batch;
+}
+
+/* The rate of one GPU in the job of `row`, 0 if it was not published. */
+static double rate_of_one(const struct ar_throughput *rows, size_t rows_count,
+                          const struct ar_throughput *row)
+{
+    for (size_t i = 0; i < rows_count; i++) {
+        if (rows[i].gpus == 1 && is_same_job(&rows[i], row)) {
+            return rows[i].published;
+        }
+    }
+    return 0;
+}
+
+enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t rows_count,
+                                      enum ar_precision precision, struct ar_arena *arena,
+                                      struct ar_gpu_spread *spread, struct ar_error *err)
+{
+    size_t count = 0;
+    double *values = ar_arena_alloc(arena, rows_count + 1, sizeof *values);
+    if (values == NULL) {
+        return ar_error_no_memory(err, "the spread of GPUs");
+    }
+    for (size_t i = 0; i < rows_count; i++) {
+        double largest = rows[i].gpus <= LARGEST_MAX ? expected_largest[rows[i].gpus] : 0;
+        double alone = rate_of_one(rows, rows_count, &rows[i]);
+        if (rows[i].precision == precision && largest > 0 && alone > 0) {
+            values[count++] = (rows[i].gpus * alone / rows[i].published - 1) / largest;
+        }
+    }
+    if (count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "published %s rows: found none of several GPUs with one of a single "
+                            "GPU beside it; expected at least one",
+                            ar_precision_name(precision));
+    }
+    ar_sort(values, count);
+    *spread = (struct ar_gpu_spread){.rows_count = count,
+                                     .low = ar_quantile(values, count, 0.25),
+                                     .median = ar_quantile(values, count, 0.5),
+                                     .high = ar_quantile(values, count, 0.75)};
     return AR_OK;
 }
