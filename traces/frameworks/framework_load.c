@@ -137,7 +137,7 @@ enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
                                  struct ar_framework **framework, struct ar_error *err)
 {
     struct ar_csv *csv;
-    struct ar_framework *made;
+    struct ar_framework *made = NULL;
     bool is_given[AR_TERMS_COUNT] = {false};
     AR_TRY(ar_csv_load(path, arena, &csv, err));
     AR_TRY(ar_framework_create(NULL, (struct ar_settings){0}, arena, &made, err));

@@ -1,7 +1,6 @@
 /** \file throughput.h
  * The shipped ResNet-50 trace beside published throughput of V100 nodes, and how much its GPUs
- * differ; shared by the program
- * compare_published and the tests.
+ * differ; shared by the program compare_published and the tests.
  */
 #ifndef AR_TRACES_THROUGHPUT_H
 #define AR_TRACES_THROUGHPUT_H
