@@ -12,20 +12,20 @@
 #ifndef AR_BASE_ERROR_H
 #define AR_BASE_ERROR_H
 
-/** The list of statuses: symbol, exit code of the command line, short description. */
+/** The list of statuses: symbol, exit code of the command line. */
 #define AR_STATUS_LIST(X)                                                                          \
-    X(AR_OK, 0, "success")                                                                         \
-    X(AR_USAGE, 64, "command line usage error")                                                    \
-    X(AR_BAD_DATA, 65, "input data is wrong")                                                      \
-    X(AR_NO_INPUT, 66, "input file is missing or unreadable")                                      \
-    X(AR_UNAVAILABLE, 69, "a device or library is not there")                                      \
-    X(AR_INTERNAL, 70, "internal error")                                                           \
-    X(AR_NO_MEMORY, 71, "out of memory or processes")                                              \
-    X(AR_IO, 74, "input or output error")                                                          \
-    X(AR_INTERRUPTED, 130, "interrupted")
+    X(AR_OK, 0)                                                                                    \
+    X(AR_USAGE, 64)        /* wrong usage of the command line */                                   \
+    X(AR_BAD_DATA, 65)     /* input data is wrong */                                               \
+    X(AR_NO_INPUT, 66)     /* an input file is missing or unreadable */                            \
+    X(AR_UNAVAILABLE, 69)  /* a device or library is not there */                                  \
+    X(AR_INTERNAL, 70)     /* an error of Allreckon */                                             \
+    X(AR_NO_MEMORY, 71)    /* out of memory or processes */                                        \
+    X(AR_IO, 74)           /* input or output failed */                                            \
+    X(AR_INTERRUPTED, 130) /* by a signal */
 
 enum ar_status {
-#define X(symbol, code, text) symbol,
+#define X(symbol, code) symbol,
     AR_STATUS_LIST(X)
 #undef X
 };
@@ -37,9 +37,6 @@ struct ar_error {
 
 /** Exit code of a status, after sysexits.h. */
 int ar_status_exit_code(enum ar_status status);
-
-/** Short description of a status; static storage. */
-const char *ar_status_text(enum ar_status status);
 
 /** Fills `err` and returns `status`, so that callers can `return ar_error_set(...)`. */
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)

@@ -6,21 +6,11 @@
 int ar_status_exit_code(enum ar_status status)
 {
     static const int codes[] = {
-#define X(symbol, code, text) code,
+#define X(symbol, code) code,
         AR_STATUS_LIST(X)
 #undef X
     };
     return codes[status];
-}
-
-const char *ar_status_text(enum ar_status status)
-{
-    static const char *const texts[] = {
-#define X(symbol, code, text) text,
-        AR_STATUS_LIST(X)
-#undef X
-    };
-    return texts[status];
 }
 
 enum ar_status ar_error_set(struct ar_error *err, enum ar_status status, const char *format, ...)
