@@ -1,7 +1,9 @@
 #include "ar_draw.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_randist.h>
 
 #include "ar_gsl.h"
@@ -61,4 +63,22 @@ uint32_t ar_draw_choice(struct ar_draw *draw, uint32_t count)
 double ar_draw_normal(struct ar_draw *draw)
 {
     return gsl_ran_gaussian_ziggurat(draw->generator, 1);
+}
+
+void ar_jitter_factors(struct ar_draw *draw, double frac, uint32_t ranks, double *factors)
+{
+    double variance = log1p(frac * frac);
+    double sigma = sqrt(variance);
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        factors[rank] = exp(-variance / 2 + sigma * ar_draw_normal(draw));
+    }
+}
+
+double ar_confidence95(double squared_deviations, uint32_t count)
+{
+    if (count < 2) {
+        return 0;
+    }
+    double variance = squared_deviations / (count - 1);
+    return gsl_cdf_tdist_Pinv(0.975, count - 1) * sqrt(variance / count);
 }

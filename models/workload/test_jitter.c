@@ -4,7 +4,7 @@
 
 #include <gsl/gsl_cdf.h>
 
-#include "ar_jitter.h"
+#include "ar_draw.h"
 
 /* The draws of a test, and what they are for. */
 struct jitter {

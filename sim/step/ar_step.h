@@ -64,7 +64,7 @@ struct ar_step {
     struct ar_fusion fusion;
     const struct ar_engine *engine;
     enum ar_baseline baseline;
-    double jitter_frac;        /**< coefficient of variation of compute times (ar_jitter.h) */
+    double jitter_frac;        /**< coefficient of variation of compute times (ar_draw.h) */
     uint64_t seed;             /**< of the jitter */
     uint32_t iterations_count; /**< steps simulated, at least 1; results are their means */
     const struct ar_straggler *stragglers; /**< of the step; the baseline has none */

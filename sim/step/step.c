@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "ar_jitter.h"
+#include "ar_draw.h"
 #include "step_jobs.h"
 
 const char *ar_baseline_name(enum ar_baseline baseline)

@@ -1,4 +1,4 @@
-#include "ar_conv_points.h"
+#include "ar_device_cost.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -36,58 +36,47 @@ enum ar_status ar_term_report_unknown(const char *where, const char *key, struct
     return ar_error_unknown(err, AR_BAD_DATA, where, "term", key, names, AR_TERMS_COUNT);
 }
 
-static enum ar_status parse_precision(const char *where, const char *text, double *number,
-                                      struct ar_error *err)
-{
-    static const char *const names[] = {"same", "fp16", "fp32", NULL};
-    unsigned place;
-    AR_TRY(ar_parse_choice(where, text, names, &place, err));
-    *number = place;
-    return AR_OK;
-}
-
-/* Parses by the kind of the term. Times, rates and bytes are not yet within its limits. */
-static enum ar_status parse_kind(const struct ar_term_facts *row, const char *where,
-                                 const char *text, double *number, struct ar_error *err)
-{
-    uint64_t count = 0;
-    switch (row->kind) {
-    case AR_TERM_SECONDS:
-        return ar_parse_seconds(where, text, number, err);
-    case AR_TERM_RATE:
-        return ar_parse_rate(where, text, number, err);
-    case AR_TERM_PRECISION:
-        return parse_precision(where, text, number, err);
-    case AR_TERM_COUNT:
-        AR_TRY(ar_parse_count(where, text, 0, (uint64_t)row->max, &count, err));
-        break;
-    case AR_TERM_BYTES:
-        AR_TRY(ar_parse_bytes(where, text, &count, err));
-        break;
-    case AR_TERM_TEXT:
-        *number = row->standard;
-        return AR_OK;
-    case AR_TERM_NUMBER:
-        return ar_parse_number(where, text, row->min, row->max, number, err);
-    }
-    *number = (double)count;
-    return AR_OK;
-}
-
 enum ar_status ar_term_parse(enum ar_term term, const char *where, const char *text, double *number,
                              struct ar_error *err)
 {
+    static const char *const precisions[] = {"same", "fp16", "fp32", NULL};
     static const char *const units[] = {[AR_TERM_SECONDS] = " s",
                                         [AR_TERM_RATE] = " B/s",
                                         [AR_TERM_BYTES] = " B",
                                         [AR_TERM_TEXT] = NULL};
     const struct ar_term_facts *row = &ar_terms[term];
     double value = row->standard;
-    AR_TRY(parse_kind(row, where, text, &value, err));
-    const char *unit = units[row->kind];
-    if (unit != NULL && value != row->standard && (value < row->min || value > row->max)) {
+    uint64_t count = 0;
+    unsigned place = 0;
+    switch (row->kind) {
+    case AR_TERM_SECONDS:
+        AR_TRY(ar_parse_seconds(where, text, &value, err));
+        break;
+    case AR_TERM_RATE:
+        AR_TRY(ar_parse_rate(where, text, &value, err));
+        break;
+    case AR_TERM_NUMBER:
+        AR_TRY(ar_parse_number(where, text, row->min, row->max, &value, err));
+        break;
+    case AR_TERM_COUNT:
+        AR_TRY(ar_parse_count(where, text, 0, (uint64_t)row->max, &count, err));
+        value = (double)count;
+        break;
+    case AR_TERM_BYTES:
+        AR_TRY(ar_parse_bytes(where, text, &count, err));
+        value = (double)count;
+        break;
+    case AR_TERM_PRECISION:
+        AR_TRY(ar_parse_choice(where, text, precisions, &place, err));
+        value = place;
+        break;
+    case AR_TERM_TEXT:
+        break;
+    }
+    if (units[row->kind] != NULL && value != row->standard &&
+        (value < row->min || value > row->max)) {
         return ar_error_set(err, AR_BAD_DATA, "%s: found \"%s\"; expected %g to %g%s", where, text,
-                            row->min, row->max, unit);
+                            row->min, row->max, units[row->kind]);
     }
     *number = value;
     return AR_OK;
