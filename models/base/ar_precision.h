@@ -4,9 +4,8 @@
 #ifndef AR_BASE_PRECISION_H
 #define AR_BASE_PRECISION_H
 
+#include <stddef.h>
 #include <stdint.h>
-
-#include "ar_error.h"
 
 enum ar_precision { AR_FP16, AR_FP32 };
 enum { AR_PRECISIONS_COUNT = 2 };
@@ -16,10 +15,5 @@ uint32_t ar_precision_bytes(enum ar_precision precision);
 
 /** `fp16` or `fp32`; the list ends with NULL. */
 extern const char *const ar_precision_names[];
-const char *ar_precision_name(enum ar_precision precision);
-
-/** Parses `fp16` or `fp32`. `where` begins the error line. */
-enum ar_status ar_precision_parse(const char *where, const char *text, enum ar_precision *precision,
-                                  struct ar_error *err);
 
 #endif

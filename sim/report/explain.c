@@ -14,7 +14,7 @@ static void write_head(const struct ar_scenario *scenario, const struct ar_step 
     char shape[AR_SHAPE_TEXT];
     uint32_t gpus = ar_shape_ranks(&step->collective.shape);
     printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
-           scenario->trace->name, scenario->trace->batch, ar_precision_name(scenario->precision),
+           scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
            ar_algorithm_name(step->collective.algorithm),
            ar_shape_format(&step->collective.shape, shape));

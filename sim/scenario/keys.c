@@ -127,7 +127,10 @@ PARSE(payload)
 PARSE(precision)
 {
     (void)key;
-    return ar_precision_parse(origin->where, text, &scenario->precision, err);
+    unsigned place;
+    AR_TRY(ar_parse_choice(origin->where, text, ar_precision_names, &place, err));
+    scenario->precision = (enum ar_precision)place;
+    return AR_OK;
 }
 
 PARSE(bucket)
@@ -232,8 +235,8 @@ PRINT(trace)
 PRINT(precision)
 {
     (void)key;
-    fprintf(file, "%s, %s on the wire", ar_precision_name(scenario->precision),
-            ar_precision_name(scenario->wire));
+    fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
+            ar_precision_names[scenario->wire]);
 }
 
 PRINT(bucket)

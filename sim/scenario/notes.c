@@ -31,7 +31,7 @@ void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t poin
             "%zu point%s: batch %" PRIu32 " per GPU, %s,%s buckets %s, %" PRIu32
             " channel%s; efficiency: 100 %% is one %s%s",
             points_count, points_count == 1 ? "" : "s", scenario->trace->batch,
-            ar_precision_name(scenario->precision), scale, scenario->fusion.text,
+            ar_precision_names[scenario->precision], scale, scenario->fusion.text,
             scenario->channels, scenario->channels == 1 ? "" : "s",
             scenario->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
                                                   : "node (--baseline node)",

@@ -12,7 +12,7 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     ar_copy_text(row->bucket, sizeof row->bucket, scenario->fusion.text);
     row->buckets_count = scenario->buckets_count;
     ar_copy_text(row->framework, sizeof row->framework, scenario->framework->name);
-    ar_copy_text(row->wire, sizeof row->wire, ar_precision_name(scenario->wire));
+    ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[scenario->wire]);
     row->jitter_frac = scenario->jitter_frac;
     row->seed = scenario->seed;
     row->iterations_count = scenario->iterations_count;
@@ -29,7 +29,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     ar_row_clear(row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
-    ar_copy_text(row->precision, sizeof row->precision, ar_precision_name(scenario->precision));
+    ar_copy_text(row->precision, sizeof row->precision, ar_precision_names[scenario->precision]);
     row->gpus = ranks;
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
     ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));

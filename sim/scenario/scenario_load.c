@@ -109,8 +109,8 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
     if (offered->is_timed && has_precision && scenario->precision != offered->precision) {
         return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
                                   "found %s; expected %s, in which trace %s was measured",
-                                  ar_precision_name(scenario->precision),
-                                  ar_precision_name(offered->precision), offered->name);
+                                  ar_precision_names[scenario->precision],
+                                  ar_precision_names[offered->precision], offered->name);
     }
     source->request = (struct ar_trace_request){
         .batch = has_batch ? scenario->batch : BATCH_STANDARD,
@@ -337,7 +337,7 @@ enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, str
         return ar_scenario_refuse(
             scenario, AR_KEY_PAYLOAD, err,
             "found %" PRIu64 " bytes; expected a multiple of %" PRIu32 ", the size of a %s element",
-            scenario->payload_bytes, element_bytes, ar_precision_name(scenario->precision));
+            scenario->payload_bytes, element_bytes, ar_precision_names[scenario->precision]);
     }
     return AR_OK;
 }

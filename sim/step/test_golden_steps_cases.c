@@ -154,7 +154,7 @@ static void write_row(const struct golden_step *golden, const struct ar_step *st
     char shape[AR_SHAPE_TEXT];
     fprintf(file, "%s,%s,%s,%" PRIu32 ",%s,%s,%s,%g,%" PRIu32 ",%g,%s,%s,", golden->cluster,
             golden->algorithm, ar_shape_format(&golden->shape, shape), golden->channels,
-            ar_precision_name(golden->precision), golden->buckets, golden->framework,
+            ar_precision_names[golden->precision], golden->buckets, golden->framework,
             golden->jitter_frac, golden->iterations, golden->straggler,
             ar_baseline_name(golden->baseline), golden->engine);
     fprintf(file, "%.12g,%.12g,%.12g,%.12g,%.12g\n", step->iteration_s, step->allreduce_s,

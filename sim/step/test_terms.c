@@ -4,6 +4,7 @@
 
 #include "ar_engines.h"
 #include "ar_step.h"
+#include "test_setting_terms.h"
 #include "test_support.h"
 
 enum { RANKS = 16, LATE = 1000000, EARLY = 2000000, SMALL = 1000 };
@@ -30,12 +31,11 @@ static const struct ar_trace two = {.name = "two",
 static struct ar_framework framework_with(const char *text)
 {
     struct ar_framework framework;
-    struct ar_error err;
     char copy[256];
     ar_framework_clear(&framework);
     snprintf(copy, sizeof copy, "%s", text);
     for (char *term = strtok(copy, " "); term != NULL; term = strtok(NULL, " ")) {
-        cr_assert_eq(ar_framework_set(&framework, "", term, &err), AR_OK, "%s", err.text);
+        test_set_term(&framework, term);
     }
     return framework;
 }

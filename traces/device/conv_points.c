@@ -67,7 +67,7 @@ static enum ar_status check_order(const char *path, const struct ar_conv_points 
                                 "%s: %s convolution of width %" PRIu32 ", channels %" PRIu32
                                 " to %" PRIu32 ", batch %" PRIu32
                                 " is given twice; expected it once",
-                                path, ar_precision_name(point->precision), point->width,
+                                path, ar_precision_names[point->precision], point->width,
                                 point->channels_in, point->channels_out, point->batch);
         }
     }

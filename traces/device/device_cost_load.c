@@ -85,8 +85,7 @@ static enum ar_status check_missing(const char *path, const struct ar_device_cos
         for (int precision = 0; precision < AR_PRECISIONS_COUNT; precision++) {
             if (isnan(cost->value[i][precision])) {
                 return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
-                                    quantity_names[i],
-                                    ar_precision_name((enum ar_precision)precision));
+                                    quantity_names[i], ar_precision_names[precision]);
             }
         }
     }

@@ -126,6 +126,6 @@ Test(conv_fit, a_shape_left_out_of_the_fit_is_predicted_within_a_third)
     for (int i = 0; i < 2 * AR_CONV_PASSES_COUNT; i++) {
         double error = held_out_error((enum ar_conv_pass)(i / 2), (enum ar_precision)(i % 2));
         cr_expect(error > 0.15 && error < 0.35, "pass %d %s: %.3f", i / 2,
-                  ar_precision_name((enum ar_precision)(i % 2)), error);
+                  ar_precision_names[i % 2], error);
     }
 }

@@ -49,10 +49,6 @@ enum ar_status ar_framework_create(const struct ar_framework *base, struct ar_se
                                    struct ar_arena *arena, struct ar_framework **framework,
                                    struct ar_error *err);
 
-/** Sets the term of a text `KEY=VALUE`; `where` begins the error line and becomes the source. */
-enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
-                                struct ar_error *err);
-
 /** Not at its default. */
 bool ar_framework_is_on(const struct ar_framework *framework, enum ar_term term);
 

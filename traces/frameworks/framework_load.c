@@ -43,22 +43,6 @@ static enum ar_status find_term(const char *where, const char *text, enum ar_ter
     return *term == AR_TERMS_COUNT ? ar_term_report_unknown(where, key, err) : AR_OK;
 }
 
-static enum ar_status set_text(struct ar_framework *framework, const char *where, const char *text,
-                               enum ar_term *term, struct ar_error *err)
-{
-    char place[WHERE_SIZE];
-    AR_TRY(find_term(where, text, term, err));
-    snprintf(place, sizeof place, "%s: %s", where, ar_terms[*term].key);
-    return set_term(framework, *term, place, strchr(text, '=') + 1, where, err);
-}
-
-enum ar_status ar_framework_set(struct ar_framework *framework, const char *where, const char *text,
-                                struct ar_error *err)
-{
-    enum ar_term term;
-    return set_text(framework, where, text, &term, err);
-}
-
 /* Of two settings for the same term the last would win in silence. */
 static enum ar_status set_all(struct ar_framework *framework, struct ar_settings settings,
                               struct ar_error *err)
@@ -66,9 +50,14 @@ static enum ar_status set_all(struct ar_framework *framework, struct ar_settings
     const char *given[AR_TERMS_COUNT] = {NULL};
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
-        enum ar_term term;
-        AR_TRY(ar_error_blame(set_text(framework, setting->where, setting->text, &term, err),
-                              setting->status, err));
+        enum ar_term term = AR_TERMS_COUNT;
+        char place[WHERE_SIZE];
+        AR_TRY(ar_error_blame(find_term(setting->where, setting->text, &term, err), setting->status,
+                              err));
+        snprintf(place, sizeof place, "%s: %s", setting->where, ar_terms[term].key);
+        AR_TRY(ar_error_blame(
+            set_term(framework, term, place, strchr(setting->text, '=') + 1, setting->where, err),
+            setting->status, err));
         if (given[term] != NULL) {
             return ar_error_set(err, setting->status,
                                 "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,

@@ -4,6 +4,7 @@
 
 #include "ar_framework.h"
 #include "test_load.h"
+#include "test_setting_terms.h"
 
 static enum ar_status load(const char *text, struct ar_framework **framework, struct ar_error *err)
 {
@@ -19,7 +20,7 @@ static struct ar_framework with(const char *text)
     struct ar_error err = {.text = ""};
     ar_framework_clear(&framework);
     if (text != NULL) {
-        cr_assert_eq(ar_framework_set(&framework, "--term", text, &err), AR_OK, "%s", err.text);
+        test_set_term(&framework, text);
     }
     return framework;
 }
@@ -165,8 +166,8 @@ Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinat
 {
     struct ar_framework framework = with("negotiate.base=1ms");
     struct ar_error err;
-    cr_assert_eq(ar_framework_set(&framework, "", "negotiate.hop=10us", &err), AR_OK);
-    cr_assert_eq(ar_framework_set(&framework, "", "negotiate.rank=1us", &err), AR_OK);
+    test_set_term(&framework, "negotiate.hop=10us");
+    test_set_term(&framework, "negotiate.rank=1us");
     static const struct {
         uint32_t ranks;
         double time_us;
@@ -201,7 +202,7 @@ static double added_s(const char *text, bool has_floor, double floor_s)
     char copy[256];
     snprintf(copy, sizeof copy, "%s", text);
     for (char *term = strtok(copy, " "); term != NULL; term = strtok(NULL, " ")) {
-        cr_assert_eq(ar_framework_set(&framework, "", term, &err), AR_OK, "%s", err.text);
+        test_set_term(&framework, term);
     }
     cr_assert_eq(ar_framework_apply(&framework, trace, &err), AR_OK, "%s", err.text);
     double added = ar_trace_compute_s(trace) - ar_trace_compute_s(plain);
@@ -261,7 +262,7 @@ Test(framework, a_timed_trace_needs_to_be_told_what_it_has_no_cost_table_for)
     cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "expected also --term kernel.floor="), "%s", err.text);
     cr_expect_eq(ar_trace_compute_s(trace), before_s);
-    cr_assert_eq(ar_framework_set(&framework, "", "kernel.floor=10us", &err), AR_OK);
+    test_set_term(&framework, "kernel.floor=10us");
     cr_expect_eq(ar_framework_apply(&framework, trace, &err), AR_OK);
     cr_expect_float_eq(ar_trace_compute_s(trace), before_s + 40e-6, 1e-12);
 }

@@ -48,7 +48,7 @@ static enum ar_status print_rows(const struct ar_throughput *rows, size_t count,
         const struct ar_throughput *row = &rows[i];
         const struct line line = {.framework = row->framework,
                                   .hardware = row->hardware,
-                                  .precision = ar_precision_name(row->precision),
+                                  .precision = ar_precision_names[row->precision],
                                   .gpus = row->gpus,
                                   .batch = row->batch,
                                   .published = row->published,

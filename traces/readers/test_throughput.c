@@ -31,7 +31,7 @@ Test(throughput, one_gpu_training_in_mxnet_is_met_within_10_percent)
     for (size_t i = 0; i < rows_count; i++) {
         if (is_mxnet(&rows[i]) && rows[i].gpus == 1) {
             cr_expect_lt(fabs(ar_throughput_error_frac(&rows[i])), 0.10, "%s %s batch %u: %.1f",
-                         rows[i].framework, ar_precision_name(rows[i].precision), rows[i].batch,
+                         rows[i].framework, ar_precision_names[rows[i].precision], rows[i].batch,
                          rows[i].predicted);
             cr_expect(rows[i].batch >= 96 && rows[i].batch <= 256);
             checked++;
@@ -49,7 +49,7 @@ Test(throughput, a_node_in_mxnet_is_met_within_14_percent_without_communication)
         if (is_mxnet(&rows[i]) && rows[i].gpus > 1) {
             double error = ar_throughput_error_frac(&rows[i]);
             cr_expect(error > -0.08 && error < 0.14, "%u GPUs %s batch %u: %.3f", rows[i].gpus,
-                      ar_precision_name(rows[i].precision), rows[i].batch, error);
+                      ar_precision_names[rows[i].precision], rows[i].batch, error);
             checked++;
         }
     }

@@ -154,7 +154,7 @@ enum ar_status ar_gpu_spread_estimate(const struct ar_throughput *rows, size_t r
         return ar_error_set(err, AR_BAD_DATA,
                             "published %s rows: found none of several GPUs with one of a single "
                             "GPU beside it; expected at least one",
-                            ar_precision_name(precision));
+                            ar_precision_names[precision]);
     }
     ar_sort(values, count);
     *spread = (struct ar_gpu_spread){.rows_count = count,
