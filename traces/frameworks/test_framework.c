@@ -17,7 +17,6 @@ static enum ar_status load(const char *text, struct ar_framework **framework, st
 static struct ar_framework with(const char *text)
 {
     struct ar_framework framework;
-    struct ar_error err = {.text = ""};
     ar_framework_clear(&framework);
     if (text != NULL) {
         test_set_term(&framework, text);
@@ -165,7 +164,6 @@ Test(framework, settings_make_a_copy_and_leave_what_they_are_put_over)
 Test(framework, a_negotiation_is_a_tree_up_and_down_and_a_queue_at_the_coordinator)
 {
     struct ar_framework framework = with("negotiate.base=1ms");
-    struct ar_error err;
     test_set_term(&framework, "negotiate.hop=10us");
     test_set_term(&framework, "negotiate.rank=1us");
     static const struct {
