@@ -8,8 +8,10 @@
 
 enum { WHERE_SIZE = 1024 };
 
+/* `status` is that of errors of the text that are found later. */
 static enum ar_status set_term(struct ar_framework *framework, enum ar_term term, const char *where,
-                               const char *text, const char *source, struct ar_error *err)
+                               const char *text, const char *source, enum ar_status status,
+                               struct ar_error *err)
 {
     struct ar_term_value value = {.number = ar_terms[term].standard};
     if (text[0] == '\0' || strlen(text) >= sizeof value.text) {
@@ -21,7 +23,7 @@ static enum ar_status set_term(struct ar_framework *framework, enum ar_term term
         ar_copy_text(value.text, sizeof value.text, text);
         ar_copy_text(value.source, sizeof value.source, source);
         ar_copy_text(value.where, sizeof value.where, where);
-        value.status = AR_BAD_DATA;
+        value.status = status;
     }
     framework->terms[term] = value;
     return AR_OK;
@@ -55,16 +57,15 @@ static enum ar_status set_all(struct ar_framework *framework, struct ar_settings
         AR_TRY(ar_error_blame(find_term(setting->where, setting->text, &term, err), setting->status,
                               err));
         snprintf(place, sizeof place, "%s: %s", setting->where, ar_terms[term].key);
-        AR_TRY(ar_error_blame(
-            set_term(framework, term, place, strchr(setting->text, '=') + 1, setting->where, err),
-            setting->status, err));
+        AR_TRY(ar_error_blame(set_term(framework, term, place, strchr(setting->text, '=') + 1,
+                                       setting->where, setting->status, err),
+                              setting->status, err));
         if (given[term] != NULL) {
             return ar_error_set(err, setting->status,
                                 "%s: found \"%.60s\" and \"%.60s\"; expected one", setting->where,
                                 given[term], setting->text);
         }
         given[term] = setting->text;
-        framework->terms[term].status = setting->status;
     }
     return AR_OK;
 }
@@ -119,7 +120,7 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     }
     is_given[term] = true;
     snprintf(place, sizeof place, "%s: %s", where, row->term);
-    return set_term(framework, term, place, row->value, row->source, err);
+    return set_term(framework, term, place, row->value, row->source, AR_BAD_DATA, err);
 }
 
 enum ar_status ar_framework_load(const char *path, struct ar_arena *arena,
