@@ -71,7 +71,8 @@ struct ar_column {
     bool is_signed;      /**< in tables a plus is written, too */
     bool is_rare;        /**< left out of a table in which no record has it */
     int priority;        /**< of a table that is too wide: the highest goes first, 0 stays; columns
-                              that are the same in all rows go before others */
+                              that are the same in all rows go before others, those of the same
+                              priority together */
     const char *mark;    /**< what tables show where a flag is no; nothing where it is yes */
     const char *legend;  /**< explains the mark, below a table that has one */
     bool is_boolean;     /**< a flag that is true or false in JSON */

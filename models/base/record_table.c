@@ -121,25 +121,28 @@ static size_t width_of_table(const struct table *table)
     return width;
 }
 
-/* Leaves columns out until the table is narrow enough, those that say least first. */
+/* Leaves columns out until the table is narrow enough, those that say least first. Those of one
+ * priority go together: no end of a band stays without the other. */
 static void fit(struct table *table)
 {
     while (table->width > 0 && width_of_table(table) > table->width) {
-        struct shown_column *least = NULL;
+        int least = 0;
         int highest = 0;
         for (size_t i = 0; i < table->columns.count; i++) {
-            struct shown_column *shown = &table->shown[i];
+            const struct shown_column *shown = &table->shown[i];
             int priority = table->columns.list[i].priority;
             priority += priority > 0 && !shown->differs ? 1000 : 0;
             if (shown->is_shown && priority > highest) {
                 highest = priority;
-                least = shown;
+                least = table->columns.list[i].priority;
             }
         }
-        if (least == NULL) {
+        if (least == 0) {
             return;
         }
-        least->is_shown = false;
+        for (size_t i = 0; i < table->columns.count; i++) {
+            table->shown[i].is_shown &= table->columns.list[i].priority != least;
+        }
     }
 }
 

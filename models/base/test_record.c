@@ -333,6 +333,23 @@ Test(record, a_narrow_table_leaves_out_first_what_is_the_same_in_all_rows)
     expect_view((struct ar_view){.width = 1}, "oars\n   2\n   4  ~\n~ it leaks\n");
 }
 
+Test(record, columns_of_one_priority_go_together)
+{
+    static const struct ar_column list[] = {
+        BOAT(count, oars, "", .heading = "oars"),
+        BOAT(number, length_m, "", .heading = "length (m)", .decimals = 1, .priority = 1),
+        BOAT(number, depth_m, "", .heading = "depth (m)", .decimals = 2, .priority = 1)};
+    struct ar_error err;
+    char text[200] = "";
+    FILE *file = fmemopen(text, sizeof text, "w");
+    cr_assert_not_null(file);
+    cr_assert_eq(ar_records_write(file, &(struct ar_view){.width = 20}, AR_COLUMNS(list), boats, 2,
+                                  sizeof boats[0], &err),
+                 AR_OK);
+    cr_assert_eq(fclose(file), 0);
+    cr_expect_str_eq(text, "oars\n   2\n   4\n");
+}
+
 Test(record, a_view_has_the_columns_that_were_asked_for)
 {
     expect_view((struct ar_view){.width = 1, .columns = "depth_m,oars,depth_m"},

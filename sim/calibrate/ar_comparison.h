@@ -82,7 +82,10 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
                                  const struct ar_measured *measured, struct ar_arena *arena,
                                  struct ar_comparison *comparison, struct ar_error *err);
 
-/** Writes the rows and their errors; of CSV the rows alone. */
+/** What is written of a row. */
+extern const struct ar_columns ar_comparison_columns;
+
+/** Writes the rows, of the columns of the view, and their errors; of CSV the rows alone. */
 enum ar_status ar_comparison_write(FILE *file, const struct ar_view *view,
                                    const struct ar_comparison *comparison, struct ar_error *err);
 

@@ -176,10 +176,13 @@ static const struct ar_column row_columns[] = {
         .priority = 3),
     ROW(number, error_frac, "error_frac", "predicted / measured - 1", SIGNED_PERCENT),
     ROW(number, tuning_s, "tuning_s", "by NCCL's own constants", MICROSECONDS("NCCL's own"),
-        .is_rare = true, .priority = 8),
+        .is_rare = true, .priority = 9),
     ROW(number, tuning_error_frac, "tuning_error_frac", "of them", SIGNED_PERCENT, .is_rare = true,
         .priority = 9),
 };
+
+const struct ar_columns ar_comparison_columns = {row_columns,
+                                                 sizeof row_columns / sizeof row_columns[0]};
 
 static const struct ar_column error_columns[AR_COMPARED_ERROR_COLUMNS] = {
     ERROR(choice, set, "set", "what the rows were to the fit", .heading = "rows",
@@ -223,12 +226,13 @@ enum ar_status ar_comparison_write_errors(FILE *file, const struct ar_view *view
 {
     struct ar_column list[AR_COMPARED_ERROR_COLUMNS];
     const struct ar_compared_error *errors = comparison->errors;
+    struct ar_view all = {.format = view->format, .width = view->columns == NULL ? view->width : 0};
     ar_compared_error_columns(comparison->is_by_gpus, 0, list);
     if (view->format == AR_FORMAT_JSON) {
         ar_json_array(file, AR_COLUMNS(list), errors, comparison->errors_count, sizeof *errors);
         return AR_OK;
     }
-    return ar_records_write(file, view, AR_COLUMNS(list), errors, comparison->errors_count,
+    return ar_records_write(file, &all, AR_COLUMNS(list), errors, comparison->errors_count,
                             sizeof *errors, err);
 }
 

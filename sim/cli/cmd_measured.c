@@ -131,7 +131,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct ar_measured *measured;
     struct ar_comparison comparison;
     struct ar_arena *arena = options->arena;
-    AR_TRY(option_view(options, (struct ar_columns){0}, &view, err));
+    AR_TRY(option_view(options, ar_comparison_columns, &view, err));
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));

@@ -43,6 +43,10 @@ static const struct option_row own_rows[] = {
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all",
         .is_shown_only = true),
+    OWN("columns", "LIST", OF(compare), AT(columns), NULL,
+        "what stdout has of each row: columns of compare.csv, or all; default: in a table what "
+        "fits the terminal, else all",
+        .is_shown_only = true),
     OWN("format", "F", OF(export), AT(format), NULL, "simgrid-xml or chrome-trace"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
         "also write DIR/sweep.csv (and payload.csv), for 'allreckon plot DIR'",
