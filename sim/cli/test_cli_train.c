@@ -94,6 +94,8 @@ Test(cli_train, directives_that_are_wrong_are_refused)
          ":7: directive \"lastpartial\" is \"pad\"; expected drop or keep"},
         {GOOD "# evalimages = -1\n" PHASES "0,9,16\n", 65, ":7: directive \"evalimages\" is"},
         {GOOD "# evalimages = 9\n# evalevery = x\n" PHASES "0,9,16\n", 65, ":8: directive \"eval"},
+        {GOOD "# evalimages = 9\n# evalevery = 1e-300\n" PHASES "0,9,16\n", 65,
+         "\"evalevery\" is \"1e-300\"; expected 0, or at least 0.001 epochs"},
         {GOOD "# evalimages = 9\n" PHASES "0,9,16\n", 65, "directive \"evalevery\" is missing"},
         {GOOD "# evalevery = 1\n" PHASES "0,9,16\n", 65, "directive \"evalimages\" is missing"},
         {GOOD "# set = ;\n" PHASES "0,9,16\n", 65, ":7: set: found nothing; expected KEY=VALUE"},

@@ -10,6 +10,7 @@
 
 #define VERSION    "1"
 #define EPOCHS_MAX 1e6
+#define EVERY_MIN  1e-3 /* epochs between evaluations; fewer would take most of the time */
 #define IMAGES_MAX 1e15 /* more than there are; counts of them are exact in a double */
 
 /* How an epoch ends. */
@@ -72,6 +73,9 @@ static enum ar_status read_directives(const struct ar_csv *csv, struct training_
                             "%s: directive \"%s\" is missing; expected the images of an "
                             "evaluation and the epochs between evaluations, or neither",
                             csv->path, has_every ? "evalimages" : "evalevery");
+    }
+    if (file->eval_every > 0 && file->eval_every < EVERY_MIN) {
+        return ar_csv_directive_error(csv, "evalevery", "0, or at least 0.001 epochs", err);
     }
     if (file->keys[AR_KEY_GPUS] != NULL &&
         ar_parse_count("", file->keys[AR_KEY_GPUS], 1, UINT32_MAX, &gpus, err) != AR_OK) {
