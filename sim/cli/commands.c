@@ -18,127 +18,109 @@ const struct command commands[] = {
      "one training step: time, images/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
-     "what\n"
-     "happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
+     "what happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
      "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace "
      "resnet50-v1.5"},
     {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
      "RUN.csv...", ARGUMENTS_MAX,
-     "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the\n"
-     "batch of each phase of epochs. Every phase is one predicted step times its number of steps,\n"
-     "and evaluations if the file has them. Options win over the file; --gpus takes a list, with\n"
-     "the batch per GPU of the file. Start-up and checkpoints are left out; accuracy, and what is\n"
-     "done for it such as label smoothing, is no matter of time. traces/README.md has the form.\n\n"
-     "examples: a shipped run, and on other numbers of GPUs\n"
-     "  allreckon train sony-v2-3456\n"
-     "  allreckon train example --gpus 64:1024:x2 --format csv"},
+     "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the "
+     "batch of each phase of epochs. Every phase is one predicted step times its number of steps, "
+     "and evaluations if the file has them. Options win over the file; --gpus takes a list, with "
+     "the batch per GPU of the file. Start-up and checkpoints are left out; accuracy, and what is "
+     "done for it such as label smoothing, is no matter of time. traces/README.md has the "
+     "form.\n\nexamples: a shipped run, and on other numbers of GPUs\n"
+     "  allreckon train sony-v2-3456\n  allreckon train example --gpus 64:1024:x2 --format csv"},
     {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0,
      KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE),
      "many GPU counts, algorithms and grid shapes at once", "", 0,
      "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
      "a table; with --out also the files that 'allreckon plot' draws.\n\n"
-     "--batch, --precision, --gradient-scale, --bucket, --channels, --window, --engine, --jitter,\n"
-     "--seed and --set KEY=V1,V2 take lists here (counts and sizes also ranges, 16:64:+16): every\n"
-     "combination is computed. --best takes the best algorithm, grid, bucket, channels and window\n"
+     "--batch, --precision, --gradient-scale, --bucket, --channels, --window, --engine, --jitter, "
+     "--seed and --set KEY=V1,V2 take lists here (counts and sizes also ranges, 16:64:+16): every "
+     "combination is computed. --best takes the best algorithm, grid, bucket, channels and window "
      "for each GPU count and each combination of the others.\n\n"
-     "Rows go to DIR/sweep.journal as they come. A sweep that was stopped goes on with the same\n"
-     "command and --resume.\n\n"
-     "example: 4 to 1024 GPUs, all algorithms, all grids\n"
-     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out out/abci\n"
-     "example: is a faster HCA or a larger batch worth more?\n"
+     "Rows go to DIR/sweep.journal as they come. A sweep that was stopped goes on with the same "
+     "command and --resume.\n\nexample: 4 to 1024 GPUs, all algorithms, all grids\n"
+     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out "
+     "out/abci\nexample: is a faster HCA or a larger batch worth more?\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
      "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
-     "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and\n"
-     "time and bus bandwidth against payload. A sweep of several batches or payloads\n"
-     "(--gradient-scale) gives a table of GPU counts from which torus2d is faster than the ring.\n"
-     "Rows that differ in what a picture does not show are not drawn as one: --where chooses.\n"
-     "The gnuplot script and the data of each picture stay beside it; the paths of the pictures\n"
-     "go to stdout.\n\n"
-     "example:\n"
-     "  allreckon plot out/abci\n"
+     "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and "
+     "time and bus bandwidth against payload. A sweep of several batches or payloads "
+     "(--gradient-scale) gives a table of GPU counts from which torus2d is faster than the ring. "
+     "Rows that differ in what a picture does not show are not drawn as one: --where chooses. The "
+     "gnuplot script and the data of each picture stay beside it; the paths of the pictures go to "
+     "stdout.\n\nexample:\n  allreckon plot out/abci\n"
      "example: of a sweep with --jitter 0,0.05 and --set hca.bandwidth=10GB/s,12GB/s\n"
      "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow"},
     {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
      "every term of a prediction, each parameter with its source", "", 0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
-     "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase\n"
+     "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase "
      "and the source of every parameter. With --engine library or nccl it lists their calls. "
-     "Every\n"
-     "term of a --framework is taken away in turn: the difference is what it costs.\n\n"
+     "Every term of a --framework is taken away in turn: the difference is what it costs.\n\n"
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5"},
     {COMMAND(links), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, KEY_BIT(AR_KEY_PAYLOAD),
      KEY_BIT(AR_KEY_BASELINE), "load of every link: which one is the bottleneck?", "", 0,
      "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
-     "on each link, and how busy that keeps it while the communication stream runs. Bytes and\n"
+     "on each link, and how busy that keeps it while the communication stream runs. Bytes and "
      "messages are exact; the time is that of the engine.\n\n"
      "example: do the GPUs of a node wait for their HCAs?\n"
-     "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 "
-     "--payload 64MiB"},
+     "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 --payload "
+     "64MiB"},
     {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
      0, "fit a cluster to measured all-reduces, with errors", "LOG...", ARGUMENTS_MAX,
-     "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your\n"
-     "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results.\n"
-     "The largest node count is held out: it is not fitted, and only there accuracy is quoted.\n"
+     "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your "
+     "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results. "
+     "The largest node count is held out: it is not fitted, and only there accuracy is quoted. "
      "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices "
-     "and\n"
-     "constants are those of the release that --tuning or library.release names. With --out\n"
-     "a cluster file for --engine library, whose predictions have a 95 % band.\n\n"
-     "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and\n"
-     "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all\n"
+     "and constants are those of the release that --tuning or library.release names. With --out a "
+     "cluster file for --engine library, whose predictions have a 95 % band.\n\n"
+     "CSV of the harness with our own algorithms (ring, torus2d, ...) fits the latencies and "
+     "bandwidths of the cluster instead, by the closed form; with --out a cluster file for all "
      "other engines. If all rows are of one node count, GPU counts are held out.\n\n"
      "Logs of osu_latency and osu_bw fit latency and bandwidth of the link that --pair names.\n\n"
-     "examples:\n"
-     "  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
-     "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds "
-     "--out mine-fitted.topo"},
+     "examples:\n  allreckon calibrate host.csv --cluster host --out mine-host.topo\n"
+     "  allreckon calibrate node1.log node2.log node4.log --cluster ./mine.topo --folds --out "
+     "mine-fitted.topo"},
     {COMMAND(compare), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
          KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
      0, "predictions beside measured all-reduces, error per row", "LOG...", ARGUMENTS_MAX,
      "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
-     "own\n"
-     "tuning model as a yardstick; errors are summed up for node counts that were fitted and for\n"
-     "those that were held out. With --out also pictures. Rows of our own algorithms are "
-     "predicted\n"
-     "as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits nothing.\n\n"
-     "examples:\n"
+     "own tuning model as a yardstick; errors are summed up for node counts that were fitted and "
+     "for those that were held out. With --out also pictures. Rows of our own algorithms are "
+     "predicted as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits "
+     "nothing.\n\nexamples:\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
     {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
      "published training runs, predicted beside measured", "[ROWS.csv...]", ARGUMENTS_MAX,
-     "Predicts published runs from their own parameters and prints what was measured beside it.\n"
-     "The band of a row holds 95 % of its predictions when everything that is not known of the\n"
+     "Predicts published runs from their own parameters and prints what was measured beside it. "
+     "The band of a row holds 95 % of its predictions when everything that is not known of the "
      "run (column assume, validate/data/published/ranges.csv) is drawn at random; all of it is "
-     "listed.\n"
-     "So is the error of the fit, with engine library. The band reaches to the row's own "
-     "prediction.\n"
-     "Without files, all shipped ones. validate/data/published/README.md says how to add your "
-     "run.\n\n"
-     "examples:\n"
-     "  allreckon reproduce\n"
+     "listed. So is the error of the fit, with engine library. The band reaches to the row's own "
+     "prediction. Without files, all shipped ones. validate/data/published/README.md says how to "
+     "add your run.\n\nexamples:\n  allreckon reproduce\n"
      "  allreckon reproduce mine.csv --rows 'mine-*' --sensitivity --out out/mine"},
     {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
      "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
-     "(DTD 4.1). It takes --cluster, --set, --gpus and --out.\n"
-     "--format chrome-trace simulates one training step and writes what some ranks do when, in "
-     "the\n"
-     "Trace Event Format that https://ui.perfetto.dev and chrome://tracing open: a process for\n"
-     "each rank, with a track of compute and a track for each channel of the communication "
-     "stream.\n"
-     "Ranks shown by default: up to four of the first node, the first of the nodes after it, and\n"
-     "the last rank; eight in all.\n\n"
-     "examples:\n"
+     "(DTD 4.1). It takes --cluster, --set, --gpus and --out. --format chrome-trace simulates one "
+     "training step and writes what some ranks do when, in the Trace Event Format that "
+     "https://ui.perfetto.dev and chrome://tracing open: a process for each rank, with a track of "
+     "compute and a track for each channel of the communication stream. Ranks shown by default: "
+     "up to four of the first node, the first of the nodes after it, and the last rank; eight in "
+     "all.\n\nexamples:\n"
      "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"
      "  allreckon export --format chrome-trace --cluster abci-v100 --gpus 64 --algorithm torus2d "
      "--trace resnet50-v1.5 --out step.json"},
     {COMMAND(verify), 0, 0, 0, "proves the algorithms by symbolic execution", "", 0,
      "Executes every algorithm on sets of contributions, for all shapes of the rank counts and\n"
      "for 0, 1, N-1, N, N+1 and 101 elements; fails if a contribution is lost or counts twice.\n\n"
-     "example:\n"
-     "  allreckon verify --algorithms torus2d --gpus 34,48"},
+     "example:\n  allreckon verify --algorithms torus2d --gpus 34,48"},
     {0},
 };

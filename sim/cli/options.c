@@ -1,10 +1,14 @@
 #include "options.h"
 
 #include <getopt.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "ar_scenario.h"
 #include "ar_text.h"
+#include "ar_units.h"
 #include "option_rows.h"
 
 enum { LONG_OPTION = 1000 };
@@ -206,4 +210,29 @@ enum ar_status option_refuse_others(const struct options *options, uint32_t allo
         }
     }
     return AR_OK;
+}
+
+/* --- how records are shown ------------------------------------------------------------------- */
+
+enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
+
+size_t option_width(void)
+{
+    struct winsize size;
+    uint64_t width;
+    struct ar_error ignored;
+    const char *columns = getenv("COLUMNS");
+    if (columns == NULL ||
+        ar_parse_count("COLUMNS", columns, 1, WIDTH_MAX, &width, &ignored) != AR_OK) {
+        width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    }
+    return width > WIDTH_MIN ? (size_t)width : WIDTH_MIN;
+}
+
+enum ar_status option_view(const struct options *options, struct ar_columns columns,
+                           struct ar_view *view, struct ar_error *err)
+{
+    *view = (struct ar_view){.width = option_width(), .columns = options->columns};
+    AR_TRY(ar_format_parse("--format", options->format, &view->format, err));
+    return columns.count > 0 ? ar_view_check("--columns", view, columns, err) : AR_OK;
 }

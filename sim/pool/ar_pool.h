@@ -61,10 +61,10 @@ size_t ar_pool_answer_max(const struct ar_pool_work *work);
 struct ar_pool_answer *ar_pool_answer_create(struct ar_arena *arena,
                                              const struct ar_pool_work *work);
 
-/** Items that wait, in the order in which they are worth doing: a few short ones, which soon say
- * how fast it goes; those that take long, longest first, so that none of them is left for the end;
- * the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the same
- * files. */
+/** Items that wait, in the order in which they are worth doing: short ones for a moment, which soon
+ * say how fast it goes; those that take long, longest first, so that none of them is left for the
+ * end; the many that do not (AR_POOL_CHEAP_S), in their own order, in which neighbours read the
+ * same files. */
 struct ar_pool_queue {
     uint32_t *items;
     size_t next;

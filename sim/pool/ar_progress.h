@@ -18,6 +18,7 @@ struct ar_progress {
     size_t finished;
     double finished_cost_s;
     double began_s;
+    double finished_s; /**< when the last one was */
     double drawn_s;
 };
 
@@ -27,6 +28,9 @@ void ar_progress_begin(struct ar_progress *progress);
 /** Counts an item that is finished and draws the line, if it is time to. Time left is the estimated
  * cost that is not done yet; once a part is done, by how much that took. */
 void ar_progress_add(struct ar_progress *progress, double cost_s);
+
+/** Draws the line, if it is time to: to be called now and then while nothing is finished. */
+void ar_progress_draw(struct ar_progress *progress);
 
 /** Removes the line. */
 void ar_progress_end(const struct ar_progress *progress);

@@ -3,8 +3,11 @@
 
 #include "ar_pool.h"
 
-/* Every so many items, one short one comes first, up to a maximum. */
-enum { ITEMS_PER_FIRST = 16, FIRST_MAX = 8 };
+/* Every so many items, one short one comes first, up to a maximum, and long ones as long as the
+ * shortest of them take together no more than `first_s`. */
+enum { ITEMS_PER_FIRST = 16, FEW = 8 };
+
+static const double first_s = 2;
 
 struct ranked {
     double cost_s; /* 0: short */
@@ -27,6 +30,19 @@ double ar_pool_item_cost_s(const struct ar_pool_work *work, uint32_t item)
     return work->cost_s != NULL ? work->cost_s(work->context, item) : AR_POOL_CHEAP_S;
 }
 
+/* How many of the long items, the last of the ranking, are to come first: at least so many. */
+static size_t count_small(const struct ranked *ranking, size_t longs, size_t min)
+{
+    size_t small = 0;
+    double sum_s = 0;
+    while (small < longs / 2 &&
+           (small < min || sum_s + ranking[longs - 1 - small].cost_s <= first_s)) {
+        sum_s += ranking[longs - 1 - small].cost_s;
+        small++;
+    }
+    return small;
+}
+
 enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool_work *work,
                                     const uint32_t *items, size_t count,
                                     struct ar_pool_queue *queue, struct ar_error *err)
@@ -43,11 +59,20 @@ enum ar_status ar_pool_queue_create(struct ar_arena *arena, const struct ar_pool
         ranking[i] = (struct ranked){cost_s < AR_POOL_CHEAP_S ? 0 : cost_s, item, i};
     }
     qsort(ranking, count, sizeof *ranking, compare);
-    size_t first = count / ITEMS_PER_FIRST < FIRST_MAX ? count / ITEMS_PER_FIRST : FIRST_MAX;
+    size_t longs = 0;
+    while (longs < count && ranking[longs].cost_s > 0) {
+        longs++;
+    }
     bool has_order = count > 0 && ranking[0].cost_s > ranking[count - 1].cost_s;
-    first = has_order ? first : 0;
+    size_t few = !has_order ? 0 : count / ITEMS_PER_FIRST < FEW ? count / ITEMS_PER_FIRST : FEW;
+    size_t cheap = few < count - longs ? few : count - longs;
+    size_t small = has_order ? count_small(ranking, longs, few - cheap) : 0;
     for (size_t i = 0; i < count; i++) {
-        ordered[i] = ranking[i < first ? count - first + i : i - first].item;
+        size_t place = i < cheap           ? count - cheap + i
+                       : i < cheap + small ? longs - 1 - (i - cheap)
+                       : i < cheap + longs ? i - cheap - small
+                                           : i - cheap;
+        ordered[i] = ranking[place].item;
     }
     free(ranking);
     *queue = (struct ar_pool_queue){.items = ordered, .count = count};

@@ -229,6 +229,7 @@ static enum ar_status bury(struct pool *pool, struct worker *worker, struct ar_e
 
 enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
 {
+    static const struct timespec tick = {.tv_sec = 1};
     struct pollfd ends[AR_POOL_JOBS_MAX + 1];
     struct worker *asked[AR_POOL_JOBS_MAX];
     nfds_t count = 0;
@@ -239,7 +240,9 @@ enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
         }
     }
     ends[count] = (struct pollfd){.fd = other, .events = POLLIN};
-    if (ppoll(ends, count + (other >= 0), NULL, &pool->before.mask) < 0) {
+    ar_progress_draw(&pool->progress);
+    if (ppoll(ends, count + (other >= 0), pool->progress.is_shown ? &tick : NULL,
+              &pool->before.mask) < 0) {
         return errno == EINTR ? AR_OK
                               : ar_error_set(err, AR_INTERNAL, "cannot wait for the workers: %s",
                                              strerror(errno));

@@ -115,6 +115,25 @@ Test(pool, a_few_short_items_come_first_then_the_longest)
     cr_expect_eq(squares.order[508], 0, "short ones in their own order");
 }
 
+static double tenths_s(const void *context, uint32_t item)
+{
+    (void)context;
+    return 0.1 * (item + 1);
+}
+
+Test(pool, the_shortest_of_long_items_come_first_for_two_seconds)
+{
+    struct ar_error err;
+    struct ar_arena arena = {0};
+    struct ar_pool_queue queue;
+    const struct ar_pool_work work = {.items_name = "squares", .cost_s = tenths_s};
+    static const uint32_t first[] = {0, 1, 2, 3, 4, 59, 58};
+    cr_assert_eq(ar_pool_queue_create(&arena, &work, NULL, 60, &queue, &err), AR_OK);
+    cr_expect_arr_eq(queue.items, first, sizeof first);
+    cr_expect_eq(queue.items[59], 5);
+    ar_arena_end(&arena);
+}
+
 Test(pool, fewer_processes_than_asked_for_will_do)
 {
     struct ar_error err;

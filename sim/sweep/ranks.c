@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include "ar_progress.h"
 #include "ar_signals.h"
 
 enum { TAG_POINTS, TAG_ROW, TAG_LEAVE, TAG_END, ROWS_AT_ONCE = 1000 };
@@ -31,6 +32,7 @@ struct ranks {
     struct ar_pool_answer *answer; /* the last one */
     struct member *members;        /* on rank 0 */
     struct ar_signals before;
+    struct ar_progress progress;
     bool is_idle; /* nothing came last time */
 };
 
@@ -91,7 +93,15 @@ static enum ar_status open_sweep(struct ranks *ranks, struct ar_error *err)
     for (int i = 0; i < ranks->count; i++) {
         processes += ranks->members[i].jobs;
     }
-    return sweep_open(ranks->sweep, processes, err);
+    struct sweep *sweep = ranks->sweep;
+    AR_TRY(sweep_open(sweep, processes, err));
+    ranks->progress = (struct ar_progress){.items_name = sweep->work.items_name,
+                                           .is_shown = sweep->work.shows_progress,
+                                           .count = sweep->queue.count,
+                                           .cost_s = sweep->cost_s,
+                                           .processes = processes};
+    ar_progress_begin(&ranks->progress);
+    return AR_OK;
 }
 
 /* Says who is ready; rank 0 decides for all whether it goes on. */
@@ -154,6 +164,7 @@ static enum ar_status keep(struct ranks *ranks, int rank, struct ar_error *err)
         return AR_OK;
     }
     ranks->members[rank].outstanding--;
+    ar_progress_add(&ranks->progress, work->cost_s(work->context, ranks->answer->item));
     return work->take(work->context, ranks->answer, err);
 }
 
@@ -223,7 +234,7 @@ static enum ar_status take_others(struct ranks *ranks, struct ar_error *err)
 
 static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
 {
-    while (!sweep_is_complete(ranks->sweep)) {
+    while (ranks->progress.finished < ranks->progress.count) {
         AR_TRY(give_points(ranks, err));
         AR_TRY(take_own(ranks, err));
         AR_TRY(take_others(ranks, err));
@@ -238,7 +249,7 @@ static enum ar_status gather_rows(struct ranks *ranks, struct ar_error *err)
 static enum ar_status lead(struct ranks *ranks, struct ar_error *err)
 {
     enum ar_status status = gather_rows(ranks, err);
-    ar_progress_end(&ranks->sweep->progress);
+    ar_progress_end(&ranks->progress);
     if (status == AR_INTERRUPTED) {
         /* The launcher may end this process before main() could say so. */
         (void)sweep_report_interrupt(ranks->sweep, err);

@@ -54,9 +54,7 @@ static enum ar_status take(void *context, const struct ar_pool_answer *answer, s
         size = format_lost(sweep, answer->item, answer->bytes, line);
         bytes = line;
     }
-    enum ar_status status = journal_add(&sweep->journal, bytes, size, err);
-    ar_progress_add(&sweep->progress, sweep->space->points[answer->item].cost_s);
-    return status;
+    return journal_add(&sweep->journal, bytes, size, err);
 }
 
 static double point_cost_s(const void *context, uint32_t number)
@@ -72,7 +70,7 @@ static void announce(const struct sweep *sweep, uint32_t processes)
 {
     FILE *notes = sweep->request->notes;
     char text[AR_UNIT_TEXT];
-    double time_s = sweep->progress.cost_s / processes;
+    double time_s = sweep->cost_s / processes;
     if (sweep->journal.cut_bytes > 0) {
         ar_note(notes, "%s: the last line was cut short, %zu bytes; its point is computed again",
                 sweep->journal.path, sweep->journal.cut_bytes);
@@ -101,7 +99,7 @@ static enum ar_status queue_points(struct sweep *sweep, struct ar_error *err)
         bool is_missing = !journal_has_row(&sweep->journal, i);
         sweep->missing_count += is_missing;
         if (is_missing && space->points[i].twin == i) {
-            sweep->progress.cost_s += space->points[i].cost_s;
+            sweep->cost_s += space->points[i].cost_s;
             missing[count++] = i;
         }
     }
@@ -120,12 +118,7 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                         &sweep->arena, &sweep->journal, err));
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes);
-    sweep->progress.items_name = sweep->work.items_name;
     ar_note_flush(request->notes);
-    sweep->progress.is_shown = request->notes != NULL && isatty(STDERR_FILENO);
-    sweep->progress.count = sweep->queue.count;
-    sweep->progress.processes = processes;
-    ar_progress_begin(&sweep->progress);
     return AR_OK;
 }
 
@@ -133,11 +126,6 @@ void sweep_close(struct sweep *sweep, bool is_finished)
 {
     journal_close(&sweep->journal, is_finished);
     ar_arena_end(&sweep->arena);
-}
-
-bool sweep_is_complete(const struct sweep *sweep)
-{
-    return sweep->progress.finished == sweep->progress.count;
 }
 
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
@@ -228,7 +216,6 @@ static enum ar_status run_alone(struct sweep *sweep, struct ar_error *err)
     uint32_t jobs = sweep->request->jobs;
     AR_TRY(sweep_open(sweep, jobs, err));
     enum ar_status status = ar_pool_run(&sweep->work, jobs, &sweep->queue, err);
-    ar_progress_end(&sweep->progress);
     if (status == AR_INTERRUPTED) {
         return sweep_report_interrupt(sweep, err);
     }
@@ -245,12 +232,14 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
     }
     sweep->request = request;
     sweep->space = space;
-    sweep->work = (struct ar_pool_work){.context = sweep,
-                                        .items_name = "points",
-                                        .bytes_max = JOURNAL_LINE_MAX,
-                                        .compute = compute,
-                                        .take = take,
-                                        .cost_s = point_cost_s};
+    sweep->work =
+        (struct ar_pool_work){.context = sweep,
+                              .items_name = "points",
+                              .bytes_max = JOURNAL_LINE_MAX,
+                              .shows_progress = request->notes != NULL && isatty(STDERR_FILENO),
+                              .compute = compute,
+                              .take = take,
+                              .cost_s = point_cost_s};
     if (request->launcher.ranks > 1) {
         status = ranks_run(sweep, status, err);
     } else if (status == AR_OK) {

@@ -6,7 +6,6 @@
 #define AR_SWEEP_H
 
 #include "ar_pool.h"
-#include "ar_progress.h"
 #include "journal.h"
 #include "launcher.h"
 #include "space.h"
@@ -32,7 +31,7 @@ struct sweep {
     struct ar_pool_queue queue;
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
-    struct ar_progress progress;
+    double cost_s; /**< estimated for the points that are missing */
     struct ar_arena arena;
 };
 
@@ -44,9 +43,6 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
 /** Opens the journal, finds out which points are missing, and says how long they will take on so
  * many processes. Freed with sweep_close(), also after a failure. */
 enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_error *err);
-
-/** Whether all points have their row. */
-bool sweep_is_complete(const struct sweep *sweep);
 
 /** Reports that the sweep was interrupted, and what is left of it. */
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err);
