@@ -15,14 +15,14 @@ TestSuite(cli_stop, .init = cli_enter, .fini = cli_leave);
 
 #define STEP "--cluster abci-v100 --trace resnet50-v1.5"
 
-/* A sweep in the background: one simulation for each worker, the larger point first. All its
+/* A sweep in the background: one simulation for each worker, the smaller point first. All its
  * processes hold the writing end of a pipe. */
 struct background {
     pid_t process;
     int alive; /* reading end: at its end when all of them are gone */
 };
 
-static struct background start_sweep(const char *jobs)
+static struct background start_sweep(const char *jobs, const char *gpus)
 {
     int ends[2];
     cr_assert_eq(pipe(ends), 0);
@@ -36,7 +36,7 @@ static struct background start_sweep(const char *jobs)
         freopen("../out", "w", stdout);
         freopen("../err", "w", stderr);
         execl(AR_TEST_PROGRAM, "allreckon", "sweep", "--cluster", "abci-v100", "--trace",
-              "resnet50-v1.5", "--gpus", "4,1024", "--algorithms", "ring", "--engine", "simgrid",
+              "resnet50-v1.5", "--gpus", gpus, "--algorithms", "ring", "--engine", "simgrid",
               "--jobs", jobs, "--baseline", "gpu", "--out", "o", "--quiet", (char *)NULL);
         _exit(99);
     }
@@ -99,7 +99,7 @@ Test(cli_stop, a_signal_ends_all_processes_and_leaves_no_files)
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     size_t files = cli_files_count();
     for (size_t i = 0; i < 3; i++) {
-        struct background sweep = start_sweep("1");
+        struct background sweep = start_sweep("1", "1024");
         wait_for_child(wait_for_child(sweep.process));
         kill(sweep.process, numbers[i]);
         cr_expect_eq(finish_sweep(&sweep), 130);
@@ -119,18 +119,32 @@ Test(cli_stop, a_signal_that_is_ignored_as_by_nohup_ends_nothing)
 
 Test(cli_stop, a_killed_sweep_takes_its_workers_along)
 {
-    struct background sweep = start_sweep("1");
+    struct background sweep = start_sweep("1", "1024");
     wait_for_child(wait_for_child(sweep.process));
     kill(sweep.process, SIGKILL);
     cr_expect_eq(finish_sweep(&sweep), 128 + SIGKILL);
     cr_expect_eq(cli_lines_with(cli_read("o/sweep.journal"), ""), 1, "it has no rows");
 }
 
+/* The small point is done at once, the large one takes long. */
+static struct background start_until_one_row(const char *jobs)
+{
+    struct background sweep = start_sweep(jobs, "4,1024");
+    bool has_row = false;
+    for (int i = 0; !has_row && i < 2000; i++) {
+        sleep_a_little();
+        has_row = access("o/sweep.journal", F_OK) == 0 &&
+                  cli_lines_with(cli_read("o/sweep.journal"), "0 ok ") == 1;
+    }
+    cr_assert(has_row);
+    return sweep;
+}
+
 /* Kills the worker of the largest point or the simulation it runs; that row says so, the other one
  * is there. */
 static void expect_one_lost(bool kills_simulation, const char *reason)
 {
-    struct background sweep = start_sweep("1");
+    struct background sweep = start_until_one_row("1");
     pid_t victim = wait_for_child(sweep.process);
     pid_t simulation = wait_for_child(victim);
     kill(kills_simulation ? simulation : victim, SIGKILL);
@@ -158,23 +172,9 @@ Test(cli_stop, a_killed_simulation_costs_one_row)
     expect_one_lost(true, "the simulation was ended by signal 9");
 }
 
-/* Two workers: the small point is done at once, the large one takes long. */
-static struct background start_until_one_row(void)
-{
-    struct background sweep = start_sweep("2");
-    bool has_row = false;
-    for (int i = 0; !has_row && i < 2000; i++) {
-        sleep_a_little();
-        has_row = access("o/sweep.journal", F_OK) == 0 &&
-                  cli_lines_with(cli_read("o/sweep.journal"), "0 ok ") == 1;
-    }
-    cr_assert(has_row);
-    return sweep;
-}
-
 Test(cli_stop, a_signal_leaves_the_rows_that_are_done)
 {
-    struct background sweep = start_until_one_row();
+    struct background sweep = start_until_one_row("2");
     kill(sweep.process, SIGTERM);
     cr_expect_eq(finish_sweep(&sweep), 130);
     cr_expect_not_null(strstr(cli_read("../err"), "interrupted after 1 of 2 points; o/sweep.jou"));
@@ -184,7 +184,7 @@ Test(cli_stop, a_signal_leaves_the_rows_that_are_done)
 Test(cli_stop, two_sweeps_do_not_write_one_journal)
 {
     static const char line[] = "$AR sweep " STEP " --gpus 4 --engine closed --out o --resume";
-    struct background sweep = start_until_one_row();
+    struct background sweep = start_until_one_row("2");
     struct cli_run run = cli_run("{ %s; } 2>&1 >/dev/null | tee ../second >/dev/null", line);
     cr_expect_eq(run.code, 0);
     cr_expect_not_null(strstr(cli_read("../second"), "o/sweep.journal: another sweep is writing"));
