@@ -364,7 +364,9 @@ bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer)
     struct iovec parts[TRIAL_PARTS];
     trial_list_parts(own->trial, parts);
     for (int i = 0; i < TRIAL_PARTS; i++) {
-        fwrite(parts[i].iov_base, 1, parts[i].iov_len, answer);
+        if (parts[i].iov_len > 0) {
+            fwrite(parts[i].iov_base, 1, parts[i].iov_len, answer);
+        }
     }
     return ferror(answer) == 0;
 }
