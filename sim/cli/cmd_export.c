@@ -171,7 +171,7 @@ static enum ar_status export_trace(const struct options *options, struct ar_erro
     AR_TRY(read_ranks(options, &scenario, &ranks, &timeline.ranks_count, err));
     AR_TRY(refuse_closed(&scenario, err));
     timeline.ranks = ranks;
-    ar_note_before(option_notes(options), &scenario, ar_run_cost_s(&scenario));
+    ar_note_before(option_notes(options), &scenario, inputs, ar_run_cost_s(&scenario));
     return run_trace(options, &scenario, &timeline, err);
 }
 

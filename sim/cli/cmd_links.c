@@ -65,7 +65,7 @@ static enum ar_status run(const struct options *options, const struct ar_scenari
     if (loads == NULL) {
         return ar_error_no_memory(err, "the loads of links");
     }
-    ar_note_before(notes, scenario, ar_run_cost_s(scenario));
+    ar_note_before(notes, scenario, NULL, ar_run_cost_s(scenario));
     AR_TRY(run_checked(options, scenario, rows, &rows_count, err));
     AR_TRY(ar_scenario_is_bare(scenario) ? ar_link_load_add(&collective, &bare, 1, loads, err)
                                          : add_step(scenario, loads, err));

@@ -84,7 +84,7 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
 
 /* Runs scenarios one after the other and writes their rows. */
 static enum ar_status run_all(const struct options *options, const struct ar_scenario *scenarios,
-                              size_t count, struct ar_error *err)
+                              size_t count, struct ar_inputs *inputs, struct ar_error *err)
 {
     struct ar_view view;
     size_t rows_count = 0;
@@ -98,7 +98,7 @@ static enum ar_status run_all(const struct options *options, const struct ar_sce
     for (size_t i = 0; i < count; i++) {
         cost_s += ar_run_cost_s(&scenarios[i]);
     }
-    ar_note_before(notes, &scenarios[0], cost_s);
+    ar_note_before(notes, &scenarios[0], inputs, cost_s);
     for (size_t i = 1; i < count; i++) {
         ar_note_choice(notes, &scenarios[i]);
     }
@@ -123,7 +123,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     ar_note_points(option_notes(options), &scenario, 1);
-    return run_all(options, &scenario, 1, err);
+    return run_all(options, &scenario, 1, inputs, err);
 }
 
 enum ar_status command_allreduce(const struct options *options, struct ar_error *err)
@@ -147,5 +147,5 @@ enum ar_status command_allreduce(const struct options *options, struct ar_error 
         AR_TRY(ar_scenario_check_payload(&scenarios[i], err));
         AR_TRY(ar_scenario_settle(&scenarios[i], err));
     }
-    return run_all(options, scenarios, count, err);
+    return run_all(options, scenarios, count, inputs, err);
 }

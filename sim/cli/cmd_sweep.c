@@ -61,6 +61,8 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
 {
     const struct ar_scenario *scenario;
     uint32_t last = space->variants.count - 1;
+    AR_TRY(variants_scenario(&space->variants, 0, &scenario, err));
+    bool is_ideal = ar_scenario_is_ideal(scenario);
     AR_TRY(variants_scenario(&space->variants, last, &scenario, err));
     ar_note_platform(notes, scenario);
     ar_note_framework(notes, scenario);
@@ -69,11 +71,13 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
     } else {
         ar_note(notes,
                 "%zu points, %" PRIu32 " combinations of options and settings; efficiency: 100 "
-                "%% is one %s (--baseline %s)",
-                space->points_count, last + 1,
-                scenario->baseline == AR_BASELINE_GPU ? "GPU" : "node",
-                ar_baseline_name(scenario->baseline));
+                "%% is %s",
+                space->points_count, last + 1, ar_note_baseline(scenario->baseline));
     }
+    if (is_ideal) { /* and if the last one is, too, all are: an axis ends with another value */
+        ar_note_ideal(notes, scenario, NULL);
+    }
+    ar_note_sweep(notes, scenario, space->gpus, space->gpus_count);
     for (uint32_t i = 0; i <= last; i++) {
         AR_TRY(variants_scenario(&space->variants, i, &scenario, err));
         if (ar_note_trace(notes, scenario)) {

@@ -146,8 +146,8 @@ Test(cli, the_baseline_is_an_option_and_is_printed)
     cr_expect_lt(number(of_gpu, "efficiency_frac"), number(of_node, "efficiency_frac"));
     cr_expect_float_eq(number(of_gpu, "efficiency_frac"),
                        number(of_gpu, "compute_s") / number(of_gpu, "iteration_s"), 1e-8);
-    cr_expect_not_null(strstr(node.err, "100 % is one node (--baseline node)"), "%s", node.err);
-    cr_expect_not_null(strstr(gpu.err, "100 % is one GPU (--baseline gpu)"), "%s", gpu.err);
+    cr_expect_not_null(strstr(node.err, "100 % is one full node"), "%s", node.err);
+    cr_expect_not_null(strstr(gpu.err, "100 % is one GPU that computes alone"), "%s", gpu.err);
 }
 
 Test(cli, quiet_leaves_stderr_empty_and_changes_no_data)

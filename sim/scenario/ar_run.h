@@ -33,9 +33,29 @@ double ar_run_cost_s(const struct ar_scenario *scenario);
 /** What all rows of steps have in common, the baseline of efficiency among it. */
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);
 
-/** Before scenarios that differ in payload and shape only are run one after the other: terms and
- * values without effect, what is beyond measurements, whether it takes long. */
-void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s);
+/** What 100 % efficiency is; static storage. */
+const char *ar_note_baseline(enum ar_baseline baseline);
+
+/** Whether nothing happens between the layers, and all GPUs are equally fast. */
+bool ar_scenario_is_ideal(const struct ar_scenario *scenario);
+
+/** What an ideal scenario leaves out; nothing of another. With `inputs` (else NULL) also what
+ * `--framework typical` gives, unless that takes a second. */
+void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs);
+
+/** What became of a number of GPUs that no shape was given for, if that is not to be expected: a
+ * ring, a long grid, groups smaller than a node. */
+void ar_note_shape(FILE *notes, const struct ar_scenario *scenario);
+
+/** What concerns all points of a sweep, by one of its combinations and its GPU counts. */
+void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
+                   size_t gpus_count);
+
+/** Before scenarios that differ in payload only are run one after the other: all that concerns one
+ * scenario, values without effect, what is assumed or beyond measurements, whether it takes long.
+ * `inputs` as in ar_note_ideal(). */
+void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                    double cost_s);
 
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);

@@ -11,14 +11,49 @@
 /* Longer runs are announced. */
 #define LONG_S 5.0
 
-/* Nothing happens between the layers, and all GPUs are equally fast. */
-static bool is_ideal(const struct ar_scenario *scenario)
+/* What nobody asked for must not take longer. */
+#define TYPICAL_MAX_S 1.0
+
+/* Grids with rows so many times as many as columns are mentioned. */
+enum { UNEVEN_MIN = 4 };
+
+bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 {
     bool is_on = scenario->jitter_frac > 0 || scenario->stragglers_count > 0;
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         is_on = is_on || ar_framework_is_on(scenario->framework, (enum ar_term)i);
     }
     return !is_on;
+}
+
+/* The same with what any run has beside compute and messages; false if that takes long, or fails.
+ */
+static bool run_typical(const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                        struct ar_row *row)
+{
+    const struct ar_origin origin = {.where = ar_keys[AR_KEY_FRAMEWORK].option, .status = AR_USAGE};
+    struct ar_scenario typical = *scenario;
+    struct ar_error ignored;
+    return ar_scenario_set(&typical, AR_KEY_FRAMEWORK, &origin, "typical", &ignored) == AR_OK &&
+           ar_scenario_load(&typical, inputs, &ignored) == AR_OK &&
+           ar_run_cost_s(&typical) < TYPICAL_MAX_S && ar_run(&typical, row, &ignored) == AR_OK;
+}
+
+void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs)
+{
+    char typical[80] = "; --framework typical adds what any run has";
+    if (notes == NULL || !ar_scenario_is_ideal(scenario)) {
+        return;
+    }
+    struct ar_row *row = inputs != NULL ? ar_arena_alloc(scenario->arena, 1, sizeof *row) : NULL;
+    if (row != NULL && run_typical(scenario, inputs, row)) {
+        snprintf(typical, sizeof typical, "; with --framework typical: %.4g ms, efficiency %.2f %%",
+                 1e3 * row->iteration_s, 100 * row->efficiency_frac);
+    }
+    ar_note(notes,
+            "no --framework: compute and messages alone take time; what is left out makes a step "
+            "longer, %sthe efficiency lower%s",
+            scenario->baseline == AR_BASELINE_GPU ? "and " : "not always ", typical);
 }
 
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count)
@@ -29,13 +64,17 @@ void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t poin
     }
     ar_note(notes,
             "%zu point%s: batch %" PRIu32 " per GPU, %s,%s buckets %s, %" PRIu32
-            " channel%s; efficiency: 100 %% is one %s%s",
+            " channel%s; efficiency: 100 %% is %s",
             points_count, points_count == 1 ? "" : "s", scenario->trace->batch,
             ar_precision_names[scenario->precision], scale, scenario->fusion.text,
             scenario->channels, scenario->channels == 1 ? "" : "s",
-            scenario->baseline == AR_BASELINE_GPU ? "GPU (--baseline gpu)"
-                                                  : "node (--baseline node)",
-            is_ideal(scenario) ? "; no --framework: an upper bound" : "");
+            ar_note_baseline(scenario->baseline));
+}
+
+const char *ar_note_baseline(enum ar_baseline baseline)
+{
+    return baseline == AR_BASELINE_GPU ? "one GPU that computes alone (--baseline gpu)"
+                                       : "one full node, a flat ring (--baseline node)";
 }
 
 /* Terms that nothing reacts to are a mistake. */
@@ -130,7 +169,108 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost_s)
+/* --- what was made of the GPUs and the cluster ------------------------------------------- */
+
+void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
+{
+    char text[AR_SHAPE_TEXT];
+    const char *name = ar_algorithm_name(scenario->algorithm);
+    uint32_t ranks = ar_shape_ranks(&scenario->shape);
+    uint32_t x = scenario->shape.x;
+    uint32_t y = scenario->shape.y;
+    uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    enum ar_shapes shapes = ar_algorithm_shapes(scenario->algorithm);
+    if (ar_scenario_has(scenario, AR_KEY_SHAPE)) {
+        return;
+    }
+    ar_shape_format(&scenario->shape, text);
+    if (shapes == AR_SHAPES_GRIDS && x == 1 && ranks > 3) {
+        ar_note(notes, "%s on %" PRIu32 " GPUs is %s, a ring: there is no other grid", name, ranks,
+                text);
+    } else if (shapes == AR_SHAPES_GRIDS && x > 1 && y > UNEVEN_MIN * x) {
+        ar_note(notes, "%s on %" PRIu32 " GPUs is %s, the squarest grid that there is", name, ranks,
+                text);
+    } else if (shapes == AR_SHAPES_GROUPS && ranks > full && x < full) {
+        ar_note(notes,
+                "%s on %" PRIu32 " GPUs is %s: groups of %" PRIu32
+                ", since groups of a node's %" PRIu32 " do not divide them",
+                name, ranks, text, x, full);
+    }
+}
+
+/* Links that were changed, though no message takes them. */
+static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
+{
+    bool has_node = !ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE;
+    if (scenario->engine->needs_library) {
+        return; /* which has said so */
+    }
+    for (size_t i = 0; i < scenario->slow_links.count + scenario->down_links.count; i++) {
+        const struct ar_cluster_parameter *idle =
+            ar_cluster_idle_change(scenario->cluster, i, ranks, has_node);
+        if (idle != NULL) {
+            ar_note(notes, "--%s %s changes nothing: no message among %" PRIu32 " GPUs takes it",
+                    idle->key, idle->text, ranks);
+        }
+    }
+}
+
+/* Does what the constants of NCCL predict depend on the channels? */
+static bool has_use_of_channels(const struct ar_scenario *scenario)
+{
+    struct ar_error ignored;
+    struct ar_scenario other = *scenario;
+    struct ar_library *library = ar_arena_alloc(scenario->arena, 1, sizeof *library);
+    struct ar_row *rows = ar_arena_alloc(scenario->arena, 2, sizeof *rows);
+    if (library == NULL || rows == NULL) {
+        return false;
+    }
+    struct ar_tuning tuning = scenario->constants->tuning;
+    tuning.channels *= 2;
+    ar_library_start(&tuning, library);
+    other.constants = library;
+    return ar_run(scenario, &rows[0], &ignored) == AR_OK &&
+           ar_run(&other, &rows[1], &ignored) == AR_OK &&
+           rows[0].allreduce_s != rows[1].allreduce_s;
+}
+
+/* Numbers that the cluster does not give, where the answer depends on them. */
+static void note_channels(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    if (notes != NULL && scenario->engine->needs_library && !scenario->engine->is_fitted &&
+        scenario->constants != NULL && facts->library_channels == 0 &&
+        has_use_of_channels(scenario)) {
+        ar_note(notes, "cluster %s gives no library.channels: taken as %" PRIu32, facts->name,
+                scenario->constants->tuning.channels);
+    }
+}
+
+static void note_costs(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
+{
+    const struct ar_cluster *cluster = scenario->cluster;
+    bool has_sum = ar_cluster_has_link_cost(cluster, AR_LINK_REDUCE_COST);
+    bool has_setup = ar_cluster_has_link_cost(cluster, AR_LINK_SETUP);
+    if (!scenario->engine->needs_library && ranks > 1 && !(has_sum && has_setup)) {
+        ar_note(notes, "cluster %s gives no %s%s%s: taken as 0", ar_cluster_facts(cluster)->name,
+                has_sum ? "" : "gpu.reduce_cost", has_sum || has_setup ? "" : " and no ",
+                has_setup ? "" : "collective.setup");
+    }
+}
+
+static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, uint32_t gpus)
+{
+    uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    if (!ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE && gpus < full) {
+        ar_note(notes,
+                "%" PRIu32 " GPU%s of a node of %" PRIu32 ": efficiency compares with a full node "
+                "and may be above 100 %%; --baseline gpu compares with one GPU",
+                gpus, gpus == 1 ? "" : "s", full);
+    }
+}
+
+void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                    double cost_s)
 {
     char text[AR_UNIT_TEXT];
     note_library(notes, scenario);
@@ -139,10 +279,32 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, double cost
         ar_note_framework(notes, scenario);
         ar_note_trace(notes, scenario);
     }
+    if (!ar_scenario_is_bare(scenario)) {
+        ar_note_ideal(notes, scenario, inputs);
+    }
+    note_part_of_node(notes, scenario, ar_shape_ranks(&scenario->shape));
+    ar_note_shape(notes, scenario);
+    note_links(notes, scenario, ar_shape_ranks(&scenario->shape));
+    note_channels(notes, scenario);
+    note_costs(notes, scenario, ar_shape_ranks(&scenario->shape));
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
                 scenario->engine->name, ar_format_duration(cost_s, text));
     }
+}
+
+void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64_t *gpus,
+                   size_t gpus_count)
+{
+    uint64_t min = gpus[0];
+    uint64_t max = gpus[0];
+    for (size_t i = 1; i < gpus_count; i++) {
+        min = gpus[i] < min ? gpus[i] : min;
+        max = gpus[i] > max ? gpus[i] : max;
+    }
+    note_part_of_node(notes, scenario, (uint32_t)min);
+    note_links(notes, scenario, (uint32_t)max);
+    note_costs(notes, scenario, (uint32_t)max);
 }
 
 void ar_note_estimates(FILE *notes, size_t estimates, size_t count)

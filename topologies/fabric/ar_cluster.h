@@ -148,6 +148,13 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
                                        const struct ar_link_settings *settings,
                                        struct ar_error *err);
 
+/** The setting of changed links number `index` (the slow ones before those that are down) if no
+ * message among the first `ranks` GPUs, and with `has_node` among all GPUs of node 0, can take its
+ * links; else NULL, also for a platform file's cluster. */
+const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
+                                                          size_t index, uint32_t ranks,
+                                                          bool has_node);
+
 /** Refuses, with AR_USAGE, that two of the first `ranks` GPUs cannot reach each other. Must have
  * passed before paths among them are asked for. */
 enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,

@@ -45,7 +45,8 @@ struct ar_node_links {
 struct ar_link_change {
     uint32_t link;
     bool is_down;
-    double factor; /**< its bandwidth is divided by this; 1 if it is down */
+    double factor;  /**< its bandwidth is divided by this; 1 if it is down */
+    size_t setting; /**< of the cluster's settings of links, which says so */
 };
 
 struct ar_cluster {

@@ -155,6 +155,7 @@ static enum ar_status add_change(const struct ar_setting *setting, const char *n
                                 ar_cluster_link_name(cluster, links[i], full, sizeof full));
         }
         change.link = links[i];
+        change.setting = cluster->settings_count;
         cluster->changes[cluster->changes_count++] = change;
         qsort(cluster->changes, cluster->changes_count, sizeof change, compare_changes);
     }

@@ -1,4 +1,4 @@
-/* Who can still reach whom where links are down. */
+/* Who can still reach whom where links are down, and which changed links nobody takes. */
 #include "fabric.h"
 
 static const char *reason_of(enum ar_link_kind kind)
@@ -75,4 +75,70 @@ enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t
         }
     }
     return AR_OK;
+}
+
+/* --- links that nobody takes ----------------------------------------------------------------- */
+
+/* Is a link of a node one of those of its first GPUs? Links of a pair are neighbours. */
+static bool serves(const uint16_t link_of_gpu[AR_TOPO_GPUS_MAX], uint32_t gpus, uint32_t local)
+{
+    for (uint32_t g = 0; g < gpus; g++) {
+        if (link_of_gpu[g] != AR_NO_LINK &&
+            (local == link_of_gpu[g] || local == link_of_gpu[g] + 1u)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool has_down(const struct ar_cluster *cluster)
+{
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
+        if (cluster->changes[i].is_down) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks, bool has_node)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    if (ar_link_kind(cluster, link) == AR_KIND_RACK) {
+        uint64_t rack_gpus = (uint64_t)cluster->facts.nodes_per_rack * gpus;
+        uint64_t first = (link - cluster->first_rack_link) / 2 * rack_gpus;
+        return ranks <= first || ranks <= rack_gpus;
+    }
+    const struct ar_node_links *node = &cluster->node;
+    uint32_t first = link / node->count * gpus;
+    uint32_t local = link % node->count;
+    uint32_t present = ranks <= first ? 0 : ranks - first < gpus ? ranks - first : gpus;
+    present = has_node && first == 0 ? gpus : present;
+    switch (node->list[local].kind) {
+    case AR_KIND_NVLINK:
+        return node->list[local].a >= present || node->list[local].b >= present;
+    case AR_KIND_HCA: /* one that is down has another do its work */
+        return ranks <= gpus || present == 0 ||
+               (present < gpus && !has_down(cluster) && !serves(node->hca, present, local));
+    case AR_KIND_PCIE:
+        return !serves(node->uplink, present, local);
+    default:
+        return !serves(node->port, present, local);
+    }
+}
+
+const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
+                                                          size_t index, uint32_t ranks,
+                                                          bool has_node)
+{
+    if (cluster->platform != NULL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
+        if (cluster->changes[i].setting == index &&
+            !is_idle(cluster, cluster->changes[i].link, ranks, has_node)) {
+            return NULL;
+        }
+    }
+    return &cluster->settings[index];
 }
