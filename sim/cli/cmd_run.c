@@ -75,7 +75,8 @@ enum ar_status run_checked(const struct options *options, const struct ar_scenar
     AR_TRY(ar_run(scenario, &rows[*rows_count], err));
     (*rows_count)++;
     if (options->check) {
-        struct ar_scenario checker = ar_run_checker(scenario);
+        struct ar_scenario checker = *scenario;
+        checker.engine = ar_engine_checker(scenario->engine);
         AR_TRY(ar_run(&checker, &rows[*rows_count], err));
         (*rows_count)++;
     }

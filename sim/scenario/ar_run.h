@@ -20,10 +20,6 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
 enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
                            struct ar_row *row, struct ar_error *err);
 
-/** The same scenario by the engine that this one is checked with: the simulation, or if it is one
- * the recurrence. */
-struct ar_scenario ar_run_checker(const struct ar_scenario *scenario);
-
 /** Estimated seconds on one core, the baseline included, by the rates of the engine (ar_trial.h);
  * good to a factor of two or so. */
 double ar_run_cost_s(const struct ar_scenario *scenario);

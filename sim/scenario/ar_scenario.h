@@ -70,7 +70,7 @@ struct ar_scenario {
     const struct ar_trace *trace;         /**< NULL: bare collectives only */
     double compute_factor;                /**< of measured rates, in the trace already */
     enum ar_precision wire;               /**< of gradients */
-    uint32_t buckets_count;               /**< without cycles, see ar_scenario_buckets() */
+    uint32_t buckets_count;               /**< without cycles, which depend on the ranks */
     const char *settings_text;            /**< the column `settings` */
     const char *choice;                   /**< which shape and algorithm were chosen; NULL: none */
 };
@@ -177,10 +177,6 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err);
-
-/** Buckets of a step, 1 for a bare collective; messages of all of them. */
-uint32_t ar_scenario_buckets(const struct ar_scenario *scenario);
-uint64_t ar_scenario_messages(const struct ar_scenario *scenario);
 
 /** Adds the values of all keys that a prediction depends on to a hash (ar_hash.h), and what was
  * loaded; not the algorithm, the shape, the payload and the engine. */

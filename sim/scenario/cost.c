@@ -1,15 +1,31 @@
 /* What a scenario costs to compute, for the order of a sweep and its estimates of time. */
+#include <stdlib.h>
+
 #include "ar_run.h"
+
+/* Cycles depend on the number of ranks; other rules of fusion do not. */
+static uint32_t count_buckets(const struct ar_scenario *scenario)
+{
+    struct ar_workload *workload;
+    struct ar_error ignored;
+    if (!ar_framework_is_on(scenario->framework, AR_TERM_CYCLE_TIME) ||
+        ar_scenario_workload(scenario, &workload, &ignored) != AR_OK) {
+        return scenario->buckets_count;
+    }
+    uint32_t count = workload->buckets_count;
+    free(workload);
+    return count;
+}
 
 /* Messages times what each takes the engine. */
 static double run_s(const struct ar_scenario *scenario)
 {
-    double collectives = 1;
-    if (!ar_scenario_is_bare(scenario)) {
-        collectives = (double)ar_scenario_buckets(scenario) * scenario->iterations_count;
-    }
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    double jobs = ar_scenario_is_bare(scenario)
+                      ? 1
+                      : (double)count_buckets(scenario) * scenario->iterations_count;
     return ar_engine_cost_s(scenario->engine, ar_shape_ranks(&scenario->shape), scenario->channels,
-                            collectives, (double)ar_scenario_messages(scenario));
+                            jobs, jobs * (double)ar_collective_messages(&collective));
 }
 
 double ar_run_cost_s(const struct ar_scenario *scenario)

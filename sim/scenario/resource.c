@@ -13,18 +13,19 @@ struct kind {
     const char *noun;
     const char *folder;
     const char *ending;
-    const char *path_ending; /* of a text that is a path; NULL: as `ending` */
+    const char *path_ending; /* of a text that is a path */
 };
 
 static const struct kind kinds[] = {
-    [RESOURCE_CLUSTER] = {"cluster", "topologies/machines", ".topo", NULL},
-    [RESOURCE_TRACE] = {"trace", "traces", ".csv", NULL},
-    [RESOURCE_COST] = {"device cost table", "traces/device", ".cost.csv", NULL},
-    [RESOURCE_LIBRARY] = {"library cost table", "topologies/machines", ".library.csv", NULL},
+    [RESOURCE_CLUSTER] = {"cluster", "topologies/machines", ".topo", ".topo"},
+    [RESOURCE_TRACE] = {"trace", "traces", ".csv", ".csv"},
+    [RESOURCE_COST] = {"device cost table", "traces/device", ".cost.csv", ".cost.csv"},
+    [RESOURCE_LIBRARY] = {"library cost table", "topologies/machines", ".library.csv",
+                          ".library.csv"},
     [RESOURCE_FRAMEWORK] = {"framework", "traces/frameworks", ".framework.csv", ".csv"},
-    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", NULL},
-    [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", NULL},
-    [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", NULL},
+    [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", ".run.csv"},
+    [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", ".csv"},
+    [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", ".csv"},
 };
 
 static bool ends_with(const char *text, const char *ending)
@@ -32,11 +33,6 @@ static bool ends_with(const char *text, const char *ending)
     size_t text_length = strlen(text);
     size_t length = strlen(ending);
     return text_length > length && strcmp(text + text_length - length, ending) == 0;
-}
-
-static const char *path_ending(const struct kind *kind)
-{
-    return kind->path_ending != NULL ? kind->path_ending : kind->ending;
 }
 
 static bool is_of_kind(const struct kind *kind, const char *file)
@@ -103,14 +99,14 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
     ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
     size_t used = strlen(err->text);
     snprintf(err->text + used, sizeof err->text - used,
-             "; a file needs its path, with a slash or the ending %s", path_ending(&kinds[kind]));
+             "; a file needs its path, with a slash or the ending %s", kinds[kind].path_ending);
     return err->status;
 }
 
 enum ar_status resource_find(enum resource kind, const char *where, const char *name,
                              char path[RESOURCE_PATH], struct ar_error *err)
 {
-    if (strchr(name, '/') != NULL || ends_with(name, path_ending(&kinds[kind]))) {
+    if (strchr(name, '/') != NULL || ends_with(name, kinds[kind].path_ending)) {
         ar_copy_text(path, RESOURCE_PATH, name);
         return AR_OK;
     }

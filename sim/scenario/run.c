@@ -189,10 +189,3 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
     ar_step_destroy(&step);
     return AR_OK;
 }
-
-struct ar_scenario ar_run_checker(const struct ar_scenario *scenario)
-{
-    struct ar_scenario checker = *scenario;
-    checker.engine = ar_engine_checker(scenario->engine);
-    return checker;
-}

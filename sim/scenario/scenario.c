@@ -154,28 +154,3 @@ enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
     struct ar_workload_request request = step_workload(&step, ar_shape_ranks(&scenario->shape));
     return ar_workload_make(&request, workload, err);
 }
-
-uint32_t ar_scenario_buckets(const struct ar_scenario *scenario)
-{
-    struct ar_workload *workload;
-    struct ar_error ignored;
-    if (ar_scenario_is_bare(scenario)) {
-        return 1;
-    }
-    /* Cycles depend on the number of ranks; other rules do not. */
-    if (!ar_framework_is_on(scenario->framework, AR_TERM_CYCLE_TIME) ||
-        ar_scenario_workload(scenario, &workload, &ignored) != AR_OK) {
-        return scenario->buckets_count;
-    }
-    uint32_t count = workload->buckets_count;
-    free(workload);
-    return count;
-}
-
-uint64_t ar_scenario_messages(const struct ar_scenario *scenario)
-{
-    struct ar_collective collective = ar_scenario_collective(scenario);
-    uint64_t steps = ar_scenario_is_bare(scenario) ? 1 : scenario->iterations_count;
-    uint64_t jobs = ar_scenario_buckets(scenario) * steps;
-    return jobs * ar_collective_messages(&collective);
-}

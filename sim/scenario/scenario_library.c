@@ -1,51 +1,43 @@
 /* The library of a cluster: the table that was fitted to it, and NCCL's own constants. */
+#include <math.h>
 #include <string.h>
 
 #include "ar_library_engine.h"
 #include "ar_scenario.h"
 #include "ar_units.h"
 
-/* A rate of the cluster that nothing reacts to is a mistake. */
-static enum ar_status check_rate(const char *key, double found_Bps, double table_Bps,
-                                 const char *name, struct ar_error *err)
+static enum ar_status refuse(const char *key, const char *found, const char *expected,
+                             const struct ar_cluster_facts *facts, struct ar_error *err)
 {
-    char found[AR_UNIT_TEXT];
-    char expected[AR_UNIT_TEXT];
-    double ratio = found_Bps / table_Bps;
-    if (found_Bps == 0 || (ratio > 1 - 1e-9 && ratio < 1 + 1e-9)) {
-        return AR_OK;
-    }
     return ar_error_set(err, AR_BAD_DATA,
                         "%s: found %s; expected %s, with which the table %s was fitted (see "
                         "'allreckon calibrate --help')",
-                        key, ar_format_rate(found_Bps, found), ar_format_rate(table_Bps, expected),
-                        name);
+                        key, found, expected, facts->library_cost);
 }
 
-/* Nor does the choice of a table react to the cluster's release. */
-static enum ar_status check_release(const struct ar_cluster_facts *facts,
-                                    const struct ar_tuning *tuning, struct ar_error *err)
+static bool differs(double found_Bps, double table_Bps)
 {
-    const char *fitted = tuning->release->release;
-    if (facts->library_release[0] == '\0' || strcmp(facts->library_release, fitted) == 0) {
-        return AR_OK;
-    }
-    return ar_error_set(
-        err, AR_BAD_DATA,
-        "library.release: found \"%.40s\"; expected %s, with which the table %s was "
-        "fitted (see 'allreckon calibrate --help', --tuning)",
-        facts->library_release, fitted, facts->library_cost);
+    return found_Bps != 0 && table_Bps > 0 && fabs(found_Bps / table_Bps - 1) > 1e-9;
 }
 
+/* Neither rates nor the choice of a table react to what the cluster says: it must be the same. */
 static enum ar_status check_rates(const struct ar_cluster_facts *facts,
                                   const struct ar_tuning *tuning, struct ar_error *err)
 {
-    AR_TRY(check_rate("library.node_bus", facts->library_node_bus_Bps, tuning->node_bus_Bps,
-                      facts->library_cost, err));
-    AR_TRY(check_release(facts, tuning, err));
-    return tuning->net_bus_Bps > 0 ? check_rate("library.net_bus", facts->library_net_bus_Bps,
-                                                tuning->net_bus_Bps, facts->library_cost, err)
-                                   : AR_OK;
+    char found[AR_UNIT_TEXT], expected[AR_UNIT_TEXT];
+    const char *release = tuning->release->release;
+    if (differs(facts->library_node_bus_Bps, tuning->node_bus_Bps)) {
+        return refuse("library.node_bus", ar_format_rate(facts->library_node_bus_Bps, found),
+                      ar_format_rate(tuning->node_bus_Bps, expected), facts, err);
+    }
+    if (facts->library_release[0] != '\0' && strcmp(facts->library_release, release) != 0) {
+        return refuse("library.release", facts->library_release, release, facts, err);
+    }
+    if (differs(facts->library_net_bus_Bps, tuning->net_bus_Bps)) {
+        return refuse("library.net_bus", ar_format_rate(facts->library_net_bus_Bps, found),
+                      ar_format_rate(tuning->net_bus_Bps, expected), facts, err);
+    }
+    return AR_OK;
 }
 
 static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_error *err)

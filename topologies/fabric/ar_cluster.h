@@ -215,6 +215,15 @@ struct ar_platform_link {
     bool is_shared; /**< false: it bounds every message on it, alone (FATPIPE) */
 };
 
+/** A route of a platform file. */
+struct ar_platform_route {
+    struct ar_flow pair;
+    double latency_s;
+    double bandwidth_Bps; /**< of its narrowest link */
+    uint32_t links_count;
+    const uint32_t *links;
+};
+
 /** The path of a message between two different ranks, both below ar_cluster_gpus_count(), that can
  * reach each other. Pure and fast (no allocation): engines call it once per pair of peers. */
 struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,

@@ -1,7 +1,6 @@
 #include <assert.h>
 
 #include "fabric.h"
-#include "routes.h"
 
 const char *ar_tier_name(enum ar_tier tier)
 {

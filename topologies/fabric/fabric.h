@@ -15,8 +15,6 @@
 #include "ar_gpu_order.h"
 #include "topo_values.h"
 
-struct ar_platform;
-
 enum { AR_NO_LINK = UINT16_MAX };
 
 /** What the directed links are; racks' come behind those of all nodes. */
@@ -47,6 +45,18 @@ struct ar_link_change {
     bool is_down;
     double factor;  /**< its bandwidth is divided by this; 1 if it is down */
     size_t setting; /**< of the cluster's settings of links, which says so */
+};
+
+/** The machine of a platform file, and what it has answered. */
+struct ar_platform {
+    const char *path;
+    const char *const *hosts; /**< names by rank */
+    uint32_t hosts_count;
+    const struct ar_platform_link *links;
+    uint32_t links_count;
+    const struct ar_platform_source *source;
+    void *routes; /**< a tree of tsearch() */
+    const struct ar_known_rates *rates;
 };
 
 struct ar_cluster {
@@ -100,6 +110,13 @@ uint32_t ar_link_in_use(const struct ar_cluster *cluster, uint32_t link);
  * that is down and has no substitute. */
 struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source,
                             uint32_t destination);
+
+/** The order of routes by source, then by destination; for qsort() and tsearch(). */
+int ar_route_compare(const void *a, const void *b);
+
+/** The known route of a pair, or NULL. */
+const struct ar_platform_route *ar_route_find(const struct ar_platform *platform,
+                                              struct ar_flow pair);
 
 /** The orders of a node, a pure function of its NVLink pairs and HCAs; `count` is 0 if they are the
  * plain zigzags. */

@@ -1,9 +1,9 @@
 #include <assert.h>
 #include <math.h>
+#include <search.h>
 
 #include "ar_text.h"
 #include "fabric.h"
-#include "routes.h"
 
 static const struct {
     const char *name, *directions[2];
@@ -22,12 +22,6 @@ static double file_bandwidth(const struct ar_cluster *cluster, uint32_t link)
     }
     const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
     return local->weight * cluster->rates_Bps[local->kind];
-}
-
-static struct ar_path begin_path(const struct ar_cluster *cluster, enum ar_tier tier)
-{
-    return (struct ar_path){
-        .tier = tier, .latency_s = cluster->latencies_s[tier], .bandwidth_Bps = HUGE_VAL};
 }
 
 /* Adds what carries the messages of a link. A path over a link that is down has a bandwidth of 0
@@ -64,7 +58,9 @@ static struct ar_path port_path(const struct ar_cluster *cluster, uint32_t first
 {
     const struct ar_node_links *node = &cluster->node;
     const double *rates_Bps = cluster->rates_Bps;
-    struct ar_path path = begin_path(cluster, cluster->port_tier);
+    struct ar_path path = {.tier = cluster->port_tier,
+                           .latency_s = cluster->latencies_s[cluster->port_tier],
+                           .bandwidth_Bps = HUGE_VAL};
     add_link(cluster, first + node->port[a], rates_Bps[AR_KIND_PORT], &path);
     if (cluster->port_tier == AR_TIER_PCIE && node->uplink[a] != node->uplink[b]) {
         add_link(cluster, first + node->uplink[a], rates_Bps[AR_KIND_PCIE], &path);
@@ -74,20 +70,27 @@ static struct ar_path port_path(const struct ar_cluster *cluster, uint32_t first
     return path;
 }
 
-/* The same over their NVLink, if there is one that is up or the only way. */
+/* The same over their NVLink. */
+static struct ar_path nvlink_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
+                                  uint32_t b)
+{
+    struct ar_path path = {.tier = AR_TIER_NVLINK,
+                           .latency_s = cluster->latencies_s[AR_TIER_NVLINK],
+                           .bandwidth_Bps = HUGE_VAL};
+    add_link(cluster, first + cluster->node.nvlink[a][b],
+             cluster->values.weight[a][b] * cluster->rates_Bps[AR_KIND_NVLINK], &path);
+    return path;
+}
+
+/* By NVLink, if there is one that is up or the only way. A function that returns a path has one
+ * path: copies cost trees a third of their time. */
 static struct ar_path node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a,
                                 uint32_t b)
 {
-    const struct ar_node_links *node = &cluster->node;
-    uint32_t nvlink = node->nvlink[a][b];
-    if (nvlink == AR_NO_LINK ||
-        (node->port[a] != AR_NO_LINK && ar_link_is_down(cluster, first + nvlink))) {
-        return port_path(cluster, first, a, b);
-    }
-    struct ar_path path = begin_path(cluster, AR_TIER_NVLINK);
-    add_link(cluster, first + nvlink,
-             node->list[nvlink].weight * cluster->rates_Bps[AR_KIND_NVLINK], &path);
-    return path;
+    uint32_t nvlink = cluster->node.nvlink[a][b];
+    bool is_lost = nvlink == AR_NO_LINK || (cluster->node.port[a] != AR_NO_LINK &&
+                                            ar_link_is_down(cluster, first + nvlink));
+    return is_lost ? port_path(cluster, first, a, b) : nvlink_path(cluster, first, a, b);
 }
 
 /* From GPU a of one node to GPU b of another. */
@@ -98,7 +101,9 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
     const double *rates_Bps = cluster->rates_Bps;
     uint32_t source_first = source_node * node->count;
     uint32_t destination_first = destination_node * node->count;
-    struct ar_path path = begin_path(cluster, AR_TIER_RACK);
+    struct ar_path path = {.tier = AR_TIER_RACK,
+                           .latency_s = cluster->latencies_s[AR_TIER_RACK],
+                           .bandwidth_Bps = HUGE_VAL};
     if (node->net_uplink[a] != AR_NO_LINK) {
         add_link(cluster, source_first + node->net_uplink[a], rates_Bps[AR_KIND_PCIE], &path);
     }
@@ -121,7 +126,6 @@ static struct ar_path network_path(const struct ar_cluster *cluster, uint32_t so
     return path;
 }
 
-/* Returns what it is given as it is: copies of paths cost trees a third of their time. */
 static inline struct ar_path file_path(const struct ar_cluster *cluster, uint32_t source,
                                        uint32_t destination)
 {
@@ -137,10 +141,40 @@ static inline struct ar_path file_path(const struct ar_cluster *cluster, uint32_
     return network_path(cluster, source_node, source % gpus, destination_node, destination % gpus);
 }
 
+int ar_route_compare(const void *a, const void *b)
+{
+    const struct ar_flow *left = &((const struct ar_platform_route *)a)->pair;
+    const struct ar_flow *right = &((const struct ar_platform_route *)b)->pair;
+    return left->source != right->source
+               ? (left->source > right->source) - (left->source < right->source)
+               : (left->destination > right->destination) -
+                     (left->destination < right->destination);
+}
+
+const struct ar_platform_route *ar_route_find(const struct ar_platform *platform,
+                                              struct ar_flow pair)
+{
+    const struct ar_platform_route wanted = {.pair = pair};
+    const struct ar_platform_route *const *node =
+        tfind(&wanted, &platform->routes, ar_route_compare);
+    return node != NULL ? *node : NULL;
+}
+
+static struct ar_path route_path(const struct ar_platform *platform, struct ar_flow pair)
+{
+    const struct ar_platform_route *route = ar_route_find(platform, pair);
+    assert(route != NULL); /* ar_cluster_prepare_paths() has passed */
+    return (struct ar_path){.tier = AR_TIER_ROUTE,
+                            .latency_s = route->latency_s,
+                            .bandwidth_Bps = route->bandwidth_Bps,
+                            .links_count = route->links_count,
+                            .far_links = route->links};
+}
+
 struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination)
 {
     return cluster->platform != NULL
-               ? ar_route_path(cluster->platform, (struct ar_flow){source, destination})
+               ? route_path(cluster->platform, (struct ar_flow){source, destination})
                : file_path(cluster, source, destination);
 }
 

@@ -29,18 +29,12 @@ struct ar_platform_content {
     uint32_t links_count;
 };
 
-struct ar_platform_route {
-    double latency_s;
-    uint32_t links_count;
-};
-
 /** Who answers for the platform of a cluster. */
 struct ar_platform_source {
-    /** Writes the route of each pair, and the links of all routes, one after the other, to a new
-     * array (the caller's, free). A pair without a route is an error of AR_BAD_DATA. */
-    enum ar_status (*routes)(const struct ar_cluster *cluster, const struct ar_flow *pairs,
-                             size_t pairs_count, struct ar_platform_route *routes, uint32_t **links,
-                             struct ar_error *err);
+    /** Fills in the latency and the links, in the arena, of routes whose pairs are there. A pair
+     * without a route is an error of AR_BAD_DATA. */
+    enum ar_status (*routes)(const struct ar_cluster *cluster, struct ar_platform_route *routes,
+                             size_t routes_count, struct ar_arena *arena, struct ar_error *err);
     /** Replaces the rates of flows that are under way together, a good guess, by what the platform
      * gives them. Their paths are prepared. */
     enum ar_status (*rates)(const struct ar_cluster *cluster, const struct ar_flow *flows,

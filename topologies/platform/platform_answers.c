@@ -1,89 +1,54 @@
 /* What a platform is asked for, and what it has answered before. */
 #include <assert.h>
 #include <math.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "ar_platform.h"
 #include "fabric.h"
-#include "routes.h"
 
 /* --- routes ---------------------------------------------------------------------------------- */
 
-/* Copies the pairs without a known route, each once, in order; returns how many. */
+/* Writes the pairs without a known route, each once, in order; returns how many. */
 static size_t find_unknown(const struct ar_platform *platform, const struct ar_flow *pairs,
-                           size_t pairs_count, struct ar_flow *unknown)
+                           size_t pairs_count, struct ar_platform_route *unknown)
 {
     size_t count = 0;
     for (size_t i = 0; i < pairs_count; i++) {
         if (ar_route_find(platform, pairs[i]) == NULL) {
-            unknown[count++] = pairs[i];
+            unknown[count++].pair = pairs[i];
         }
     }
-    qsort(unknown, count, sizeof *unknown, ar_flow_compare);
+    qsort(unknown, count, sizeof *unknown, ar_route_compare);
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || ar_flow_compare(&unknown[i - 1], &unknown[i]) != 0) {
+        if (i == 0 || ar_route_compare(&unknown[i - 1], &unknown[i]) != 0) {
             unknown[kept++] = unknown[i];
         }
     }
     return kept;
 }
 
-/* Keeps the routes that were answered; `links` are those of all, one after the other. */
-static enum ar_status keep_routes(const struct ar_cluster *cluster, const struct ar_flow *pairs,
-                                  size_t count, const struct ar_platform_route *answers,
-                                  const uint32_t *links, struct ar_error *err)
+/* Keeps a route that was answered. */
+static enum ar_status keep_route(const struct ar_cluster *cluster, struct ar_platform_route *route,
+                                 struct ar_error *err)
 {
-    struct ar_platform *platform = cluster->platform;
-    struct ar_known_route *routes = ar_arena_alloc(cluster->arena, count, sizeof *routes);
-    for (size_t i = 0; routes != NULL && i < count; i++) {
-        uint32_t links_count = answers[i].links_count;
-        uint32_t *own = ar_arena_alloc(cluster->arena, links_count, sizeof *own);
-        if (own == NULL) {
-            return ar_error_no_memory(err, "the routes of a platform");
-        }
-        if (!(answers[i].latency_s >= 0 && isfinite(answers[i].latency_s))) {
-            return ar_error_set(err, AR_BAD_DATA,
-                                "%.200s: route from GPU %u to GPU %u: found a latency of %gs; "
-                                "expected one not below zero",
-                                platform->path, pairs[i].source, pairs[i].destination,
-                                answers[i].latency_s);
-        }
-        routes[i] = (struct ar_known_route){.pair = pairs[i],
-                                            .latency_s = answers[i].latency_s,
-                                            .bandwidth_Bps = HUGE_VAL,
-                                            .links_count = links_count,
-                                            .links = own};
-        for (uint32_t j = 0; j < links_count; j++) {
-            own[j] = *links++;
-            double link_Bps = ar_cluster_link_bandwidth(cluster, own[j]);
-            routes[i].bandwidth_Bps = fmin(routes[i].bandwidth_Bps, link_Bps);
-        }
-        AR_TRY(ar_route_add(platform, &routes[i], err));
+    if (!(route->latency_s >= 0 && isfinite(route->latency_s))) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: route from GPU %u to GPU %u: found a latency of %gs; expected "
+                            "one not below zero",
+                            cluster->platform->path, route->pair.source, route->pair.destination,
+                            route->latency_s);
     }
-    return routes != NULL ? AR_OK : ar_error_no_memory(err, "the routes of a platform");
-}
-
-static enum ar_status ask_routes(const struct ar_cluster *cluster, const struct ar_flow *pairs,
-                                 size_t pairs_count, struct ar_arena *arena, struct ar_error *err)
-{
-    const struct ar_platform *platform = cluster->platform;
-    struct ar_flow *unknown = ar_arena_alloc(arena, pairs_count, sizeof *unknown);
-    struct ar_platform_route *answers = ar_arena_alloc(arena, pairs_count, sizeof *answers);
-    if (unknown == NULL || answers == NULL) {
-        return ar_error_no_memory(err, "the routes of a platform");
+    route->bandwidth_Bps = HUGE_VAL;
+    for (uint32_t i = 0; i < route->links_count; i++) {
+        double link_Bps = ar_cluster_link_bandwidth(cluster, route->links[i]);
+        route->bandwidth_Bps = fmin(route->bandwidth_Bps, link_Bps);
     }
-    size_t count = find_unknown(platform, pairs, pairs_count, unknown);
-    uint32_t *links = NULL;
-    if (count == 0) {
-        return AR_OK;
-    }
-    AR_TRY(platform->source->routes(cluster, unknown, count, answers, &links, err));
-    if (ar_arena_own(arena, links, free) == NULL) {
-        return ar_error_no_memory(err, "the routes of a platform");
-    }
-    return keep_routes(cluster, unknown, count, answers, links, err);
+    return tsearch(route, &cluster->platform->routes, ar_route_compare) != NULL
+               ? AR_OK
+               : ar_error_no_memory(err, "the routes of a platform");
 }
 
 enum ar_status ar_cluster_prepare_paths(const struct ar_cluster *cluster,
@@ -93,13 +58,29 @@ enum ar_status ar_cluster_prepare_paths(const struct ar_cluster *cluster,
     if (cluster->platform == NULL || pairs_count == 0) {
         return AR_OK;
     }
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = ask_routes(cluster, pairs, pairs_count, &arena, err);
-    ar_arena_end(&arena);
-    return status;
+    struct ar_platform_route *routes = ar_arena_alloc(cluster->arena, pairs_count, sizeof *routes);
+    if (routes == NULL) {
+        return ar_error_no_memory(err, "the routes of a platform");
+    }
+    size_t count = find_unknown(cluster->platform, pairs, pairs_count, routes);
+    if (count > 0) {
+        AR_TRY(cluster->platform->source->routes(cluster, routes, count, cluster->arena, err));
+    }
+    for (size_t i = 0; i < count; i++) {
+        AR_TRY(keep_route(cluster, &routes[i], err));
+    }
+    return AR_OK;
 }
 
 /* --- rates ----------------------------------------------------------------------------------- */
+
+/* The known rates of a pattern of flows. */
+struct ar_known_rates {
+    const struct ar_known_rates *next;
+    size_t count;
+    const struct ar_flow *flows;
+    const double *rates_Bps;
+};
 
 /* The rates of exactly these flows in this order, or NULL. */
 static const double *find_rates(const struct ar_platform *platform, const struct ar_flow *flows,

@@ -139,8 +139,8 @@ static void look_up_routes(int argc, char **argv)
     const struct looker *looker = sg_actor_self_get_data();
     fputc('\0', looker->answer);
     fflush(looker->answer);
-    for (size_t i = 0; i < looker->task->pairs_count; i++) {
-        answer_route(looker, looker->task->pairs[i]);
+    for (size_t i = 0; i < looker->task->routes_count; i++) {
+        answer_route(looker, looker->task->routes[i].pair);
         child_progress++;
     }
 }

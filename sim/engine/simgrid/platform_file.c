@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "ar_text.h"
 #include "simgrid_child.h"
@@ -23,20 +24,13 @@ bool ar_platform_file_is_named(const char *text)
 static enum ar_status check_file(const char *path, struct ar_error *err)
 {
     struct stat info;
-    FILE *file = fopen(path, "re");
-    bool is_open = file != NULL && fstat(fileno(file), &info) == 0;
-    int cause = errno;
-    if (file != NULL) {
-        fclose(file);
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
+        return ar_error_set(err, AR_NO_INPUT, "%.300s: cannot read: %s", path, strerror(errno));
     }
-    if (!is_open) {
-        return ar_error_set(err, AR_NO_INPUT, "%.300s: cannot read: %s", path, strerror(cause));
-    }
-    if (S_ISDIR(info.st_mode)) {
-        return ar_error_set(err, AR_NO_INPUT,
-                            "%.300s: found a directory; expected a SimGrid platform file", path);
-    }
-    return AR_OK;
+    return S_ISDIR(info.st_mode)
+               ? ar_error_set(err, AR_NO_INPUT,
+                              "%.300s: found a directory; expected a SimGrid platform file", path)
+               : AR_OK;
 }
 
 /* Compares runs of digits by their value, other text by its bytes. */
@@ -174,11 +168,11 @@ static enum ar_status report_apart(const struct ar_cluster *cluster, struct ar_f
 }
 
 /* Takes the routes out of an answer; returns how many there are in full and with links. */
-static size_t take_routes(const struct simgrid_answer *answer, size_t pairs_count,
-                          struct ar_platform_route *routes, uint32_t *links)
+static size_t take_routes(const struct simgrid_answer *answer, struct ar_platform_route *routes,
+                          size_t routes_count, uint32_t *links)
 {
     size_t at = 1; /* behind the sign of life */
-    for (size_t i = 0; i < pairs_count; i++) {
+    for (size_t i = 0; i < routes_count; i++) {
         struct platform_route_head head;
         if (at + sizeof head > answer->size) {
             return i;
@@ -190,39 +184,36 @@ static size_t take_routes(const struct simgrid_answer *answer, size_t pairs_coun
         }
         memcpy(links, answer->data + at, head.links_count * sizeof *links);
         at += head.links_count * sizeof *links;
+        routes[i].latency_s = head.latency_s;
+        routes[i].links_count = head.links_count;
+        routes[i].links = links;
         links += head.links_count;
-        routes[i] = (struct ar_platform_route){.latency_s = head.latency_s,
-                                               .links_count = head.links_count};
     }
-    return pairs_count;
+    return routes_count;
 }
 
-static enum ar_status find_routes(const struct ar_cluster *cluster, const struct ar_flow *pairs,
-                                  size_t pairs_count, struct ar_platform_route *routes,
-                                  uint32_t **links, struct ar_error *err)
+static enum ar_status find_routes(const struct ar_cluster *cluster,
+                                  struct ar_platform_route *routes, size_t routes_count,
+                                  struct ar_arena *arena, struct ar_error *err)
 {
     struct simgrid_answer answer;
     struct platform_routes_task own = {.task = {.kind = SIMGRID_ROUTES},
                                        .cluster = cluster,
-                                       .pairs = pairs,
-                                       .pairs_count = pairs_count};
+                                       .routes = routes,
+                                       .routes_count = routes_count};
     enum ar_status status = simgrid_fork(&own.task, &answer, err);
-    uint32_t *taken = malloc(answer.size + 1); /* all of the answer is more than enough */
-    if (status == AR_INTERNAL && answer.size == 0) {
-        status = report_refusal(ar_cluster_platform_path(cluster), answer.cause, err);
-    } else if (taken == NULL) {
-        status = ar_error_no_memory(err, "the routes of a platform");
-    } else if (status == AR_OK || answer.cause[0] != '\0') { /* else somebody else killed it */
-        size_t count = take_routes(&answer, pairs_count, routes, taken);
-        status = count < pairs_count ? report_apart(cluster, pairs[count], err) : AR_OK;
+    uint32_t *links = ar_arena_alloc(arena, answer.size / sizeof *links + 1, sizeof *links);
+    if (links == NULL || (answer.data != NULL && ar_arena_own(arena, answer.data, free) == NULL)) {
+        return ar_error_no_memory(err, "the routes of a platform");
     }
-    free(answer.data);
-    if (status != AR_OK) {
-        free(taken);
+    if (status == AR_INTERNAL && answer.size == 0) {
+        return report_refusal(ar_cluster_platform_path(cluster), answer.cause, err);
+    }
+    if (status != AR_OK && answer.cause[0] == '\0') { /* somebody else killed it */
         return status;
     }
-    *links = taken;
-    return AR_OK;
+    size_t count = take_routes(&answer, routes, routes_count, links);
+    return count < routes_count ? report_apart(cluster, routes[count].pair, err) : AR_OK;
 }
 
 /* --- rates ----------------------------------------------------------------------------------- */

@@ -58,8 +58,8 @@ struct platform_counts {
 struct platform_routes_task {
     struct simgrid_task task;
     const struct ar_cluster *cluster;
-    const struct ar_flow *pairs;
-    size_t pairs_count;
+    const struct ar_platform_route *routes;
+    size_t routes_count;
 };
 
 struct platform_route_head {
