@@ -12,6 +12,8 @@
 
 enum { SETTINGS_MAX = 32, SETTING_SIZE = 96 };
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 struct ar_cluster *support_cluster(const char *name, const char *const *settings)
 {
     char path[1024];
@@ -25,7 +27,7 @@ struct ar_cluster *support_cluster(const char *name, const char *const *settings
     struct ar_setting list[SETTINGS_MAX];
     cr_assert(count <= SETTINGS_MAX);
     enum ar_status status = ar_cluster_load(
-        path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
+        path, ar_settings_of_option("--set", settings, count, list), &arena, &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }
@@ -110,7 +112,6 @@ struct ar_closed_time support_closed(const struct ar_collective *collective, uin
 
 struct ar_trace *support_resnet50(uint32_t batch, enum ar_precision precision)
 {
-    static struct ar_arena arena; /* of a test, which is a process */
     const struct ar_trace_request request = {.batch = batch, .precision = precision};
     struct ar_trace_file *file = NULL;
     struct ar_device_cost *cost = NULL;

@@ -73,7 +73,6 @@ Test(closed, on_the_flat_cluster_it_is_the_formula_of_the_textbook)
         }
     }
     expect_textbook(cluster, "ring", 4096, 1);
-    ar_cluster_destroy(cluster);
 }
 
 /* The first of 2 channels has 5 of 9 elements, the first of 4 parts 2 of 5. */
@@ -88,7 +87,6 @@ Test(closed, a_message_is_the_largest_part_of_the_largest_channel)
     cr_expect_eq(ar_closed_message_bytes(closed, 0, 9), 2 * 4);
     cr_expect_eq(ar_closed_message_bytes(closed, 0, 8), 1 * 4);
     ar_closed_destroy(closed);
-    ar_cluster_destroy(cluster);
 }
 
 Test(closed, without_latency_a_ring_saturates_at_twice_the_payload_over_the_bandwidth)
@@ -103,7 +101,6 @@ Test(closed, without_latency_a_ring_saturates_at_twice_the_payload_over_the_band
         cr_expect(support_near(support_closed(&collective, elements).time_s, expected_s, 1e-12),
                   "%u ranks", ranks);
     }
-    ar_cluster_destroy(cluster);
 }
 
 /* --- properties ------------------------------------------------------------------------------ */
@@ -160,10 +157,6 @@ Test(closed, costs_times_k_and_rates_over_k_make_the_time_k_times_as_long)
     for_all(abci, 0, expect_scaled, slower_abci);
     for_all(abci, 1000, expect_scaled, slower_abci);
     for_all(abci, RESNET50, expect_scaled, slower_abci);
-    ar_cluster_destroy(slower_flat);
-    ar_cluster_destroy(slower_abci);
-    ar_cluster_destroy(abci);
-    ar_cluster_destroy(flat);
 }
 
 static void expect_terms_add_up(const struct ar_collective *collective, uint64_t elements,
@@ -194,8 +187,6 @@ Test(closed, the_terms_of_a_phase_add_up_to_its_time_and_the_phases_to_the_whole
         for_all(abci, elements, expect_terms_add_up, NULL);
         for_all(flat, elements, expect_terms_add_up, NULL);
     }
-    ar_cluster_destroy(abci);
-    ar_cluster_destroy(flat);
 }
 
 static void expect_growing(const struct ar_collective *collective, uint64_t max,
@@ -218,7 +209,6 @@ Test(closed, more_payload_never_takes_less_time)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for_all(abci, 1000000, expect_growing, NULL);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed, more_ranks_never_take_less_time)
@@ -236,7 +226,6 @@ Test(closed, more_ranks_never_take_less_time)
                 before_s = time_s;
             }
         }
-        ar_cluster_destroy(clusters[c]);
     }
 }
 
@@ -255,7 +244,6 @@ Test(closed, a_wider_window_is_never_slower)
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for_all(abci, 0, expect_wider_no_slower, NULL);
     for_all(abci, 100000, expect_wider_no_slower, NULL);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed, a_torus_of_one_row_or_column_takes_as_long_as_the_ring)
@@ -273,8 +261,6 @@ Test(closed, a_torus_of_one_row_or_column_takes_as_long_as_the_ring)
         ring_s = support_closed(&ring, 12345).time_s;
         cr_expect(support_near(support_closed(&column, 12345).time_s, ring_s, 1e-12));
     }
-    ar_cluster_destroy(flat);
-    ar_cluster_destroy(abci);
 }
 
 /* --- what the model is for ------------------------------------------------------------------- */
@@ -293,7 +279,6 @@ Test(closed, a_torus_beats_the_ring_at_1024_gpus_for_resnet50_in_fp16)
     double ring_s = resnet50_s(abci, "ring", 1024, 1, RESNET50);
     double torus_s = resnet50_s(abci, "torus2d", 32, 32, RESNET50);
     cr_expect_lt(torus_s, ring_s, "torus %.9g s, ring %.9g s", torus_s, ring_s);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed, a_model_of_bandwidth_alone_sees_no_gain_in_a_torus)
@@ -306,8 +291,6 @@ Test(closed, a_model_of_bandwidth_alone_sees_no_gain_in_a_torus)
                            resnet50_s(free_latency, "torus2d", 32, 32, elements), 1e-12));
     cr_expect_gt(resnet50_s(flat, "ring", 1024, 1, elements),
                  2 * resnet50_s(flat, "torus2d", 32, 32, elements));
-    ar_cluster_destroy(free_latency);
-    ar_cluster_destroy(flat);
 }
 
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps. */
@@ -327,7 +310,6 @@ Test(closed, an_empty_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_s
     struct ar_closed_time time = support_closed(&ring, 32);
     cr_expect_eq(time.phases[0].message_bytes, 8);
     cr_expect(support_near(time.time_s, 160e-6, 1e-4), "%.9g s with 8 bytes", time.time_s);
-    ar_cluster_destroy(abci);
 }
 
 /* 2 nodes of 4 GPUs, hops of 3.4, 3.4, 3.4, 100 us in turn, 14 steps: 5 turns of 3 slots, the last
@@ -341,7 +323,6 @@ Test(closed, a_turn_of_the_window_that_is_not_full_counts_as_one)
     struct ar_closed_time time = support_closed(&ring, 0);
     cr_expect(support_near(time.time_s, 8.4e-6 + 5 * 100e-6, 1e-9), "%.9g s", time.time_s);
     cr_expect_eq(time.phases[0].bound, AR_BOUND_WINDOW);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
@@ -362,7 +343,6 @@ Test(closed, a_large_ring_keeps_the_port_of_an_hca_busy)
                  "two channels leave a node by two HCAs");
     ring.channels = 4;
     cr_expect_eq(support_closed(&ring, RESNET50).phases[0].slowest_flows, 2);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed, the_four_columns_of_a_node_share_its_two_hcas)
@@ -374,5 +354,4 @@ Test(closed, the_four_columns_of_a_node_share_its_two_hcas)
     cr_expect_eq(time.phases[1].slowest_flows, 2);
     cr_expect(support_near(time.phases[1].slowest_Bps, 10.227e9 / 2, 1e-12));
     cr_expect(support_near(time.phases[0].slowest_Bps, 48.48e9, 1e-12));
-    ar_cluster_destroy(abci);
 }

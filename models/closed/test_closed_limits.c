@@ -22,7 +22,6 @@ Test(closed_limits, it_is_exact_where_all_hops_are_alike)
     expect_why(&collective, 1001, "");
     collective = support_collective(abci, "torus2d", 4, 8);
     expect_why(&collective, 320, "");
-    ar_cluster_destroy(abci);
 }
 
 Test(closed_limits, it_says_that_the_hops_of_a_ring_across_nodes_differ)
@@ -35,7 +34,6 @@ Test(closed_limits, it_says_that_the_hops_of_a_ring_across_nodes_differ)
     expect_why(&collective, 3200, why);
     collective = support_collective(abci, "hierarchical", 8, 4);
     expect_why(&collective, 3200, why);
-    ar_cluster_destroy(abci);
 }
 
 Test(closed_limits, it_says_that_messages_of_different_sizes_share_a_link)
@@ -51,8 +49,6 @@ Test(closed_limits, it_says_that_messages_of_different_sizes_share_a_link)
     expect_why(&collective, 16, "");
     collective.channels = 1;
     expect_why(&collective, 17, "");
-    ar_cluster_destroy(abci);
-    ar_cluster_destroy(flat);
 }
 
 static void expect_refused(const struct ar_collective *collective, const char *expected)
@@ -85,7 +81,6 @@ Test(closed_limits, a_collective_that_cannot_be_is_refused_with_what_was_expecte
     expect_refused(&bad, "window of 0 messages; expected 1 to 64");
     bad.window = 65;
     expect_refused(&bad, "window of 65 messages");
-    ar_cluster_destroy(abci);
 }
 
 Test(closed_limits, one_rank_takes_the_setup_and_nothing_else)
@@ -97,7 +92,6 @@ Test(closed_limits, one_rank_takes_the_setup_and_nothing_else)
         cr_expect_eq(time.time_s, time.setup_s);
         cr_expect(support_near(time.setup_s, 8.4e-6, 1e-12));
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(closed_limits, messages_of_all_channels_are_counted)
@@ -107,5 +101,4 @@ Test(closed_limits, messages_of_all_channels_are_counted)
     cr_expect_eq(ar_collective_messages(&collective), 16 * 12);
     collective.channels = 4;
     cr_expect_eq(ar_collective_messages(&collective), 4 * 16 * 12);
-    ar_cluster_destroy(abci);
 }

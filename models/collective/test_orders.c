@@ -49,7 +49,6 @@ Test(orders, any_number_of_gpus_on_any_number_of_channels_is_permuted_and_can_be
             order.mirror_group = ranks % 8 == 0 ? 8 : ranks;
             check_order(&order, ring.channels - 1);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -66,7 +65,6 @@ Test(orders, clusters_of_like_pairs_and_two_hcas_have_the_plain_zigzags)
         for (uint32_t at = 0; strcmp(names[i], "abci-v100") == 0 && at < 16; at++) {
             cr_expect_eq(ar_order_rank(&order, at / 4, 4 + at % 4), 4 + golden[at / 4][at % 4]);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -81,7 +79,6 @@ Test(orders, a_program_that_knows_no_cluster_has_the_plain_zigzags)
         cr_expect_eq(ar_order_rank(&order, at / 16, at % 16),
                      ar_order_rank(&plain, at / 16, at % 16));
     }
-    ar_cluster_destroy(cluster);
 }
 
 /* --- links ----------------------------------------------------------------------------------- */
@@ -132,7 +129,6 @@ Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
             cr_expect_eq(extremes[1], expected, "%s, %u channels", machines[i], ring.channels);
             free(loads);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -154,7 +150,6 @@ Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
         cr_expect_eq(extremes[1], 0, "%ux%u", shapes[i].x, shapes[i].y);
         free(loads);
     }
-    ar_cluster_destroy(cluster);
 }
 
 /* --- collectives ----------------------------------------------------------------------------- */
@@ -227,6 +222,5 @@ Test(orders, every_algorithm_sums_every_rank_once_on_every_channel)
                 execute(&collective);
             }
         }
-        ar_cluster_destroy(cluster);
     }
 }

@@ -89,7 +89,6 @@ Test(tree, of_one_channel_has_its_leaves_where_the_tree_of_the_other_has_childre
                       "%u groups: group %u has children in both trees", groups, group);
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 /* --- what is sent ---------------------------------------------------------------------------- */
@@ -132,7 +131,6 @@ Test(tree, loads_no_port_with_more_than_twice_the_buffer)
         }
         free(loads);
     }
-    ar_cluster_destroy(flat);
 }
 
 /* --- the closed form ------------------------------------------------------------------------- */
@@ -166,7 +164,6 @@ Test(tree, takes_the_time_of_the_textbook_on_identical_links)
             cr_expect_neq(time.why[0], '\0');
         }
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(tree, has_terms_of_the_closed_form_that_add_up_to_the_time_of_each_phase)
@@ -189,7 +186,6 @@ Test(tree, has_terms_of_the_closed_form_that_add_up_to_the_time_of_each_phase)
             }
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 /* With a window of W, part W waits until the first one has arrived. */
@@ -204,5 +200,4 @@ Test(tree, pays_a_latency_more_for_every_window_that_is_full)
         cr_expect(support_near(time_s, free_s + 2 * waits * 5e-6, 1e-12), "window %u: %.9g s",
                   tree.window, time_s);
     }
-    ar_cluster_destroy(flat);
 }

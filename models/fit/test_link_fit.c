@@ -96,8 +96,6 @@ Test(link_fit, known_numbers_come_back_from_noisy_rows)
     cr_expect(found.residual_frac > NOISE / 2 && found.residual_frac < NOISE * 2, "%g",
               found.residual_frac);
     cr_expect_eq(found.rows_count, data.count);
-    ar_cluster_destroy(cluster);
-    ar_cluster_destroy(truth);
 }
 
 /* The network has no part in rows of one node; a ring tells the sum of what a byte costs on the
@@ -128,8 +126,6 @@ Test(link_fit, what_rows_of_one_node_cannot_tell_is_reported)
     cr_expect(rate->state == AR_LINK_UNIDENTIFIED || gamma->state == AR_LINK_UNIDENTIFIED);
     expect_truth(&found, truth, AR_LINK_NVLINK_BANDWIDTH);
     expect_truth(&found, truth, AR_LINK_REDUCE_COST);
-    ar_cluster_destroy(cluster);
-    ar_cluster_destroy(truth);
 }
 
 static void expect_refused(struct ar_cluster *cluster, const struct data *data,
@@ -173,6 +169,4 @@ Test(link_fit, rows_that_cannot_be_fitted_are_refused)
     expect_refused(cluster, &data, "found one size, 4096 bytes");
     data.count = 0;
     expect_refused(flat, &data, "that a row depends on");
-    ar_cluster_destroy(cluster);
-    ar_cluster_destroy(flat);
 }

@@ -41,7 +41,6 @@ Test(pair_fit, latency_and_bandwidth_come_back_and_other_links_stay)
     cr_expect_eq(fit.numbers[network->latency].state, AR_LINK_IDENTIFIED);
     cr_expect_eq(fit.numbers[AR_LINK_NVLINK_LATENCY].state, AR_LINK_UNUSED);
     cr_expect_eq(fit.rows_count, count);
-    ar_cluster_destroy(cluster);
 }
 
 Test(pair_fit, many_messages_in_flight_say_nothing_of_the_latency)
@@ -56,7 +55,6 @@ Test(pair_fit, many_messages_in_flight_say_nothing_of_the_latency)
     cr_expect_eq(fit.numbers[nvlink->latency].state, AR_LINK_UNUSED);
     cr_expect(isnan(fit.numbers[nvlink->latency].error_frac));
     cr_expect(support_near(fit.numbers[nvlink->bandwidth].value, 30e9, 0.01));
-    ar_cluster_destroy(cluster);
 }
 
 Test(pair_fit, only_the_network_is_between_nodes)
@@ -65,7 +63,6 @@ Test(pair_fit, only_the_network_is_between_nodes)
     cr_expect_eq(find(cluster, "nvlink")->nodes, 1);
     cr_expect_eq(find(cluster, "pcie")->nodes, 1);
     cr_expect_eq(find(cluster, "network")->nodes, 2);
-    ar_cluster_destroy(cluster);
 }
 
 Test(pair_fit, a_link_must_be_named_and_there)
@@ -77,5 +74,4 @@ Test(pair_fit, a_link_must_be_named_and_there)
     cr_expect_eq(ar_pair_link_find("--pair", NULL, cluster, &link, &err), AR_USAGE);
     cr_expect_eq(ar_pair_link_find("--pair", "wire", cluster, &link, &err), AR_USAGE);
     cr_expect_eq(ar_pair_link_find("--pair", "network", cluster, &link, &err), AR_BAD_DATA);
-    ar_cluster_destroy(cluster);
 }

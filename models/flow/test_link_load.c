@@ -95,7 +95,6 @@ Test(link_load, is_that_of_the_messages_one_by_one_for_every_algorithm_and_grid)
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
             expect_exact_grids(cluster, ranks[j]);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -117,7 +116,6 @@ Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
     }
     cr_expect_eq(used, 2 * 64, "one port out and one in for each GPU");
     free(loads);
-    ar_cluster_destroy(flat);
 }
 
 Test(link_load, counts_the_connections_that_share_a_link)
@@ -135,7 +133,6 @@ Test(link_load, counts_the_connections_that_share_a_link)
         }
     }
     free(loads);
-    ar_cluster_destroy(abci);
 }
 
 Test(link_load, of_one_rank_is_none_and_a_collective_that_cannot_be_is_refused)
@@ -151,5 +148,4 @@ Test(link_load, of_one_rank_is_none_and_a_collective_that_cannot_be_is_refused)
     ring.shape.x = 5000;
     cr_expect_eq(ar_link_load_add(&ring, &elements, 1, loads, &err), AR_USAGE);
     free(loads);
-    ar_cluster_destroy(abci);
 }

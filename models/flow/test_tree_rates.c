@@ -91,7 +91,6 @@ Test(tree_rates, let_hops_of_a_chain_with_one_part_share_with_other_chains_only)
         drop(&bed);
     }
     free(on_link);
-    ar_cluster_destroy(dgx2);
 }
 
 Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
@@ -107,7 +106,6 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
         }
     }
     drop(&bed);
-    ar_cluster_destroy(abci);
 }
 
 /* Large messages fill the pipeline, small ones travel alone. */
@@ -128,7 +126,6 @@ Test(tree_rates, leave_more_to_small_messages_and_mix_up_no_sizes)
     }
     cr_expect_eq(tree_rates_find(bed.rates, 1e6)->slowest_Bps, large_Bps);
     drop(&bed);
-    ar_cluster_destroy(dgx2);
 }
 
 /* Bytes over bandwidth of the busiest link. */
@@ -162,6 +159,5 @@ Test(tree_rates, are_not_more_than_links_have)
                              names[i], x, y, tree.channels, time_s, min_s);
             }
         }
-        ar_cluster_destroy(cluster);
     }
 }

@@ -24,11 +24,15 @@ static void show_algorithms(void)
 
 static enum ar_status show_cluster(const char *name, const char *path, struct ar_error *err)
 {
+    struct ar_arena arena = {0};
     struct ar_cluster *cluster;
-    AR_TRY(ar_cluster_load(path, (struct ar_settings){.count = 0}, &cluster, err));
-    printf("%-18s %s\n", name, ar_cluster_facts(cluster)->description);
-    ar_cluster_destroy(cluster);
-    return AR_OK;
+    enum ar_status status =
+        ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err);
+    if (status == AR_OK) {
+        printf("%-18s %s\n", name, ar_cluster_facts(cluster)->description);
+    }
+    ar_arena_end(&arena);
+    return status;
 }
 
 static enum ar_status show_trace(const char *name, const char *path, struct ar_error *err)

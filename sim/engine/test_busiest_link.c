@@ -65,7 +65,6 @@ static void expect_slower_on(const char *machine, const struct ar_engine *engine
             }
         }
     }
-    ar_cluster_destroy(cluster);
 }
 
 Test(busiest_link, is_what_the_recurrence_waits_for)
@@ -93,5 +92,4 @@ Test(busiest_link, of_a_torus_on_four_channels_is_busy_all_the_time_in_an_estima
     uint64_t elements = 25550000;
     cr_expect_float_eq(time_s, 6.566e-3, 1e-6, "%.9g s", time_s);
     cr_expect_float_eq(busiest_s(&torus, &elements, 1) / (time_s - 8.4e-6), 1, 1e-5);
-    ar_cluster_destroy(abci);
 }

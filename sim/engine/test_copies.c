@@ -56,7 +56,6 @@ Test(copies, lengthen_their_job_by_their_time_and_delay_the_next_in_every_engine
         expect_copies(&ring, ar_engines[i]);
         cr_expect(test.trial.exact, "%s", ar_engines[i]->name);
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(copies, are_paid_by_the_engine_of_measured_times_too)
@@ -84,7 +83,6 @@ Test(copies, are_paid_by_the_engine_of_measured_times_too)
         double time_s = test.times[i].finish_s - test.times[i].start_s;
         cr_expect_float_eq(time_s, plain_s + jobs[i].copy_s, 1e-12, "job %u", i);
     }
-    ar_cluster_destroy(abci);
 }
 
 /* A wait is no compute: a slow rank has its gradients late, but does not wait for longer. */
@@ -98,7 +96,6 @@ Test(copies, and_waits_are_not_stretched_by_a_slow_rank)
         cr_expect_float_eq(ar_trial_ready(&test.trial, 3, rank),
                            test.rank_start_s[rank] + test.rank_factor[rank] + 0.25, 1e-12);
     }
-    ar_cluster_destroy(flat);
 }
 
 static void expect_same(const struct ar_collective *collective)
@@ -131,6 +128,4 @@ Test(copies, of_ranks_that_differ_end_when_they_do_in_the_simulation)
     ring = support_collective(abci, "ring", 16, 1);
     ring.channels = 2;
     expect_same(&ring);
-    ar_cluster_destroy(abci);
-    ar_cluster_destroy(flat);
 }

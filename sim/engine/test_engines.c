@@ -79,7 +79,6 @@ Test(engines, simgrid_is_the_closed_form_for_rings_on_the_flat_cluster)
     for (size_t i = 0; i < sizeof ranks / sizeof ranks[0]; i++) {
         expect_agreement_of_all(flat, "ring", ranks[i], 1);
     }
-    ar_cluster_destroy(flat);
 }
 
 static void expect_agreement_of_grids(const char *name)
@@ -90,7 +89,6 @@ static void expect_agreement_of_grids(const char *name)
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         expect_agreement_of_all(flat, name, shapes[i].x, shapes[i].y);
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(engines, simgrid_is_the_closed_form_for_tori_on_the_flat_cluster)
@@ -113,7 +111,6 @@ Test(engines, simgrid_is_the_closed_form_on_abci_where_all_hops_of_a_phase_are_a
     }
     expect_agreement_of_all(abci, "hierarchical", 4, 3);
     expect_agreement_of_all(abci, "torus2d", 4, 5);
-    ar_cluster_destroy(abci);
 }
 
 /* --- the textbook ---------------------------------------------------------------------------- */
@@ -127,7 +124,6 @@ Test(engines, a_ring_of_64_with_1600000_bytes_is_alpha_beta_and_not_tcp)
     double time_s = trials_simulate(&ring, 400000);
     cr_expect(support_near(time_s, alpha_beta_s, 1e-6), "%.9g s, alpha-beta %.9g s", time_s,
               alpha_beta_s);
-    ar_cluster_destroy(flat);
 }
 
 /* 4 nodes of 4 GPUs: hops of 3.4, 3.4, 3.4, 9.6 us in turn, 30 steps; 8-byte messages. */
@@ -141,7 +137,6 @@ Test(engines, a_ring_of_16_pays_the_sum_of_its_hops_or_with_window_1_the_slowest
         double time_s = trials_simulate(&ring, 32) - 8.4e-6;
         cr_expect(support_near(time_s, expected_s, 1e-4), "window %u: %.9g s", window, time_s);
     }
-    ar_cluster_destroy(abci);
 }
 
 /* --- where it is not exact ------------------------------------------------------------------- */
@@ -164,7 +159,6 @@ static void expect_near_on_abci(const char *name, uint32_t ranks, uint64_t eleme
                   "%s %ux%u, %lu elements: simulated %.9g s, closed %.9g s", name, x, ranks / x,
                   (unsigned long)elements, simulated_s, closed_s);
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(engines, on_abci_the_closed_form_stays_near_simgrid_where_hops_differ)

@@ -80,7 +80,6 @@ static const struct report *run_limited(uint32_t ranks, bool (*limit)(void))
     }
     waitpid(child, NULL, 0);
     cr_assert(report->is_complete, "the process of the engine died with its simulation");
-    ar_cluster_destroy(abci);
     return report;
 }
 

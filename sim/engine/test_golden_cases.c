@@ -87,7 +87,9 @@ static enum ar_status write_case(const struct golden_case *golden, const char *t
                                        .window = golden->window,
                                        .element_bytes = golden->element_bytes};
     snprintf(path, sizeof path, "%s/%s.topo", topologies, golden->cluster);
-    enum ar_status status = ar_cluster_load(path, (struct ar_settings){.count = 0}, &cluster, err);
+    struct ar_arena arena = {.last = NULL};
+    enum ar_status status =
+        ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err);
     if (status == AR_OK) {
         collective.cluster = cluster;
         status = ar_algorithm_find("golden", golden->algorithm, &collective.algorithm, err);
@@ -95,7 +97,7 @@ static enum ar_status write_case(const struct golden_case *golden, const char *t
     for (size_t i = 0; status == AR_OK && i < sizeof engines / sizeof engines[0]; i++) {
         status = write_row(golden, &collective, engines[i], file, err);
     }
-    ar_cluster_destroy(cluster);
+    ar_arena_end(&arena);
     return status;
 }
 

@@ -35,7 +35,6 @@ Test(link_changes, a_ring_takes_the_time_of_its_slow_link)
         cr_expect(support_near(time_s, expected_s, 1e-6), "%s: %.9g s, expected %.9g s",
                   ar_engines[i]->name, time_s, expected_s);
     }
-    ar_cluster_destroy(cluster);
 }
 
 /* Every link of one node is slow in turn, on rings whose links are not shared. */
@@ -53,7 +52,6 @@ Test(link_changes, recurrence_and_simulation_agree_on_rings_with_a_slow_link)
             cr_expect(support_near(time_s, simulated_s, 1e-6), "%s: %.9g s and %.9g s", slow[i],
                       time_s, simulated_s);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -75,8 +73,6 @@ Test(link_changes, both_channels_of_a_node_with_one_hca_left_get_half_of_it)
         cr_expect(down_s > 1.99 * whole_s && down_s < 2.12 * whole_s, "%s: %.9g s and %.9g s",
                   ar_engines[i]->name, whole_s, down_s);
     }
-    ar_cluster_destroy(down);
-    ar_cluster_destroy(whole);
 }
 
 /* The pair pays the latency of PCIe instead of NVLink: a part of the buffer makes 6 hops around 4
@@ -97,8 +93,6 @@ Test(link_changes, a_ring_over_a_down_nvlink_pays_the_latency_of_pcie)
         cr_expect(support_near(down_s - whole_s, 2 * 100e-6, 1e-4), "%s: %.9g s and %.9g s",
                   ar_engines[i]->name, whole_s, down_s);
     }
-    ar_cluster_destroy(down);
-    ar_cluster_destroy(whole);
 }
 
 Test(link_changes, the_closed_form_names_the_slow_link)
@@ -111,7 +105,6 @@ Test(link_changes, the_closed_form_names_the_slow_link)
     ar_cluster_link_name(cluster, time.phases[0].slowest_link, name, sizeof name);
     cr_expect_str_eq(name, "node-2.hca-1.out");
     cr_expect(support_near(time.phases[0].slowest_Bps, 10.227e9 / 4, 1e-12));
-    ar_cluster_destroy(cluster);
 }
 
 Test(link_changes, a_cluster_cut_in_two_is_refused_before_it_runs)
@@ -131,5 +124,4 @@ Test(link_changes, a_cluster_cut_in_two_is_refused_before_it_runs)
             cr_expect_eq(status, ranks == 5 ? AR_OK : AR_USAGE, "%s", err.text);
         }
     }
-    ar_cluster_destroy(cluster);
 }

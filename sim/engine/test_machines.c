@@ -33,7 +33,6 @@ Test(machines, rings_of_two_nodes_run_at_the_rate_of_all_hcas)
         cr_expect(
             support_near(trials_time(&ring, &ar_engine_recurrence, elements), simulated_s, 1e-3),
             "%s", names[i]);
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -49,7 +48,6 @@ Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
     double simulated_s = trials_simulate(&ring, elements);
     cr_expect(support_near(simulated_s, expected_s, 1e-3), "simulated %.9g s, expected %.9g s",
               simulated_s, expected_s);
-    ar_cluster_destroy(cluster);
 }
 
 /* Rings are equal. In grids and groups ranks drift apart at the border of the nodes, and phases of
@@ -73,6 +71,5 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
                       "%s, %s: %.9g s, simulated %.9g s", names[i], cases[c].algorithm->name,
                       time_s, simulated_s);
         }
-        ar_cluster_destroy(cluster);
     }
 }

@@ -70,8 +70,6 @@ Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static)
     expect_equal_finishes(&column);
     column = support_collective(abci, "hierarchical", 1, 24);
     expect_equal_finishes(&column);
-    ar_cluster_destroy(abci);
-    ar_cluster_destroy(flat);
 }
 
 Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_1024_ranks)
@@ -82,7 +80,6 @@ Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_1024_ranks)
     ring = support_collective(abci, "ring", 256, 1);
     ring.channels = 2;
     expect_equal_finishes(&ring);
-    ar_cluster_destroy(abci);
 }
 
 Test(starts, that_differ_are_estimates_where_phases_may_overlap)
@@ -100,7 +97,6 @@ Test(starts, that_differ_are_estimates_where_phases_may_overlap)
         double off = computed.times[1].finish_s / simulated.times[1].finish_s - 1;
         cr_expect(off > -0.15 && off < 0.15, "%s: off by %g", ar_engines[i]->name, off);
     }
-    ar_cluster_destroy(flat);
 }
 
 /* Nobody has the sum before the last rank has given its part. */
@@ -118,7 +114,6 @@ Test(starts, that_are_late_hold_up_every_rank)
             }
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 enum { OBSERVED = 3, MARKS = JOBS * OBSERVED * 2 * AR_MARKS_COUNT };
@@ -159,5 +154,4 @@ Test(starts, of_phases_are_those_of_the_simulation)
     expect_equal_marks(&torus, 0.1); /* an estimate */
     struct ar_collective groups = support_collective(abci, "hierarchical", 4, 3);
     expect_equal_marks(&groups, 0.1);
-    ar_cluster_destroy(abci);
 }

@@ -32,7 +32,6 @@ Test(stream, a_job_starts_when_it_is_ready_and_the_one_before_has_finished)
                       "%s: job %d", ar_engines[i]->name, job);
         }
     }
-    ar_cluster_destroy(flat);
 }
 
 /* When the first rank has finished the first `jobs_count` jobs on all its channels. */
@@ -66,7 +65,6 @@ Test(stream, the_first_rank_that_is_free_on_all_channels_starts_the_next_job)
         cr_expect_lt(test.times[1].start_s, test.times[0].finish_s, "others are still busy");
         cr_expect_gt(test.times[2].finish_s, test.times[1].finish_s);
     }
-    ar_cluster_destroy(abci);
 }
 
 static void expect_last_rank_ends_the_job(const struct ar_engine *engine,
@@ -101,7 +99,6 @@ Test(stream, a_job_finishes_with_its_last_rank)
             expect_last_rank_ends_the_job(ar_engines[i], &collective);
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
@@ -122,7 +119,6 @@ Test(stream, the_finish_of_the_ranks_need_not_be_asked_for)
         cr_assert_eq(ar_trial_run(&without.trial, ar_engines[i], &err), AR_OK);
         cr_expect_eq(memcmp(test.times, without.times, sizeof test.times), 0);
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
@@ -141,7 +137,6 @@ Test(stream, one_rank_has_nothing_to_do_and_finishes_at_once)
         cr_expect_eq(test.rank_finish_s[0], 0.75);
         cr_expect_eq(test.trial.messages_count, 0);
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_it_is_exact)
@@ -162,7 +157,6 @@ Test(stream, a_result_says_which_engine_made_it_with_which_options_and_whether_i
     cr_expect_str_eq(test.trial.note, "the hops of a phase differ");
     cr_expect(!test.trial.exact);
     cr_expect_eq(test.trial.messages_count, 2 * 8 * 14);
-    ar_cluster_destroy(abci);
 }
 
 Test(stream, an_engine_is_found_by_name_and_a_near_name_is_named)

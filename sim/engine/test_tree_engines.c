@@ -63,8 +63,6 @@ Test(tree_engines, agree_where_no_link_is_shared)
     for (uint32_t ranks = 2; ranks <= 9; ranks++) {
         expect_equal_windows(flat, ranks, 1, 1);
     }
-    ar_cluster_destroy(flat);
-    ar_cluster_destroy(abci);
 }
 
 /* Links so fast that nobody shares them: what is left is who waits for whom. */
@@ -80,7 +78,6 @@ Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
     expect_equal_windows(flat, 3, 11, 2);
     expect_equal_windows(flat, 13, 3, 2);
     expect_equal_windows(flat, 2, 32, 3);
-    ar_cluster_destroy(flat);
 }
 
 /* With a window of 1 no message overlaps the one before, in the simulation neither; what is left is
@@ -106,8 +103,6 @@ Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
             }
         }
     }
-    ar_cluster_destroy(flat);
-    ar_cluster_destroy(abci);
 }
 
 /* All engines, as a fraction of the simulated time. */
@@ -136,7 +131,6 @@ Test(tree_engines, stay_near_the_simulation_on_long_chains)
             expect_near(&tree, elements, -0.1, 0.25);
         }
     }
-    ar_cluster_destroy(dgx2);
 }
 
 /* 8.4 us of setup, then 3 hops of 3.4 us and log2 Y of 9.6 us, up and down. */
@@ -156,7 +150,6 @@ Test(tree_engines, give_a_small_payload_the_sum_of_the_hops)
                       ar_engines[i]->name, 1u << logarithm, time_s, expected_s);
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 /* Where children share the port of their parent, the simulation lets two parts overlap, and the
@@ -171,7 +164,6 @@ Test(tree_engines, stay_near_the_simulation_where_children_share_a_port)
             expect_near(&tree, elements, -0.15, 0.15);
         }
     }
-    ar_cluster_destroy(abci);
 }
 
 /* More messages in flight than a connection needs would only take bandwidth from each other. */
@@ -193,5 +185,4 @@ Test(tree_engines, do_not_slow_down_with_the_window)
                           ar_engines[i]->name, (unsigned long)elements, wide_s, narrow_s);
         }
     }
-    ar_cluster_destroy(abci);
 }

@@ -57,7 +57,6 @@ enum ar_status training_begin(const struct training_file *file, const struct ar_
         ar_scenario_unset(scenario, AR_KEY_SHAPE);
     }
     AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
-    AR_TRY(ar_scenario_load_library(scenario, inputs, err));
     training->phases =
         ar_arena_alloc(given->arena, file->phases_count + 1, sizeof *training->phases);
     if (training->phases == NULL) {

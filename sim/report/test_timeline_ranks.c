@@ -106,5 +106,4 @@ Test(timeline_ranks, stretch_with_the_compute_of_the_rank)
     json_decref(root);
     free(text);
     free(step.workload);
-    ar_cluster_destroy(abci);
 }

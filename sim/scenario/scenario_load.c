@@ -42,7 +42,7 @@ enum ar_status ar_scenario_load_cluster(struct ar_scenario *scenario, struct ar_
     struct ar_cluster *cluster = NULL;
     AR_TRY(ar_scenario_make_cluster(scenario, inputs, &cluster, err));
     scenario->cluster = cluster;
-    return AR_OK;
+    return ar_scenario_load_library(scenario, inputs, err);
 }
 
 /* --- the framework ---------------------------------------------------------------------------- */
@@ -260,7 +260,6 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
 {
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
-        AR_TRY(ar_scenario_load_library(scenario, inputs, err));
     }
     if (!ar_scenario_has(scenario, AR_KEY_CHANNELS)) {
         uint32_t hcas = ar_cluster_facts(scenario->cluster)->hcas_per_node;

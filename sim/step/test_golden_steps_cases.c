@@ -161,11 +161,6 @@ static void write_row(const struct golden_step *golden, const struct ar_step *st
             step->exposed_s, step->copy_s, step->efficiency_frac);
 }
 
-static void end_cluster(void *cluster)
-{
-    ar_cluster_destroy(cluster);
-}
-
 static enum ar_status load_framework(const char *root, const struct golden_step *golden,
                                      struct ar_arena *arena, struct ar_framework **framework,
                                      struct ar_error *err)
@@ -204,8 +199,7 @@ static enum ar_status write_step(const char *root, const struct golden_step *gol
     struct ar_trace *trace;
     AR_TRY(ar_cluster_load(
         ar_arena_format(arena, "%s/topologies/machines/%s.topo", root, golden->cluster),
-        (struct ar_settings){.count = 0}, &cluster, err));
-    ar_arena_own(arena, cluster, end_cluster);
+        (struct ar_settings){.count = 0}, arena, &cluster, err));
     AR_TRY(load_framework(root, golden, arena, &framework, err));
     AR_TRY(load_trace(root, golden, framework, arena, &trace, err));
     struct ar_step step = {.collective = {.operation = &ar_operation_all_reduce,

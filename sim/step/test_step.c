@@ -48,7 +48,6 @@ Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
         cr_expect_leq(step.exposed_s, step.allreduce_s * (1 + 1e-12));
         cr_expect_eq(step.payload_bytes, 51114064);
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
@@ -67,7 +66,6 @@ Test(step, one_gpu_is_the_baseline_and_has_efficiency_1)
         cr_expect_eq(step.allreduce_s, 0);
         cr_expect_eq(step.iteration_s, ar_trace_compute_s(trace));
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
@@ -80,7 +78,6 @@ Test(step, a_ring_over_one_node_is_the_baseline_node_and_has_efficiency_1)
     cr_expect(support_near(step.efficiency_frac, 1, 1e-12), "%.17g", step.efficiency_frac);
     cr_expect_str_eq(ar_baseline_name(AR_BASELINE_NODE), "node");
     cr_expect_str_eq(ar_baseline_name(AR_BASELINE_GPU), "gpu");
-    ar_cluster_destroy(abci);
 }
 
 Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node)
@@ -98,7 +95,6 @@ Test(step, efficiency_over_a_node_is_that_over_a_gpu_divided_by_that_of_the_node
     cr_expect(support_near(over_node.efficiency_frac,
                            over_gpu.efficiency_frac / node.efficiency_frac, 1e-12));
     cr_expect_eq(over_node.iteration_s, over_gpu.iteration_s);
-    ar_cluster_destroy(abci);
 }
 
 Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
@@ -111,7 +107,6 @@ Test(step, where_a_node_is_one_gpu_both_baselines_are_the_same)
     run(&gpu);
     run(&node);
     cr_expect(support_near(gpu.efficiency_frac, node.efficiency_frac, 1e-12));
-    ar_cluster_destroy(flat);
 }
 
 /* The gradients of layer "late" exist long before the backward pass of layer "early" ends. */
@@ -142,8 +137,6 @@ Test(step, a_short_all_reduce_hides_behind_the_backward_pass_and_a_long_one_stic
     run(&step);
     cr_expect(support_near(step.exposed_s, step.allreduce_s - 20e-3, 1e-9));
     cr_expect(support_near(step.iteration_s, 24e-3 + step.exposed_s, 1e-12));
-    ar_cluster_destroy(slow_flat);
-    ar_cluster_destroy(flat);
 }
 
 static double exposed_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
@@ -163,7 +156,6 @@ Test(step, ddp_buckets_hide_more_than_one_bucket_on_a_fast_network)
     double ddp_s = exposed_with(flat, trace, "ddp");
     double one_s = exposed_with(flat, trace, "one");
     cr_expect(ddp_s > 0 && ddp_s < 0.7 * one_s, "ddp %.9g s, one %.9g s", ddp_s, one_s);
-    ar_cluster_destroy(flat);
 }
 
 Test(step, one_bucket_cannot_be_hidden_at_all)
@@ -174,7 +166,6 @@ Test(step, one_bucket_cannot_be_hidden_at_all)
     set_rule(&step, "one");
     run(&step);
     cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9));
-    ar_cluster_destroy(flat);
 }
 
 Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
@@ -192,7 +183,6 @@ Test(step, efficiency_falls_with_more_gpus_and_rises_with_a_larger_batch)
         cr_expect_gt(larger_step.efficiency_frac, step.efficiency_frac);
         before = step.efficiency_frac;
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster)
@@ -212,7 +202,6 @@ Test(step, simgrid_and_the_closed_form_predict_the_same_step_on_the_flat_cluster
                   "%s: simulated %.9g s, closed %.9g s", rules[i], simulated.exposed_s,
                   closed.exposed_s);
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
@@ -232,7 +221,6 @@ Test(step, its_jobs_are_the_buckets_and_start_when_they_are_ready)
         cr_expect_geq(step.trial.times[i].start_s, step.trial.jobs[i].ready_s);
     }
     ar_step_destroy(&step);
-    ar_cluster_destroy(abci);
 }
 
 static void expect_error(struct ar_step *step, enum ar_status status, const char *expected)
@@ -255,7 +243,6 @@ Test(step, what_cannot_run_is_an_error_and_leaves_nothing_to_free)
     bare.layers_count = 1;
     step = make_step(abci, &bare, "ring", 4, 1);
     expect_error(&step, AR_BAD_DATA, "found no gradients");
-    ar_cluster_destroy(abci);
 }
 
 static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t seed)
@@ -271,7 +258,6 @@ static double jittered_iteration(uint32_t nodes, double jitter_frac, uint64_t se
     double iteration_s = step.iteration_s;
     cr_expect_eq(iteration_s, step.compute_s + step.exposed_s);
     cr_expect_eq(step.iteration_ci95_s > 1e-3 * iteration_s, jitter_frac > 0);
-    ar_cluster_destroy(abci);
     return iteration_s;
 }
 
@@ -312,7 +298,6 @@ Test(step, of_uneven_ranks_run_back_to_back_is_that_of_the_simulation)
     cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
     cr_expect(support_near(computed.allreduce_s, simulated.allreduce_s, 1e-6));
     cr_expect(support_near(computed.iteration_ci95_s, simulated.iteration_ci95_s, 1e-6));
-    ar_cluster_destroy(abci);
 }
 
 static double iteration_with(const struct ar_cluster *cluster, const struct ar_trace *trace,
@@ -343,7 +328,6 @@ Test(step, with_one_straggler_lasts_nearly_as_long_as_if_all_were_as_slow)
     cr_expect_gt(first_s, even_s + 0.25 * ar_trace_compute_s(trace));
     cr_expect_leq(first_s, slow_s * (1 + 1e-12));
     cr_expect_gt(first_s, 0.98 * slow_s);
-    ar_cluster_destroy(flat);
 }
 
 Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
@@ -358,5 +342,4 @@ Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
     run(&thrice);
     cr_expect(support_near(thrice.iteration_s, once.iteration_s, 1e-3));
     cr_expect_lt(thrice.iteration_ci95_s, 1e-3 * once.iteration_s);
-    ar_cluster_destroy(flat);
 }

@@ -64,7 +64,6 @@ static struct ar_step run(const char *rule, const char *terms)
 {
     struct ar_cluster *flat = support_cluster("flat", NULL);
     struct ar_step step = run_on(flat, &two, rule, terms, &ar_engine_closed, (struct ar_step){0});
-    ar_cluster_destroy(flat);
     return step;
 }
 
@@ -75,7 +74,6 @@ static double alone_s(uint64_t elements, uint32_t element_bytes)
     struct ar_collective ring = support_collective(flat, "ring", RANKS, 1);
     ring.element_bytes = element_bytes;
     double time_s = support_closed(&ring, elements).time_s;
-    ar_cluster_destroy(flat);
     return time_s;
 }
 
@@ -100,7 +98,6 @@ Test(terms, at_their_defaults_change_nothing_at_all)
     cr_expect_eq(off.iteration_s, bare.iteration_s);
     cr_expect_eq(off.allreduce_s, bare.allreduce_s);
     cr_expect_eq(off.copy_s + off.contention_s + off.input_wait_s + off.statistics_s, 0);
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, copies_of_a_bucket_take_its_bytes_over_the_memory_rate_and_launches)
@@ -171,7 +168,6 @@ Test(terms, all_gpus_of_a_node_share_its_input)
     struct ar_step step =
         run_on(abci, &two, "one", "input.rate=400", &ar_engine_closed, (struct ar_step){0});
     cr_expect_float_eq(step.iteration_s, 8 * 4 / 400.0, TOLERANCE_S);
-    ar_cluster_destroy(abci);
 }
 
 Test(terms, fewer_gpus_than_a_node_has_share_it_among_themselves)
@@ -188,7 +184,6 @@ Test(terms, fewer_gpus_than_a_node_has_share_it_among_themselves)
     cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
     cr_expect_float_eq(step.iteration_s, 8 * 3 / 200.0, TOLERANCE_S);
     ar_step_destroy(&step);
-    ar_cluster_destroy(abci);
 }
 
 Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
@@ -210,7 +205,6 @@ Test(terms, statistics_are_one_more_all_reduce_over_their_interval)
     each =
         run_on(flat, &two, "ddp", "bn.elements=53120 bn.interval=2", &ar_engine_recurrence, like);
     cr_expect_float_eq(each.exposed_s, none.exposed_s + time_s / 2, 1e-9);
-    ar_cluster_destroy(flat);
 }
 
 /* The backward pass of "early" meets the all-reduce of "late" and loses the part that it takes. */
@@ -228,7 +222,6 @@ Test(terms, contention_costs_the_backward_pass_its_part_of_the_time_that_they_ov
                            engines[i]->name, step.contention_s);
         cr_expect_float_eq(step.exposed_s, step.contention_s + early_s, 1e-9);
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_left)
@@ -258,7 +251,6 @@ Test(terms, contention_grows_with_the_channels_and_is_refused_where_nothing_is_l
     step.collective.channels = 4 * ar_algorithm_channels(step.collective.algorithm);
     cr_expect_eq(ar_step_run(&step, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "4 channels take 80 of the 80"), "%s", err.text);
-    ar_cluster_destroy(flat);
 }
 
 /* Many buckets that overlap with contention: what the times of the last round say is consistent. */
@@ -273,7 +265,6 @@ Test(terms, contention_settles_for_161_buckets_of_resnet50)
     cr_expect_gt(step.contention_s, 0);
     cr_expect_lt(step.contention_s, busy_s * 0.1 * (1 + 1e-9));
     cr_expect_float_eq(busy_s, none.allreduce_s, 1e-9);
-    ar_cluster_destroy(flat);
 }
 
 #define ALL_TERMS                                                                                  \
@@ -297,7 +288,6 @@ Test(terms, one_rank_has_nobody_to_exchange_with)
     cr_expect(support_near(step.iteration_s, COMPUTE_S, 1e-12));
     cr_expect(support_near(step.efficiency_frac, 1, 1e-12));
     ar_step_destroy(&step);
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, all_at_once_give_the_same_step_in_every_engine)
@@ -314,7 +304,6 @@ Test(terms, all_at_once_give_the_same_step_in_every_engine)
     cr_expect(support_near(computed.iteration_s, simulated.iteration_s, 1e-6));
     cr_expect(support_near(computed.contention_s, simulated.contention_s, 1e-4));
     cr_expect_eq(computed.copy_s, simulated.copy_s);
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
@@ -334,7 +323,6 @@ Test(terms, of_ranks_that_differ_give_the_step_of_the_simulation)
     cr_expect(support_near(computed.allreduce_s, simulated.allreduce_s, 1e-6));
     cr_expect_gt(computed.iteration_s, even.iteration_s);
     cr_expect_eq(computed.copy_s, even.copy_s);
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, ranks_that_negotiate_start_a_bucket_when_it_is_ready_on_the_slowest)
@@ -355,7 +343,6 @@ Test(terms, ranks_that_negotiate_start_a_bucket_when_it_is_ready_on_the_slowest)
             cr_expect_gt(step.allreduce_s, alone_s(LATE, 2) + alone_s(EARLY + SMALL, 2) + 5e-3);
         }
     }
-    ar_cluster_destroy(flat);
 }
 
 Test(terms, and_all_other_times_scaled_by_k_scale_the_step_by_k)
@@ -385,6 +372,4 @@ Test(terms, and_all_other_times_scaled_by_k_scale_the_step_by_k)
                   ar_engines[i]->name);
         cr_expect(support_near(scaled.contention_s, 3 * step.contention_s, 1e-6));
     }
-    ar_cluster_destroy(slow_flat);
-    ar_cluster_destroy(flat);
 }

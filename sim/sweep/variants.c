@@ -305,8 +305,7 @@ static enum ar_status load_cluster(struct variants *variants, uint32_t variant,
                                    struct variant_slot *slot, struct ar_error *err)
 {
     AR_TRY(begin(variants, variant, slot, err));
-    AR_TRY(ar_scenario_load_cluster(&slot->scenario, variants->request->inputs, err));
-    return ar_scenario_load_library(&slot->scenario, variants->request->inputs, err);
+    return ar_scenario_load_cluster(&slot->scenario, variants->request->inputs, err);
 }
 
 /* The cluster of a variant, in memory or made. */

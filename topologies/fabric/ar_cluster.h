@@ -131,11 +131,10 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
                                  struct ar_arena *arena, struct ar_cluster **cluster,
                                  struct ar_error *err);
 
-/** ar_topo_load() and ar_cluster_create() of one file that is used once, in an arena of the
- * cluster, freed with ar_cluster_destroy(); NULL is allowed there. */
+/** ar_topo_load() and ar_cluster_create() of one file that is used once. */
 enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
-                               struct ar_cluster **cluster, struct ar_error *err);
-void ar_cluster_destroy(struct ar_cluster *cluster);
+                               struct ar_arena *arena, struct ar_cluster **cluster,
+                               struct ar_error *err);
 
 /** Changes links of a cluster, at most once and before its first use; paths, bandwidths and the
  * SimGrid platform follow. No path takes a link that is down: messages of its HCA take the next

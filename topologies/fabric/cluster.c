@@ -154,36 +154,13 @@ enum ar_status ar_cluster_create(const struct ar_topo *topo, struct ar_settings 
     return AR_OK;
 }
 
-static enum ar_status load(const char *path, struct ar_settings settings, struct ar_arena *arena,
-                           struct ar_cluster **cluster, struct ar_error *err)
+enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
+                               struct ar_arena *arena, struct ar_cluster **cluster,
+                               struct ar_error *err)
 {
     struct ar_topo *topo;
     AR_TRY(ar_topo_load(path, arena, &topo, err));
     return ar_cluster_create(topo, settings, arena, cluster, err);
-}
-
-enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
-                               struct ar_cluster **cluster, struct ar_error *err)
-{
-    struct ar_arena arena = {.last = NULL};
-    struct ar_cluster *loaded;
-    enum ar_status status = load(path, settings, &arena, &loaded, err);
-    if (status != AR_OK) {
-        ar_arena_end(&arena);
-        return status;
-    }
-    loaded->own = arena; /* what it lies in */
-    loaded->arena = &loaded->own;
-    *cluster = loaded;
-    return AR_OK;
-}
-
-void ar_cluster_destroy(struct ar_cluster *cluster)
-{
-    if (cluster != NULL) {
-        struct ar_arena arena = cluster->own;
-        ar_arena_end(&arena);
-    }
 }
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster)

@@ -61,7 +61,6 @@ struct ar_platform {
 
 struct ar_cluster {
     struct ar_arena *arena; /**< of it and all that is in it */
-    struct ar_arena own;    /**< the same if it was loaded by itself, else nothing */
     struct ar_topo_entries entries;
     struct ar_topo_values values;
     struct ar_cluster_facts facts;

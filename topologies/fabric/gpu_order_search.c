@@ -271,31 +271,25 @@ static void add_ways_back(const struct search *search)
 }
 
 /* Cycles first, then paths; pairs of an order and the same backwards before single ones. */
-static void search_all(const struct ar_topo_values *values, struct search *search)
-{
-    for (uint32_t kind = 0; kind < 4; kind++) {
-        bool are_cycles = kind < 2;
-        uint32_t stride = 2 - kind % 2;
-        prepare(values, are_cycles, stride, search);
-        bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
-        if ((stride == 1 || can_pair) && find_max(search)) {
-            lower_bounds(search);
-            search->orders->count = search->count;
-            add_ways_back(search);
-            return;
-        }
-    }
-}
-
 enum ar_status ar_gpu_orders_search(const struct ar_topo_values *values,
                                     struct ar_gpu_orders *orders, struct ar_error *err)
 {
-    struct search *search = calloc(1, sizeof *search);
+    struct search *search = malloc(sizeof *search);
     if (search == NULL) {
         return ar_error_no_memory(err, "the orders of GPUs");
     }
-    search->orders = orders;
-    search_all(values, search);
+    bool is_found = false;
+    for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
+        search->orders = orders;
+        prepare(values, kind < 2, 2 - kind % 2, search);
+        bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
+        is_found = (search->stride == 1 || can_pair) && find_max(search);
+    }
+    if (is_found) {
+        lower_bounds(search);
+        orders->count = search->count;
+        add_ways_back(search);
+    }
     free(search);
     return AR_OK;
 }

@@ -32,74 +32,40 @@ static enum ar_status check_both(const struct ar_cluster *cluster, uint32_t a, u
 }
 
 /* The GPUs of a node with each other and with one of another node, which stands for all: their way
- * out of the node is the same. */
-static enum ar_status check_node(const struct ar_cluster *cluster, uint32_t node, uint32_t ranks,
+ * out of the node is the same. Of a rack, the first GPU with the first of another one. */
+static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
                                  struct ar_error *err)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;
-    uint32_t end = ranks < (node + 1) * gpus ? ranks : (node + 1) * gpus;
-    uint32_t outside = node == 0 ? gpus : 0;
-    for (uint32_t a = node * gpus; a < end; a++) {
-        for (uint32_t b = a + 1; b < end; b++) {
-            AR_TRY(check_both(cluster, a, b, err));
+    bool is_rack = ar_link_kind(cluster, link) == AR_KIND_RACK;
+    uint64_t group = is_rack ? (uint64_t)cluster->facts.nodes_per_rack * gpus : gpus;
+    uint64_t first =
+        group * (is_rack ? (link - cluster->first_rack_link) / 2 : link / cluster->node.count);
+    uint64_t outside = first == 0 ? group : 0;
+    uint64_t end = first + (is_rack ? 1 : gpus);
+    for (uint64_t a = first; a < end && a < ranks; a++) {
+        for (uint64_t b = a + 1; b < end && b < ranks; b++) {
+            AR_TRY(check_both(cluster, (uint32_t)a, (uint32_t)b, err));
         }
         if (outside < ranks) {
-            AR_TRY(check_both(cluster, a, outside, err));
+            AR_TRY(check_both(cluster, (uint32_t)a, (uint32_t)outside, err));
         }
     }
     return AR_OK;
-}
-
-/* The first GPU of a rack with one of another rack, which stands for all. */
-static enum ar_status check_rack(const struct ar_cluster *cluster, uint32_t rack, uint32_t ranks,
-                                 struct ar_error *err)
-{
-    uint64_t rack_gpus = (uint64_t)cluster->facts.nodes_per_rack * cluster->facts.gpus_per_node;
-    uint64_t inside = rack * rack_gpus;
-    uint64_t outside = rack == 0 ? rack_gpus : 0;
-    if (inside >= ranks || outside >= ranks) {
-        return AR_OK;
-    }
-    return check_both(cluster, (uint32_t)inside, (uint32_t)outside, err);
 }
 
 enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,
                                       struct ar_error *err)
 {
     for (uint32_t i = 0; i < cluster->changes_count; i++) {
-        uint32_t link = cluster->changes[i].link;
         if (cluster->changes[i].is_down) {
-            AR_TRY(link >= cluster->first_rack_link
-                       ? check_rack(cluster, (link - cluster->first_rack_link) / 2, ranks, err)
-                       : check_node(cluster, link / cluster->node.count, ranks, err));
+            AR_TRY(check_link(cluster, cluster->changes[i].link, ranks, err));
         }
     }
     return AR_OK;
 }
 
 /* --- links that nobody takes ----------------------------------------------------------------- */
-
-/* Is a link of a node one of those of its first GPUs? Links of a pair are neighbours. */
-static bool serves(const uint16_t link_of_gpu[AR_TOPO_GPUS_MAX], uint32_t gpus, uint32_t local)
-{
-    for (uint32_t g = 0; g < gpus; g++) {
-        if (link_of_gpu[g] != AR_NO_LINK &&
-            (local == link_of_gpu[g] || local == link_of_gpu[g] + 1u)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool has_down(const struct ar_cluster *cluster)
-{
-    for (uint32_t i = 0; i < cluster->changes_count; i++) {
-        if (cluster->changes[i].is_down) {
-            return true;
-        }
-    }
-    return false;
-}
 
 static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks, bool has_node)
 {
@@ -109,22 +75,18 @@ static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ra
         uint64_t first = (link - cluster->first_rack_link) / 2 * rack_gpus;
         return ranks <= first || ranks <= rack_gpus;
     }
-    const struct ar_node_links *node = &cluster->node;
-    uint32_t first = link / node->count * gpus;
-    uint32_t local = link % node->count;
+    const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
+    uint32_t first = link / cluster->node.count * gpus;
     uint32_t present = ranks <= first ? 0 : ranks - first < gpus ? ranks - first : gpus;
     present = has_node && first == 0 ? gpus : present;
-    switch (node->list[local].kind) {
-    case AR_KIND_NVLINK:
-        return node->list[local].a >= present || node->list[local].b >= present;
-    case AR_KIND_HCA: /* one that is down has another do its work */
-        return ranks <= gpus || present == 0 ||
-               (present < gpus && !has_down(cluster) && !serves(node->hca, present, local));
-    case AR_KIND_PCIE:
-        return !serves(node->uplink, present, local);
-    default:
-        return !serves(node->port, present, local);
+    if (local->kind == AR_KIND_NVLINK) {
+        return local->a >= present || local->b >= present;
     }
+    if (local->kind == AR_KIND_HCA) { /* it may do the work of one that is down */
+        return ranks <= gpus || present == 0;
+    }
+    uint32_t switches = cluster->values.count[TOPO_PCIE_SWITCHES];
+    return local->a * (local->kind == AR_KIND_PCIE ? gpus / switches : 1) >= present;
 }
 
 const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,

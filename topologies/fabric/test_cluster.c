@@ -30,7 +30,6 @@ Test(cluster, abci_v100_has_the_published_counts)
     cr_assert_eq(ar_cluster_gpus_count(cluster), 4352);
     cr_assert(is_near(facts->reduce_s_per_byte, 3.846e-12));
     cr_assert(is_near(facts->collective_setup_s, 8.4e-6));
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, abci_v100_has_the_measured_tiers)
@@ -48,7 +47,6 @@ Test(cluster, abci_v100_has_the_measured_tiers)
     cr_assert_eq(spine.latency_s, rack.latency_s);
     cr_assert_eq(spine.links_count, 6);
     cr_assert(is_near(ar_cluster_link_bandwidth(cluster, ar_path_link(&spine, 2)), 24 * 12.5e9));
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
@@ -60,7 +58,6 @@ Test(cluster, flat_is_alpha_beta_with_settings_from_the_command_line)
     cr_assert(is_near(path.bandwidth_Bps, 25e9) && is_near(path.latency_s, 5e-6));
     cr_assert_eq(ar_cluster_facts(cluster)->reduce_s_per_byte, 0);
     cr_assert_eq(ar_cluster_facts(cluster)->collective_setup_s, 0);
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, facts_of_the_library_are_what_the_file_and_settings_say)
@@ -69,18 +66,15 @@ Test(cluster, facts_of_the_library_are_what_the_file_and_settings_say)
     cr_expect(ar_cluster_facts(cluster)->has_nvlink);
     cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "");
     cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 0);
-    ar_cluster_destroy(cluster);
     const char *settings[] = {"library.release=2.5.6", "library.channels=12", "nvlink.pairs=none",
                               NULL};
     cluster = load_shipped("abci-v100", settings);
     cr_expect_not(ar_cluster_facts(cluster)->has_nvlink);
     cr_expect_str_eq(ar_cluster_facts(cluster)->library_release, "2.5.6");
     cr_expect_eq(ar_cluster_facts(cluster)->library_channels, 12);
-    ar_cluster_destroy(cluster);
     const char *switched[] = {"nvlink.pairs=switch", NULL};
     cluster = load_shipped("abci-v100", switched);
     cr_expect(ar_cluster_facts(cluster)->has_nvlink);
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, every_value_of_a_shipped_file_has_a_source)
@@ -94,7 +88,6 @@ Test(cluster, every_value_of_a_shipped_file_has_a_source)
             cr_expect(strlen(parameter.source) > 8, "%s: %s has no source", names[i],
                       parameter.key);
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -114,7 +107,6 @@ Test(cluster, parameters_keep_the_order_of_the_file_and_show_settings)
     cr_assert_str_eq(hca.text, "12GB/s", "the last setting wins");
     cr_assert_str_eq(hca.source, "--set");
     cr_assert_str_eq(last.key, "gpu.model");
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
@@ -132,7 +124,6 @@ Test(cluster, a_file_with_crlf_and_tabs_reads_the_same)
     remove(path);
     cr_assert_eq(ar_cluster_gpus_count(cluster), 24);
     cr_assert(is_near(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9));
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
@@ -141,7 +132,6 @@ Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
     struct ar_cluster *cluster = load_shipped("abci-v100", settings);
     cr_assert(is_near(ar_cluster_path(cluster, 0, 1).latency_s, 1.9e-6));
     cr_assert(is_near(ar_cluster_path(cluster, 0, 4).latency_s, 2.4e-6));
-    ar_cluster_destroy(cluster);
 }
 
 /* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
@@ -176,8 +166,6 @@ static void expect_set_as_loaded(const char *pairs)
                      ar_cluster_facts(changed)->collective_setup_s);
         cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
                      ar_cluster_facts(changed)->reduce_s_per_byte);
-        ar_cluster_destroy(loaded);
-        ar_cluster_destroy(changed);
     }
 }
 
@@ -196,12 +184,10 @@ Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
         cr_expect_eq(ar_cluster_path(cluster, 0, to).tier, AR_TIER_NVLINK);
     }
     cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
-    ar_cluster_destroy(cluster);
 }
 
 Test(cluster, destroying_nothing_is_allowed)
 {
-    ar_cluster_destroy(NULL);
 }
 
 Test(cluster, more_links_than_can_be_numbered_are_refused)
@@ -211,8 +197,11 @@ Test(cluster, more_links_than_can_be_numbered_are_refused)
     char path[TEST_PATH_SIZE];
     test_file_make(test_small_cluster, strlen(test_small_cluster), path);
     struct ar_cluster *cluster = NULL;
+    struct ar_arena arena = {.last = NULL};
     struct ar_error err;
-    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){list, 2}, &cluster, &err), AR_USAGE);
+    cr_assert_eq(ar_cluster_load(path, (struct ar_settings){list, 2}, &arena, &cluster, &err),
+                 AR_USAGE);
+    ar_arena_end(&arena);
     cr_assert(strstr(err.text, "expected fewer, since the cluster has more than 2^31") != NULL,
               "%s", err.text);
     unlink(path);
@@ -231,5 +220,4 @@ Test(cluster, a_number_of_links_that_no_machine_has_is_refused)
     cr_expect(is_near(ar_cluster_path(cluster, 0, 4).bandwidth_Bps, 10.227e9));
     cr_assert_eq(ar_cluster_set_link_cost(cluster, AR_LINK_HCA_BANDWIDTH, 1e9, &err), AR_OK);
     cr_expect(is_near(ar_cluster_path(cluster, 0, 4).bandwidth_Bps, 1e9));
-    ar_cluster_destroy(cluster);
 }

@@ -7,6 +7,8 @@
 
 enum { SETTINGS_MAX = 16 };
 
+static struct ar_arena arena; /* of a test, which is a process */
+
 struct ar_cluster *test_load(const char *path, const char *const *settings)
 {
     size_t count = 0;
@@ -18,7 +20,7 @@ struct ar_cluster *test_load(const char *path, const char *const *settings)
     struct ar_setting list[SETTINGS_MAX];
     cr_assert(count <= SETTINGS_MAX);
     enum ar_status status = ar_cluster_load(
-        path, ar_settings_of_option("--set", settings, count, list), &cluster, &err);
+        path, ar_settings_of_option("--set", settings, count, list), &arena, &cluster, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return cluster;
 }

@@ -76,7 +76,6 @@ Test(path, every_pair_of_every_wiring_has_a_sound_path)
                 }
             }
         }
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -93,7 +92,6 @@ Test(path, link_names_are_unique_in_every_wiring)
             }
         }
         free(names);
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -122,7 +120,6 @@ Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in "
                      "node-5.pcie-0.down");
     cr_assert_str_eq(name_links(cluster, 7, 5, text), "node-1.nvlink-3-1");
-    ar_cluster_destroy(cluster);
 }
 
 Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink)
@@ -135,7 +132,6 @@ Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink
                      "node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in");
     cr_assert_str_eq(name_links(cluster, 0, 2, text),
                      "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
-    ar_cluster_destroy(cluster);
 }
 
 Test(path, a_pair_without_nvlink_goes_over_pcie)
@@ -150,7 +146,6 @@ Test(path, a_pair_without_nvlink_goes_over_pcie)
     cr_assert_eq(ar_cluster_path(cluster, 0, 2).tier, AR_TIER_PCIE);
     cr_assert_eq(ar_cluster_path(cluster, 0, 2).latency_s, 4e-6);
     cr_assert_eq(ar_cluster_path(cluster, 0, 2).bandwidth_Bps, 16e9);
-    ar_cluster_destroy(cluster);
 }
 
 Test(path, a_weighted_nvlink_pair_has_that_many_times_the_bandwidth)
@@ -160,7 +155,6 @@ Test(path, a_weighted_nvlink_pair_has_that_many_times_the_bandwidth)
     cr_assert_eq(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9);
     cr_assert_eq(ar_cluster_path(cluster, 1, 2).bandwidth_Bps, 120e9);
     cr_assert_eq(ar_cluster_path(cluster, 2, 1).bandwidth_Bps, 120e9);
-    ar_cluster_destroy(cluster);
 }
 
 Test(path, an_nvlink_switch_gives_every_gpu_one_port)
@@ -172,7 +166,6 @@ Test(path, an_nvlink_switch_gives_every_gpu_one_port)
     cr_assert_eq(ar_cluster_path(cluster, 0, 3).tier, AR_TIER_NVLINK);
     cr_assert_eq(ar_cluster_path(cluster, 0, 3).bandwidth_Bps, 40e9);
     cr_assert_eq(ar_cluster_path(cluster, 0, 3).latency_s, 2e-6);
-    ar_cluster_destroy(cluster);
 }
 
 Test(path, fewer_nodes_than_a_rack_need_no_uplinks)
@@ -180,5 +173,4 @@ Test(path, fewer_nodes_than_a_rack_need_no_uplinks)
     const char *settings[] = {"nodes=2", "rack.uplinks=0", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
     cr_assert_eq(ar_cluster_path(cluster, 0, 7).tier, AR_TIER_RACK);
-    ar_cluster_destroy(cluster);
 }

@@ -45,7 +45,6 @@ Test(simgrid_xml, abci_v100_has_the_routes_of_the_cluster_within_a_node_a_rack_a
     check_routes(cluster, 1);
     check_routes(cluster, 3);
     check_routes(cluster, 70);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, the_whole_of_abci_v100_loads)
@@ -53,7 +52,6 @@ Test(simgrid_xml, the_whole_of_abci_v100_loads)
     char path[TEST_PATH_SIZE];
     struct ar_cluster *cluster = test_load(test_shipped_path("abci-v100", path), NULL);
     check_routes(cluster, 1088);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
@@ -64,7 +62,6 @@ Test(simgrid_xml, eight_and_sixteen_gpu_machines_have_the_routes_of_the_cluster)
         struct ar_cluster *cluster = test_load(test_shipped_path(names[i], path), NULL);
         check_routes(cluster, 1);
         check_routes(cluster, 5);
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -75,7 +72,6 @@ Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
     check_routes(cluster, 1);
     check_routes(cluster, 40);
     check_routes(cluster, 4096);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
@@ -96,7 +92,6 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
     for (size_t w = 0; w < sizeof wirings / sizeof wirings[0]; w++) {
         struct ar_cluster *cluster = test_load_small(wirings[w]);
         check_routes(cluster, ar_cluster_facts(cluster)->nodes_count);
-        ar_cluster_destroy(cluster);
     }
 }
 
@@ -128,7 +123,6 @@ Test(simgrid_xml, one_flow_takes_latency_plus_bytes_over_bandwidth)
         test_platform_transfer(cluster, 36, &flow, 1);
         expect_time(cluster, &flow, i == 0 ? 48.48e9 : 10.227e9);
     }
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, two_flows_out_of_one_hca_get_half_of_it_each)
@@ -138,7 +132,6 @@ Test(simgrid_xml, two_flows_out_of_one_hca_get_half_of_it_each)
     test_platform_transfer(cluster, 3, flows, 2);
     expect_time(cluster, &flows[0], 10.227e9 / 2);
     expect_time(cluster, &flows[1], 10.227e9 / 2);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, two_flows_into_one_hca_get_half_of_it_each_even_from_another_rack)
@@ -148,7 +141,6 @@ Test(simgrid_xml, two_flows_into_one_hca_get_half_of_it_each_even_from_another_r
     test_platform_transfer(cluster, 36, flows, 2);
     expect_time(cluster, &flows[0], 10.227e9 / 2);
     expect_time(cluster, &flows[1], 10.227e9 / 2);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, the_two_hcas_of_a_node_and_its_nvlinks_do_not_disturb_each_other)
@@ -165,7 +157,6 @@ Test(simgrid_xml, the_two_hcas_of_a_node_and_its_nvlinks_do_not_disturb_each_oth
     expect_time(cluster, &flows[1], 10.227e9);
     expect_time(cluster, &flows[2], 48.48e9);
     expect_time(cluster, &flows[3], 48.48e9);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
@@ -182,7 +173,6 @@ Test(simgrid_xml, flows_in_opposite_directions_do_not_disturb_each_other)
     expect_time(cluster, &flows[1], 10.227e9);
     expect_time(cluster, &flows[2], 48.48e9);
     expect_time(cluster, &flows[3], 48.48e9);
-    ar_cluster_destroy(cluster);
 }
 
 /* Its neighbours without an NVLink keep the uplinks of the switches busy meanwhile. */
@@ -200,7 +190,6 @@ Test(simgrid_xml, a_dgx1_sends_and_receives_at_full_rate_by_all_four_hcas_at_onc
         expect_time(cluster, &flows[i], 10.227e9);
     }
     expect_time(cluster, &flows[8], 15.754e9);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, flows_of_two_hcas_share_one_pcie_switch)
@@ -211,7 +200,6 @@ Test(simgrid_xml, flows_of_two_hcas_share_one_pcie_switch)
     test_platform_transfer(cluster, 3, flows, 2);
     expect_time(cluster, &flows[0], 15.754e9 / 2);
     expect_time(cluster, &flows[1], 15.754e9 / 2);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, a_whole_rack_that_sends_to_another_shares_24_uplinks)
@@ -226,7 +214,6 @@ Test(simgrid_xml, a_whole_rack_that_sends_to_another_shares_24_uplinks)
     for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
         expect_time(cluster, &flows[i], 24 * 12.5e9 / FLOWS_COUNT);
     }
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, a_whole_rack_that_sends_within_itself_has_full_bisection)
@@ -241,7 +228,6 @@ Test(simgrid_xml, a_whole_rack_that_sends_within_itself_has_full_bisection)
     for (uint32_t i = 0; i < FLOWS_COUNT; i++) {
         expect_time(cluster, &flows[i], 10.227e9);
     }
-    ar_cluster_destroy(cluster);
 }
 
 /* Why all paths between nodes have one latency: SimGrid does not share a link evenly among flows
@@ -258,7 +244,6 @@ Test(simgrid_xml, simgrid_shares_a_port_nine_to_one_between_latencies_of_2_and_1
     double second_s = (2.0 * (double)message_bytes) / 16e9;
     cr_assert(fabs(flows[0].finish_s / first_s - 1) < 1e-2, "%.9g s", flows[0].finish_s);
     cr_assert(fabs(flows[1].finish_s / second_s - 1) < 1e-2, "%.9g s", flows[1].finish_s);
-    ar_cluster_destroy(cluster);
 }
 
 /* --- text ------------------------------------------------------------------------------------ */
@@ -303,7 +288,6 @@ Test(simgrid_xml, the_platform_of_two_flat_nodes_is_this_text)
     char *text = write_platform(cluster, 2);
     cr_assert_str_eq(text, golden);
     free(text);
-    ar_cluster_destroy(cluster);
 }
 
 Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_is_fat)
@@ -324,5 +308,4 @@ Test(simgrid_xml, every_link_states_its_policy_every_hop_its_direction_and_none_
     /* Per node 12 NVLinks, 4 of PCIe, 4 of HCAs and the one that carries the latency; 2 racks. */
     cr_assert_eq(links_count, 36 * (12 + 4 + 4 + 1) + 2 * 2);
     free(text);
-    ar_cluster_destroy(cluster);
 }

@@ -92,31 +92,27 @@ static enum ar_status check_division(const struct ar_topo_entries *entries,
                                      const struct ar_topo_values *values, enum ar_topo_key key,
                                      struct ar_error *err)
 {
-    uint32_t gpus = values->count[TOPO_GPUS];
-    if (values->count[key] == 0 || gpus % values->count[key] == 0) {
-        return AR_OK;
-    }
     char expected[80];
+    uint32_t gpus = values->count[TOPO_GPUS];
     snprintf(expected, sizeof expected, "a divisor of gpus_per_node (%u)", gpus);
-    return ar_topo_refuse(entries, key, expected, err);
+    return values->count[key] == 0 || gpus % values->count[key] == 0
+               ? AR_OK
+               : ar_topo_refuse(entries, key, expected, err);
 }
 
 /* An HCA hangs on one switch, that of its GPUs. */
 static enum ar_status check_attached(const struct ar_topo_entries *entries,
                                      const struct ar_topo_values *values, struct ar_error *err)
 {
-    if (!values->has_hcas_on_switches) {
-        return AR_OK;
-    }
-    if (values->count[TOPO_PCIE_SWITCHES] == 0 || values->count[TOPO_HCAS] == 0) {
-        return ar_topo_refuse(entries, TOPO_HCA_ATTACHED,
-                              "host, since the nodes have no PCIe switches or no HCAs", err);
-    }
-    if (values->count[TOPO_HCAS] % values->count[TOPO_PCIE_SWITCHES] != 0) {
-        return ar_topo_refuse(entries, TOPO_HCA_ATTACHED,
-                              "host, since hcas is no multiple of pcie.switches", err);
-    }
-    return AR_OK;
+    uint32_t switches = values->count[TOPO_PCIE_SWITCHES];
+    uint32_t hcas = values->count[TOPO_HCAS];
+    const char *expected =
+        switches == 0 || hcas == 0 ? "host, since the nodes have no PCIe switches or no HCAs"
+        : hcas % switches != 0     ? "host, since hcas is no multiple of pcie.switches"
+                                   : NULL;
+    return !values->has_hcas_on_switches || expected == NULL
+               ? AR_OK
+               : ar_topo_refuse(entries, TOPO_HCA_ATTACHED, expected, err);
 }
 
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,

@@ -113,7 +113,6 @@ Test(bundle, of_rings_gives_the_digits_of_single_moves)
         ring.channels = 2;
         compare_windows(ring);
     }
-    ar_cluster_destroy(abci);
 }
 
 Test(bundle, of_grids_and_groups_gives_the_digits_of_single_moves)
@@ -125,5 +124,4 @@ Test(bundle, of_grids_and_groups_gives_the_digits_of_single_moves)
         compare_windows(support_collective(abci, "torus2d", shapes[i].x, shapes[i].y));
         compare_windows(support_collective(abci, "hierarchical", shapes[i].x, shapes[i].y));
     }
-    ar_cluster_destroy(abci);
 }

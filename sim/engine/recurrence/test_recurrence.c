@@ -72,7 +72,6 @@ Test(recurrence, is_the_simulation_on_one_switch)
     expect_equal(flat, "ring", 2, 1, QUEUED_S);
     expect_equal(flat, "ring", 13, 1, QUEUED_S);
     expect_equal(flat, "ring", 64, 1, QUEUED_S);
-    ar_cluster_destroy(flat);
 }
 
 /* Hops of different latency and bandwidth, where the closed form is only an estimate. */
@@ -84,7 +83,6 @@ Test(recurrence, is_the_simulation_for_rings_over_nvlink_and_infiniband)
     }
     expect_equal(abci, "ring", 10, 1, QUEUED_S);
     expect_equal(abci, "ring", 67, 1, QUEUED_S);
-    ar_cluster_destroy(abci);
 }
 
 Test(recurrence, is_the_simulation_for_two_channels_that_leave_nodes_by_different_hcas)
@@ -96,7 +94,6 @@ Test(recurrence, is_the_simulation_for_two_channels_that_leave_nodes_by_differen
     double worst = worst_difference(&ring, QUEUED_S, &exact);
     cr_expect(exact);
     cr_expect_lt(worst, 1e-6, "off by %g", worst);
-    ar_cluster_destroy(abci);
 }
 
 Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different_ranks_overlap)
@@ -110,7 +107,6 @@ Test(recurrence, says_so_and_stays_near_the_simulation_where_phases_of_different
         cr_expect_not(exact, "torus2d %ux%u is called exact", x, 64 / x);
         cr_expect_lt(worst, 0.15, "torus2d %ux%u: off by %g", x, 64 / x, worst);
     }
-    ar_cluster_destroy(abci);
 }
 
 /* The ranks of a chain finish at different times; the next all-reduce meets the last one's
@@ -123,7 +119,6 @@ Test(recurrence, does_not_claim_to_be_exact_for_queued_hierarchies)
     double worst = worst_difference(&collective, QUEUED_S, &exact);
     cr_expect_not(exact);
     cr_expect_lt(worst, 0.05, "off by %g", worst);
-    ar_cluster_destroy(flat);
 }
 
 Test(recurrence, gives_the_same_bytes_twice)
@@ -137,7 +132,6 @@ Test(recurrence, gives_the_same_bytes_twice)
     trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &first);
     trials_run(&torus, &ar_engine_recurrence, jobs, jobs_count, &second);
     cr_expect_arr_eq(first.times, second.times, jobs_count * sizeof first.times[0]);
-    ar_cluster_destroy(abci);
 }
 
 Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_time)
@@ -147,5 +141,4 @@ Test(recurrence, sums_the_hops_of_a_ring_or_with_window_1_pays_the_slowest_each_
     cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 160.0e-6, 1e-4));
     ring.window = 1;
     cr_expect(support_near(trials_time(&ring, &ar_engine_recurrence, 32), 296.4e-6, 1e-4));
-    ar_cluster_destroy(abci);
 }

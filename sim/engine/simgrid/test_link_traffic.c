@@ -170,7 +170,6 @@ Test(link_traffic, is_what_simgrid_counts_on_every_link)
         collective.element_bytes = i % 2 == 0 ? 2 : 4;
         expect_equal_loads(&collective, cases[i].elements);
     }
-    ar_cluster_destroy(abci);
 }
 
 /* Two racks of 34 nodes: rack uplinks, too. */
@@ -180,5 +179,4 @@ Test(link_traffic, is_what_simgrid_counts_on_rack_uplinks)
     struct ar_collective torus = support_collective(abci, "torus2d", 70, 4);
     torus.channels = 2;
     expect_equal_loads(&torus, 100003);
-    ar_cluster_destroy(abci);
 }

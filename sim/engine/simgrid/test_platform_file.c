@@ -53,7 +53,6 @@ Test(platform_file, an_exported_cluster_gives_the_results_of_the_cluster)
         expect_same(torus, platform, elements);
         expect_same(support_collective(topo, "hierarchical", 4, 4), platform, elements);
     }
-    ar_cluster_destroy(topo);
     platform_text_unload(path);
 }
 
@@ -76,7 +75,6 @@ Test(platform_file, an_exported_dgx1_gives_the_results_of_the_cluster_in_plain_o
     cr_expect_lt(walks_s, plain_s, "NVLinks are faster than PCIe");
     ring.cluster = platform;
     cr_expect_eq(trials_simulate(&ring, 1000003), plain_s);
-    ar_cluster_destroy(topo);
     platform_text_unload(path);
 }
 
