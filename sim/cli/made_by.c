@@ -57,7 +57,7 @@ static char *command_line(const struct options *options)
 
 const char *made_by(const struct options *options)
 {
-    uint64_t hash = ar_hash_begin();
+    uint64_t hash = AR_HASH_BEGIN;
     const char *line = command_line(options);
     if (line == NULL) {
         return NULL;

@@ -103,7 +103,8 @@ Test(cli_platform, bad_platforms_and_what_does_not_go_with_them)
          "the platform file says itself"},
         {"--cluster abci.xml --gpus 4 --slow-link node-0.hca-9:2", 64,
          "did you mean \"node-0.hca-"},
-        {"--cluster abci.xml --gpus 4 --slow-link node-0.hca-0:0", 64, "found the factor \"0\""},
+        {"--cluster abci.xml --gpus 4 --slow-link node-0.hca-0:0", 64,
+         ":0\"; expected LINK:FACTOR"},
         {"--cluster abci.xml --gpus 4 --down-link node-0.hca-0", 64, "whose routes are its own"},
     };
     cli_run("echo hello > bad.xml");

@@ -131,7 +131,7 @@ static int compare_keys(const void *left, const void *right)
 static enum ar_status make_key(const struct ar_scenario *scenario, uint64_t *key,
                                struct ar_error *err)
 {
-    *key = ar_hash_begin();
+    *key = AR_HASH_BEGIN;
     ar_hash_bytes(key, &scenario->algorithm, sizeof scenario->algorithm);
     ar_hash_bytes(key, &scenario->engine, sizeof scenario->engine);
     ar_hash_text(key, scenario->cluster_name);

@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-uint64_t ar_hash_begin(void);
+#define AR_HASH_BEGIN 0xcbf29ce484222325u /* FNV's offset basis */
+
 void ar_hash_bytes(uint64_t *hash, const void *bytes, size_t size);
 
 /** With its end, so that "ab" and "c" are not "a" and "bc". */

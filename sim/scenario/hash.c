@@ -5,11 +5,6 @@
 
 #include "ar_scenario.h"
 
-uint64_t ar_hash_begin(void)
-{
-    return 0xcbf29ce484222325u; /* FNV's offset basis */
-}
-
 void ar_hash_bytes(uint64_t *hash, const void *bytes, size_t size)
 {
     const unsigned char *at = bytes;

@@ -16,12 +16,15 @@ enum { BATCH_MAX = 1000000, ITERATIONS_MAX = 100000 };
 
 /* --- values of any key ------------------------------------------------------------------------ */
 
+/* Not every value needs the key, its origin or an error. */
+#define UNUSED __attribute__((unused))
 #define PARSE(value)                                                                               \
-    static enum ar_status parse_##value(struct ar_scenario *scenario, enum ar_key key,             \
-                                        const struct ar_origin *origin, const char *text,          \
-                                        struct ar_error *err)
+    static enum ar_status parse_##value(struct ar_scenario *scenario, enum ar_key key UNUSED,      \
+                                        const struct ar_origin *origin UNUSED, const char *text,   \
+                                        struct ar_error *err UNUSED)
 #define PRINT(value)                                                                               \
-    static void print_##value(const struct ar_scenario *scenario, enum ar_key key, FILE *file)
+    static void print_##value(const struct ar_scenario *scenario, enum ar_key key UNUSED,          \
+                              FILE *file)
 
 /* The field of a key in a scenario. */
 static void *field_of(struct ar_scenario *scenario, enum ar_key key)
@@ -36,7 +39,6 @@ static const void *value_of(const struct ar_scenario *scenario, enum ar_key key)
 
 PARSE(text)
 {
-    (void)origin, (void)err;
     const char **value = field_of(scenario, key);
     *value = text;
     return AR_OK;
@@ -102,13 +104,11 @@ PRINT(settings)
 
 PARSE(algorithm)
 {
-    (void)key;
     return ar_algorithm_find_or_auto(origin->where, text, &scenario->algorithm, err);
 }
 
 PARSE(shape)
 {
-    (void)key;
     scenario->has_best_shape = strcmp(text, "best") == 0;
     return scenario->has_best_shape ? AR_OK
                                     : ar_shape_parse(origin->where, text, &scenario->shape, err);
@@ -116,7 +116,6 @@ PARSE(shape)
 
 PARSE(payload)
 {
-    (void)key;
     AR_TRY(ar_parse_bytes(origin->where, text, &scenario->payload_bytes, err));
     return scenario->payload_bytes > 0
                ? AR_OK
@@ -126,7 +125,6 @@ PARSE(payload)
 
 PARSE(precision)
 {
-    (void)key;
     unsigned place;
     AR_TRY(ar_parse_choice(origin->where, text, ar_precision_names, &place, err));
     scenario->precision = (enum ar_precision)place;
@@ -135,7 +133,6 @@ PARSE(precision)
 
 PARSE(bucket)
 {
-    (void)key;
     return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
 }
 
@@ -159,13 +156,11 @@ PARSE(images_per_s_at)
 
 PARSE(engine)
 {
-    (void)key;
     return ar_engine_find(origin->where, text, &scenario->engine, err);
 }
 
 PARSE(baseline)
 {
-    (void)key;
     bool is_gpu = strcmp(text, "gpu") == 0;
     if (!is_gpu && strcmp(text, "node") != 0) {
         return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected gpu or node", origin->where,
@@ -228,26 +223,22 @@ PRINT(images_per_s_at)
 
 PRINT(trace)
 {
-    (void)key;
     fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
 }
 
 PRINT(precision)
 {
-    (void)key;
     fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
             ar_precision_names[scenario->wire]);
 }
 
 PRINT(bucket)
 {
-    (void)key;
     fputs(scenario->fusion.text, file);
 }
 
 PRINT(framework)
 {
-    (void)key;
     fputs(scenario->framework->name, file);
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
@@ -256,7 +247,6 @@ PRINT(framework)
 
 PRINT(baseline)
 {
-    (void)key;
     fputs(ar_baseline_name(scenario->baseline), file);
 }
 

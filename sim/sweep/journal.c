@@ -19,7 +19,7 @@ enum { SYNC_EVERY_S = 5, HEADER_MAX = 256, NEWLINE_IN_ROW = 0x1e };
 
 static uint32_t checksum(const char *text, size_t length)
 {
-    uint64_t hash = ar_hash_begin();
+    uint64_t hash = AR_HASH_BEGIN;
     ar_hash_bytes(&hash, text, length);
     return (uint32_t)(hash ^ hash >> 32);
 }

@@ -218,7 +218,7 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     struct ar_arena *arena = &space->variants.arena;
     memset(space, 0, sizeof *space);
     space->request = request;
-    space->fingerprint = ar_hash_begin();
+    space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
     AR_TRY(list_algorithms(arena, "--algorithms", request->algorithms, true, &space->algorithms,

@@ -161,27 +161,31 @@ enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
 
-/** The values of the file in its order, settings applied (their source is where they
- * stood), then the
- * changed links. */
+/** The values of the file in its order, settings applied (their source is where they stood), then
+ * the changed links. */
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
-/** The numbers of a cluster file that say how long messages take, and that measured all-reduces can
- * tell. */
-enum ar_link_cost {
-    AR_LINK_SETUP,            /**< `collective.setup` */
-    AR_LINK_NVLINK_LATENCY,   /**< `nvlink.latency` */
-    AR_LINK_NVLINK_BANDWIDTH, /**< `nvlink.bandwidth` */
-    AR_LINK_PCIE_LATENCY,     /**< `pcie.latency` */
-    AR_LINK_PCIE_BANDWIDTH,   /**< `pcie.bandwidth` */
-    AR_LINK_NET_LATENCY,      /**< `net.latency` */
-    AR_LINK_HCA_BANDWIDTH,    /**< `hca.bandwidth` */
-    AR_LINK_REDUCE_COST,      /**< `gpu.reduce_cost` */
-    AR_LINK_COSTS_COUNT
-};
-
 enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
+
+/** The numbers of a cluster file that say how long messages take, and that measured all-reduces can
+ * tell: symbol, key, unit. */
+#define AR_LINK_COST_LIST(X)                                                                       \
+    X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS)                                       \
+    X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS)                                \
+    X(AR_LINK_NVLINK_BANDWIDTH, TOPO_NVLINK_BANDWIDTH, AR_LINK_RATE)                               \
+    X(AR_LINK_PCIE_LATENCY, TOPO_PCIE_LATENCY, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE)                                   \
+    X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS)                                      \
+    X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE)                                     \
+    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE)
+
+enum ar_link_cost {
+#define X(symbol, key, unit) symbol,
+    AR_LINK_COST_LIST(X)
+#undef X
+        AR_LINK_COSTS_COUNT
+};
 
 /** The key of the file; static storage. */
 const char *ar_link_cost_key(enum ar_link_cost cost);

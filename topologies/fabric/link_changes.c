@@ -175,18 +175,12 @@ static enum ar_status add_slow(const struct ar_setting *setting, struct ar_clust
     struct ar_error ignored;
     const char *colon = strrchr(setting->text, ':');
     char name[NAME_SIZE];
-    if (colon == NULL || colon == setting->text || colon[1] == '\0') {
+    if (colon == NULL || colon == setting->text ||
+        ar_parse_number("", colon + 1, factor_min, factor_max, &change.factor, &ignored) != AR_OK) {
         return ar_error_set(err, setting->status,
                             "%s: found \"%.60s\"; expected LINK:FACTOR such as node-3.hca-0:4 "
-                            "(four times slower)",
-                            setting->where, setting->text);
-    }
-    if (ar_parse_number(setting->where, colon + 1, factor_min, factor_max, &change.factor,
-                        &ignored) != AR_OK) {
-        return ar_error_set(err, setting->status,
-                            "%s: found the factor \"%.40s\"; expected a number above zero, from %g "
-                            "to %g (4: four times slower)",
-                            setting->where, colon + 1, factor_min, factor_max);
+                            "(four times slower), a factor from %g to %g",
+                            setting->where, setting->text, factor_min, factor_max);
     }
     snprintf(name, sizeof name, "%.*s", (int)(colon - setting->text), setting->text);
     return add_change(setting, name, change, cluster, err);

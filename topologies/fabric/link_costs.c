@@ -5,14 +5,9 @@
 #include "fabric.h"
 
 static const enum ar_topo_key keys[AR_LINK_COSTS_COUNT] = {
-    [AR_LINK_SETUP] = TOPO_COLLECTIVE_SETUP,
-    [AR_LINK_NVLINK_LATENCY] = TOPO_NVLINK_LATENCY,
-    [AR_LINK_NVLINK_BANDWIDTH] = TOPO_NVLINK_BANDWIDTH,
-    [AR_LINK_PCIE_LATENCY] = TOPO_PCIE_LATENCY,
-    [AR_LINK_PCIE_BANDWIDTH] = TOPO_PCIE_BANDWIDTH,
-    [AR_LINK_NET_LATENCY] = TOPO_NET_LATENCY,
-    [AR_LINK_HCA_BANDWIDTH] = TOPO_HCA_BANDWIDTH,
-    [AR_LINK_REDUCE_COST] = TOPO_GPU_REDUCE_COST,
+#define X(symbol, key, unit) key,
+    AR_LINK_COST_LIST(X)
+#undef X
 };
 
 const char *ar_link_cost_key(enum ar_link_cost cost)
@@ -22,10 +17,12 @@ const char *ar_link_cost_key(enum ar_link_cost cost)
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)
 {
-    enum ar_topo_kind kind = ar_topo_keys[keys[cost]].kind;
-    return kind == KIND_RATE   ? AR_LINK_RATE
-           : kind == KIND_COST ? AR_LINK_SECONDS_PER_BYTE
-                               : AR_LINK_SECONDS;
+    static const enum ar_link_cost_unit units[] = {
+#define X(symbol, key, unit) unit,
+        AR_LINK_COST_LIST(X)
+#undef X
+    };
+    return units[cost];
 }
 
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)

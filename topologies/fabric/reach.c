@@ -9,26 +9,23 @@ static const char *reason_of(enum ar_link_kind kind)
                                     : "and there is no other way";
 }
 
-static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t source,
-                                 uint32_t destination, struct ar_error *err)
+/* Both ways. */
+static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                 struct ar_error *err)
 {
-    struct ar_path path = ar_path_find(cluster, source, destination);
+    struct ar_path path = ar_path_find(cluster, a, b);
+    if (path.links_count > 0) {
+        path = ar_path_find(cluster, b, a);
+    }
     if (path.links_count > 0) {
         return AR_OK;
     }
     char name[64];
-    return ar_error_set(
-        err, AR_USAGE, "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
-        source < destination ? source : destination, source < destination ? destination : source,
-        ar_cluster_link_name(cluster, path.near_links[0], name, sizeof name),
-        reason_of(ar_link_kind(cluster, path.near_links[0])));
-}
-
-static enum ar_status check_both(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                                 struct ar_error *err)
-{
-    AR_TRY(check_pair(cluster, a, b, err));
-    return check_pair(cluster, b, a, err);
+    return ar_error_set(err, AR_USAGE,
+                        "--down-link: GPUs %u and %u cannot reach each other: %s is down, %s",
+                        a < b ? a : b, a < b ? b : a,
+                        ar_cluster_link_name(cluster, path.near_links[0], name, sizeof name),
+                        reason_of(ar_link_kind(cluster, path.near_links[0])));
 }
 
 /* The GPUs of a node with each other and with one of another node, which stands for all: their way
@@ -45,10 +42,10 @@ static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link
     uint64_t end = first + (is_rack ? 1 : gpus);
     for (uint64_t a = first; a < end && a < ranks; a++) {
         for (uint64_t b = a + 1; b < end && b < ranks; b++) {
-            AR_TRY(check_both(cluster, (uint32_t)a, (uint32_t)b, err));
+            AR_TRY(check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
         }
         if (outside < ranks) {
-            AR_TRY(check_both(cluster, (uint32_t)a, (uint32_t)outside, err));
+            AR_TRY(check_pair(cluster, (uint32_t)a, (uint32_t)outside, err));
         }
     }
     return AR_OK;

@@ -205,15 +205,20 @@ static void write_route_from_node(const struct writer *writer, uint32_t node,
     fprintf(writer->file, "<link_ctn id=\"node-%u.net\" direction=\"NONE\"/></zoneRoute>\n", node);
 }
 
-static void write_nested_nodes(const struct writer *writer, uint32_t first, uint32_t end)
+/* Nodes with routes between all, and between each and the gate of their rack, if they are in one.
+ */
+static void write_nested_nodes(const struct writer *writer, const struct zone *spine,
+                               uint32_t first, uint32_t end)
 {
     for (uint32_t node = first; node < end; node++) {
         write_nested_node(writer, node);
     }
-}
-
-static void write_node_routes(const struct writer *writer, uint32_t first, uint32_t end)
-{
+    if (spine != NULL) {
+        fprintf(writer->file,
+                "<zone id=\"rack-%u.spine\" routing=\"Full\"><router id=\"rack-%u.gate\"/>"
+                "</zone>\n",
+                spine->number, spine->number);
+    }
     for (uint32_t a = first; a < end; a++) {
         for (uint32_t b = first; b < end; b++) {
             if (a != b) {
@@ -221,21 +226,10 @@ static void write_node_routes(const struct writer *writer, uint32_t first, uint3
             }
         }
     }
-}
-
-static void write_nested_rack(const struct writer *writer, uint32_t rack, uint32_t first,
-                              uint32_t end)
-{
-    const struct zone spine = {"rack", rack, ".spine"};
-    write_nested_nodes(writer, first, end);
-    fprintf(writer->file,
-            "<zone id=\"rack-%u.spine\" routing=\"Full\"><router id=\"rack-%u.gate\"/></zone>\n",
-            rack, rack);
-    write_node_routes(writer, first, end);
-    for (uint32_t node = first; node < end; node++) {
-        write_route_from_node(writer, node, spine);
-        begin_zone_route(writer, spine, (struct zone){"node", node, ""});
-        write_hop(writer, writer->cluster->first_rack_link + 2 * rack + 1);
+    for (uint32_t node = first; node < end && spine != NULL; node++) {
+        write_route_from_node(writer, node, *spine);
+        begin_zone_route(writer, *spine, (struct zone){"node", node, ""});
+        write_hop(writer, writer->cluster->first_rack_link + 2 * spine->number + 1);
         fprintf(writer->file, "</zoneRoute>\n");
     }
 }
@@ -267,7 +261,7 @@ static void write_rack(const struct writer *writer, uint32_t rack)
         fprintf(writer->file, "<router id=\"rack-%u.gate\"/>\n", rack);
         write_star_nodes(writer, first, end);
     } else {
-        write_nested_rack(writer, rack, first, end);
+        write_nested_nodes(writer, &(struct zone){"rack", rack, ".spine"}, first, end);
     }
     fprintf(writer->file, "</zone>\n");
 }
@@ -320,8 +314,7 @@ void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_c
     } else if (writer.is_star) {
         write_star_nodes(&writer, 0, nodes_count);
     } else {
-        write_nested_nodes(&writer, 0, nodes_count);
-        write_node_routes(&writer, 0, nodes_count);
+        write_nested_nodes(&writer, NULL, 0, nodes_count);
     }
     fprintf(file, "</zone>\n</platform>\n");
 }
