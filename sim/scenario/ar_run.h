@@ -40,7 +40,7 @@ bool ar_scenario_is_ideal(const struct ar_scenario *scenario);
 void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs);
 
 /** What became of a number of GPUs that no shape was given for, if that is not to be expected: a
- * ring, a long grid, groups smaller than a node. */
+ * ring, groups smaller than a node. Of grids ar_note_choice() says more. */
 void ar_note_shape(FILE *notes, const struct ar_scenario *scenario);
 
 /** What concerns all points of a sweep, by one of its combinations and its GPU counts. */

@@ -14,9 +14,6 @@
 /* What nobody asked for must not take longer. */
 #define TYPICAL_MAX_S 1.0
 
-/* Grids with rows so many times as many as columns are mentioned. */
-enum { UNEVEN_MIN = 4 };
-
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 {
     bool is_on = scenario->jitter_frac > 0 || scenario->stragglers_count > 0;
@@ -177,7 +174,6 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     const char *name = ar_algorithm_name(scenario->algorithm);
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     uint32_t x = scenario->shape.x;
-    uint32_t y = scenario->shape.y;
     uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
     enum ar_shapes shapes = ar_algorithm_shapes(scenario->algorithm);
     if (ar_scenario_has(scenario, AR_KEY_SHAPE)) {
@@ -186,9 +182,6 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     ar_shape_format(&scenario->shape, text);
     if (shapes == AR_SHAPES_GRIDS && x == 1 && ranks > 3) {
         ar_note(notes, "%s on %" PRIu32 " GPUs is %s, a ring: there is no other grid", name, ranks,
-                text);
-    } else if (shapes == AR_SHAPES_GRIDS && x > 1 && y > UNEVEN_MIN * x) {
-        ar_note(notes, "%s on %" PRIu32 " GPUs is %s, the squarest grid that there is", name, ranks,
                 text);
     } else if (shapes == AR_SHAPES_GROUPS && ranks > full && x < full) {
         ar_note(notes,
