@@ -13,7 +13,7 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                      scenario.rates != NULL;
-    ar_note_before(option_notes(options), &scenario,
+    ar_note_before(option_notes(options), &scenario, inputs,
                    ar_run_cost_s(&scenario) + (has_terms ? explain_terms_cost_s(&scenario) : 0));
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);

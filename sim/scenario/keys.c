@@ -10,9 +10,7 @@
 
 enum { BATCH_MAX = 1000000, ITERATIONS_MAX = 100000 };
 
-#define GRADIENT_SCALE_MIN 1e-6
-#define GRADIENT_SCALE_MAX 1000.0
-#define FACTOR_MAX         1e6
+#define FACTOR_MAX 1e6
 
 /* --- values of any key ------------------------------------------------------------------------ */
 
@@ -332,7 +330,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
                                STEP | AXIS, AR_LIST_OF_TEXTS, parse_number, print_number,
-                               FIELD(gradient_scale), GRADIENT_SCALE_MIN, GRADIENT_SCALE_MAX},
+                               FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "

@@ -19,7 +19,6 @@ enum { AR_NO_LINK = UINT16_MAX };
 
 /** What the directed links are; racks' come behind those of all nodes. */
 enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_RACK };
-enum { AR_LINK_KINDS_COUNT = 5 };
 
 /** A directed link of a node: an NVLink from GPU a to GPU b; else link a of its kind, away from the
  * GPU (b is 0) or towards it (1). */
@@ -65,10 +64,10 @@ struct ar_cluster {
     struct ar_topo_values values;
     struct ar_cluster_facts facts;
     struct ar_node_links node;
-    struct ar_gpu_orders orders;           /**< count 0: the plain zigzags */
-    uint32_t racks_count;                  /**< 0 if all nodes share one rack */
-    uint32_t first_rack_link;              /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
-    double rates_Bps[AR_LINK_KINDS_COUNT]; /**< of a link of weight 1, one direction */
+    struct ar_gpu_orders orders;        /**< count 0: the plain zigzags */
+    uint32_t racks_count;               /**< 0 if all nodes share one rack */
+    uint32_t first_rack_link;           /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
+    double rates_Bps[AR_KIND_RACK + 1]; /**< by kind, of a link of weight 1, one direction */
     double latencies_s[AR_TIERS_COUNT];
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
     bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */
