@@ -9,9 +9,6 @@
 
 enum { ITEM_SIZE = 64, BATCH_MAX = 1000000 };
 
-#define RATE_MIN 1e-6
-#define RATE_MAX 1e12
-
 static enum ar_status add_item(const char *where, char *item, struct compute_rates *rates,
                                struct ar_error *err)
 {
@@ -23,7 +20,7 @@ static enum ar_status add_item(const char *where, char *item, struct compute_rat
     ar_copy_text(shown, sizeof shown, item);
     char *first = ar_next_part(&rest, '=');
     if (rest == NULL || ar_parse_count("", first, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
-        ar_parse_number("", rest, RATE_MIN, RATE_MAX, &rate, &ignored) != AR_OK) {
+        ar_parse_number("", rest, 1e-6, 1e12, &rate, &ignored) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%.40s\"; expected BATCH=IMAGES_PER_S above zero, such as "
                             "32=950 or 32=950,64=1100",

@@ -8,10 +8,6 @@
 #include "ar_text.h"
 #include "ar_units.h"
 
-enum { BATCH_MAX = 1000000, ITERATIONS_MAX = 100000 };
-
-#define FACTOR_MAX 1e6
-
 /* --- values of any key ------------------------------------------------------------------------ */
 
 /* Not every value needs the key, its origin or an error. */
@@ -180,7 +176,7 @@ static enum ar_status parse_rank_factor(const struct ar_origin *origin, const ch
     ar_copy_text(rank_text, length < sizeof rank_text ? length + 1 : sizeof rank_text, text);
     if (text[length] == '\0' || length >= sizeof rank_text ||
         ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-        ar_parse_number("", text + length + 1, 1, FACTOR_MAX, &factor, &ignored) != AR_OK) {
+        ar_parse_number("", text + length + 1, 1, 1e6, &factor, &ignored) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
                             "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute "
                             "time from 1 to 1e6, such as 17:1.5",
@@ -302,7 +298,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "images per GPU and step; default: the trace's own, or 32",
                       STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,
-                      print_count, FIELD(batch), 1, BATCH_MAX},
+                      print_count, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16 or fp32, of compute and gradients (on the wire: see "
                           "wire.precision of --framework); default: the trace's own, or fp16",
@@ -362,7 +358,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
                            STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_count, print_count,
-                           FIELD(iterations_count), 1, ITERATIONS_MAX},
+                           FIELD(iterations_count), 1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
                      STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, parse_count, print_count,
                      FIELD(seed), 0, UINT32_MAX},

@@ -102,8 +102,7 @@ void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster *cluster = scenario->cluster;
     char assumed[256] = "";
-    char first[64];
-    char last[64];
+    char first[64], last[64];
     size_t used = 0;
     if (ar_cluster_platform_path(cluster) == NULL) {
         return;

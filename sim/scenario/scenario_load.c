@@ -13,8 +13,6 @@ enum { BATCH_STANDARD = 32 };
 #define FACTOR_MIN 1e-3
 #define FACTOR_MAX 1e5
 
-static const char fusion_standard[] = "ddp";
-
 /* --- the cluster ------------------------------------------------------------------------------ */
 
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
@@ -201,8 +199,7 @@ static enum ar_status fill_fusion(struct ar_scenario *scenario, struct ar_error 
         return AR_OK;
     }
     if (rule->text[0] == '\0') {
-        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, fusion_standard, &scenario->fusion,
-                               err);
+        return ar_fusion_parse(ar_keys[AR_KEY_BUCKET].option, "ddp", &scenario->fusion, err);
     }
     return ar_error_blame(ar_fusion_parse(rule->where, rule->text, &scenario->fusion, err),
                           rule->status, err);

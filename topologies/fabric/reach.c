@@ -82,8 +82,9 @@ static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ra
     if (local->kind == AR_KIND_HCA) { /* it may do the work of one that is down */
         return ranks <= gpus || present == 0;
     }
-    uint32_t switches = cluster->values.count[TOPO_PCIE_SWITCHES];
-    return local->a * (local->kind == AR_KIND_PCIE ? gpus / switches : 1) >= present;
+    uint32_t groups =
+        local->kind == AR_KIND_PCIE ? cluster->values.count[TOPO_PCIE_SWITCHES] : gpus;
+    return local->a * (gpus / groups) >= present;
 }
 
 const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluster *cluster,
