@@ -137,7 +137,7 @@ Test(cli_calibrate_bad, the_engine)
          64, "engine simgrid makes no choice"},
         {"allreduce --cluster fitted.topo --set library.release=2.5.6 --algorithm auto "
          "--engine library --gpus 8 --payload 1MiB",
-         65, "library.release: found \"2.5.6\"; expected 2.8.4, with which the table fitted"},
+         65, "library.release: found 2.5.6; expected 2.8.4, with which the table fitted"},
         {"allreduce --cluster fitted.topo --algorithm auto --shape 2x4 --engine library --gpus 8 "
          "--payload 1MiB",
          64, "expected Nx1"},
