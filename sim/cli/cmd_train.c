@@ -17,23 +17,50 @@ struct output {
     struct ar_inputs *inputs;
     struct ar_view view;
     struct training *first;
-    struct training **end; /* where the next one goes */
+    struct training **end;             /* where the next one goes */
+    const struct training_file *noted; /* what holds for all its GPUs is said */
 };
 
-static void note_shapes(FILE *notes, const struct training *training)
+/* What concerns all numbers of GPUs of a run, by one of its steps. */
+static void note_file(FILE *notes, const struct training *training, const struct ar_scenario *step)
 {
+    const uint64_t gpus = training->scenario.gpus;
+    ar_note(notes, "%s: efficiency: 100 %% is %s", training->file->name,
+            ar_note_baseline(step->baseline));
+    ar_note_ideal(notes, step, NULL);
+    ar_note_framework(notes, step);
+    (void)ar_note_trace(notes, step);
+    ar_note_sweep(notes, step, &gpus, 1);
+}
+
+static enum ar_status note_run(struct output *output, const struct training *training,
+                               struct ar_error *err)
+{
+    FILE *notes = option_notes(output->options);
+    const char *name = training->file->name;
+    uint32_t gpus = training->scenario.gpus;
+    struct ar_scenario step;
+    AR_TRY(training_step(training, 0, output->inputs, &step, err));
+    if (output->noted != training->file) {
+        note_file(notes, training, &step);
+    }
+    output->noted = training->file;
     if (training->is_shape_dropped) {
         ar_note(notes,
                 "%s on %" PRIu32 " GPUs: the shape of the file is for another number; shape %s",
-                training->file->name, training->total->gpus,
+                name, gpus,
                 training->total->row.shape[0] != '\0' ? training->total->row.shape : "of the ring");
+    } else if (step.choice == NULL) {
+        ar_note_shape(notes, &step);
+        ar_note_choice(notes, &step);
     }
     for (size_t i = 0; i < training->phases_count; i++) {
         if (training->phases[i].choice != NULL) {
-            ar_note(notes, "%s on %" PRIu32 " GPUs, phase %zu: %s", training->file->name,
-                    training->total->gpus, i + 1, training->phases[i].choice);
+            ar_note(notes, "%s on %" PRIu32 " GPUs, phase %zu: %s", name, gpus, i + 1,
+                    training->phases[i].choice);
         }
     }
+    return AR_OK;
 }
 
 /* Predicts a run on a number of GPUs, or on those of its file (0). */
@@ -51,7 +78,7 @@ static enum ar_status predict_on(const struct training_file *file, uint64_t gpus
         return ar_error_no_memory(err, "the output");
     }
     AR_TRY(training_predict(file, &given, output->inputs, made, err));
-    note_shapes(option_notes(output->options), made);
+    AR_TRY(note_run(output, made, err));
     *output->end = made;
     output->end = &made->next;
     return AR_OK;

@@ -238,6 +238,19 @@ Test(cli_train, a_shape_of_another_number_of_gpus_is_noted)
     cr_expect_str_empty(cli_good("$AR train grid.run.csv --gpus 8 --quiet").err);
 }
 
+/* Once for all numbers of GPUs, of the run that it is true of. */
+Test(cli_train, a_run_without_a_framework_is_noted)
+{
+    static const char text[] = "no --framework: compute and messages alone take time";
+    cli_write("bare.run.csv", GOOD PHASES "0,9,16\n");
+    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --gpus 4,8").err, text), 1);
+    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --framework typical").err, text),
+                 0);
+    cr_expect_eq(cli_lines_with(cli_good("$AR train bare.run.csv --quiet").err, text), 0);
+    cli_write("named.run.csv", GOOD "# framework = nnl\n" PHASES "0,9,16\n");
+    cr_expect_eq(cli_lines_with(cli_good("$AR train named.run.csv").err, text), 0);
+}
+
 /* Files that a run file names lie beside it, wherever it is called from. */
 Test(cli_train, files_beside_the_run_file_are_found)
 {

@@ -273,20 +273,12 @@ enum ar_status reproduce_summarize(const struct published_rows *rows, struct ar_
     return AR_OK;
 }
 
-static enum ar_status run(struct reproduction *reproduction, struct predictions *list,
-                          struct ar_error *err)
-{
-    AR_TRY(add_all(reproduction, list, err));
-    AR_TRY(predictions_run(list, reproduction->jobs, reproduction->shows_progress, err));
-    return take_all(reproduction, list, err);
-}
-
 enum ar_status reproduce_run(struct reproduction *reproduction, struct ar_error *err)
 {
     struct predictions list = {.arena = reproduction->arena, .inputs = reproduction->inputs};
-    enum ar_status status = run(reproduction, &list, err);
-    predictions_end(&list);
-    AR_TRY(status);
+    AR_TRY(add_all(reproduction, &list, err));
+    AR_TRY(predictions_run(&list, reproduction->jobs, reproduction->shows_progress, err));
+    AR_TRY(take_all(reproduction, &list, err));
     AR_TRY(judge(&reproduction->rows, reproduction->arena, err));
     return reproduce_summarize(&reproduction->rows, reproduction->arena, &reproduction->summary,
                                err);

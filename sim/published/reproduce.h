@@ -18,7 +18,7 @@
 
 /** Steps of a prediction with jitter that is not nominal. The slowest of hundreds of ranks varies
  * so little from step to step that more of them change a band less than the draws do. */
-enum { REPRODUCE_SHORT_STEPS = 4 };
+enum { REPRODUCE_SHORT_STEPS = 4, STEPS_KEYS = 256 };
 
 /** What a prediction is for. All but the nominal one are over as few steps. */
 enum prediction_kind {
@@ -53,7 +53,7 @@ struct prediction {
 };
 
 /** Predictions in order, and the training steps that they take. Equal steps are one. A list begins
- * with its arena and inputs and ends with predictions_end(). */
+ * with its arena and inputs. */
 struct predictions {
     struct ar_arena *arena;
     struct ar_inputs *inputs;
@@ -63,7 +63,7 @@ struct predictions {
     struct step *last_step;
     struct step **steps; /**< in order, once they run */
     uint32_t steps_count;
-    void *steps_by_key; /**< of tsearch() */
+    struct step *by_key[STEPS_KEYS]; /**< lists of the same last digits */
 };
 
 /** Works out the steps of a prediction and appends a copy. The row gets its GPUs, nodes and
@@ -71,7 +71,6 @@ struct predictions {
  * is appended. */
 enum ar_status predictions_add(struct predictions *predictions, const struct prediction *prediction,
                                struct ar_error *err);
-void predictions_end(struct predictions *predictions);
 
 /** Computes all steps in up to `jobs` processes, longest first. Fails if there is no memory, or if
  * a process died; a step that fails does so where it is needed. */

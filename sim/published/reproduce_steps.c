@@ -1,8 +1,6 @@
 /* Predictions of published runs, and the training steps that they have in common. */
 #include <inttypes.h>
 #include <math.h>
-#include <search.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_hash.h"
@@ -19,23 +17,14 @@ struct answer {
 
 /* A training step that several predictions may take. */
 struct step {
-    uint64_t key; /* of all it depends on; first, so that tfind() can look for one */
+    uint64_t key;      /* of all it depends on */
+    struct step *same; /* the one before with the same last digits of its key */
     struct step *before;
     const struct prediction *prediction; /* the first that takes it, */
     uint32_t phase;                      /* in this phase of a run */
     double cost_s;
     struct answer answer;
 };
-
-static void keep(void *step)
-{
-    (void)step; /* it is the arena's */
-}
-
-void predictions_end(struct predictions *predictions)
-{
-    tdestroy(predictions->steps_by_key, keep);
-}
 
 /* --- what is predicted --------------------------------------------------------------------------
  */
@@ -121,13 +110,6 @@ static enum ar_status report(const struct prediction *prediction, const struct a
 /* --- steps --------------------------------------------------------------------------------------
  */
 
-static int compare_keys(const void *left, const void *right)
-{
-    const uint64_t *a = left;
-    const uint64_t *b = right;
-    return *a < *b ? -1 : *a > *b;
-}
-
 static enum ar_status make_key(const struct ar_scenario *scenario, uint64_t *key,
                                struct ar_error *err)
 {
@@ -147,10 +129,12 @@ static enum ar_status take_step(struct predictions *predictions, struct predicti
 {
     uint64_t key;
     AR_TRY(make_key(scenario, &key, err));
-    struct step **found = tfind(&key, &predictions->steps_by_key, compare_keys);
-    if (found != NULL) {
-        prediction->steps[phase] = *found;
-        return AR_OK;
+    struct step **same = &predictions->by_key[key % STEPS_KEYS];
+    for (struct step *step = *same; step != NULL; step = step->same) {
+        if (step->key == key) {
+            prediction->steps[phase] = step;
+            return AR_OK;
+        }
     }
     struct step *made = ar_arena_alloc(predictions->arena, 1, sizeof *made);
     if (made == NULL) {
@@ -158,13 +142,11 @@ static enum ar_status take_step(struct predictions *predictions, struct predicti
     }
     *made = (struct step){.key = key,
                           .before = predictions->last_step,
+                          .same = *same,
                           .prediction = prediction,
                           .phase = phase,
                           .cost_s = ar_run_cost_s(scenario)};
-    if (tsearch(made, &predictions->steps_by_key, compare_keys) == NULL) {
-        return ar_error_no_memory(err, "the steps");
-    }
-    predictions->last_step = prediction->steps[phase] = made;
+    predictions->last_step = prediction->steps[phase] = *same = made;
     predictions->steps_count++;
     return AR_OK;
 }
