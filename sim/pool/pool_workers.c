@@ -254,6 +254,9 @@ enum ar_status pool_wait(struct pool *pool, int other, struct ar_error *err)
                        : bury(pool, asked[i], err));
         }
     }
+    sigset_t held; /* ppoll() lets no signal in while answers are there */
+    sigprocmask(SIG_SETMASK, &pool->before.mask, &held);
+    sigprocmask(SIG_SETMASK, &held, NULL);
     return AR_OK;
 }
 
