@@ -20,7 +20,7 @@ figures_of() {
     echo "$printed $(cat "$out/figures.tmp")"
 }
 
-# row_of "COLUMN ..." COMMAND...: columns of the row that the program prints, then wall_s cpu_s memory_bytes
+# row_of "COLUMN ..." COMMAND...: columns of the row that the program prints of it in fp16, then wall_s cpu_s memory_bytes
 row_of() {
     wanted=$1
     shift

@@ -33,7 +33,7 @@ of(i, x) = strcol('program') eq programs[i] && strlen(strcol('simulated_s')) > 0
 array algorithms[3] = ['ring', 'hierarchical', 'torus2d']
 # Streams come as rows with more jobs than one.
 rate(i, is_stream) = strcol('algorithm') eq algorithms[i] && (column('jobs_count') > 1) == is_stream \
-    ? column('messages_count') / column('run_cpu_s') : NaN
+    ? column('messages_count') / column('run_wall_s') : NaN
 
 do for [kind in 'png svg'] {
     if (kind eq 'png') {

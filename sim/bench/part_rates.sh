@@ -19,7 +19,7 @@ run_rate() {
     done
 }
 
-echo "ranks,algorithm,jobs_count,repetition,messages_count,run_cpu_s,wall_s,memory_bytes" >"$rates_runs"
+echo "ranks,algorithm,jobs_count,repetition,messages_count,run_wall_s,wall_s,memory_bytes" >"$rates_runs"
 for algorithm in ring hierarchical torus2d; do
     for ranks in 1024 4096 16384 65536; do
         if [ "$algorithm" = ring ] && [ "$ranks" -gt 16384 ] && [ -z "$is_long" ]; then
@@ -27,7 +27,7 @@ for algorithm in ring hierarchical torus2d; do
         fi
         say "rate of recurrence, $algorithm, $ranks ranks"
         run_rate "$ranks" "$algorithm" 1
-        # A stream of all-reduces: what is done once per run no longer counts.
+        # A stream of steps with one all-reduce each: what is done once per run counts less.
         jobs=$(awk -v m="$messages" 'BEGIN { print 1 + int(1e9 / m) }')
         [ "$messages" -ge 1000000000 ] || run_rate "$ranks" "$algorithm" "$jobs"
     done

@@ -26,7 +26,7 @@ pid_t pool_fork(int *end, struct ar_error *err)
     int ends[2];
     pid_t parent = getpid();
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0) {
-        (void)ar_error_set(err, AR_NO_MEMORY, "cannot open a pipe to a worker: %s",
+        (void)ar_error_set(err, AR_NO_MEMORY, "cannot open a socket to a worker: %s",
                            strerror(errno));
         return -1;
     }

@@ -24,8 +24,7 @@ bool ar_library_engine_ignores(const char *key)
     return false;
 }
 
-/* --- the library's table of a cluster ----------------------------------------------------------
- */
+/* --- the library's table of a cluster ----------------------------------------------------- */
 
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,

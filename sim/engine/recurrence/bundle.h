@@ -33,11 +33,10 @@ struct bundle {
     struct bundle_row *send; /**< [row] */
 };
 
-/** Of a cache line. */
+/** Doubles in a cache line, 64 bytes on x86-64. */
 enum { BUNDLE_LINE_NUMBERS = 8 };
 
-/** Zeros at the begin of a cache line, where wide vectors load fastest; NULL if there is no memory.
- */
+/** Zeros that begin at a cache line, where wide vectors load fastest; NULL without memory. */
 double *bundle_lane(struct ar_arena *arena, size_t count);
 
 /** Lays out the hops of a channel in a phase. */

@@ -7,8 +7,8 @@
  * becomes the error.
  *
  * All that calls SimGrid is in a module, liballreckon-simgrid.so, which is loaded when the first
- * simulation is asked for: SimGrid and what it brings (ns-3) take 20 ms to load, four times as long
- * as all the rest of a prediction. The module is linked to SimGrid alone and uses the functions of
+ * simulation is asked for: SimGrid and what it brings (ns-3) take 20 ms to load, ten times as long
+ * as the smallest prediction. The module is linked to SimGrid alone and uses the functions of
  * the program, which exports them, so that nothing exists twice. A program that links the objects
  * of the module (`ar_simgrid_child`), as the tests do, uses these and loads nothing.
  */

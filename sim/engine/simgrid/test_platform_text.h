@@ -32,7 +32,7 @@ struct ar_cluster *platform_text_open(const char *path, const char *const *setti
 struct ar_cluster *platform_text_load(const char *text, const char *const *settings,
                                       char path[PATH_SIZE]);
 
-/** Destroys the cluster and removes its file. */
+/** Removes the file; the cluster stays until the end of the test. */
 void platform_text_unload(const char *path);
 
 #endif
