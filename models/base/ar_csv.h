@@ -8,8 +8,8 @@
  * Cells in quotes may have commas, doubled quotes and ends of lines. Spaces around other cells and
  * blank lines are ignored. Lines end with LF, CRLF or CR; a byte-order mark is skipped.
  *
- * Every error begins with `path:line:`; the line is that where the row begins in the file. The
- * table keeps all text; the strings returned live as long as it does.
+ * Every error begins with `path:line:`, the line being that where the row begins in the file, or
+ * with `path:` where no line is to blame. All text is the arena's, as the table is.
  *
  * A reader is a list of columns (ar_record.h) and a struct:
  *

@@ -3,8 +3,8 @@
  *
  * A record is any struct; a list of columns says which fields it has, what they mean and how a
  * table shows them. A value that does not apply is empty in CSV, null in JSON and "-" in a table.
- * CSV and JSON have every column, in SI units; a table has those with a heading, in the unit that
- * the heading names. A list is often written as an X-macro, which declares the struct as well:
+ * Unless a view names them, CSV and JSON have all, in SI units; a table those with a heading, in
+ * the unit it names. A list is often written as an X-macro, which declares the struct as well:
  *
  *     #define LINK_LIST(X)                                                                 \
  *         X(text, name, "of the link", .heading = "link")                                  \

@@ -131,7 +131,7 @@ static void fit(struct table *table)
         for (size_t i = 0; i < table->columns.count; i++) {
             const struct shown_column *shown = &table->shown[i];
             int priority = table->columns.list[i].priority;
-            priority += priority > 0 && !shown->differs ? 1000 : 0;
+            priority += priority > 0 && !shown->differs ? 1000 : 0; /* above any */
             if (shown->is_shown && priority > highest) {
                 highest = priority;
                 least = table->columns.list[i].priority;

@@ -8,7 +8,7 @@
  * - `ddp`: a bucket takes tensors until it holds 25 MiB or more, the first until 1 MiB (PyTorch
  *   DDP, bucket_cap_mb);
  * - `horovod`: as long as they fit into 64 MiB (Horovod, fusion threshold);
- * - SIZE, such as `16MiB`: as long as they fit into it;
+ * - SIZE above 0, such as `16MiB`: as long as they fit into it;
  * - `groups:K`: K groups of as many tensors each, consecutive in the order of the layers; if K does
  *   not divide their number the groups of the first layers have one more; K above their number is
  *   one tensor each. So MXNet with Horovod splits them (MXNET_HOROVOD_NUM_GROUPS; split_list() in
@@ -49,7 +49,7 @@ struct ar_fusion {
     uint32_t groups;         /**< groups:K; 0: by thresholds */
 };
 
-/** Parses a rule of the table above. `where` begins the error line. */
+/** Parses a rule of the list above. `where` begins the error line. */
 enum ar_status ar_fusion_parse(const char *where, const char *text, struct ar_fusion *fusion,
                                struct ar_error *err);
 

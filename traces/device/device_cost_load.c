@@ -22,8 +22,10 @@ static const struct quantity {
 #undef X
 };
 
-enum { FP16, FP32, ANY }; /* precisions that a row speaks for */
-static const char *const precision_names[] = {"fp16", "fp32", "any", NULL};
+/* What a row speaks for: a precision, or all. */
+enum { ANY = AR_PRECISIONS_COUNT };
+static const char *const precision_names[] = {
+    [AR_FP16] = "fp16", [AR_FP32] = "fp32", [ANY] = "any", NULL};
 
 struct row {
     enum ar_cost quantity;
@@ -58,8 +60,8 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     char expected[128];
     const char *name = quantity_names[row->quantity];
     const struct quantity *quantity = &quantities[row->quantity];
-    unsigned first = row->precision == ANY ? FP16 : row->precision;
-    unsigned last = row->precision == ANY ? FP32 : row->precision;
+    unsigned first = row->precision == ANY ? AR_FP16 : row->precision;
+    unsigned last = row->precision == ANY ? AR_FP32 : row->precision;
     if (strcmp(row->unit, quantity->unit) != 0) {
         snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
         return ar_csv_error(csv, number, "unit", expected, err);

@@ -3,7 +3,6 @@
 
 #include <float.h>
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "log.h"

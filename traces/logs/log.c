@@ -1,6 +1,5 @@
 #include "log.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +22,8 @@ const char *ar_log_format_name(enum ar_log_format format)
 
 /* --- runs and rows ------------------------------------------------------------------------- */
 
-void *ar_array_room(void *array, size_t count, size_t element_bytes)
+/* The array with room for one more element, if it grew only by this; NULL without memory. */
+static void *array_room(void *array, size_t count, size_t element_bytes)
 {
     bool is_full = (count & (count - 1)) == 0; /* it has room for a power of two */
     return is_full ? reallocarray(array, count == 0 ? 1 : 2 * count, element_bytes) : array;
@@ -32,7 +32,7 @@ void *ar_array_room(void *array, size_t count, size_t element_bytes)
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                                struct ar_log **run, struct ar_error *err)
 {
-    struct ar_log *runs = ar_array_room(logs->runs, logs->runs_count, sizeof *runs);
+    struct ar_log *runs = array_room(logs->runs, logs->runs_count, sizeof *runs);
     if (runs == NULL) {
         return ar_error_no_memory(err, logs->path);
     }
@@ -80,7 +80,7 @@ enum ar_status ar_log_add_row(struct ar_log *run, const struct ar_log_row *row,
             run, row->line, err,
             "row without a time; expected an out-of-place or in-place time above zero");
     }
-    struct ar_log_row *rows = ar_array_room(run->rows, run->rows_count, sizeof *rows);
+    struct ar_log_row *rows = array_room(run->rows, run->rows_count, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, run->path);
     }

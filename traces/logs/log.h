@@ -13,9 +13,6 @@ enum ar_status ar_read_nccl_json(struct ar_logs *logs, const char *text, size_t 
 enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                            struct ar_error *err);
 
-/** The array with room for one more element, if it grew only by this; NULL without memory. */
-void *ar_array_room(void *array, size_t count, size_t element_bytes);
-
 /** Adds a run with nothing known. The address holds until the next one is added. */
 enum ar_status ar_logs_add_run(struct ar_logs *logs, enum ar_log_format format, uint64_t line,
                                struct ar_log **run, struct ar_error *err);

@@ -1,4 +1,4 @@
-/* compare_published ROOT: prints the tables of accuracy in README.md. ROOT is the source tree. */
+/* compare_published ROOT: prints tables of validate/ACCURACY.md. ROOT is the source tree. */
 #include <stdio.h>
 
 #include "ar_record.h"

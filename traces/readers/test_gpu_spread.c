@@ -46,7 +46,7 @@ Test(gpu_spread, rows_without_one_of_a_single_gpu_are_refused)
     cr_expect_eq(ar_gpu_spread_estimate(rows, 2, AR_FP16, &arena, &spread, &err), AR_BAD_DATA);
 }
 
-/* The jitter of the shipped frameworks and the table of README.md. */
+/* The jitter of the shipped frameworks and the figures of traces/README.md. */
 Test(gpu_spread, published_nodes_vary_by_two_percent)
 {
     struct ar_throughput *rows = NULL;
