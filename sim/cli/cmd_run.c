@@ -4,9 +4,9 @@
 #include "ar_note.h"
 #include "commands.h"
 #include "lists.h"
+#include "resource.h"
 
 #define LONG_S 1.0 /* notes are not held back for longer */
-#include "resource.h"
 
 enum ar_status options_inputs(const struct options *options, struct ar_inputs **inputs,
                               struct ar_error *err)

@@ -87,14 +87,14 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
     return AR_OK;
 }
 
-/* A directory with a journal is that of the sweep that did not finish, which the journal knows. */
 static bool has_file(const struct options *options, const char *name)
 {
     const char *path = ar_arena_format(options->arena, "%s/%s", options->out, name);
     return path != NULL && access(path, F_OK) == 0;
 }
 
-/* Refuses the output of another command; finds out whether it is that of this sweep, all of it. */
+/* Refuses the output of another command; finds out whether it is that of this sweep, all of it. A
+ * directory with a journal is that of the sweep that did not finish, which the journal knows. */
 static enum ar_status check_directory(const struct options *options, struct sweep_request *request,
                                       const struct space *space, const char **mark,
                                       struct ar_error *err)

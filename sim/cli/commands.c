@@ -109,10 +109,11 @@ const struct command commands[] = {
     {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
      "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
-     "(DTD 4.1). It takes --cluster, --set, --gpus and --out. --format chrome-trace simulates one "
-     "training step and writes what some ranks do when, in the Trace Event Format that "
-     "https://ui.perfetto.dev and chrome://tracing open: a process for each rank, with a track of "
-     "compute and a track for each channel of the communication stream. Ranks shown by default: "
+     "(DTD 4.1). It takes options of the cluster, --gpus and --out. --format chrome-trace "
+     "simulates one training step and writes what some ranks do when, in the Trace Event Format "
+     "that https://ui.perfetto.dev and chrome://tracing open: a process for each rank, with "
+     "a track of compute and one for each channel of the communication stream. Ranks shown by "
+     "default: "
      "up to four of the first node, the first of the nodes after it, and the last rank; eight in "
      "all.\n\nexamples:\n"
      "  allreckon export --format simgrid-xml --cluster abci-v100 --gpus 64 --out abci-64.xml\n"

@@ -16,20 +16,20 @@ enum { LOOKED_AT_BYTES = 4096 };
 static void write_option(FILE *file, const struct options *options, const struct option_row *row)
 {
     const char *place = (const char *)options + row->offset;
-    const struct option_values *values = &options->keys[row->key % AR_KEYS_COUNT];
     if (row->is_shown_only) {
         return;
     }
-    for (size_t i = 0; row->is_key && i < values->count; i++) {
-        fprintf(file, " --%s %s", row->name, values->texts[i]);
-    }
-    if (!row->is_key && row->placeholder == NULL && *(const bool *)place) {
-        fprintf(file, " --%s", row->name);
-    } else if (!row->is_key && row->placeholder != NULL) {
+    if (row->is_key) {
+        for (size_t i = 0; i < options->keys[row->key].count; i++) {
+            fprintf(file, " --%s %s", row->name, options->keys[row->key].texts[i]);
+        }
+    } else if (row->placeholder != NULL) {
         const char *text = *(const char *const *)place;
         if (text != NULL && (row->standard == NULL || strcmp(text, row->standard) != 0)) {
             fprintf(file, " --%s %s", row->name, text);
         }
+    } else if (*(const bool *)place) {
+        fprintf(file, " --%s", row->name);
     }
 }
 

@@ -39,13 +39,13 @@ static const struct option_row own_rows[] = {
         OF(allreduce) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
             OF(train) | OF(reproduce),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
-    OWN("columns", "LIST", OF(allreduce) | OF(predict) | OF(sweep) | OF(train), AT(columns), NULL,
+    OWN("columns", "LIST", OF(allreduce) | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all",
         .is_shown_only = true),
-    OWN("columns", "LIST", OF(compare), AT(columns), NULL,
-        "what stdout has of each row: columns of compare.csv, or all; default: in a table what "
-        "fits the terminal, else all",
+    OWN("columns", "LIST", OF(compare) | OF(train), AT(columns), NULL,
+        "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
+        "default: in a table what fits the terminal, else all",
         .is_shown_only = true),
     OWN("format", "F", OF(export), AT(format), NULL, "simgrid-xml or chrome-trace"),
     OWN("out", "DIR", OF(sweep), AT(out), NULL,
@@ -89,8 +89,8 @@ static const struct option_row own_rows[] = {
         "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
         "also KEY=VALUE,KEY=VALUE; repeatable",
         .is_joined = true),
-    OWN("ascii", NULL, OF(plot), AT(ascii), NULL, "also print text pictures; default on a terminal",
-        .is_shown_only = true),
+    OWN("ascii", NULL, OF(plot), AT(ascii), NULL,
+        "also print text pictures; default on a terminal without --quiet", .is_shown_only = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
     OWN("check", NULL, OF(allreduce) | OF(predict), AT(check), NULL,
@@ -102,8 +102,8 @@ static const struct option_row own_rows[] = {
     OWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all",
         .is_shown_only = true),
     OWN("best", NULL, OF(sweep), AT(best), NULL,
-        "print only the fastest row of each GPU count, per cluster setting, batch, precision and "
-        "gradient scale",
+        "print only the fastest row of each GPU count, per cluster setting, batch, precision, "
+        "gradient scale, engine, jitter and seed",
         .is_shown_only = true),
     OWN("resume", NULL, OF(sweep), AT(resume), NULL,
         "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",

@@ -23,7 +23,7 @@ struct taken {
 
 enum ar_status command_find(const char *name, const struct command **command, struct ar_error *err)
 {
-    const char *names[24];
+    const char *names[COMMANDS_COUNT];
     size_t count = 0;
     for (const struct command *row = commands; row->name != NULL; row++) {
         if (strcmp(name, row->name) == 0) {
@@ -216,7 +216,7 @@ enum ar_status option_refuse_others(const struct options *options, uint32_t allo
 
 enum { WIDTH_MIN = 80, WIDTH_MAX = 10000 };
 
-size_t option_width(void)
+static size_t table_width(void)
 {
     struct winsize size;
     uint64_t width;
@@ -232,7 +232,7 @@ size_t option_width(void)
 enum ar_status option_view(const struct options *options, struct ar_columns columns,
                            struct ar_view *view, struct ar_error *err)
 {
-    *view = (struct ar_view){.width = option_width(), .columns = options->columns};
+    *view = (struct ar_view){.width = table_width(), .columns = options->columns};
     AR_TRY(ar_format_parse("--format", options->format, &view->format, err));
     return columns.count > 0 ? ar_view_check("--columns", view, columns, err) : AR_OK;
 }

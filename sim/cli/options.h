@@ -113,8 +113,8 @@ static inline bool option_shows_progress(const struct options *options)
     return option_notes(options) != NULL && isatty(STDERR_FILENO);
 }
 
-/** Begins a scenario with all keys that were given but those of the bits `without`. */
 struct ar_scenario;
+/** Begins a scenario with all keys that were given but those of the bits `without`. */
 enum ar_status options_scenario(const struct options *options, uint32_t without,
                                 struct ar_scenario *scenario, struct ar_error *err);
 
@@ -122,7 +122,6 @@ enum ar_status options_scenario(const struct options *options, uint32_t without,
  * checked), and in a table no wider than the terminal, or 80 characters. */
 enum ar_status option_view(const struct options *options, struct ar_columns columns,
                            struct ar_view *view, struct ar_error *err);
-size_t option_width(void);
 
 /** Refuses a missing option: `value` is NULL. */
 enum ar_status option_required(const struct options *options, const char *name, const char *value,

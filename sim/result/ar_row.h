@@ -81,8 +81,8 @@ _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stac
 /** All columns: those of CSV and JSON. */
 extern const struct ar_columns ar_row_columns;
 
-/** The columns that a format shows. A table has only those that people read first, and bare
- * all-reduces have a table of their own, in the words of nccl-tests. */
+/** The columns that a format shows. A table begins with those that people read first, behind
+ * which are all for --columns; bare all-reduces have their own, in the words of nccl-tests. */
 struct ar_columns ar_row_columns_of(const struct ar_view *view, bool are_bare);
 
 /** Makes a row in which nothing applies yet. */

@@ -288,8 +288,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
                       "of one node",
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_shape, NULL},
-    [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
-                        "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4", 0,
+    [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL, "bytes to reduce: 51.1MB, 64MiB", 0,
                         AR_LIST_OF_SIZES, parse_payload, NULL},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",

@@ -77,7 +77,6 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
     point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
-    space->cost_s += point.cost_s;
     ar_hash_text(&space->fingerprint, ar_algorithm_name(point.algorithm));
     ar_hash_text(&space->fingerprint, scenario.engine->name);
     ar_hash_bytes(&space->fingerprint, &point.shape.x, sizeof point.shape.x);

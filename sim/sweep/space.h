@@ -47,12 +47,11 @@ struct space {
     uint64_t *sizes; /**< of bare all-reduces */
     size_t sizes_count;
     struct ar_arena lists;      /**< of the variant whose points were added last */
-    struct points steps;        /**< variant by variant */
-    struct points bare;         /**< all-reduces, as long as the space is made */
+    struct points steps;        /**< variant by variant; in the end `bare` is behind them */
+    struct points bare;         /**< all-reduces */
     const struct point *points; /**< training steps first, then bare all-reduces */
     size_t points_count;
     size_t steps_count;
-    double cost_s; /**< estimated for all points, one after the other */
     /** Same for same rows: all points, the values of the clusters and the traces. */
     uint64_t fingerprint;
 };
