@@ -18,8 +18,8 @@ struct ar_phase_flows {
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
     struct ar_flow *flows; /**< between ranks, those of all channels */
     size_t flows_count;
-    bool is_even; /**< all send equally often */
-    size_t places_max;
+    bool is_even;      /**< all send equally often */
+    size_t places_max; /**< of all phases: what there is room for */
 };
 
 /** Makes room in an arena for the places of the phase that has most of them. */

@@ -33,9 +33,9 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const 
                                bool may_be_auto, const struct ar_algorithm ***algorithms,
                                size_t *count, struct ar_error *err);
 
-/** The shapes of `ranks` ranks that `--shapes` text asks for. May be
- * none. `all` means every X * Y = ranks, `square` the squarest of them, `node` that with X =
- * gpus_per_node if there is one; of a list of grids those with X * Y = ranks are taken. */
+/** The shapes of `ranks` ranks that `--shapes` text asks for. May be none. `all` means every
+ * X * Y = ranks, `square` the squarest of them, `node` that with X = gpus_per_node if there is one;
+ * of a list of grids those with X * Y = ranks are taken. */
 enum ar_status list_shapes(struct ar_arena *arena, const char *where, const char *text,
                            uint32_t ranks, uint32_t gpus_per_node, struct ar_shape **shapes,
                            size_t *count, struct ar_error *err);

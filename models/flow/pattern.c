@@ -260,22 +260,22 @@ static void add_busy_time(const struct ar_collective *collective, const struct a
 }
 
 /* Links that are not shared bound no sum. */
-static double busiest_s_per_byte(const struct ar_cluster *cluster, const struct scratch *scratch)
+static double find_busiest(const struct ar_cluster *cluster, const struct scratch *scratch)
 {
-    double busiest = 0;
+    double max_s_per_byte = 0;
     for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
         if (ar_cluster_link_is_shared(cluster, link)) {
-            busiest =
-                fmax(busiest, scratch->carried[link] / ar_cluster_link_bandwidth(cluster, link));
+            max_s_per_byte = fmax(max_s_per_byte, scratch->carried[link] /
+                                                      ar_cluster_link_bandwidth(cluster, link));
         }
     }
-    return busiest;
+    return max_s_per_byte;
 }
 
 static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_arena,
                               const struct ar_collective *collective, const struct ar_phase *phases,
-                              uint32_t phases_count, struct ar_pattern *patterns, double *busiest,
-                              struct ar_error *err)
+                              uint32_t phases_count, struct ar_pattern *patterns,
+                              double *busiest_s_per_byte, struct ar_error *err)
 {
     struct scratch scratch;
     uint32_t first_step = 0;
@@ -288,18 +288,18 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
         }
         first_step += phases[i].steps;
     }
-    *busiest = busiest_s_per_byte(collective->cluster, &scratch);
+    *busiest_s_per_byte = find_busiest(collective->cluster, &scratch);
     return AR_OK;
 }
 
 enum ar_status ar_pattern_resolve(struct ar_arena *arena, const struct ar_collective *collective,
                                   const struct ar_phase *phases, uint32_t phases_count,
-                                  struct ar_pattern *patterns, double *busiest,
+                                  struct ar_pattern *patterns, double *busiest_s_per_byte,
                                   struct ar_error *err)
 {
     struct ar_arena scratch = {NULL};
-    enum ar_status status =
-        resolve(arena, &scratch, collective, phases, phases_count, patterns, busiest, err);
+    enum ar_status status = resolve(arena, &scratch, collective, phases, phases_count, patterns,
+                                    busiest_s_per_byte, err);
     ar_arena_end(&scratch);
     return status;
 }

@@ -22,8 +22,9 @@
  *
  *     ramp(x) = ramp x / (x + half)     more warps take part as the message grows
  *     over(x) = max(0, x - knee)        what does not fit the slots that are free at once
- *     efficiency(s)                     NCCL's own correction of the bandwidth of such trees, by
- * size: 0.9 up to 4 KiB, 0.5 from 128 KiB to 4 MiB, 0.9 at 128 MiB
+ *     efficiency(s)                     NCCL's own correction of the bandwidth of such trees
+ *
+ * The correction is 0.9 up to 4 KiB, 0.5 from 128 KiB to 4 MiB and 0.9 at 128 MiB.
  *
  * A tree's inner node hears from two children, so its ll bytes count twice; its ll chunk is the
  * data of one slot (32 KiB) on two channels: NVIDIA/nccl v2.8.4-1, NCCL_LL_BUFF_SIZE / NCCL_STEPS

@@ -72,7 +72,7 @@ struct ar_library_error {
 };
 
 /** Sums up relative errors |predicted / measured - 1|, which are sorted in place; `covered` of the
- * measurements lie inside their bands. Of no errors all is NAN. */
+ * measurements lie inside their bands. Of no errors all but the count is NAN. */
 struct ar_library_error ar_library_error_of(double *errors_frac, size_t count, size_t covered);
 
 #endif

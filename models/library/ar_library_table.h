@@ -4,13 +4,16 @@
  * Lines that begin with `#` say where the table comes from. Those of the form `# key: value` below
  * are read back, all others are for people:
  *
- *     format           version of this format, 1; the first of all
- *     tuning           NCCL's own table that makes the choice: `nccl-2.5.6`; files without it are
- * of 2.8.4 node_bus_Bps, net_bus_Bps   its rates; net_bus_Bps is 0 where there is no network
- *     channels, node_links   its rings, 4 if the file does not say; `pcie` where a node has no
- * NVLink residual_frac    spread of the measurements around the model rows             measurements
- * that were fitted fitted_nodes, held_out_nodes   node counts, separated by spaces; held_out_nodes
- * may be empty
+ *     format           version of this format, 1
+ *     tuning           NCCL's own table that makes the choice: `nccl-2.5.6`; 2.8.4 without it
+ *     node_bus_Bps     its rate in a node
+ *     net_bus_Bps      across the network; 0 where there is none
+ *     channels         its rings; 4 without it
+ *     node_links       `nvlink` or `pcie`, where a node has no NVLink; nvlink without it
+ *     residual_frac    spread of the measurements around the model
+ *     rows             measurements that were fitted
+ *     fitted_nodes     node counts, separated by spaces
+ *     held_out_nodes   the same; may be empty
  *
  * Then a CSV table with a row for each parameter of ar_library.h, in any order, and the columns
  * parameter, value, unit, relative_standard_error, identified (yes or no), prior, prior_source, and

@@ -21,9 +21,9 @@ struct ar_calibrate_request {
     const char *const *paths; /**< of the logs */
     size_t paths_count;
     enum ar_measured_time time;
-    uint32_t window; /**< of our own algorithms; 0: what the log says, else the standard one */
-    FILE *notes;     /**< ar_note.h */
-    const struct ar_scenario *scenario; /**< its cluster, settings and release; engine, algorithm
+    FILE *notes;                        /**< ar_note.h */
+    const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
+                                             is asked for or the log says none; engine, algorithm
                                              and channels of a comparison */
 
     /* Of a fit: */

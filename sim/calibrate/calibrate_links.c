@@ -1,11 +1,9 @@
 /* Fits of links: all of a cluster to rows of our own algorithms, one to messages of a pair. */
 #include <math.h>
-#include <string.h>
 
 #include "ar_link_fit.h"
 #include "ar_log.h"
 #include "ar_note.h"
-#include "ar_units.h"
 #include "calibration.h"
 
 /* --- numbers ------------------------------------------------------------------------------ */

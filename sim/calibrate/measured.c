@@ -2,14 +2,10 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_note.h"
 #include "ar_text.h"
-
-enum { WINDOW_STANDARD = 8 };
 
 /* --- one run ------------------------------------------------------------------------------ */
 
@@ -172,8 +168,11 @@ static enum ar_status add_log(const struct ar_calibrate_request *request,
                               const struct ar_logs *logs, const struct ar_cluster *cluster,
                               struct ar_measured *measured, struct ar_error *err)
 {
-    uint32_t said = measured_own_window(logs); /* what is asked for comes first */
-    uint32_t window = request->window > 0 ? request->window : said > 0 ? said : WINDOW_STANDARD;
+    const struct ar_scenario *scenario = request->scenario;
+    uint32_t window = measured_own_window(logs);
+    if (window == 0 || ar_scenario_has(scenario, AR_KEY_WINDOW)) {
+        window = scenario->window; /* what is asked for, else the standard one */
+    }
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
         if (is_of_library(run) || measured_run_is_own(run)) {

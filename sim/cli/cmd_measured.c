@@ -1,11 +1,9 @@
 /* calibrate, compare: what is done with measured rows. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_comparison.h"
 #include "ar_measured_set.h"
 #include "ar_note.h"
-#include "ar_output.h"
 #include "ar_text.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -20,17 +18,15 @@ static enum ar_status make_request(const struct options *options,
     unsigned time;
     AR_TRY(ar_error_as_usage(
         ar_parse_choice("--time", options->time, ar_measured_time_names, &time, err), err));
-    *request = (struct ar_calibrate_request){
-        .command = options->command->name,
-        .paths = options->arguments,
-        .paths_count = options->arguments_count,
-        .notes = option_notes(options),
-        .window = ar_scenario_has(scenario, AR_KEY_WINDOW) ? scenario->window : 0,
-        .time = (enum ar_measured_time)time,
-        .scenario = scenario,
-        .folds = options->folds,
-        .pair = options->pair,
-        .out = options->out};
+    *request = (struct ar_calibrate_request){.command = options->command->name,
+                                             .paths = options->arguments,
+                                             .paths_count = options->arguments_count,
+                                             .notes = option_notes(options),
+                                             .time = (enum ar_measured_time)time,
+                                             .scenario = scenario,
+                                             .folds = options->folds,
+                                             .pair = options->pair,
+                                             .out = options->out};
     return AR_OK;
 }
 
@@ -71,11 +67,10 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
 /* --- compare ------------------------------------------------------------------------------ */
 
 static enum ar_status write_out(const struct options *options, const struct ar_scenario *scenario,
-                                const struct ar_comparison *comparison, struct ar_arena *arena,
-                                struct ar_error *err)
+                                const struct ar_comparison *comparison, struct ar_error *err)
 {
     char subject[160];
-    AR_TRY(ar_comparison_save(comparison, options->out, arena, err));
+    AR_TRY(ar_comparison_save(comparison, options->out, options->arena, err));
     snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
              ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);
     AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
@@ -142,7 +137,7 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     AR_TRY(ar_measured_take(&request, scenario.cluster, measured, err));
     AR_TRY(ar_comparison_run(&request, measured, arena, &comparison, err));
     if (options->out != NULL) {
-        AR_TRY(write_out(options, &scenario, &comparison, arena, err));
+        AR_TRY(write_out(options, &scenario, &comparison, err));
     }
     const struct ar_tuning *reference = ar_comparison_reference(&scenario);
     ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
