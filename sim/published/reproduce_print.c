@@ -1,6 +1,5 @@
 /* What is said of reproduced runs: a table for people, CSV, JSON, the files of pictures. */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "ar_output.h"

@@ -1,5 +1,4 @@
 /* Predictions of published runs, and the training steps that they have in common. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

@@ -26,6 +26,9 @@ double ar_run_cost_s(const struct ar_scenario *scenario);
 
 /* What a reader should know, written to `notes` (ar_note.h). */
 
+/** What nobody asked for must not take more seconds. */
+#define AR_NOTE_MAX_S 1.0
+
 /** What all rows of steps have in common, the baseline of efficiency among it. */
 void ar_note_points(FILE *notes, const struct ar_scenario *scenario, size_t points_count);
 

@@ -6,9 +6,6 @@
 #include "ar_run.h"
 #include "ar_units.h"
 
-/* A note that costs more is not worth it. */
-#define NOTE_S 1.0
-
 /* What was tried, and what of it is the fastest. */
 struct choice {
     bool is_cost_only; /* nothing runs */
@@ -117,12 +114,12 @@ void ar_note_choice(FILE *notes, const struct ar_scenario *scenario)
     if (scenario->choice != NULL) {
         ar_note(notes, "%s", scenario->choice);
     }
-    if (scenario->choice != NULL || ar_scenario_has(scenario, AR_KEY_SHAPE) ||
+    if (notes == NULL || scenario->choice != NULL || ar_scenario_has(scenario, AR_KEY_SHAPE) ||
         ar_algorithm_shapes(scenario->algorithm) != AR_SHAPES_GRIDS ||
         try_shapes(scenario, scenario->algorithm, &choice, &ignored) != AR_OK) {
         return;
     }
-    if (choice.cost_s > NOTE_S) {
+    if (choice.cost_s > AR_NOTE_MAX_S) {
         ar_note(notes, "%s is the squarest grid; --shape best tries %" PRIu32 " in about %s",
                 ar_shape_format(&scenario->shape, own_shape), choice.count,
                 ar_format_duration(choice.cost_s, own));

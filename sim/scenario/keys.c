@@ -1,7 +1,6 @@
 #include "ar_key.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "ar_scenario.h"

@@ -11,9 +11,6 @@
 /* Longer runs are announced. */
 #define LONG_S 5.0
 
-/* What nobody asked for must not take longer. */
-#define TYPICAL_MAX_S 1.0
-
 bool ar_scenario_is_ideal(const struct ar_scenario *scenario)
 {
     bool is_on = scenario->jitter_frac > 0 || scenario->stragglers_count > 0;
@@ -33,7 +30,7 @@ static bool run_typical(const struct ar_scenario *scenario, struct ar_inputs *in
     struct ar_error ignored;
     return ar_scenario_set(&typical, AR_KEY_FRAMEWORK, &origin, "typical", &ignored) == AR_OK &&
            ar_scenario_load(&typical, inputs, &ignored) == AR_OK &&
-           ar_run_cost_s(&typical) < TYPICAL_MAX_S && ar_run(&typical, row, &ignored) == AR_OK;
+           ar_run_cost_s(&typical) < AR_NOTE_MAX_S && ar_run(&typical, row, &ignored) == AR_OK;
 }
 
 void ar_note_ideal(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs)

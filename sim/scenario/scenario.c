@@ -1,8 +1,6 @@
 #include "ar_scenario.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "step_jobs.h"

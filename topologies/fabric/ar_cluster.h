@@ -141,8 +141,8 @@ enum ar_status ar_cluster_load(const char *path, struct ar_settings settings,
  * one of the node that is up in that direction, a pair of GPUs without its NVLink goes over PCIe if
  * the cluster describes PCIe, everything else has no other way (see ar_cluster_check_reach()).
  * The settings become parameters of the cluster (`slow-link`, `down-link`). Errors are reported as
- * those of other settings; the cluster may then only be destroyed. Link numbers given out before do
- * not hold after. */
+ * those of other settings; the cluster must not be used then. Link numbers given out before do not
+ * hold after. */
 enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
                                        const struct ar_link_settings *settings,
                                        struct ar_error *err);

@@ -227,9 +227,8 @@ static uint32_t list_neighbours(struct search *search)
 }
 
 static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32_t stride,
-                    struct search *search)
+                    struct ar_gpu_orders *orders, struct search *search)
 {
-    struct ar_gpu_orders *orders = search->orders;
     memset(search, 0, sizeof *search);
     search->values = values;
     search->orders = orders;
@@ -280,8 +279,7 @@ enum ar_status ar_gpu_orders_search(const struct ar_topo_values *values,
     }
     bool is_found = false;
     for (uint32_t kind = 0; kind < 4 && !is_found; kind++) {
-        search->orders = orders;
-        prepare(values, kind < 2, 2 - kind % 2, search);
+        prepare(values, kind < 2, 2 - kind % 2, orders, search);
         bool can_pair = search->hcas == 1 || search->hcas % 2 == 0;
         is_found = (search->stride == 1 || can_pair) && find_max(search);
     }

@@ -186,10 +186,6 @@ Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)
     cr_expect_str_eq(ar_cluster_facts(cluster)->links_fitted, "", "nothing is fitted yet");
 }
 
-Test(cluster, destroying_nothing_is_allowed)
-{
-}
-
 Test(cluster, more_links_than_can_be_numbered_are_refused)
 {
     const struct ar_setting list[] = {{"gpus_per_node=64", "--set", AR_USAGE},

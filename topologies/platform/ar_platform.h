@@ -44,9 +44,9 @@ struct ar_platform_source {
 /** Makes the cluster of a platform file in an arena; path, content, source and settings are
  * borrowed. Settings are those of ar_cluster_create() that a platform does not say itself: name
  * (default: of the file), description, gpus_per_node (1), gpu.model, gpu.cost_table (none),
- * gpu.reduce_cost (0), collective.setup (0), hcas (1; only the default number of channels). What
- * was not set is a parameter with the source "assumed". A wrong setting is reported where it stood;
- * a link whose bandwidth is not above zero is AR_BAD_DATA. */
+ * gpu.memory (unknown), gpu.reduce_cost (0), collective.setup (0), hcas (1; only the default number
+ * of channels). What was assumed is a parameter with the source "assumed". A wrong setting is
+ * reported where it stood; a link whose bandwidth is not above zero is AR_BAD_DATA. */
 enum ar_status ar_cluster_from_platform(const char *path, const struct ar_platform_content *content,
                                         const struct ar_platform_source *source,
                                         struct ar_settings settings, struct ar_arena *arena,

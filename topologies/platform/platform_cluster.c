@@ -42,7 +42,7 @@ static enum ar_status check_keys(const struct ar_topo_entries *entries, struct a
             return ar_error_set(err, entry->status,
                                 "%s: found a value that the platform file says itself; "
                                 "expected gpus_per_node, gpu.reduce_cost, collective.setup, "
-                                "gpu.cost_table, hcas or name",
+                                "gpu.cost_table, gpu.memory, hcas or name",
                                 entry->where);
         }
     }
@@ -52,9 +52,8 @@ static enum ar_status check_keys(const struct ar_topo_entries *entries, struct a
 /* The name of the file without folder and ending, in the letters of a name. */
 static void name_of_file(const char *path, char name[AR_TOPO_TEXT_MAX])
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     ar_copy_stem(name, AR_TOPO_TEXT_MAX, path, ".xml");
-    for (char *at = name; *(at += strspn(at, plain)) != '\0';) {
+    for (char *at = name; *(at += strspn(at, AR_TOPO_NAME_LETTERS)) != '\0';) {
         *at = '-';
     }
 }

@@ -12,8 +12,10 @@ enum {
     AR_TOPO_NODES_MAX = 1 << 20 /**< nodes of a cluster */
 };
 
+#define AR_TOPO_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
+
 enum ar_topo_kind {
-    KIND_NAME, /**< letters, digits, `-_.` */
+    KIND_NAME, /**< AR_TOPO_NAME_LETTERS */
     KIND_TEXT,
     KIND_COUNT,
     KIND_RATE,

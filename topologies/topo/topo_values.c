@@ -58,11 +58,10 @@ static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *v
 static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_topo_values *values,
                                   struct ar_error *err)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
     values->is_given[entry->key] = true;
     switch (ar_topo_keys[entry->key].kind) {
     case KIND_NAME:
-        return entry->text[strspn(entry->text, plain)] == '\0'
+        return entry->text[strspn(entry->text, AR_TOPO_NAME_LETTERS)] == '\0'
                    ? AR_OK
                    : report(entry, "letters, digits, '-', '_' and '.' only", err);
     case KIND_COUNT:

@@ -68,7 +68,7 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
 /** The parsed values; a key that was not given has the default of its field. */
 struct ar_topo_values {
     bool is_given[AR_TOPO_KEYS_COUNT];
-    double number[AR_TOPO_KEYS_COUNT];  /**< SI value of a rate, time or cost; default 0 */
+    double number[AR_TOPO_KEYS_COUNT];  /**< SI value of a rate, time, cost or size; default 0 */
     uint32_t count[AR_TOPO_KEYS_COUNT]; /**< value of a count; default 0 */
     bool is_switched;                   /**< `nvlink.pairs = switch` */
     bool has_hcas_on_switches;          /**< `hca.attached = switch` */
