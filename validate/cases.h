@@ -27,12 +27,12 @@ enum ar_status cases_elements(const struct arguments *arguments, const struct el
                               const char *standard, struct ar_arena *arena, uint64_t **elements,
                               size_t *count, struct ar_error *err);
 
-/** The probes of `ranks` ranks (cases_add_probes.c): pairs, then the memory and the start of rank
+/** The probes of `ranks` ranks (case_probes.c): pairs, then the memory and the start of rank
  * 0. */
 enum ar_status cases_add_probes(const struct arguments *arguments, const struct backend *backend,
                                 uint32_t ranks, struct cases *cases, struct ar_error *err);
 
-/** Appends, for each tier and size, the probes of all its pairs as one row (cases_add_probes.c). */
+/** Appends, for each tier and size, the probes of all its pairs as one row (case_probes.c). */
 enum ar_status cases_join_tiers(struct cases *cases, struct ar_error *err);
 
 #endif

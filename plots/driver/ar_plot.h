@@ -6,10 +6,10 @@
  *
  * | file            | content                                                                     |
  * |-----------------|-----------------------------------------------------------------------------|
- * | NAME.csv        | the rows drawn, under the column names of the input (`payload_curves.csv`   |
- * |                 | for `payload`, `sensitivity_bars.csv` for `sensitivity`, and also           |
- * |                 | `NAME_curves.csv` where curves and points are drawn; none for `compare_*`,  |
- * |                 | which draw `compare.csv` itself)                                            |
+ * | NAME.csv        | the rows drawn, under the column names of the input (`NAME_curves.csv`      |
+ * |                 | for `payload` and `busbw`, `sensitivity_bars.csv` for `sensitivity`, and    |
+ * |                 | also `NAME_curves.csv` where curves and points are drawn; none for          |
+ * |                 | `compare_*`, which draw `compare.csv` itself)                               |
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
@@ -71,9 +71,10 @@ struct ar_plot_report {
 
 /** Draws the pictures of a set.
  *
- * Errors: AR_NO_INPUT (no such file, unreadable), AR_BAD_DATA (empty file, missing column, a cell
- * that is no number, no row that succeeded; the line begins `file:line: column "..."`), AR_IO
- * (unwritable directory, full disk), AR_INTERNAL (gnuplot missing or failing; its message is in the
+ * Errors: AR_USAGE (`where` names what is not there), AR_NO_INPUT (no such file, unreadable),
+ * AR_BAD_DATA (empty file, missing column, a cell that is no number, no row that succeeded; the
+ * line begins `file:line: column "..."`; nothing to draw since rows differ), AR_IO (gnuplot
+ * missing, unwritable directory, full disk), AR_INTERNAL (gnuplot failing; its message is in the
  * line), AR_NO_MEMORY. On an error the output directory is as it was before, except that pictures
  * stay when only `ascii_file` could not be written. */
 enum ar_status ar_plot_draw(const struct ar_plot_request *request, struct ar_arena *arena,

@@ -11,7 +11,7 @@
 
 #include "ar_text.h"
 
-enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, TEXT_ROWS = 28, NOT_FOUND = 127 };
+enum { PATH_SIZE = 4096, MESSAGE_SIZE = 240, TEXT_ROWS = 28, NOT_STARTED = 126, NOT_FOUND = 127 };
 
 /* What all runs share. */
 struct place {
@@ -62,8 +62,11 @@ static void become_gnuplot(const struct place *place, const struct ar_plot_run *
         freopen(errors, "w", stderr) != NULL) {
         /* -d: the user's gnuplotrc may set anything */
         execlp(place->program, place->program, "-d", "-e", settings, file, (char *)NULL);
+        int code = errno == ENOENT ? NOT_FOUND : NOT_STARTED;
+        dprintf(STDERR_FILENO, "cannot start: %s\n", strerror(errno));
+        _exit(code);
     }
-    _exit(NOT_FOUND);
+    _exit(NOT_STARTED);
 }
 
 static enum ar_status start(const struct place *place, struct ar_plot_run *run,

@@ -106,6 +106,19 @@ static void narrow_changes(const struct ar_plot_table *table, struct ar_plot_row
         AR_COL_PREDICTED, AR_COL_LOW, AR_COL_HIGH, AR_COL_INSIDE
 #define CURVE AR_COL_CURVE, AR_COL_ALGORITHM, AR_COL_GPUS, AR_COL_VALUE, AR_COL_LOW, AR_COL_HIGH
 
+/* A column against the payload; zero has no place on a logarithmic axis. */
+#define PAYLOADS(data, shown)                                                                      \
+    .template_name = "payload",                                                                    \
+    .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},      \
+    .empty_reason = "no row of payload.csv to draw",                                               \
+    .parts = {{.file = AR_PLOT_COLLECTIVES,                                                        \
+               .name = data,                                                                       \
+               .columns = {LEAD, AR_COL_PAYLOAD, shown},                                           \
+               .above_0 = {AR_COL_PAYLOAD, shown},                                                 \
+               .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},                            \
+               .least = AR_COL_ALLREDUCE,                                                          \
+               .narrow = narrow_payloads}}
+
 #define TEXT_OF(name)  #name
 #define VALUE_OF(name) TEXT_OF(name)
 
@@ -154,31 +167,13 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .least = AR_COL_ITERATION,
                 .narrow = narrow_bars}}},
     {.name = "payload",
-     .template_name = "payload",
-     .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
      .settings = "heading = 'Time of one all-reduce'\nquantity = 'time of one all-reduce "
                  "(ms)'\nshown = 'allreduce_s'\nscale = 1e3\n",
-     .empty_reason = "no row of payload.csv to draw",
-     .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
-                .name = "payload_curves",
-                .columns = {LEAD, AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
-                .above_0 = {AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
-                .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},
-                .least = AR_COL_ALLREDUCE,
-                .narrow = narrow_payloads}}},
+     PAYLOADS("payload_curves", AR_COL_ALLREDUCE)},
     {.name = "busbw",
-     .template_name = "payload",
-     .facts = {AR_COL_CLUSTER, AR_COL_GPUS, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
      .settings = "heading = 'Bus bandwidth of one all-reduce'\nquantity = 'bus bandwidth "
                  "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
-     .empty_reason = "no row of payload.csv to draw",
-     .parts = {{.file = AR_PLOT_COLLECTIVES, /* zero has no place on a logarithmic axis */
-                .name = "busbw_curves",
-                .columns = {LEAD, AR_COL_PAYLOAD, AR_COL_BUSBW},
-                .above_0 = {AR_COL_PAYLOAD, AR_COL_BUSBW},
-                .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},
-                .least = AR_COL_ALLREDUCE,
-                .narrow = narrow_payloads}}},
+     PAYLOADS("busbw_curves", AR_COL_BUSBW)},
     {.name = "shapes_counts",
      .template_name = "shapes_counts",
      .facts = {STEP},

@@ -16,6 +16,7 @@ enum content {
     DURATION,
     POSITIVE,
     FRACTION,
+    RATE,
     NUMBER
 };
 
@@ -61,7 +62,7 @@ static const struct {
     [AR_COL_PAYLOAD] = {"payload_bytes", BYTES, SWEEPS | COMPARED, 0, 0},
     [AR_COL_ITERATION] = {"iteration_s", POSITIVE, STEPS, 0, 0},
     [AR_COL_ALLREDUCE] = {"allreduce_s", DURATION, SWEEPS, 0, 0},
-    [AR_COL_BUSBW] = {"busbw_Bps", FRACTION, COLLECTIVES, COLLECTIVES, COLLECTIVES},
+    [AR_COL_BUSBW] = {"busbw_Bps", RATE, COLLECTIVES, COLLECTIVES, COLLECTIVES},
     [AR_COL_EXPOSED] = {"exposed_s", DURATION, STEPS, 0, 0},
     [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS, 0, 0},
     [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS, 0, 0},
@@ -113,13 +114,13 @@ static const struct {
     [DURATION] = {0, DBL_MAX, "seconds >= 0"},
     [POSITIVE] = {DBL_MIN, DBL_MAX, "a number above 0"},
     [FRACTION] = {0, DBL_MAX, "a fraction >= 0"},
+    [RATE] = {0, DBL_MAX, "bytes per second >= 0"},
     [NUMBER] = {-DBL_MAX, DBL_MAX, "a number"},
 };
 
 /* --- reading ------------------------------------------------------------------------------ */
 
-/* Reads the columns of a file as texts into rows of texts, or those of numbers into rows of values.
- */
+/* Reads columns of a file as texts into rows of texts, or those of numbers into rows of values. */
 static enum ar_status read_columns(const struct ar_csv *csv, unsigned file, bool is_of_numbers,
                                    void *rows, struct ar_error *err)
 {

@@ -1,5 +1,5 @@
 # Time, or bus bandwidth, of one all-reduce against its payload, both axes logarithmic: a time is flat where latency rules
-# and rises where bandwidth does. The script says `heading`, `quantity`, `of` what column and its `scale`.
+# and rises where bandwidth does. The script says `heading`, `quantity`, the column `shown` and its `scale`.
 
 eval take_rows
 stats data using (column('payload_bytes')) name 'payload' nooutput
