@@ -217,12 +217,13 @@ static void refuse(const struct ar_plot_table *table, enum ar_plot_column column
     const char *cell = ar_plot_cell(table, table->rows.rows[0], column);
     bool is_settings = column == AR_COL_SETTINGS && cell[0] != '\0';
     char values[LINE] = "";
+    char *blank = refusal->choice + strlen(refusal->choice);
     list_values(table, table->rows, name, values);
     append(refusal->columns, "%s%s (%.200s)", refusal->columns[0] == '\0' ? "" : " and ", name,
            values);
     append(refusal->choice, "%s%s%s%s", refusal->choice[0] == '\0' ? "" : ",",
            is_settings ? "" : name, is_settings ? "" : "=", cell[0] == '\0' ? "none" : cell);
-    for (char *blank; is_settings && (blank = strchr(refusal->choice, ' ')) != NULL;) {
+    while (is_settings && (blank = strchr(blank, ' ')) != NULL) {
         *blank = ',';
     }
 }

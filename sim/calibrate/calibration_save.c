@@ -134,10 +134,11 @@ enum ar_status ar_calibrate_check_out(struct ar_calibrate_request *request, stru
         strspn(base, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.");
     if (length < 6 || length > 60 || plain != length || base[0] == '.' ||
         strcmp(base + length - 5, ".topo") != 0 || strlen(path) > COPY_PATH_SIZE) {
-        return ar_error_set(err, AR_USAGE,
-                            "--out: found \"%.200s\"; expected NAME.topo, with a NAME of letters, "
-                            "digits, '-', '_' and '.'",
-                            path);
+        return ar_error_set(
+            err, AR_USAGE,
+            "--out: found \"%.200s\"; expected NAME.topo, with a NAME of at most 55 "
+            "letters, digits, '-', '_' and '.'",
+            path);
     }
     struct stat a;
     struct stat b;

@@ -8,12 +8,10 @@
 
 static const struct ar_algorithm *find_algorithm(const char *name)
 {
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        if (strcmp(ar_algorithms[i]->name, name) == 0) {
-            return ar_algorithms[i];
-        }
-    }
-    return NULL;
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error ignored;
+    (void)ar_algorithm_find("algorithm", name, &algorithm, &ignored);
+    return algorithm;
 }
 
 bool measured_run_is_own(const struct ar_log *run)

@@ -93,9 +93,9 @@ static enum ar_status refuse(const char *path, struct ar_error *err)
 {
     return ar_error_set(
         err, AR_USAGE,
-        "%.300s: found the output of another command; expected --force to overwrite "
+        "%.300s: found the output of another command%s; expected --force to overwrite "
         "it, or another --out",
-        path);
+        path, has_mark(path, ", command ") ? "" : ", or a file of your own");
 }
 
 /* The mark, if the output has a name. */
@@ -155,14 +155,17 @@ enum ar_status made_by_check_directory(const struct options *options, const char
     const char *mark;
     AR_TRY(make_mark(options, options->out, "a directory", &mark, err));
     const char *path = path_in(options, "command.txt");
-    bool is_ours = path == NULL || has_mark(path, mark) || (more != NULL && has_mark(path, more));
+    bool is_ours = path != NULL && (has_mark(path, mark) || (more != NULL && has_mark(path, more)));
     for (; path != NULL && !options->force && !is_ours; names++) {
         if (is_file(path)) {
             return refuse(path, err);
         }
-        path = *names != NULL ? path_in(options, *names) : NULL;
+        if (*names == NULL) {
+            return make_directory(options, err);
+        }
+        path = path_in(options, *names);
     }
-    return make_directory(options, err);
+    return path != NULL ? make_directory(options, err) : ar_error_no_memory(err, options->out);
 }
 
 enum ar_status made_by_sign(const struct options *options, const char *more, struct ar_error *err)

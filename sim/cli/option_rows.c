@@ -25,8 +25,7 @@ static const struct option_row own_rows[] = {
         "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"),
     OWN("engine", "E", OF(compare), AT(engine), "library",
         "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or "
-        "any "
-        "other engine"),
+        "any other engine"),
     OWN("engine", "E", OF(reproduce), AT(engine), NULL,
         "what predicts all rows; default: what a row says, else recurrence"),
     OWN("rows", "PATTERN", OF(reproduce), AT(rows), NULL,

@@ -29,8 +29,9 @@ enum { CHROME_TRACE_RANKS = 8 };
 uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
                              uint32_t ranks[CHROME_TRACE_RANKS]);
 
-/** Writes the last iteration of a step that ran with a timeline. The row and the command line
- * `made_by` become metadata. A step of one rank has no stream. Write errors are left for ferror().
+/** Writes the last iteration of a step that ran with a timeline. The row and `made_by`, the
+ * mark of the command, become metadata. A step of one rank has no stream. Write errors are left for
+ * ferror().
  */
 void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
                         const char *made_by);

@@ -22,9 +22,14 @@ static double half_digit(const char *number)
 bool ar_log_column_set(const struct ar_log_column *column, const char *word, bool is_in_place,
                        struct ar_log_row *row)
 {
-    /* From a number of a timing to its half digit. */
+    /* From a number of a timing to its half digit, the same for the three. */
     const size_t half =
         offsetof(struct ar_log_timing, time_half_s) - offsetof(struct ar_log_timing, time_s);
+    _Static_assert(offsetof(struct ar_log_timing, busbw_half_Bps) -
+                           offsetof(struct ar_log_timing, busbw_Bps) ==
+                       offsetof(struct ar_log_timing, time_half_s) -
+                           offsetof(struct ar_log_timing, time_s),
+                   "halves are in the order of the numbers");
     struct ar_log_timing *timing = is_in_place ? &row->in_place : &row->out_of_place;
     char *record = column->is_timing ? (char *)timing : (char *)row;
     void *field = record + column->cell.offset;

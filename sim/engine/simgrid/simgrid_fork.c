@@ -134,10 +134,12 @@ static enum ar_status run_task(const struct simgrid_module *module, struct simgr
     }
     off_t size = lseek(answer_file, 0, SEEK_END);
     answer->data = malloc((size_t)size + 1);
-    if (size < 0 || answer->data == NULL ||
-        pread(answer_file, answer->data, (size_t)size, 0) != size ||
-        pread(log_file, log, sizeof log - 1, 0) < 0) {
+    if (answer->data == NULL) {
         return ar_error_no_memory(err, "the answer of a simulation");
+    }
+    if (size < 0 || pread(answer_file, answer->data, (size_t)size, 0) != size ||
+        pread(log_file, log, sizeof log - 1, 0) < 0) {
+        return ar_error_set(err, AR_INTERNAL, "cannot read the answer of a simulation");
     }
     answer->size = (size_t)size;
     return judge_end(wait_status, answer, log, err);
