@@ -1,0 +1,134 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "torus.h"
+
+static const struct ar_torus shapes[] = {
+    {.dimensions = 1, .lengths = {1}, .wraps = {true}},
+    {.dimensions = 1, .lengths = {2}, .wraps = {true}},
+    {.dimensions = 1, .lengths = {2}},
+    {.dimensions = 1, .lengths = {7}, .wraps = {true}},
+    {.dimensions = 2, .lengths = {4, 3}},
+    {.dimensions = 3, .lengths = {4, 1, 5}, .wraps = {true, true, false}},
+    {.dimensions = 6, .lengths = {3, 2, 4, 2, 3, 2}, .wraps = {true, true, true, false, true}},
+};
+
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static struct ar_torus make(size_t shape)
+{
+    struct ar_torus torus = shapes[shape];
+    ar_torus_fill(&torus);
+    return torus;
+}
+
+/* Where a link leads from a router; fails if it does not begin there. */
+static uint32_t follow(const struct ar_torus *torus, uint32_t router, uint32_t link)
+{
+    struct ar_torus_cable at = ar_torus_cable_at(torus, link / 2);
+    uint32_t d = at.dimension;
+    uint32_t coordinate = ar_torus_coordinate(torus, at.router, d);
+    bool is_last = coordinate == torus->lengths[d] - 1;
+    cr_assert(torus->wraps[d] || !is_last, "a cable behind the end of an open line");
+    uint32_t above =
+        is_last ? at.router - coordinate * torus->strides[d] : at.router + torus->strides[d];
+    cr_assert_eq(router, link % 2 == 0 ? at.router : above);
+    return link % 2 == 0 ? above : at.router;
+}
+
+Test(torus, every_cable_has_one_number_and_no_number_is_left_over)
+{
+    static const uint32_t expected[] = {0, 2, 1, 7, 4 * 2 + 3 * 3, 20 + 4 * 4, 4 * 288 + 2 * 144};
+    for (size_t s = 0; s < SHAPES; s++) {
+        struct ar_torus torus = make(s);
+        cr_expect_eq(torus.cables, expected[s], "%zu: %u", s, torus.cables);
+        uint32_t found = 0;
+        for (uint32_t router = 0; router < torus.routers; router++) {
+            for (uint32_t d = 0; d < torus.dimensions; d++) {
+                uint32_t cable = ar_torus_cable(&torus, (struct ar_torus_cable){router, d});
+                found += cable != UINT32_MAX;
+                if (cable != UINT32_MAX) {
+                    struct ar_torus_cable at = ar_torus_cable_at(&torus, cable);
+                    cr_assert(cable < torus.cables && at.router == router && at.dimension == d);
+                }
+            }
+        }
+        cr_expect_eq(found, torus.cables);
+    }
+}
+
+/* The shortest distance in a dimension, counted by hand. */
+static uint32_t distance(const struct ar_torus *torus, uint32_t d, uint32_t a, uint32_t b)
+{
+    uint32_t from = ar_torus_coordinate(torus, a, d);
+    uint32_t to = ar_torus_coordinate(torus, b, d);
+    uint32_t direct = from > to ? from - to : to - from;
+    uint32_t round = torus->lengths[d] - direct;
+    return torus->wraps[d] && round < direct ? round : direct;
+}
+
+Test(torus, routes_lead_there_by_the_shortest_way_last_dimension_first)
+{
+    for (size_t s = 0; s < SHAPES; s++) {
+        struct ar_torus torus = make(s);
+        uint32_t longest = 0;
+        for (uint32_t pair = 0; pair < 2 * torus.routers * torus.routers; pair++) {
+            uint32_t source = pair / 2 / torus.routers;
+            uint32_t destination = pair / 2 % torus.routers;
+            uint32_t router = source;
+            uint32_t walked = source;
+            uint32_t hops = 0;
+            for (uint32_t d = torus.dimensions; d-- > 0;) {
+                uint32_t links[16];
+                int32_t steps =
+                    ar_torus_steps(&torus, d, ar_torus_coordinate(&torus, router, d),
+                                   ar_torus_coordinate(&torus, destination, d), pair % 2 == 1);
+                cr_assert_eq((uint32_t)abs(steps), distance(&torus, d, source, destination));
+                router = ar_torus_go(&torus, router, d, steps, links);
+                for (int32_t i = 0; i < abs(steps); i++) {
+                    walked = follow(&torus, walked, links[i]);
+                }
+                cr_assert_eq(walked, router);
+                hops += (uint32_t)abs(steps);
+            }
+            cr_assert_eq(router, destination);
+            longest = hops > longest ? hops : longest;
+        }
+        cr_expect_eq(longest, ar_torus_diameter(&torus), "%zu: %u", s, longest);
+    }
+}
+
+Test(torus, of_two_equally_short_ways_the_caller_says_which)
+{
+    struct ar_torus ring = {.dimensions = 1, .lengths = {4}, .wraps = {true}};
+    ar_torus_fill(&ring);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 1, 3, false), 2);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 1, 3, true), -2);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 3, 1, false), 2);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 3, 1, true), -2);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 3, 0, true), 1);
+    cr_expect_eq(ar_torus_steps(&ring, 0, 0, 3, false), -1);
+}
+
+/* Each link of a ring of even length carries as many routes as any other if half of the ties go
+ * each way. */
+Test(torus, all_pairs_load_the_links_of_a_ring_evenly)
+{
+    enum { LENGTH = 8 };
+    struct ar_torus ring = {.dimensions = 1, .lengths = {LENGTH}, .wraps = {true}};
+    uint32_t load[2 * LENGTH] = {0};
+    ar_torus_fill(&ring);
+    for (uint32_t a = 0; a < LENGTH; a++) {
+        for (uint32_t b = 0; b < LENGTH; b++) {
+            uint32_t links[LENGTH];
+            int32_t steps = ar_torus_steps(&ring, 0, a, b, a % 2 == 1);
+            ar_torus_go(&ring, a, 0, steps, links);
+            for (int32_t i = 0; i < abs(steps); i++) {
+                load[links[i]]++;
+            }
+        }
+    }
+    for (uint32_t link = 0; link < 2 * LENGTH; link++) {
+        cr_expect_eq(load[link], LENGTH * LENGTH / 8);
+    }
+}
