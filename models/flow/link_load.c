@@ -86,12 +86,13 @@ static void add_tree(const struct phase_load *load, uint32_t channel, uint64_t e
     }
 }
 
-static struct ar_path path_of(const struct phase_load *load, uint32_t hop, uint32_t channel)
+static void path_of(const struct phase_load *load, uint32_t hop, uint32_t channel,
+                    struct ar_path *path)
 {
     struct ar_order order = ar_collective_order(load->collective);
     const struct ar_hop *ends = &load->pattern->hops[hop];
-    return ar_cluster_path(load->collective->cluster, ar_order_rank(&order, channel, ends->from),
-                           ar_order_rank(&order, channel, ends->to));
+    ar_cluster_path(load->collective->cluster, ar_order_rank(&order, channel, ends->from),
+                    ar_order_rank(&order, channel, ends->to), path);
 }
 
 /* From the hops of a phase to the links of their paths. */
@@ -104,7 +105,8 @@ static void add_to_links(const struct phase_load *load)
             while (i >= pattern->channel_hops[channel + 1]) {
                 channel++;
             }
-            struct ar_path path = path_of(load, i, channel);
+            struct ar_path path;
+            path_of(load, i, channel, &path);
             for (uint32_t j = 0; j < path.links_count; j++) {
                 struct ar_link_load *link = &load->loads[ar_path_link(&path, j)];
                 uint32_t *flows = &flows_on[ar_path_link(&path, j)];

@@ -26,10 +26,10 @@ static double weight_of(const struct filling *filling, size_t flow)
     return filling->weights != NULL ? filling->weights[flow] : 1;
 }
 
-static struct ar_path path_of(const struct filling *filling, size_t flow)
+static void path_of(const struct filling *filling, size_t flow, struct ar_path *path)
 {
-    return ar_cluster_path(filling->cluster, filling->flows[flow].source,
-                           filling->flows[flow].destination);
+    ar_cluster_path(filling->cluster, filling->flows[flow].source, filling->flows[flow].destination,
+                    path);
 }
 
 /* The level, rate over weight, at which the next link is full or the next flow is at the bandwidth
@@ -45,7 +45,9 @@ static double next_level(const struct filling *filling, bool has_bounds, const d
     }
     for (size_t i = 0; has_bounds && i < filling->flows_count; i++) {
         if (rates_Bps[i] == 0) {
-            min = fmin(min, path_of(filling, i).bandwidth_Bps / weight_of(filling, i));
+            struct ar_path path;
+            path_of(filling, i, &path);
+            min = fmin(min, path.bandwidth_Bps / weight_of(filling, i));
         }
     }
     return min;
@@ -80,7 +82,8 @@ static size_t settle(struct filling *filling, double level, double *rates_Bps)
         if (rates_Bps[i] > 0) {
             continue;
         }
-        struct ar_path path = path_of(filling, i);
+        struct ar_path path;
+        path_of(filling, i, &path);
         double weight = weight_of(filling, i);
         bool is_at_bound = path.bandwidth_Bps <= level * weight * (1 + SAME_SHARE);
         if (!is_at_bound && !is_on_full_link(&path, filling->is_full)) {
@@ -119,7 +122,8 @@ static void fill(struct filling *filling, double *rates_Bps)
 {
     bool has_bounds = false;
     for (size_t i = 0; i < filling->flows_count; i++) {
-        struct ar_path path = path_of(filling, i);
+        struct ar_path path;
+        path_of(filling, i, &path);
         rates_Bps[i] = 0;
         for (uint32_t j = 0; j < path.links_count; j++) {
             has_bounds |= !use_link(filling, ar_path_link(&path, j), weight_of(filling, i));

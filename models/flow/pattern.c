@@ -36,11 +36,11 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
 }
 
-static struct ar_path path_of(const struct ar_collective *collective, const struct scratch *scratch,
-                              size_t flow)
+static void path_of(const struct ar_collective *collective, const struct scratch *scratch,
+                    size_t flow, struct ar_path *path)
 {
-    return ar_cluster_path(collective->cluster, scratch->of.flows[flow].source,
-                           scratch->of.flows[flow].destination);
+    ar_cluster_path(collective->cluster, scratch->of.flows[flow].source,
+                    scratch->of.flows[flow].destination, path);
 }
 
 static void count_on_links(const struct ar_collective *collective, struct scratch *scratch)
@@ -48,7 +48,8 @@ static void count_on_links(const struct ar_collective *collective, struct scratc
     memset(scratch->on_link, 0,
            ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
     for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path = path_of(collective, scratch, i);
+        struct ar_path path;
+        path_of(collective, scratch, i, &path);
         for (uint32_t j = 0; j < path.links_count; j++) {
             scratch->on_link[ar_path_link(&path, j)]++;
         }
@@ -65,7 +66,8 @@ static bool is_less(double rate_Bps, double bandwidth_Bps)
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
                             size_t place, struct ar_pattern *pattern)
 {
-    struct ar_path path = path_of(collective, scratch, scratch->of.flow_of[place]);
+    struct ar_path path;
+    path_of(collective, scratch, scratch->of.flow_of[place], &path);
     struct ar_hop hop = {
         .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
         .to = scratch->of.peers[place],
@@ -181,7 +183,8 @@ static bool are_alike(const struct ar_pattern *pattern)
 static bool is_any_shared(const struct ar_collective *collective, const struct scratch *scratch)
 {
     for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path = path_of(collective, scratch, i);
+        struct ar_path path;
+        path_of(collective, scratch, i, &path);
         if (is_less(scratch->rates_Bps[i], path.bandwidth_Bps)) {
             return true;
         }
@@ -197,7 +200,8 @@ static enum ar_status find_rates(const struct ar_collective *collective, struct 
     const struct ar_cluster *cluster = collective->cluster;
     bool has_platform = ar_cluster_platform_path(cluster) != NULL;
     for (size_t i = 0; has_platform && i < scratch->of.flows_count; i++) {
-        struct ar_path path = path_of(collective, scratch, i);
+        struct ar_path path;
+        path_of(collective, scratch, i, &path);
         scratch->weights[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
     }
     AR_TRY(ar_maxmin_rates(cluster, scratch->of.flows, has_platform ? scratch->weights : NULL,
@@ -245,7 +249,8 @@ static void add_busy_time(const struct ar_collective *collective, const struct a
     size_t places = ar_shape_ranks(&collective->shape) * (size_t)collective->channels;
     for (size_t place = 0; !scratch->of.is_even && place < places; place++) {
         if (scratch->of.peers[place] != AR_NEVER) {
-            struct ar_path path = path_of(collective, scratch, scratch->of.flow_of[place]);
+            struct ar_path path;
+            path_of(collective, scratch, scratch->of.flow_of[place], &path);
             for (uint32_t i = 0; i < path.links_count; i++) {
                 scratch->carried[ar_path_link(&path, i)] +=
                     (double)scratch->of.sends[place] / phase->parts;

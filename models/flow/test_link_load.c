@@ -38,9 +38,9 @@ static void visit_moves(const struct ar_collective *collective, uint64_t element
         if (!move.sends) {
             continue;
         }
-        struct ar_path path =
-            ar_cluster_path(collective->cluster, ar_order_rank(&order, channel, position),
-                            ar_order_rank(&order, channel, move.send_to));
+        struct ar_path path;
+        ar_cluster_path(collective->cluster, ar_order_rank(&order, channel, position),
+                        ar_order_rank(&order, channel, move.send_to), &path);
         for (uint32_t j = 0; j < path.links_count; j++) {
             loads[ar_path_link(&path, j)].bytes += move.send_span.count * collective->element_bytes;
             loads[ar_path_link(&path, j)].messages_count++;

@@ -37,16 +37,16 @@ static void drop(struct bed *bed)
     ar_closed_destroy(bed->plan);
 }
 
-static struct ar_path path_of(const struct ar_collective *tree, const struct ar_pattern *pattern,
-                              uint32_t hop)
+static void path_of(const struct ar_collective *tree, const struct ar_pattern *pattern,
+                    uint32_t hop, struct ar_path *path)
 {
     struct ar_order order = ar_collective_order(tree);
     uint32_t channel = 0;
     while (hop >= pattern->channel_hops[channel + 1]) {
         channel++;
     }
-    return ar_cluster_path(tree->cluster, ar_order_rank(&order, channel, pattern->hops[hop].from),
-                           ar_order_rank(&order, channel, pattern->hops[hop].to));
+    ar_cluster_path(tree->cluster, ar_order_rank(&order, channel, pattern->hops[hop].from),
+                    ar_order_rank(&order, channel, pattern->hops[hop].to), path);
 }
 
 /* What a hop has left if it shares with the hops of all channels that start at its position. */
@@ -54,12 +54,14 @@ static double share_by_hand(const struct ar_collective *tree, const struct ar_pa
                             uint32_t hop, uint32_t *on_link)
 {
     double share_Bps = 1e300;
-    struct ar_path own = path_of(tree, pattern, hop);
+    struct ar_path own;
+    path_of(tree, pattern, hop, &own);
     for (uint32_t i = 0; i < own.links_count; i++) {
         on_link[ar_path_link(&own, i)] = 0;
     }
     for (uint32_t other = 0; other < pattern->hops_count; other++) {
-        struct ar_path path = path_of(tree, pattern, other);
+        struct ar_path path;
+        path_of(tree, pattern, other, &path);
         bool is_beside = pattern->hops[other].from == pattern->hops[hop].from;
         for (uint32_t i = 0; is_beside && i < path.links_count; i++) {
             on_link[ar_path_link(&path, i)]++;
@@ -101,8 +103,10 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
     for (double bytes = 0; bytes < 1e9; bytes = 40 * bytes + 1) {
         const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
         for (uint32_t i = 0; i < 8 * bed.pattern->hops_count; i++) {
-            double path_Bps = path_of(&tree, bed.pattern, i / 8).bandwidth_Bps;
-            cr_expect(support_near(shares->rates_Bps[i], path_Bps, 1e-12), "%g bytes", bytes);
+            struct ar_path path;
+            path_of(&tree, bed.pattern, i / 8, &path);
+            cr_expect(support_near(shares->rates_Bps[i], path.bandwidth_Bps, 1e-12), "%g bytes",
+                      bytes);
         }
     }
     drop(&bed);

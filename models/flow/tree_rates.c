@@ -223,10 +223,10 @@ static void cut_into_turns(struct tree_rates *rates)
     }
 }
 
-static struct ar_path path_of(const struct tree_rates *rates, uint32_t hop)
+static void path_of(const struct tree_rates *rates, uint32_t hop, struct ar_path *path)
 {
-    return ar_cluster_path(rates->collective->cluster, rates->flows[hop].source,
-                           rates->flows[hop].destination);
+    ar_cluster_path(rates->collective->cluster, rates->flows[hop].source,
+                    rates->flows[hop].destination, path);
 }
 
 /* SimGrid shares by latency: the less of it, the more bandwidth. */
@@ -237,7 +237,8 @@ static double weight_of(const struct tree_rates *rates, const struct ar_path *pa
 
 static void enter(struct tree_rates *rates, uint32_t hop)
 {
-    struct ar_path path = path_of(rates, hop);
+    struct ar_path path;
+    path_of(rates, hop, &path);
     for (uint32_t i = 0; i < path.links_count; i++) {
         struct use *use = &rates->uses[ar_path_link(&path, i)];
         use->weight += weight_of(rates, &path);
@@ -248,7 +249,8 @@ static void enter(struct tree_rates *rates, uint32_t hop)
 
 static void leave(struct tree_rates *rates, uint32_t hop)
 {
-    struct ar_path path = path_of(rates, hop);
+    struct ar_path path;
+    path_of(rates, hop, &path);
     for (uint32_t i = 0; i < path.links_count; i++) {
         struct use *use = &rates->uses[ar_path_link(&path, i)];
         use->flows--;
@@ -260,7 +262,8 @@ static void leave(struct tree_rates *rates, uint32_t hop)
 static double share_of(struct tree_rates *rates, uint32_t hop)
 {
     const struct ar_cluster *cluster = rates->collective->cluster;
-    struct ar_path path = path_of(rates, hop);
+    struct ar_path path;
+    path_of(rates, hop, &path);
     double share_Bps = path.bandwidth_Bps;
     for (uint32_t i = 0; i < path.links_count; i++) {
         uint32_t link = ar_path_link(&path, i);

@@ -1,10 +1,11 @@
 /** \file ar_cluster.h
  * A cluster: the physical machine that ranks run on, each value with its source.
  *
- * The model is a tree. A GPU (rank) sits in a node; a node has PCIe switches, each with one uplink
- * to the host, and HCAs; nodes sit in racks; racks hang on a spine. GPUs of a node are joined by
- * NVLink where a link exists, else by PCIe. Every link is full duplex: its two directions are two
- * links of their own. A non-blocking switch (inside a rack, in the spine, NVSwitch) is left out.
+ * A GPU (rank) sits in a node; a node has PCIe switches, each with one uplink to the host, and
+ * HCAs. A fabric joins the HCAs of all nodes: nodes sit in racks, racks in pods and so on, and the
+ * topmost of them hang on a spine (key `fabric` has others). GPUs of a node are joined by NVLink
+ * where a link exists, else by PCIe. Every link is full duplex: its two directions are two links of
+ * their own. A non-blocking switch (inside a rack, in the spine, NVSwitch) is left out.
  *
  * Ranks fill nodes in order: rank r is GPU r % gpus_per_node of node r / gpus_per_node. GPU g of a
  * node hangs on PCIe switch g * switches / gpus_per_node and uses HCA g * hcas / gpus_per_node.
@@ -16,11 +17,12 @@
  *     nvlink  the NVLink of the pair; with an NVLink switch, port of a, port of b
  *     pcie    port of a, [PCIe switch of a up, PCIe switch of b down], port of b
  *     rack    PCIe switch up, HCA out, HCA in, PCIe switch down
- *     spine   PCIe switch up, HCA out, rack up, rack down, HCA in, PCIe switch down
+ *     spine   PCIe switch up, HCA out, rack up, [pod up, ... pod down,] rack down, HCA in, PCIe
+ *             switch down
  *
- * where the part in brackets is absent on one switch, and PCIe switches are if the cluster has
- * none. On rack and spine paths they are absent, too, if the HCAs hang on the switches (key
- * `hca.attached`): the message then never goes up to the host.
+ * where the parts in brackets are absent on one switch and within a pod, and PCIe switches are if
+ * the cluster has none. On rack and spine paths they are absent, too, if the HCAs hang on the
+ * switches (key `hca.attached`): the message then never goes up to the host.
  *
  * The latency is a property of the tier, and rack and spine have the same one, so that messages
  * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is
@@ -47,7 +49,7 @@ struct ar_cluster;
     X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
     X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
     X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
-    X(AR_TIER_SPINE, "spine", "rack to rack over the rack uplinks")                                \
+    X(AR_TIER_SPINE, "spine", "node to node over several switches")                                \
     X(AR_TIER_ROUTE, "route", "host to host of a SimGrid platform file (ar_platform.h)")
 
 enum ar_tier {
@@ -94,17 +96,18 @@ struct ar_cluster_facts {
     const char *library_cost;
 };
 
-enum { AR_PATH_NEAR_LINKS = 8 };
+enum { AR_PATH_NEAR_LINKS = 128 };
 
+/** A path. It is large, so that it is filled in where it stands and never copied. */
 struct ar_path {
     enum ar_tier tier;
     double latency_s;
     double bandwidth_Bps; /**< of its narrowest link */
     uint32_t links_count;
     /** Its links; read them with ar_path_link(). A path of a cluster file holds them itself, one of
-     * a platform, which may be long, refers to the cluster, and must not outlive it. */
-    uint32_t near_links[AR_PATH_NEAR_LINKS];
-    const uint32_t *far_links; /**< NULL: the links are near */
+     * a platform, which may have any number, refers to the cluster, and must not outlive it. */
+    const uint32_t *far_links;               /**< NULL: the links are near */
+    uint32_t near_links[AR_PATH_NEAR_LINKS]; /**< the first links_count of them are set */
 };
 
 /** Directed link `index` of a path, numbered 0..ar_cluster_links_count()-1. */
@@ -227,10 +230,11 @@ struct ar_platform_route {
     const uint32_t *links;
 };
 
-/** The path of a message between two different ranks, both below ar_cluster_gpus_count(), that can
- * reach each other. Pure and fast (no allocation): engines call it once per pair of peers. */
-struct ar_path ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
-                               uint32_t destination);
+/** Fills in the path of a message between two different ranks, both below ar_cluster_gpus_count(),
+ * that can reach each other; returns `path`. Pure and fast (no allocation): engines call it once
+ * per pair of peers. */
+const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
+                                      uint32_t destination, struct ar_path *path);
 
 /** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
  * (written to `name` of `size` bytes; returns `name`). */

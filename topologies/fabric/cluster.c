@@ -2,6 +2,10 @@
 
 #include "fabric.h"
 
+const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT] = {
+    [AR_FABRIC_FAT_TREE] = &ar_fabric_fat_tree,
+};
+
 const char *ar_tier_name(enum ar_tier tier)
 {
     static const char *const names[] = {
@@ -34,7 +38,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
-        .has_hcas_on_switches = values->has_hcas_on_switches,
+        .has_hcas_on_switches = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH,
         .library_release = text_of(cluster, TOPO_LIBRARY_RELEASE),
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],
         .library_node_bus_Bps = values->number[TOPO_LIBRARY_NODE_BUS],
@@ -94,7 +98,8 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
     number_groups(AR_KIND_PORT, has_ports ? gpus : 0, gpus, node, node->port);
     number_groups(AR_KIND_PCIE, values->count[TOPO_PCIE_SWITCHES], gpus, node, node->uplink);
     for (uint32_t g = 0; g < gpus; g++) {
-        node->net_uplink[g] = values->has_hcas_on_switches ? AR_NO_LINK : node->uplink[g];
+        bool is_bypassed = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH;
+        node->net_uplink[g] = is_bypassed ? AR_NO_LINK : node->uplink[g];
     }
     number_groups(AR_KIND_HCA, values->count[TOPO_HCAS], gpus, node, node->hca);
     return AR_OK;
@@ -109,7 +114,6 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
     rates_Bps[AR_KIND_PCIE] = number[TOPO_PCIE_BANDWIDTH];
     rates_Bps[AR_KIND_PORT] = rates_Bps[values->is_switched ? AR_KIND_NVLINK : AR_KIND_PCIE];
     rates_Bps[AR_KIND_HCA] = number[TOPO_HCA_BANDWIDTH];
-    rates_Bps[AR_KIND_RACK] = values->count[TOPO_RACK_UPLINKS] * number[TOPO_RACK_UPLINK_BANDWIDTH];
     cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
     cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
     cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
@@ -121,15 +125,16 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
 {
     const struct ar_topo_values *values = &cluster->values;
     AR_TRY(number_node_links(cluster, err));
-    uint32_t nodes = values->count[TOPO_NODES];
-    uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
-    cluster->racks_count = ar_topo_has_racks(values) ? (nodes + rack_nodes - 1) / rack_nodes : 0;
-    uint64_t links = (uint64_t)nodes * cluster->node.count + 2 * (uint64_t)cluster->racks_count;
-    if (links > INT32_MAX) {
+    uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
+    uint64_t fabric_links = 0;
+    cluster->fabric = ar_fabrics[values->count[TOPO_FABRIC]];
+    AR_TRY(cluster->fabric->make(cluster, &fabric_links, err));
+    if (links + fabric_links > INT32_MAX) {
         return ar_topo_refuse(&cluster->entries, TOPO_NODES,
                               "fewer, since the cluster has more than 2^31 links", err);
     }
-    cluster->first_rack_link = nodes * cluster->node.count;
+    cluster->first_fabric_link = (uint32_t)links;
+    cluster->fabric_links_count = (uint32_t)fabric_links;
     ar_cluster_take_rates(cluster);
     return AR_OK;
 }

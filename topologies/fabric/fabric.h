@@ -1,10 +1,10 @@
 /** \file fabric.h
  * For the rooms of topologies/: the inside of a cluster.
  *
- * Values of a cluster file become numbered links of a node and of racks (cluster.c) and orders of
- * its GPUs (gpu_order.c, gpu_order_search.c). Links may then be changed (link_changes.c). Paths
- * (path.c) read the result. The cluster of a platform file (platform_cluster.c) has values from
- * settings only, and none of a node's links.
+ * Values of a cluster file become numbered links of a node (cluster.c), of what joins the nodes
+ * (fabric_*.c, a row each) and orders of a node's GPUs (gpu_order.c, gpu_order_search.c). Links may
+ * then be changed (link_changes.c). Paths (path.c) read the result. The cluster of a platform file
+ * (platform_cluster.c) has values from settings only, and none of a node's links.
  */
 #ifndef AR_FABRIC_H
 #define AR_FABRIC_H
@@ -17,8 +17,8 @@
 
 enum { AR_NO_LINK = UINT16_MAX };
 
-/** What the directed links are; racks' come behind those of all nodes. */
-enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_RACK };
+/** What the directed links are; the fabric's come behind those of all nodes. */
+enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_FABRIC };
 
 /** A directed link of a node: an NVLink from GPU a to GPU b; else link a of its kind, away from the
  * GPU (b is 0) or towards it (1). */
@@ -58,16 +58,81 @@ struct ar_platform {
     const struct ar_known_rates *rates;
 };
 
+/** Where a path enters or leaves the fabric: an HCA of a node. */
+struct ar_port {
+    uint32_t node, hca;
+};
+
+/** Consecutive links. */
+struct ar_link_range {
+    uint32_t first, count;
+};
+
+/** A fabric: the directed links between the HCAs of different nodes, numbered from 0 (`index`; in
+ * the cluster they follow first_fabric_link), and the way over them. */
+struct ar_fabric {
+    /** Checks the values that the fabric is made of (ar_topo_refuse()), lays it out in its part of
+     * struct ar_cluster and writes how many links it has; no route may have more than
+     * AR_FABRIC_HOPS_MAX. May be called again. */
+    enum ar_status (*make)(struct ar_cluster *cluster, uint64_t *links_count, struct ar_error *err);
+    /** Appends the links from one HCA to another of a different node (ar_path_add()); sets the tier
+     * to AR_TIER_SPINE if there are several switches on the way. Where links are down
+     * (ar_link_is_down()) it looks for another way or fails (ar_path_fail()). Called only if the
+     * fabric has links. */
+    void (*route)(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                  struct ar_path *path);
+    /** Of a link, as in the file. */
+    double (*bandwidth)(const struct ar_cluster *cluster, uint32_t index);
+    /** Writes a name that ends with `.up`, `.down`, `.out` or `.in`. */
+    void (*name)(const struct ar_cluster *cluster, uint32_t index, char *name, size_t size);
+    /** The few links that a name with or without its direction may mean, nearby ones where there is
+     * none of its number; none if names of other links begin so. */
+    struct ar_link_range (*candidates)(const struct ar_cluster *cluster, const char *name);
+    /** Refuses that of the first `ranks` GPUs some cannot reach each other since this link is down
+     * (ar_reach_check_pair()). */
+    enum ar_status (*check_reach)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks,
+                                  struct ar_error *err);
+    /** Can no message among the first `ranks` GPUs take this link, whatever else is down? */
+    bool (*is_idle)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks);
+};
+
+/** By enum ar_fabric_kind. */
+extern const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT];
+extern const struct ar_fabric ar_fabric_fat_tree;
+
+enum {
+    AR_FABRIC_HOPS_MAX = AR_PATH_NEAR_LINKS - 8, /**< links of a node need the others */
+    AR_TREE_LEVELS_MAX = AR_TOPO_LIST_MAX + 1
+};
+
+/** The groups of one level of a fat tree, racks at level 0, and their links to the next level. */
+struct ar_tree_level {
+    uint32_t first_link; /**< up from group g: + 2 g, down into it: + 2 g + 1 */
+    uint32_t count;      /**< groups */
+    uint32_t children;   /**< groups of the level below in one, at level 0 nodes */
+    double bandwidth_Bps;
+};
+
+struct ar_fat_tree {
+    uint32_t levels_count; /**< 0: one rack, which never limits */
+    struct ar_tree_level levels[AR_TREE_LEVELS_MAX];
+};
+
+/** Writes the name of a group: `rack-3`, `pod-1`, `pod3-0` of the third level; returns it. */
+const char *ar_tree_group_name(uint32_t level, uint32_t group, char *name, size_t size);
+
 struct ar_cluster {
     struct ar_arena *arena; /**< of it and all that is in it */
     struct ar_topo_entries entries;
     struct ar_topo_values values;
     struct ar_cluster_facts facts;
     struct ar_node_links node;
-    struct ar_gpu_orders orders;        /**< count 0: the plain zigzags */
-    uint32_t racks_count;               /**< 0 if all nodes share one rack */
-    uint32_t first_rack_link;           /**< up from rack r: + 2 r, down into it: + 2 r + 1 */
-    double rates_Bps[AR_KIND_RACK + 1]; /**< by kind, of a link of weight 1, one direction */
+    struct ar_gpu_orders orders; /**< count 0: the plain zigzags */
+    const struct ar_fabric *fabric;
+    uint32_t first_fabric_link;       /**< behind those of all nodes */
+    uint32_t fabric_links_count;      /**< 0: one switch that never limits */
+    struct ar_fat_tree tree;          /**< of ar_fabric_fat_tree */
+    double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
     double latencies_s[AR_TIERS_COUNT];
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
     bool has_spare_ports;   /**< ports are numbered though all pairs have NVLinks: one is down */
@@ -95,19 +160,49 @@ bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link);
 /** The kind of a directed link of a cluster file. */
 static inline enum ar_link_kind ar_link_kind(const struct ar_cluster *cluster, uint32_t link)
 {
-    return link >= cluster->first_rack_link
-               ? AR_KIND_RACK
+    return link >= cluster->first_fabric_link
+               ? AR_KIND_FABRIC
                : (enum ar_link_kind)cluster->node.list[link % cluster->node.count].kind;
 }
 
-/** The link that carries the messages of a link: itself; of an HCA the next one of the node that is
+/** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
  * up in that direction; a link that is down if there is none. */
-uint32_t ar_link_in_use(const struct ar_cluster *cluster, uint32_t link);
+uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link);
 
 /** As ar_cluster_path(), but where there is no way links_count is 0 and near_links[0] is a link
  * that is down and has no substitute. */
-struct ar_path ar_path_find(const struct ar_cluster *cluster, uint32_t source,
-                            uint32_t destination);
+void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
+                  struct ar_path *path);
+
+/** Says that a path has no way left, since this link is down; links added later are ignored. */
+static inline void ar_path_fail(uint32_t link, struct ar_path *path)
+{
+    path->bandwidth_Bps = 0;
+    path->links_count = 0;
+    path->near_links[0] = link;
+}
+
+/** What ar_path_add() does in a cluster with changed links. */
+void ar_path_add_changed(const struct ar_cluster *cluster, uint32_t link, struct ar_path *path);
+
+/** Appends a link to a path; the path fails if it is down. `bandwidth_Bps` is that of the link as
+ * in the file. */
+static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
+                               double bandwidth_Bps, struct ar_path *path)
+{
+    if (cluster->changes_count > 0) {
+        ar_path_add_changed(cluster, link, path);
+        return;
+    }
+    path->near_links[path->links_count++] = link;
+    if (bandwidth_Bps < path->bandwidth_Bps) {
+        path->bandwidth_Bps = bandwidth_Bps;
+    }
+}
+
+/** Refuses, as ar_cluster_check_reach(), that one of two GPUs cannot reach the other. */
+enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                   struct ar_error *err);
 
 /** The order of routes by source, then by destination; for qsort() and tsearch(). */
 int ar_route_compare(const void *a, const void *b);

@@ -32,9 +32,9 @@ bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
     return change != NULL && change->is_down;
 }
 
-uint32_t ar_link_in_use(const struct ar_cluster *cluster, uint32_t link)
+uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
 {
-    if (cluster->changes_count == 0 || ar_link_kind(cluster, link) != AR_KIND_HCA) {
+    if (cluster->changes_count == 0) {
         return link;
     }
     uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
@@ -64,29 +64,29 @@ static const char *direction_of(const char *full)
     return end;
 }
 
-/* The links that a name may mean: those of its node or rack, the last one where there are fewer,
- * or all of a platform. */
-struct candidates {
-    uint32_t first, count;
-};
-
-static struct candidates candidates_of(const struct ar_cluster *cluster, const char *name)
+/* The links that a name may mean: those of the fabric, of its node, the last one where there are
+ * fewer, or all of a platform. */
+static struct ar_link_range candidates_of(const struct ar_cluster *cluster, const char *name)
 {
     uint32_t index = (uint32_t)strtoul(name + strcspn(name, "0123456789"), NULL, 10);
     uint32_t last_node = cluster->facts.nodes_count - 1;
     if (cluster->platform != NULL) {
-        return (struct candidates){0, ar_cluster_links_count(cluster)};
+        return (struct ar_link_range){0, ar_cluster_links_count(cluster)};
     }
-    if (strncmp(name, "ra", 2) == 0 && cluster->racks_count > 0) {
-        uint32_t last = cluster->racks_count - 1;
-        return (struct candidates){cluster->first_rack_link + 2 * (index < last ? index : last), 2};
+    struct ar_link_range range = {.count = 0};
+    if (cluster->fabric_links_count > 0) {
+        range = cluster->fabric->candidates(cluster, name);
     }
-    return (struct candidates){(index < last_node ? index : last_node) * cluster->node.count,
-                               cluster->node.count};
+    if (range.count > 0) {
+        range.first += cluster->first_fabric_link;
+        return range;
+    }
+    return (struct ar_link_range){(index < last_node ? index : last_node) * cluster->node.count,
+                                  cluster->node.count};
 }
 
 /* The names of the candidates, each with its direction and without it, behind the other. */
-static const char **names_of(const struct ar_cluster *cluster, struct candidates candidates,
+static const char **names_of(const struct ar_cluster *cluster, struct ar_link_range candidates,
                              struct ar_arena *arena)
 {
     const char **names = ar_arena_alloc(arena, 2 * (size_t)candidates.count, sizeof *names);
@@ -107,7 +107,7 @@ static enum ar_status find_links(const struct ar_cluster *cluster, const struct 
                                  const char *name, struct ar_arena *arena, uint32_t links[2],
                                  uint32_t *links_count, struct ar_error *err)
 {
-    struct candidates candidates = candidates_of(cluster, name);
+    struct ar_link_range candidates = candidates_of(cluster, name);
     const char **names = names_of(cluster, candidates, arena);
     if (names == NULL) {
         return ar_error_no_memory(err, "the names of links");

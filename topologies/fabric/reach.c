@@ -9,13 +9,13 @@ static const char *reason_of(enum ar_link_kind kind)
                                     : "and there is no other way";
 }
 
-/* Both ways. */
-static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                                 struct ar_error *err)
+enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                   struct ar_error *err)
 {
-    struct ar_path path = ar_path_find(cluster, a, b);
+    struct ar_path path;
+    ar_path_find(cluster, a, b, &path);
     if (path.links_count > 0) {
-        path = ar_path_find(cluster, b, a);
+        ar_path_find(cluster, b, a, &path);
     }
     if (path.links_count > 0) {
         return AR_OK;
@@ -29,23 +29,22 @@ static enum ar_status check_pair(const struct ar_cluster *cluster, uint32_t a, u
 }
 
 /* The GPUs of a node with each other and with one of another node, which stands for all: their way
- * out of the node is the same. Of a rack, the first GPU with the first of another one. */
+ * out of the node is the same. */
 static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
                                  struct ar_error *err)
 {
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    bool is_rack = ar_link_kind(cluster, link) == AR_KIND_RACK;
-    uint64_t group = is_rack ? (uint64_t)cluster->facts.nodes_per_rack * gpus : gpus;
-    uint64_t first =
-        group * (is_rack ? (link - cluster->first_rack_link) / 2 : link / cluster->node.count);
-    uint64_t outside = first == 0 ? group : 0;
-    uint64_t end = first + (is_rack ? 1 : gpus);
-    for (uint64_t a = first; a < end && a < ranks; a++) {
-        for (uint64_t b = a + 1; b < end && b < ranks; b++) {
-            AR_TRY(check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
+    if (link >= cluster->first_fabric_link) {
+        return cluster->fabric->check_reach(cluster, link - cluster->first_fabric_link, ranks, err);
+    }
+    uint64_t gpus = cluster->facts.gpus_per_node;
+    uint64_t first = gpus * (link / cluster->node.count);
+    uint64_t outside = first == 0 ? gpus : 0;
+    for (uint64_t a = first; a < first + gpus && a < ranks; a++) {
+        for (uint64_t b = a + 1; b < first + gpus && b < ranks; b++) {
+            AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
         }
         if (outside < ranks) {
-            AR_TRY(check_pair(cluster, (uint32_t)a, (uint32_t)outside, err));
+            AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)outside, err));
         }
     }
     return AR_OK;
@@ -67,10 +66,8 @@ enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t
 static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks, bool has_node)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;
-    if (ar_link_kind(cluster, link) == AR_KIND_RACK) {
-        uint64_t rack_gpus = (uint64_t)cluster->facts.nodes_per_rack * gpus;
-        uint64_t first = (link - cluster->first_rack_link) / 2 * rack_gpus;
-        return ranks <= first || ranks <= rack_gpus;
+    if (link >= cluster->first_fabric_link) {
+        return cluster->fabric->is_idle(cluster, link - cluster->first_fabric_link, ranks);
     }
     const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
     uint32_t first = link / cluster->node.count * gpus;

@@ -151,7 +151,8 @@ static void load_bricks(const struct ar_cluster *cluster, double brick_Bps,
         for (uint32_t i = 0; i < orders->gpus_count; i++) {
             uint32_t a = orders->gpu[channel][i];
             uint32_t b = orders->gpu[channel][(i + 1) % orders->gpus_count];
-            struct ar_path path = ar_cluster_path(cluster, a, b);
+            struct ar_path path;
+            ar_cluster_path(cluster, a, b, &path);
             cr_assert_eq(path.tier, AR_TIER_NVLINK, "channel %u: GPU %u to %u", channel, a, b);
             uses[a][b] += brick_Bps / path.bandwidth_Bps;
             max = uses[a][b] > max ? uses[a][b] : max;

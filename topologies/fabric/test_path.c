@@ -21,6 +21,8 @@ static const char *const wirings[][6] = {
     {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
     {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
     {"nodes=1", "hcas=0"},
+    {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
+    {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
 };
 
 enum { WIRINGS_COUNT = sizeof wirings / sizeof wirings[0] };
@@ -40,8 +42,10 @@ static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint3
 
 static void check_path(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
 {
-    struct ar_path path = ar_cluster_path(cluster, a, b);
-    struct ar_path back = ar_cluster_path(cluster, b, a);
+    struct ar_path path;
+    ar_cluster_path(cluster, a, b, &path);
+    struct ar_path back;
+    ar_cluster_path(cluster, b, a, &back);
     cr_assert(is_expected_tier(cluster, a, b, path.tier), "%u to %u", a, b);
     cr_assert_eq(path.tier, back.tier);
     cr_assert_eq(path.latency_s, back.latency_s);
@@ -99,7 +103,8 @@ Test(path, link_names_are_unique_in_every_wiring)
 static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                               char text[512])
 {
-    struct ar_path path = ar_cluster_path(cluster, a, b);
+    struct ar_path path;
+    ar_cluster_path(cluster, a, b, &path);
     size_t length = 0;
     for (uint32_t i = 0; i < path.links_count; i++) {
         char name[64];
@@ -120,6 +125,29 @@ Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in "
                      "node-5.pcie-0.down");
     cr_assert_str_eq(name_links(cluster, 7, 5, text), "node-1.nvlink-3-1");
+}
+
+Test(path, a_message_climbs_a_tree_to_the_first_group_that_holds_both_nodes)
+{
+    const char *settings[] = {"nodes=16", "tree.groups=2x2", "tree.uplinks=2x1",
+                              "tree.uplink_bandwidth=3GB/s 4GB/s", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_expect_str_eq(name_links(cluster, 2, 6, text),
+                     "node-0.pcie-1.up node-0.hca-1.out node-1.hca-1.in node-1.pcie-1.down");
+    cr_expect_str_eq(name_links(cluster, 2, 14, text),
+                     "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-1.down node-3.hca-1.in "
+                     "node-3.pcie-1.down");
+    cr_expect_str_eq(name_links(cluster, 2, 22, text),
+                     "node-0.pcie-1.up node-0.hca-1.out rack-0.up pod-0.up pod-1.down rack-2.down "
+                     "node-5.hca-1.in node-5.pcie-1.down");
+    cr_expect_str_eq(name_links(cluster, 60, 2, text),
+                     "node-15.pcie-0.up node-15.hca-0.out rack-7.up pod-3.up pod3-1.up pod3-0.down "
+                     "pod-0.down rack-0.down node-0.hca-1.in node-0.pcie-1.down");
+    struct ar_path path;
+    cr_expect_eq(ar_cluster_path(cluster, 2, 22, &path)->bandwidth_Bps, 6e9);
+    cr_expect_eq(ar_cluster_path(cluster, 2, 60, &path)->bandwidth_Bps, 4e9);
+    cr_expect_eq(path.tier, AR_TIER_SPINE);
 }
 
 Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink)
@@ -143,18 +171,18 @@ Test(path, a_pair_without_nvlink_goes_over_pcie)
     cr_assert_str_eq(name_links(cluster, 2, 3, text), "node-0.port-2.out node-0.port-3.in");
     cr_assert_str_eq(name_links(cluster, 0, 2, text),
                      "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
-    cr_assert_eq(ar_cluster_path(cluster, 0, 2).tier, AR_TIER_PCIE);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 2).latency_s, 4e-6);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 2).bandwidth_Bps, 16e9);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2, &(struct ar_path){0})->tier, AR_TIER_PCIE);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2, &(struct ar_path){0})->latency_s, 4e-6);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 2, &(struct ar_path){0})->bandwidth_Bps, 16e9);
 }
 
 Test(path, a_weighted_nvlink_pair_has_that_many_times_the_bandwidth)
 {
     const char *settings[] = {"nvlink.pairs=0-1 2-1:3", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 1).bandwidth_Bps, 40e9);
-    cr_assert_eq(ar_cluster_path(cluster, 1, 2).bandwidth_Bps, 120e9);
-    cr_assert_eq(ar_cluster_path(cluster, 2, 1).bandwidth_Bps, 120e9);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 1, &(struct ar_path){0})->bandwidth_Bps, 40e9);
+    cr_assert_eq(ar_cluster_path(cluster, 1, 2, &(struct ar_path){0})->bandwidth_Bps, 120e9);
+    cr_assert_eq(ar_cluster_path(cluster, 2, 1, &(struct ar_path){0})->bandwidth_Bps, 120e9);
 }
 
 Test(path, an_nvlink_switch_gives_every_gpu_one_port)
@@ -163,14 +191,14 @@ Test(path, an_nvlink_switch_gives_every_gpu_one_port)
     struct ar_cluster *cluster = test_load_small(settings);
     char text[512];
     cr_assert_str_eq(name_links(cluster, 0, 3, text), "node-0.port-0.out node-0.port-3.in");
-    cr_assert_eq(ar_cluster_path(cluster, 0, 3).tier, AR_TIER_NVLINK);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 3).bandwidth_Bps, 40e9);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 3).latency_s, 2e-6);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->tier, AR_TIER_NVLINK);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps, 40e9);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->latency_s, 2e-6);
 }
 
 Test(path, fewer_nodes_than_a_rack_need_no_uplinks)
 {
     const char *settings[] = {"nodes=2", "rack.uplinks=0", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    cr_assert_eq(ar_cluster_path(cluster, 0, 7).tier, AR_TIER_RACK);
+    cr_assert_eq(ar_cluster_path(cluster, 0, 7, &(struct ar_path){0})->tier, AR_TIER_RACK);
 }

@@ -1,13 +1,15 @@
 /* Two layouts of zones.
  *
  * Nested: a node is a Full zone (NVLink, PCIe and HCA links, and a router as its gate), a rack is a
- * Full zone of nodes and of one more zone that holds the rack's gate, the top is a Full zone of
- * racks. SimGrid wants a link in every route between zones, so a node has one link more,
- * `node-<n>.net`, which carries the latency of the network and never limits; HCA links then have
- * none. The uplink of a rack is the link between racks, its downlink that from gate to node.
+ * Full zone of nodes and of one more zone that holds the rack's gate, a pod the same of racks, the
+ * top is a Full zone of the topmost groups. SimGrid wants a link in every route between zones, so a
+ * node has one link more, `node-<n>.net`, which carries the latency of the network and never
+ * limits; HCA links then have none. The uplink of a group is the link to its neighbours, its
+ * downlink that from its gate to what is in it.
  *
  * Star: where a node is one GPU without a PCIe switch, a rack is a Cluster zone of hosts, whose
- * routes cost a constant however many hosts there are; the HCA link out carries the latency. */
+ * routes cost a constant however many hosts there are; the HCA link out carries the latency. The
+ * downlink of such a rack is on the way to its gate. */
 #include <assert.h>
 
 #include "ar_simgrid_xml.h"
@@ -24,7 +26,8 @@ enum { NAME_SIZE = 64 };
 struct writer {
     const struct ar_cluster *cluster;
     uint32_t nodes_count;
-    uint32_t racks_count; /* that hold these nodes; 0: no racks */
+    uint32_t levels_count;                     /* of groups; 0: no racks */
+    uint32_t groups_count[AR_TREE_LEVELS_MAX]; /* that hold these nodes, by level */
     bool has_network;
     bool is_star;
     FILE *file;
@@ -74,6 +77,13 @@ static double node_link_latency(const struct writer *writer, const struct ar_nod
     return link->kind == AR_KIND_PORT ? cluster->latencies_s[cluster->port_tier] : network_s;
 }
 
+/* The link up from a group; that down into it is the next one. */
+static uint32_t uplink_of(const struct writer *writer, uint32_t level, uint32_t group)
+{
+    return writer->cluster->first_fabric_link + writer->cluster->tree.levels[level].first_link +
+           2 * group;
+}
+
 static void write_node_links(const struct writer *writer, uint32_t node)
 {
     const struct ar_node_links *links = &writer->cluster->node;
@@ -88,7 +98,7 @@ static void write_node_links(const struct writer *writer, uint32_t node)
 static void write_links(const struct writer *writer)
 {
     const struct ar_cluster *cluster = writer->cluster;
-    bool is_one_zone = writer->is_star && writer->racks_count == 0;
+    bool is_one_zone = writer->is_star && writer->levels_count == 0;
     double net_width_Bps =
         gate_width * cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA];
     if (!is_one_zone) {
@@ -102,9 +112,11 @@ static void write_links(const struct writer *writer)
             write_named_link(writer, name, net_width_Bps, cluster->latencies_s[AR_TIER_RACK]);
         }
     }
-    for (uint32_t rack = 0; rack < writer->racks_count; rack++) {
-        write_link(writer, cluster->first_rack_link + 2 * rack, 0);
-        write_link(writer, cluster->first_rack_link + 2 * rack + 1, 0);
+    for (uint32_t level = 0; level < writer->levels_count; level++) {
+        for (uint32_t group = 0; group < writer->groups_count[level]; group++) {
+            write_link(writer, uplink_of(writer, level, group), 0);
+            write_link(writer, uplink_of(writer, level, group) + 1, 0);
+        }
     }
     if (!is_one_zone) {
         fprintf(writer->file, "</zone>\n");
@@ -133,9 +145,10 @@ static void write_gpu_routes(const struct writer *writer, uint32_t node)
     for (uint32_t i = 0; i < gpus * gpus; i++) {
         uint32_t a = node * gpus + i / gpus;
         uint32_t b = node * gpus + i % gpus;
-        struct ar_path path = {.links_count = 0};
+        struct ar_path path;
+        path.links_count = 0;
         if (a != b) {
-            path = ar_path_find(writer->cluster, a, b);
+            ar_path_find(writer->cluster, a, b, &path);
         }
         if (path.links_count > 0) {
             char source[NAME_SIZE], destination[NAME_SIZE];
@@ -154,8 +167,8 @@ static void write_gate_routes(const struct writer *writer, uint32_t node, uint32
     uint32_t first = node * links->count;
     uint32_t has_uplink = links->net_uplink[gpu] != AR_NO_LINK;
     uint32_t uplink = has_uplink != 0 ? first + links->net_uplink[gpu] : 0;
-    const uint32_t out[] = {uplink, ar_link_in_use(cluster, first + links->hca[gpu])};
-    const uint32_t in[] = {ar_link_in_use(cluster, first + links->hca[gpu] + 1), uplink + 1};
+    const uint32_t out[] = {uplink, ar_hca_in_use(cluster, first + links->hca[gpu])};
+    const uint32_t in[] = {ar_hca_in_use(cluster, first + links->hca[gpu] + 1), uplink + 1};
     char host[NAME_SIZE], gate[NAME_SIZE];
     ar_cluster_host_name(cluster, node * cluster->facts.gpus_per_node + gpu, host, sizeof host);
     snprintf(gate, sizeof gate, "node-%u.gate", node);
@@ -180,58 +193,88 @@ static void write_nested_node(const struct writer *writer, uint32_t node)
     fprintf(writer->file, "</zone>\n");
 }
 
-/* The zone `node-3`, or a part of one, `rack-2.spine`, whose gate is that of all of it. */
+/* The zone `node-3` or `rack-2`, or the part of a group that holds its gate, `rack-2.spine`. */
 struct zone {
-    const char *kind;
-    uint32_t number;
-    const char *part;
+    bool is_node;
+    bool is_spine;
+    uint32_t level, number; /* the level of a group */
 };
 
-/* Begins a route between zones; its links and the end follow. */
-static void begin_zone_route(const struct writer *writer, struct zone source,
+/* The name of a zone or, for its gate, of the node or group. */
+static const char *zone_name(struct zone zone, bool is_gate, char *name, size_t size)
+{
+    char group[NAME_SIZE];
+    if (zone.is_node) {
+        snprintf(name, size, "node-%u", zone.number);
+        return name;
+    }
+    snprintf(name, size, "%s%s", ar_tree_group_name(zone.level, zone.number, group, sizeof group),
+             zone.is_spine && !is_gate ? ".spine" : "");
+    return name;
+}
+
+/* The route from a zone to its neighbour. */
+static void write_zone_route(const struct writer *writer, struct zone source,
                              struct zone destination)
 {
+    char from[NAME_SIZE], to[NAME_SIZE], from_gate[NAME_SIZE], to_gate[NAME_SIZE];
     fprintf(writer->file,
-            "<zoneRoute src=\"%s-%u%s\" dst=\"%s-%u%s\" gw_src=\"%s-%u.gate\" "
-            "gw_dst=\"%s-%u.gate\" symmetrical=\"NO\">",
-            source.kind, source.number, source.part, destination.kind, destination.number,
-            destination.part, source.kind, source.number, destination.kind, destination.number);
+            "<zoneRoute src=\"%s\" dst=\"%s\" gw_src=\"%s.gate\" gw_dst=\"%s.gate\" "
+            "symmetrical=\"NO\">",
+            zone_name(source, false, from, sizeof from),
+            zone_name(destination, false, to, sizeof to),
+            zone_name(source, true, from_gate, sizeof from_gate),
+            zone_name(destination, true, to_gate, sizeof to_gate));
+    if (source.is_node) {
+        fprintf(writer->file, "<link_ctn id=\"%s.net\" direction=\"NONE\"/>", from);
+    } else {
+        uint32_t uplink = uplink_of(writer, source.level, source.number);
+        write_hop(writer, source.is_spine ? uplink + 1 : uplink);
+    }
+    if (writer->is_star && !destination.is_spine && destination.level == 0) {
+        write_hop(writer, uplink_of(writer, 0, destination.number) + 1);
+    }
+    fprintf(writer->file, "</zoneRoute>\n");
 }
 
-static void write_route_from_node(const struct writer *writer, uint32_t node,
-                                  struct zone destination)
-{
-    begin_zone_route(writer, (struct zone){"node", node, ""}, destination);
-    fprintf(writer->file, "<link_ctn id=\"node-%u.net\" direction=\"NONE\"/></zoneRoute>\n", node);
-}
-
-/* Nodes with routes between all, and between each and the gate of their rack, if they are in one.
+/* Zones with routes between all, and between each and the gate of their group, if they are in one.
  */
+static void write_zone_routes(const struct writer *writer, const struct zone *spine,
+                              struct zone first, uint32_t end)
+{
+    struct zone a = first, b = first;
+    for (a.number = first.number; a.number < end; a.number++) {
+        for (b.number = first.number; b.number < end; b.number++) {
+            if (a.number != b.number) {
+                write_zone_route(writer, a, b);
+            }
+        }
+    }
+    for (a.number = first.number; a.number < end && spine != NULL; a.number++) {
+        write_zone_route(writer, a, *spine);
+        write_zone_route(writer, *spine, a);
+    }
+}
+
+static void write_spine(const struct writer *writer, const struct zone *spine)
+{
+    char name[NAME_SIZE];
+    if (spine != NULL) {
+        zone_name(*spine, true, name, sizeof name);
+        fprintf(writer->file,
+                "<zone id=\"%s.spine\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n", name,
+                name);
+    }
+}
+
 static void write_nested_nodes(const struct writer *writer, const struct zone *spine,
                                uint32_t first, uint32_t end)
 {
     for (uint32_t node = first; node < end; node++) {
         write_nested_node(writer, node);
     }
-    if (spine != NULL) {
-        fprintf(writer->file,
-                "<zone id=\"rack-%u.spine\" routing=\"Full\"><router id=\"rack-%u.gate\"/>"
-                "</zone>\n",
-                spine->number, spine->number);
-    }
-    for (uint32_t a = first; a < end; a++) {
-        for (uint32_t b = first; b < end; b++) {
-            if (a != b) {
-                write_route_from_node(writer, a, (struct zone){"node", b, ""});
-            }
-        }
-    }
-    for (uint32_t node = first; node < end && spine != NULL; node++) {
-        write_route_from_node(writer, node, *spine);
-        begin_zone_route(writer, *spine, (struct zone){"node", node, ""});
-        write_hop(writer, writer->cluster->first_rack_link + 2 * spine->number + 1);
-        fprintf(writer->file, "</zoneRoute>\n");
-    }
+    write_spine(writer, spine);
+    write_zone_routes(writer, spine, (struct zone){.is_node = true, .number = first}, end);
 }
 
 static void write_star_nodes(const struct writer *writer, uint32_t first, uint32_t end)
@@ -251,7 +294,7 @@ static void write_star_nodes(const struct writer *writer, uint32_t first, uint32
 
 static void write_rack(const struct writer *writer, uint32_t rack)
 {
-    uint32_t nodes = writer->cluster->facts.nodes_per_rack;
+    uint32_t nodes = writer->cluster->tree.levels[0].children;
     uint32_t first = rack * nodes;
     uint32_t rest = writer->nodes_count - first;
     uint32_t end = first + (rest < nodes ? rest : nodes);
@@ -261,29 +304,43 @@ static void write_rack(const struct writer *writer, uint32_t rack)
         fprintf(writer->file, "<router id=\"rack-%u.gate\"/>\n", rack);
         write_star_nodes(writer, first, end);
     } else {
-        write_nested_nodes(writer, &(struct zone){"rack", rack, ".spine"}, first, end);
+        write_nested_nodes(writer, &(struct zone){.is_spine = true, .number = rack}, first, end);
     }
     fprintf(writer->file, "</zone>\n");
 }
 
-static void write_racks(const struct writer *writer)
+/* Groups of a level and, above racks, the groups in them; the depth is that of the tree. */
+static void write_groups(const struct writer *writer, uint32_t level, const struct zone *spine,
+                         uint32_t first, uint32_t end)
 {
-    uint32_t first_link = writer->cluster->first_rack_link;
-    for (uint32_t rack = 0; rack < writer->racks_count; rack++) {
-        write_rack(writer, rack);
-    }
-    for (uint32_t a = 0; a < writer->racks_count; a++) {
-        for (uint32_t b = 0; b < writer->racks_count; b++) {
-            if (a == b) {
-                continue;
-            }
-            begin_zone_route(writer, (struct zone){"rack", a, ""}, (struct zone){"rack", b, ""});
-            write_hop(writer, first_link + 2 * a);
-            if (writer->is_star) {
-                write_hop(writer, first_link + 2 * b + 1);
-            }
-            fprintf(writer->file, "</zoneRoute>\n");
+    for (uint32_t group = first; group < end; group++) {
+        if (level == 0) {
+            write_rack(writer, group);
+            continue;
         }
+        uint32_t children = writer->cluster->tree.levels[level].children;
+        uint32_t rest = writer->groups_count[level - 1] - group * children;
+        char name[NAME_SIZE];
+        struct zone own_spine = {.is_spine = true, .level = level, .number = group};
+        fprintf(writer->file, "<zone id=\"%s\" routing=\"Full\">\n",
+                zone_name(own_spine, true, name, sizeof name));
+        write_groups(writer, level - 1, &own_spine, group * children,
+                     group * children + (rest < children ? rest : children));
+        fprintf(writer->file, "</zone>\n");
+    }
+    write_spine(writer, spine);
+    write_zone_routes(writer, spine, (struct zone){.level = level, .number = first}, end);
+}
+
+/* How many groups hold the nodes. */
+static void count_groups(struct writer *writer)
+{
+    const struct ar_fat_tree *tree = &writer->cluster->tree;
+    uint32_t count = writer->nodes_count;
+    writer->levels_count = tree->levels_count;
+    for (uint32_t level = 0; level < tree->levels_count; level++) {
+        count = (count - 1) / tree->levels[level].children + 1;
+        writer->groups_count[level] = count;
     }
 }
 
@@ -291,26 +348,26 @@ void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_c
 {
     assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
     assert(cluster->platform == NULL);
-    uint32_t rack_nodes = cluster->facts.nodes_per_rack;
-    const struct writer writer = {
+    struct writer writer = {
         .cluster = cluster,
         .nodes_count = nodes_count,
-        .racks_count = cluster->racks_count > 0 ? (nodes_count + rack_nodes - 1) / rack_nodes : 0,
         .has_network = cluster->facts.hcas_per_node > 0,
         .is_star = cluster->facts.gpus_per_node == 1 && cluster->facts.hcas_per_node == 1 &&
                    cluster->values.count[TOPO_PCIE_SWITCHES] == 0,
         .file = file,
     };
+    count_groups(&writer);
     fprintf(file,
             "<?xml version='1.0'?>\n"
             "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
             "<platform version=\"4.1\">\n"
             "<zone id=\"cluster\" routing=\"%s\">\n"
             "<prop id=\"name\" value=\"%s\"/>\n",
-            writer.is_star && writer.racks_count == 0 ? "Cluster" : "Full", cluster->facts.name);
+            writer.is_star && writer.levels_count == 0 ? "Cluster" : "Full", cluster->facts.name);
     write_links(&writer);
-    if (writer.racks_count > 0) {
-        write_racks(&writer);
+    if (writer.levels_count > 0) {
+        uint32_t top = writer.levels_count - 1;
+        write_groups(&writer, top, NULL, 0, writer.groups_count[top]);
     } else if (writer.is_star) {
         write_star_nodes(&writer, 0, nodes_count);
     } else {

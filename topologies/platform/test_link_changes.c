@@ -50,7 +50,8 @@ static void expect_links(const struct ar_cluster *cluster, uint32_t a, uint32_t 
                          const char *expected)
 {
     char text[512] = "";
-    struct ar_path path = ar_cluster_path(cluster, a, b);
+    struct ar_path path;
+    ar_cluster_path(cluster, a, b, &path);
     for (uint32_t i = 0; i < path.links_count; i++) {
         char name[64];
         strcat(text, i > 0 ? " " : "");
@@ -61,7 +62,7 @@ static void expect_links(const struct ar_cluster *cluster, uint32_t a, uint32_t 
 
 static double bandwidth(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
 {
-    return ar_cluster_path(cluster, a, b).bandwidth_Bps;
+    return ar_cluster_path(cluster, a, b, &(struct ar_path){0})->bandwidth_Bps;
 }
 
 /* --- slow ------------------------------------------------------------------------------------ */
@@ -158,7 +159,8 @@ Test(link_changes, a_pair_whose_nvlink_is_down_goes_over_pcie_that_way_only)
     expect_links(cluster, 4, 5, "node-1.port-0.out node-1.port-1.in");
     expect_links(cluster, 6, 4, "node-1.nvlink-2-0");
     expect_links(cluster, 0, 2, "node-0.nvlink-0-2");
-    struct ar_path path = ar_cluster_path(cluster, 4, 6);
+    struct ar_path path;
+    ar_cluster_path(cluster, 4, 6, &path);
     cr_expect_eq(path.tier, AR_TIER_PCIE);
     cr_expect_eq(path.latency_s, 4e-6);
     cr_expect_eq(path.bandwidth_Bps, 16e9);
@@ -288,7 +290,8 @@ static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
     }
     test_platform_look_up(cluster, nodes_count, routes, count, &hosts_count, &links_count);
     for (size_t i = 0; i < count; i++) {
-        struct ar_path path = ar_cluster_path(cluster, routes[i].source, routes[i].destination);
+        struct ar_path path;
+        ar_cluster_path(cluster, routes[i].source, routes[i].destination, &path);
         cr_expect_eq(routes[i].latency_s, path.latency_s);
         cr_expect_eq(routes[i].bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
                      routes[i].source, routes[i].destination, routes[i].bandwidth_Bps);
@@ -319,7 +322,8 @@ Test(link_changes, a_platform_with_a_node_that_is_used_in_part_needs_only_the_wa
     struct ar_cluster *cluster =
         load_changed(no_pcie, LINKS(.down = {"node-1.nvlink-2-3", "node-0.nvlink-2-3"}));
     struct test_flow flow = {0, 6, 1000000, 0};
-    struct ar_path path = ar_cluster_path(cluster, 0, 6);
+    struct ar_path path;
+    ar_cluster_path(cluster, 0, 6, &path);
     test_platform_transfer(cluster, 2, &flow, 1);
     cr_expect_float_eq(flow.finish_s, path.latency_s + 1e6 / path.bandwidth_Bps, 1e-12);
 }

@@ -29,7 +29,8 @@ static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
     cr_assert_eq(hosts_count, gpus);
     for (size_t i = 0; i < count; i++) {
         const struct test_route *route = &routes[i];
-        struct ar_path path = ar_cluster_path(cluster, route->source, route->destination);
+        struct ar_path path;
+        ar_cluster_path(cluster, route->source, route->destination, &path);
         cr_assert_eq(route->latency_s, path.latency_s, "gpu-%u to gpu-%u: %.17g, expected %.17g",
                      route->source, route->destination, route->latency_s, path.latency_s);
         cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
@@ -74,9 +75,12 @@ Test(simgrid_xml, flat_has_the_routes_of_the_cluster)
     check_routes(cluster, 4096);
 }
 
+/* Racks of 2, pods of 2 racks, pairs of pods. */
+#define TREE_OF_THREE "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"
+
 Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
 {
-    static const char *const wirings[][5] = {
+    static const char *const wirings[][8] = {
         {NULL},
         {"nvlink.pairs=none"},
         {"nvlink.pairs=switch", "rack.nodes=4"},
@@ -84,7 +88,9 @@ Test(simgrid_xml, every_wiring_has_the_routes_of_the_cluster)
         {"pcie.switches=0", "net.latency=0us"},
         {"pcie.switches=1", "hcas=4", "rack.nodes=5"},
         {"hca.attached=switch", "hcas=4", "nvlink.pairs=0-1"},
+        {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
         {"gpus_per_node=1", "pcie.switches=0", "hcas=1"},
+        {"gpus_per_node=1", "pcie.switches=0", "hcas=1", "nodes=13", TREE_OF_THREE},
         {"gpus_per_node=1", "pcie.switches=1", "hcas=1"},
         {"nodes=1", "hcas=0"},
         {"nodes=1", "hcas=0", "gpus_per_node=1", "pcie.switches=0"},
@@ -107,7 +113,8 @@ static struct ar_cluster *load_abci(const char *const *settings)
 static void expect_time(const struct ar_cluster *cluster, const struct test_flow *flow,
                         double bandwidth_Bps)
 {
-    struct ar_path path = ar_cluster_path(cluster, flow->source, flow->destination);
+    struct ar_path path;
+    ar_cluster_path(cluster, flow->source, flow->destination, &path);
     double expected_s = path.latency_s + (double)flow->bytes / bandwidth_Bps;
     cr_assert(fabs(flow->finish_s - expected_s) < 1e-6 * expected_s,
               "gpu-%u to gpu-%u took %.9g s, expected %.9g s", flow->source, flow->destination,

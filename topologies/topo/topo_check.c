@@ -110,7 +110,7 @@ static enum ar_status check_attached(const struct ar_topo_entries *entries,
         switches == 0 || hcas == 0 ? "host, since the nodes have no PCIe switches or no HCAs"
         : hcas % switches != 0     ? "host, since hcas is no multiple of pcie.switches"
                                    : NULL;
-    return !values->has_hcas_on_switches || expected == NULL
+    return values->count[TOPO_HCA_ATTACHED] != AR_HCA_ON_SWITCH || expected == NULL
                ? AR_OK
                : ar_topo_refuse(entries, TOPO_HCA_ATTACHED, expected, err);
 }

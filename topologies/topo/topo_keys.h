@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 enum {
-    AR_TOPO_GPUS_MAX = 64,      /**< GPUs of a node */
-    AR_TOPO_NODES_MAX = 1 << 20 /**< nodes of a cluster */
+    AR_TOPO_GPUS_MAX = 64,       /**< GPUs of a node */
+    AR_TOPO_NODES_MAX = 1 << 20, /**< nodes of a cluster */
+    AR_TOPO_LIST_MAX = 8         /**< items of a list */
 };
 
 #define AR_TOPO_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_."
@@ -22,8 +23,23 @@ enum ar_topo_kind {
     KIND_SECONDS,
     KIND_COST, /**< seconds per byte */
     KIND_SIZE,
-    KIND_PAIRS,   /**< of `nvlink.pairs` */
-    KIND_ATTACHED /**< of `hca.attached` */
+    KIND_COUNTS, /**< several, with blanks or `x` between: `24x23x24` */
+    KIND_RATES,  /**< several, with blanks between */
+    KIND_CHOICE, /**< one of a few words */
+    KIND_PAIRS   /**< of `nvlink.pairs` */
+};
+
+/** Words of `hca.attached`. */
+enum { AR_HCA_ON_HOST, AR_HCA_ON_SWITCH };
+
+/** What joins the nodes: symbol, word of the key `fabric`. */
+#define AR_FABRIC_LIST(X) X(AR_FABRIC_FAT_TREE, "fat-tree")
+
+enum ar_fabric_kind {
+#define X(symbol, word) symbol,
+    AR_FABRIC_LIST(X)
+#undef X
+        AR_FABRICS_COUNT
 };
 
 /** When a key must be given, a count above zero: symbol, and why. */
@@ -64,11 +80,15 @@ enum ar_topo_need {
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
     X(TOPO_HCAS, "hcas", KIND_COUNT, true, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                        \
     X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCAS, 0, 0)                      \
-    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_ATTACHED, false, NEED_NEVER, 0, 0)                   \
+    X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
+    X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
     X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \
     X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, NEED_RACKS, 0, 1000000)                \
     X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, NEED_RACKS, 0, 0)     \
+    X(TOPO_TREE_GROUPS, "tree.groups", KIND_COUNTS, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)       \
+    X(TOPO_TREE_UPLINKS, "tree.uplinks", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)               \
+    X(TOPO_TREE_UPLINK_BANDWIDTH, "tree.uplink_bandwidth", KIND_RATES, false, NEED_NEVER, 0, 0)    \
     X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, NEED_NEVER, 0, 0)                       \
     X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, NEED_NEVER, 0, 0)                 \
     X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, NEED_NEVER, 1, 1024)           \
@@ -88,7 +108,7 @@ struct ar_topo_key_row {
     enum ar_topo_kind kind;
     bool is_open; /**< a platform file does not say it: settings may */
     enum ar_topo_need need;
-    uint32_t min, max; /**< of a count */
+    uint32_t min, max; /**< of a count, of each of several */
 };
 
 extern const struct ar_topo_key_row ar_topo_keys[AR_TOPO_KEYS_COUNT];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_text.h"
 #include "ar_units.h"
 
 enum { WEIGHT_MAX = 64 };
@@ -34,10 +35,9 @@ static const struct {
              [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
              [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"}};
 
-static enum ar_status parse_number(const struct ar_topo_entry *entry, double *number,
-                                   struct ar_error *err)
+static enum ar_status parse_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
+                                   double *number, struct ar_error *err)
 {
-    enum ar_topo_kind kind = ar_topo_keys[entry->key].kind;
     AR_TRY(kinds[kind].parse(entry->where, entry->text, number, err));
     return *number >= kinds[kind].min && *number <= kinds[kind].max
                ? AR_OK
@@ -51,6 +51,51 @@ static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *v
     uint64_t count = 0;
     AR_TRY(ar_parse_count(entry->where, entry->text, key->min, key->max, &count, err));
     *value = (uint32_t)count;
+    return AR_OK;
+}
+
+/* The words of a choice; its number is its place. */
+static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *value,
+                                   struct ar_error *err)
+{
+    static const char *const attached[] = {
+        [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
+    static const char *const fabrics[] = {
+#define X(symbol, word) word,
+        AR_FABRIC_LIST(X)
+#undef X
+            NULL};
+    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
+        [TOPO_HCA_ATTACHED] = attached, [TOPO_FABRIC] = fabrics};
+    return ar_parse_choice(entry->where, entry->text, choices[entry->key], value, err);
+}
+
+/* Several counts or rates, cut at blanks, counts at "x", too. */
+static enum ar_status parse_list(const struct ar_topo_entry *entry, struct ar_topo_values *values,
+                                 struct ar_error *err)
+{
+    bool are_counts = ar_topo_keys[entry->key].kind == KIND_COUNTS;
+    const char *separators = are_counts ? " \tx" : " \t";
+    uint32_t count = 0;
+    for (const char *at = entry->text; *at != '\0'; count++) {
+        char item[32];
+        size_t length = strcspn(at, separators);
+        struct ar_topo_entry part = *entry;
+        snprintf(item, sizeof item, "%.*s", (int)length, at);
+        part.text = item;
+        if (count == AR_TOPO_LIST_MAX) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: found \"%.60s\"; expected at most %d items",
+                                entry->where, entry->text, AR_TOPO_LIST_MAX);
+        }
+        uint32_t whole = 0;
+        double *number = &values->list[entry->key][count];
+        AR_TRY(are_counts ? parse_count(&part, &whole, err)
+                          : parse_number(&part, KIND_RATE, number, err));
+        *number = are_counts ? whole : *number;
+        at += length + (at[length] == 'x');
+        at += strspn(at, " \t");
+    }
+    values->count[entry->key] = count;
     return AR_OK;
 }
 
@@ -70,15 +115,12 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_SECONDS:
     case KIND_COST:
     case KIND_SIZE:
-        return parse_number(entry, &values->number[entry->key], err);
-    case KIND_ATTACHED:
-        values->has_hcas_on_switches = strcmp(entry->text, "switch") == 0;
-        return values->has_hcas_on_switches || strcmp(entry->text, "host") == 0
-                   ? AR_OK
-                   : report(entry,
-                            "switch (the PCIe switch of its GPUs) or host (behind the uplinks of "
-                            "the switches)",
-                            err);
+        return parse_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key], err);
+    case KIND_CHOICE:
+        return parse_choice(entry, &values->count[entry->key], err);
+    case KIND_COUNTS:
+    case KIND_RATES:
+        return parse_list(entry, values, err);
     case KIND_TEXT:
     case KIND_PAIRS:
         break;

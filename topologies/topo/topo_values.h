@@ -68,10 +68,11 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
 /** The parsed values; a key that was not given has the default of its field. */
 struct ar_topo_values {
     bool is_given[AR_TOPO_KEYS_COUNT];
-    double number[AR_TOPO_KEYS_COUNT];  /**< SI value of a rate, time, cost or size; default 0 */
-    uint32_t count[AR_TOPO_KEYS_COUNT]; /**< value of a count; default 0 */
-    bool is_switched;                   /**< `nvlink.pairs = switch` */
-    bool has_hcas_on_switches;          /**< `hca.attached = switch` */
+    double number[AR_TOPO_KEYS_COUNT]; /**< SI value of a rate, time, cost or size; default 0 */
+    /** Value of a count, items of a list, number of a choice's word; default 0. */
+    uint32_t count[AR_TOPO_KEYS_COUNT];
+    double list[AR_TOPO_KEYS_COUNT][AR_TOPO_LIST_MAX]; /**< items of a list: counts or rates */
+    bool is_switched;                                  /**< `nvlink.pairs = switch` */
     /** NVLink weight of each directed pair, 0: none. */
     uint8_t weight[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
 };

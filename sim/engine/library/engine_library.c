@@ -15,7 +15,8 @@
 
 bool ar_library_engine_ignores(const char *key)
 {
-    static const char *const keys[] = {"nvlink.", "pcie.", "hca", "net.", "rack.", "collective."};
+    static const char *const keys[] = {"nvlink.", "pcie.",  "hca",   "net.",
+                                       "rack.",   "fabric", "tree.", "collective."};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strncmp(key, keys[i], strlen(keys[i])) == 0) {
             return true;

@@ -56,7 +56,8 @@ static void send_flow(int argc, char **argv)
     struct sender *sender = sg_actor_self_get_data();
     const struct meter *meter = sender->meter;
     const struct ar_flow *flow = &meter->task->flows[sender->flow];
-    struct ar_path path = ar_cluster_path(meter->task->cluster, flow->source, flow->destination);
+    struct ar_path path;
+    ar_cluster_path(meter->task->cluster, flow->source, flow->destination, &path);
     sg_actor_sleep_until(meter->start_s - path.latency_s);
     sg_mailbox_put(mailbox_of(sender->flow), &payload, meter->sizes_bytes[sender->flow]);
 }
@@ -161,7 +162,8 @@ static void prepare(struct meter *meter)
     meter->senders = child_alloc(task->flows_count, sizeof *meter->senders, what);
     for (size_t i = 0; i < task->flows_count; i++) {
         const struct ar_flow *flow = &task->flows[i];
-        struct ar_path path = ar_cluster_path(task->cluster, flow->source, flow->destination);
+        struct ar_path path;
+        ar_cluster_path(task->cluster, flow->source, flow->destination, &path);
         meter->longest_latency_s = fmax(meter->longest_latency_s, path.latency_s);
         meter->rates_Bps[i] = task->guesses_Bps[i];
         meter->senders[i] = (struct sender){.meter = meter, .flow = i};
