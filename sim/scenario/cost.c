@@ -17,15 +17,17 @@ static uint32_t count_buckets(const struct ar_scenario *scenario)
     return count;
 }
 
-/* Messages times what each takes the engine. */
+/* Messages times what each takes the engine. But for jitter and stragglers, ranks start together.
+ */
 static double run_s(const struct ar_scenario *scenario)
 {
     struct ar_collective collective = ar_scenario_collective(scenario);
+    bool is_even = scenario->jitter_frac == 0 && scenario->stragglers_count == 0;
     double jobs = ar_scenario_is_bare(scenario)
                       ? 1
                       : (double)count_buckets(scenario) * scenario->iterations_count;
     return ar_engine_cost_s(scenario->engine, ar_shape_ranks(&scenario->shape), scenario->channels,
-                            jobs, jobs * (double)ar_collective_messages(&collective));
+                            jobs, jobs * (double)ar_collective_messages(&collective), is_even);
 }
 
 double ar_run_cost_s(const struct ar_scenario *scenario)

@@ -178,6 +178,6 @@ const struct ar_engine ar_engine_recurrence = {
     .has_messages = true,
     .has_timeline = true,
     .needs_plan = true,
-    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9},
+    .cost = {.trial_s = 50e-6, .message_s = 1.1e-9, .rank_s = 400e-9, .messages = 1000},
     .run = run,
 };

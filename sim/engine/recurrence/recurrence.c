@@ -2,37 +2,31 @@
 
 #include <math.h>
 
+#include "ring_jump.h"
 #include "ring_kernel.h"
 
 /* Places of a tile whose arrays fit a first-level cache beside each other, and steps that it runs
  * at a time: then what it needs is still there. */
 enum { TILE_PLACES = 256, TILE_STEPS = 8 };
 
-/* What a bundle does in a phase of a job. */
-struct run {
-    const struct recurrence *recurrence;
-    const struct ar_phase *phase;
-    const struct bundle *bundle;
-    const struct lanes *lanes;
-    uint32_t window;
-    const double *bytes; /* of the first step, by place */
-};
+/* Messages from which on it is worth to look whether a ring is steady: it takes some milliseconds.
+ */
+#define JUMPS_FROM 4e6
 
 /* Slot of the messages with this number; the last of the phase before has number -1. */
-static uint32_t slot_of(const struct run *run, int64_t message)
+static uint32_t slot_of(const struct bundle_run *run, int64_t message)
 {
     return (uint32_t)((message + run->lanes->slots) % run->lanes->slots);
 }
 
-/* Their arrivals. */
-static double *flights_of(const struct run *run, int64_t message)
+double *bundle_flights(const struct bundle_run *run, int64_t message)
 {
     return run->lanes->flights_s + slot_of(run, message) * run->lanes->stride;
 }
 
 /* The flights of a rank into slots from `slot` on, those of its place. No division in here: steps
  * of uneven ranks are short, and spent half of their time on it. */
-static void load_flights(const struct run *run, const struct rank_state *state,
+static void load_flights(const struct bundle_run *run, const struct rank_state *state,
                          const double *flights_s, size_t place, uint32_t slot)
 {
     const struct lanes *lanes = run->lanes;
@@ -45,7 +39,8 @@ static void load_flights(const struct run *run, const struct rank_state *state,
 }
 
 /* Back again; the oldest comes first then. */
-static void store_flights(const struct run *run, double *flights_s, size_t place, uint32_t slot)
+static void store_flights(const struct bundle_run *run, double *flights_s, size_t place,
+                          uint32_t slot)
 {
     const struct lanes *lanes = run->lanes;
     for (uint32_t i = 0; i < run->window; i++) {
@@ -64,7 +59,7 @@ static uint32_t peer_of(const struct bundle *bundle, size_t place)
 }
 
 /* From the states of the ranks into the arrays of their places. */
-static void load(const struct run *run)
+static void load(const struct bundle_run *run)
 {
     const struct recurrence *recurrence = run->recurrence;
     const struct bundle *bundle = run->bundle;
@@ -81,7 +76,7 @@ static void load(const struct run *run)
 }
 
 /* Back into the states; `sent` messages have gone from these places, from `first` on. */
-static void store(const struct run *run, size_t first, size_t count, uint32_t sent)
+static void store(const struct bundle_run *run, size_t first, size_t count, uint32_t sent)
 {
     const struct recurrence *recurrence = run->recurrence;
     const struct bundle *bundle = run->bundle;
@@ -103,14 +98,14 @@ static void store(const struct run *run, size_t first, size_t count, uint32_t se
 typedef void ring_kernel(size_t count, const struct ring_step *step);
 
 /* A step of all places; `arrived_s` is by sender, see run_places(). */
-static struct ring_step ring_step(const struct run *run, uint32_t step)
+static struct ring_step ring_step(const struct bundle_run *run, uint32_t step)
 {
     const struct bundle *bundle = run->bundle;
     const struct lanes *lanes = run->lanes;
     bool reduces = step > 0 && step - 1 < run->phase->copies_from;
     return (struct ring_step){
-        .arrived_s = flights_of(run, (int64_t)step - 1),
-        .oldest_s = flights_of(run, (int64_t)step - run->window),
+        .arrived_s = bundle_flights(run, (int64_t)step - 1),
+        .oldest_s = bundle_flights(run, (int64_t)step - run->window),
         .bytes = run->bytes - step % bundle->rows * (size_t)bundle->walks,
         .s_per_byte = bundle->s_per_byte,
         .latency_s = bundle->latency_s,
@@ -118,7 +113,7 @@ static struct ring_step ring_step(const struct run *run, uint32_t step)
         .now_s = lanes->now_s,
         .start_s = lanes->start_s,
         .free_s = lanes->free_s,
-        .arrival_s = flights_of(run, step),
+        .arrival_s = bundle_flights(run, step),
     };
 }
 
@@ -159,7 +154,8 @@ static void run_places(const struct bundle *bundle, const struct ring_step *all,
 /* Several steps of all places, tile after tile; tiles begin at cache lines. What a place needs lies
  * one row before it in the step before, so each tile finds its left neighbour done; the first tile
  * leaves out one row more in each step, and these come at the end, when the last row is done. */
-static void run_tiles(const struct run *run, ring_kernel *kernel, uint32_t step, uint32_t steps)
+static void run_tiles(const struct bundle_run *run, ring_kernel *kernel, uint32_t step,
+                      uint32_t steps)
 {
     const struct bundle *bundle = run->bundle;
     size_t walks = bundle->walks;
@@ -183,7 +179,7 @@ static void run_tiles(const struct run *run, ring_kernel *kernel, uint32_t step,
 }
 
 /* Every hop needs longer for the smallest message than it takes to reduce the largest. */
-static bool is_reducing_hidden(const struct run *run)
+static bool is_reducing_hidden(const struct bundle_run *run)
 {
     double min_bytes = INFINITY;
     double max_bytes = 0;
@@ -198,7 +194,7 @@ static bool is_reducing_hidden(const struct run *run)
     return max_bytes * run->recurrence->reduce_s_per_byte <= min_bytes * min_s_per_byte;
 }
 
-static void run_ring(const struct run *run)
+static void run_ring(const struct bundle_run *run)
 {
     const struct bundle *bundle = run->bundle;
     uint32_t steps = run->phase->steps;
@@ -218,7 +214,7 @@ static void run_ring(const struct run *run)
 }
 
 /* The rows that send in a step, the last one first: a row sends before it receives. */
-static void run_chain_step(const struct run *run, uint32_t step)
+static void run_chain_step(const struct bundle_run *run, uint32_t step)
 {
     const struct bundle *bundle = run->bundle;
     const struct lanes *lanes = run->lanes;
@@ -231,21 +227,21 @@ static void run_chain_step(const struct run *run, uint32_t step)
         int64_t message = step - bundle->send[row].first;
         bool reduces = step < run->phase->copies_from;
         struct chain_step chain = {
-            .oldest_s = flights_of(run, message - run->window) + first,
+            .oldest_s = bundle_flights(run, message - run->window) + first,
             .bytes = run->bytes + first - step * walks,
             .s_per_byte = bundle->s_per_byte + first,
             .latency_s = bundle->latency_s + first,
             .reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0,
             .now_s = lanes->now_s + first,
             .free_s = lanes->free_s + first,
-            .arrival_s = flights_of(run, message) + first,
+            .arrival_s = bundle_flights(run, message) + first,
             .next_now_s = lanes->now_s + first + walks,
         };
         ring_kernel_chain(walks, &chain);
     }
 }
 
-static void run_chains(const struct run *run)
+static void run_chains(const struct bundle_run *run)
 {
     const struct bundle *bundle = run->bundle;
     for (uint32_t step = 0; step < run->phase->steps; step++) {
@@ -261,15 +257,19 @@ static void run_bundle(struct recurrence *recurrence, const struct ar_phase *pha
                        const struct bundle *bundle, uint64_t elements, uint32_t first_step)
 {
     const struct ar_collective *collective = recurrence->collective;
-    struct run run = {.recurrence = recurrence,
-                      .phase = phase,
-                      .bundle = bundle,
-                      .lanes = &recurrence->lanes,
-                      .window = collective->window};
+    struct bundle_run run = {.recurrence = recurrence,
+                             .phase = phase,
+                             .bundle = bundle,
+                             .lanes = &recurrence->lanes,
+                             .window = collective->window};
     run.bytes = recurrence->lanes.bytes + bundle_bytes(collective, bundle, phase, first_step,
                                                        elements, recurrence->lanes.bytes);
     load(&run);
-    if (bundle->is_ring) {
+    bool may_jump = (double)phase->steps * (double)bundle->places_count >= recurrence->jumps_from;
+    if (bundle->is_ring && may_jump && ring_jump_run(&run, recurrence->jump_room)) {
+        store(&run, 0, bundle->places_count, phase->steps);
+        recurrence->rings_jumped++;
+    } else if (bundle->is_ring) {
         run_ring(&run);
     } else {
         run_chains(&run);
@@ -317,12 +317,12 @@ void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uin
     recurrence_mark(recurrence, channel, AR_MARK_PHASES + recurrence->phases_count);
 }
 
-/* All bundles, and how many numbers the largest needs for its messages. */
+/* All bundles, and how many numbers the largest needs for its messages and for jumps. */
 static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *recurrence,
-                                     size_t *bytes_capacity, struct ar_error *err)
+                                     size_t *bytes_capacity, size_t *jump_capacity,
+                                     struct ar_error *err)
 {
     uint32_t channels = recurrence->collective->channels;
-    *bytes_capacity = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         for (uint32_t channel = 0; channel < channels; channel++) {
@@ -330,6 +330,8 @@ static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *
             AR_TRY(bundle_create(arena, phase, &recurrence->patterns[i], channel, bundle, err));
             size_t capacity = bundle_bytes_capacity(bundle, phase);
             *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
+            size_t jumps = ring_jump_capacity(bundle, recurrence->collective->window);
+            *jump_capacity = jumps > *jump_capacity ? jumps : *jump_capacity;
         }
     }
     return AR_OK;
@@ -379,6 +381,8 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
     size_t ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
     size_t bytes_capacity = 0;
+    size_t jump_capacity = 1;
+    recurrence->jumps_from = JUMPS_FROM;
     recurrence->bundles =
         ar_arena_alloc(arena, (size_t)recurrence->phases_count * recurrence->collective->channels,
                        sizeof *recurrence->bundles);
@@ -395,6 +399,11 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
         recurrence->connections_s == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
-    AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, err));
+    AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity, err));
+    /* Pages that nobody writes to cost nothing. */
+    recurrence->jump_room = ar_arena_alloc(arena, jump_capacity, sizeof *recurrence->jump_room);
+    if (recurrence->jump_room == NULL) {
+        return ar_error_no_memory(err, "the messages of a recurrence");
+    }
     return create_lanes(arena, bytes_capacity, recurrence, err);
 }

@@ -61,7 +61,24 @@ struct recurrence {
     double *connections_s;     /**< room for a tree on one channel: when each hop is free, then
                                     [hop][part % window]: arrivals */
     struct lanes lanes;
+    double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
+    int64_t *jump_room;    /**< see ring_jump_capacity() */
+    uint32_t rings_jumped; /**< bundles in which they did so far */
 };
+
+/** What a bundle does in a phase of a job. */
+struct bundle_run {
+    const struct recurrence *recurrence;
+    const struct ar_phase *phase;
+    const struct bundle *bundle;
+    const struct lanes *lanes;
+    uint32_t window;
+    const double *bytes; /**< of the first step, by place */
+};
+
+/** Arrivals of the messages with this number, by place; the last ones of the phase before have
+ * number -1. */
+double *bundle_flights(const struct bundle_run *run, int64_t message);
 
 /** Lays out the phases, whose patterns are resolved, in the arena. */
 enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recurrence,
