@@ -1,5 +1,6 @@
 /* Ranks as threads of this process. */
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "backend.h"
@@ -54,11 +55,28 @@ static void *run_member(void *argument)
         AR_OK) {
         host_group_fail(member->group, &err);
     }
-    ar_arena_end(&member->arena);
     return NULL;
 }
 
-/* Runs all threads to their end. */
+/* Gives every rank a core of its own, if there are as many; else the system moves them. */
+static void bind_ranks(uint32_t ranks, const struct member *members)
+{
+    cpu_set_t usable;
+    uint32_t rank = 0;
+    if (sched_getaffinity(0, sizeof usable, &usable) != 0 || (uint32_t)CPU_COUNT(&usable) < ranks) {
+        return;
+    }
+    for (size_t core = 0; rank < ranks; core++) {
+        if (CPU_ISSET(core, &usable)) {
+            cpu_set_t own;
+            CPU_ZERO(&own);
+            CPU_SET(core, &own);
+            pthread_setaffinity_np(members[rank++].thread, sizeof own, &own);
+        }
+    }
+}
+
+/* Runs all threads to their end; until then they may read each other's memory. */
 static enum ar_status run_threads(uint32_t ranks, struct member *members, struct ar_error *err)
 {
     struct host_group *group = members[0].group;
@@ -74,8 +92,12 @@ static enum ar_status run_threads(uint32_t ranks, struct member *members, struct
             break;
         }
     }
+    bind_ranks(started, members);
     for (uint32_t rank = 0; rank < started; rank++) {
         pthread_join(members[rank].thread, NULL);
+    }
+    for (uint32_t rank = 0; rank < started; rank++) {
+        ar_arena_end(&members[rank].arena);
     }
     return host_group_status(group, err);
 }

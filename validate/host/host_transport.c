@@ -3,18 +3,18 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { CACHE_LINE = 64, LOOKS = 500, NAP_NS = 10000000 };
+enum { CACHE_LINE = 64, EAGER_BYTES = 4096, LOOKS = 500, NAP_NS = 10000000 };
 
 struct mailbox {
     alignas(CACHE_LINE) _Atomic uint32_t sent;  /* by the sender */
+    const unsigned char **messages;             /* where each of a window is */
     alignas(CACHE_LINE) _Atomic uint32_t taken; /* by the receiver */
-    unsigned char *slots;
 };
 
 struct host_rank {
@@ -26,7 +26,7 @@ struct host_rank {
     pthread_cond_t awake;
     alignas(CACHE_LINE) _Atomic uint32_t bell; /* rings so far */
     _Atomic uint32_t sleepers;
-    uint64_t barriers; /* entered so far; under the group's mutex */
+    _Atomic uint32_t barriers; /* entered so far, modulo 2^32 */
 };
 
 struct host_group {
@@ -34,13 +34,12 @@ struct host_group {
     struct mailbox *boxes;
     uint32_t boxes_count;
     uint32_t ranks;
-    uint32_t window;
-    bool looks_before_sleep;
+    uint32_t looks; /* before a rank sleeps */
     _Atomic bool has_failed;
     pthread_mutex_t mutex;
     pthread_cond_t opened;
-    uint32_t waiting; /* ranks in the barrier */
-    uint64_t barriers;
+    alignas(CACHE_LINE) _Atomic uint32_t waiting;  /* ranks in the barrier */
+    alignas(CACHE_LINE) _Atomic uint32_t barriers; /* opened so far, modulo 2^32 */
     struct ar_error error;
 };
 
@@ -71,43 +70,59 @@ static void ring(struct host_rank *rank)
     }
 }
 
-static unsigned char *slot_at(const struct host_rank *rank, const struct mailbox *box,
-                              uint32_t number)
-{
-    return box->slots + number % rank->group->window * rank->transport.slot_bytes;
-}
-
-static unsigned char *send_slot(struct transport *transport, uint32_t port)
+static void send(struct transport *transport, uint32_t port, const unsigned char *data,
+                 size_t bytes)
 {
     struct host_rank *rank = rank_of(transport);
     struct mailbox *box = rank->boxes[port];
-    uint32_t sent = atomic_load_explicit(&box->sent, memory_order_relaxed);
-    uint32_t taken = atomic_load_explicit(&box->taken, memory_order_acquire);
-    return sent - taken < rank->group->window ? slot_at(rank, box, sent) : NULL;
-}
-
-static void send(struct transport *transport, uint32_t port, size_t bytes)
-{
-    struct host_rank *rank = rank_of(transport);
     (void)bytes; /* both ends know it from the move */
-    atomic_fetch_add_explicit(&rank->boxes[port]->sent, 1, memory_order_release);
+    box->messages[transport->sent[port]++ % transport->window] = data;
+    atomic_store_explicit(&box->sent, transport->sent[port], memory_order_release);
     ring(&rank->group->members[rank->ports[port].peer]);
 }
 
-static const unsigned char *receive_slot(struct transport *transport, uint32_t port)
+static uint32_t taken(struct transport *transport, uint32_t port)
 {
-    struct host_rank *rank = rank_of(transport);
-    struct mailbox *box = rank->boxes[port];
-    uint32_t taken = atomic_load_explicit(&box->taken, memory_order_relaxed);
+    return atomic_load_explicit(&rank_of(transport)->boxes[port]->taken, memory_order_acquire);
+}
+
+static const unsigned char *receive(struct transport *transport, uint32_t port)
+{
+    const struct mailbox *box = rank_of(transport)->boxes[port];
+    uint32_t number = atomic_load_explicit(&box->taken, memory_order_relaxed);
     uint32_t sent = atomic_load_explicit(&box->sent, memory_order_acquire);
-    return sent != taken ? slot_at(rank, box, taken) : NULL;
+    return sent != number ? box->messages[number % transport->window] : NULL;
 }
 
 static void release(struct transport *transport, uint32_t port)
 {
     struct host_rank *rank = rank_of(transport);
-    atomic_fetch_add_explicit(&rank->boxes[port]->taken, 1, memory_order_release);
+    struct mailbox *box = rank->boxes[port];
+    uint32_t number = atomic_load_explicit(&box->taken, memory_order_relaxed);
+    atomic_store_explicit(&box->taken, number + 1, memory_order_release);
     ring(&rank->group->members[rank->ports[port].peer]);
+}
+
+/* Leaves the core's units to the other thread of it for a moment. */
+static void pause_core(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Looks at a counter that others write, a bounded number of times; true: it is another one. */
+static bool look(const struct host_group *group, _Atomic uint32_t *counter, uint32_t seen)
+{
+    for (uint32_t i = 0; i < group->looks; i++) {
+        if (atomic_load_explicit(counter, memory_order_acquire) != seen) {
+            return true;
+        }
+        pause_core();
+    }
+    return false;
 }
 
 static uint32_t ticket(struct transport *transport)
@@ -118,30 +133,27 @@ static uint32_t ticket(struct transport *transport)
 static bool wait(struct transport *transport, uint32_t seen)
 {
     struct host_rank *rank = rank_of(transport);
-    for (int i = 0; i < LOOKS && rank->group->looks_before_sleep; i++) {
-        if (atomic_load(&rank->bell) != seen) {
-            return !atomic_load(&rank->group->has_failed);
+    if (!look(rank->group, &rank->bell, seen)) {
+        struct timespec until = time_after(NAP_NS);
+        int timed_out = 0;
+        pthread_mutex_lock(&rank->mutex);
+        atomic_fetch_add(&rank->sleepers, 1);
+        while (atomic_load(&rank->bell) == seen && timed_out == 0) {
+            timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
         }
+        atomic_fetch_sub(&rank->sleepers, 1);
+        pthread_mutex_unlock(&rank->mutex);
     }
-    struct timespec until = time_after(NAP_NS);
-    int timed_out = 0;
-    pthread_mutex_lock(&rank->mutex);
-    atomic_fetch_add(&rank->sleepers, 1);
-    while (atomic_load(&rank->bell) == seen && timed_out == 0) {
-        timed_out = pthread_cond_timedwait(&rank->awake, &rank->mutex, &until);
-    }
-    atomic_fetch_sub(&rank->sleepers, 1);
-    pthread_mutex_unlock(&rank->mutex);
     return !atomic_load(&rank->group->has_failed);
 }
 
-/* Under the group's mutex: who is missing from the barrier that `rank` waits in. */
+/* Who is missing from the barrier that `rank` waits in. */
 static enum ar_status report_missing(const struct host_rank *rank, double timeout_s,
                                      struct ar_error *err)
 {
     const struct host_group *group = rank->group;
     uint32_t missing = 0;
-    while (missing < group->ranks && group->members[missing].barriers >= rank->barriers) {
+    while (missing < group->ranks && group->members[missing].barriers == rank->barriers) {
         missing++;
     }
     return ar_error_set(err, AR_INTERNAL,
@@ -150,37 +162,48 @@ static enum ar_status report_missing(const struct host_rank *rank, double timeou
                         rank->transport.rank, timeout_s, missing, group->ranks);
 }
 
+/* The last one in opens it. Who sleeps looks at the number of barriers under the mutex. */
+static void open_barrier(struct host_group *group, uint32_t entered)
+{
+    atomic_store(&group->waiting, 0);
+    pthread_mutex_lock(&group->mutex);
+    atomic_store(&group->barriers, entered + 1);
+    pthread_cond_broadcast(&group->opened);
+    pthread_mutex_unlock(&group->mutex);
+}
+
+static void sleep_at_barrier(struct host_group *group, uint32_t entered, double timeout_s)
+{
+    struct timespec until = time_after((int64_t)(timeout_s * 1e9));
+    int timed_out = 0;
+    pthread_mutex_lock(&group->mutex);
+    while (atomic_load(&group->barriers) == entered && timed_out == 0 &&
+           !atomic_load(&group->has_failed)) {
+        timed_out = pthread_cond_timedwait(&group->opened, &group->mutex, &until);
+    }
+    pthread_mutex_unlock(&group->mutex);
+}
+
 static enum ar_status barrier(struct transport *transport, double timeout_s, struct ar_error *err)
 {
     struct host_rank *rank = rank_of(transport);
     struct host_group *group = rank->group;
-    struct timespec until = time_after((int64_t)(timeout_s * 1e9));
-    enum ar_status status = AR_OK;
-    int timed_out = 0;
-    pthread_mutex_lock(&group->mutex);
-    uint64_t entered = group->barriers;
-    rank->barriers++;
-    if (++group->waiting == group->ranks) {
-        group->waiting = 0;
-        group->barriers++;
-        pthread_cond_broadcast(&group->opened);
-    }
-    while (group->barriers == entered && timed_out == 0 && !atomic_load(&group->has_failed)) {
-        timed_out = pthread_cond_timedwait(&group->opened, &group->mutex, &until);
+    uint32_t entered = atomic_fetch_add(&rank->barriers, 1); /* as many as were opened */
+    if (atomic_fetch_add(&group->waiting, 1) + 1 == group->ranks) {
+        open_barrier(group, entered);
+    } else if (!look(group, &group->barriers, entered)) {
+        sleep_at_barrier(group, entered, timeout_s);
     }
     if (atomic_load(&group->has_failed)) {
-        status = ar_error_set(err, AR_INTERRUPTED, "another rank failed");
-    } else if (group->barriers == entered) {
-        status = report_missing(rank, timeout_s, err);
+        return ar_error_set(err, AR_INTERRUPTED, "another rank failed");
     }
-    pthread_mutex_unlock(&group->mutex);
-    return status;
+    return atomic_load(&group->barriers) != entered ? AR_OK : report_missing(rank, timeout_s, err);
 }
 
 static const struct transport_calls calls = {
-    .send_slot = send_slot,
     .send = send,
-    .receive_slot = receive_slot,
+    .taken = taken,
+    .receive = receive,
     .release = release,
     .ticket = ticket,
     .wait = wait,
@@ -198,28 +221,38 @@ static void init_waiting(pthread_mutex_t *mutex, pthread_cond_t *condition)
 }
 
 static enum ar_status init_rank(struct host_group *group, uint32_t rank, const struct ports *ports,
-                                size_t slot_bytes, struct ar_arena *arena, struct ar_error *err)
+                                uint32_t window, size_t slot_bytes, struct ar_arena *arena,
+                                struct ar_error *err)
 {
     struct host_rank *member = &group->members[rank];
-    member->transport = (struct transport){
-        .calls = &calls, .rank = rank, .ranks = group->ranks, .slot_bytes = slot_bytes};
+    uint32_t *sent = ar_arena_alloc(arena, ports->count + 1, sizeof *sent);
+    member->transport = (struct transport){.calls = &calls,
+                                           .rank = rank,
+                                           .ranks = group->ranks,
+                                           .window = window,
+                                           .slot_bytes = slot_bytes,
+                                           .eager_bytes = EAGER_BYTES,
+                                           .sent = sent};
     member->group = group;
     init_waiting(&member->mutex, &member->awake);
     member->boxes = ar_arena_alloc(arena, ports->count + 1, sizeof(struct mailbox *));
     member->ports = ports->ports;
-    return member->boxes != NULL ? AR_OK : ar_error_no_memory(err, "a rank");
+    return member->boxes != NULL && sent != NULL ? AR_OK : ar_error_no_memory(err, "a rank");
 }
 
 /* Gives every sending port a mailbox, and the receiving port at its other end the same. */
 static enum ar_status connect(struct host_group *group, const struct ports *ports, uint32_t rank,
                               struct ar_arena *arena, struct ar_error *err)
 {
-    size_t bytes = group->window * group->members[rank].transport.slot_bytes;
+    uint32_t window = group->members[rank].transport.window;
     for (uint32_t i = 0; i < ports[rank].count; i++) {
         struct port port = ports[rank].ports[i];
         if (port.sends) {
             struct mailbox *box = &group->boxes[group->boxes_count++];
-            AR_TRY(memory_host.allocate(arena, bytes, &box->slots, err));
+            box->messages = ar_arena_alloc(arena, window, sizeof *box->messages);
+            if (box->messages == NULL) {
+                return ar_error_no_memory(err, "a mailbox");
+            }
             group->members[rank].boxes[i] = box;
             group->members[port.peer].boxes[ports_other_end(ports, rank, i)] = box;
         }
@@ -235,6 +268,13 @@ static enum ar_status allocate_lines(struct ar_arena *arena, size_t count, size_
     AR_TRY(memory_host.allocate(arena, count * size, &memory, err));
     *lines = memset(memory, 0, count * size);
     return AR_OK;
+}
+
+/* That this program may use. */
+static uint32_t cores(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
 }
 
 static void destroy_waiting(void *destroyed)
@@ -255,23 +295,19 @@ enum ar_status host_group_create(const struct ports *ports, uint32_t ranks, uint
     void *members;
     void *boxes;
     uint32_t ports_count = 0;
-    struct host_group *made = ar_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) {
-        return ar_error_no_memory(err, "a group of ranks");
-    }
+    void *group_lines;
+    AR_TRY(allocate_lines(arena, 1, sizeof **group, &group_lines, err));
+    struct host_group *made = group_lines;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         ports_count += ports[rank].count;
     }
     AR_TRY(allocate_lines(arena, ranks, sizeof *made->members, &members, err));
     AR_TRY(allocate_lines(arena, ports_count, sizeof *made->boxes, &boxes, err));
-    *made = (struct host_group){.members = members,
-                                .boxes = boxes,
-                                .ranks = ranks,
-                                .window = window,
-                                .looks_before_sleep = sysconf(_SC_NPROCESSORS_ONLN) >= (long)ranks};
+    *made = (struct host_group){
+        .members = members, .boxes = boxes, .ranks = ranks, .looks = cores() >= ranks ? LOOKS : 0};
     init_waiting(&made->mutex, &made->opened);
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        AR_TRY(init_rank(made, rank, &ports[rank], slot_bytes, arena, err));
+        AR_TRY(init_rank(made, rank, &ports[rank], window, slot_bytes, arena, err));
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         AR_TRY(connect(made, ports, rank, arena, err));

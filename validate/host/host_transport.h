@@ -1,10 +1,10 @@
 /** \file host_transport.h
  * Ranks as threads of one process: a mailbox in shared memory for each connection.
  *
- * A mailbox is a ring of slots with two counters, sent and taken, each written by one side. A rank
- * that finds nothing to do sleeps on its bell, which its peers ring when they send to it or take
- * from it; so many more ranks than cores make progress. On a core of its own a rank looks again a
- * few hundred times before it sleeps.
+ * A mailbox says where messages are, with two counters, sent and taken, each written by one side;
+ * the receiver reads the sender's memory. A rank that finds nothing to do sleeps on its bell, which
+ * its peers ring when they send to it or take from it; so many more ranks than cores make progress.
+ * Where every rank has a core, it looks some thousand times before it sleeps.
  */
 #ifndef AR_VALIDATE_HOST_TRANSPORT_H
 #define AR_VALIDATE_HOST_TRANSPORT_H

@@ -176,29 +176,29 @@ Test(executor, a_rank_that_is_missing_at_a_barrier_is_named, .timeout = 20)
                      "rank 1 waited 0.05 s at a barrier for rank 0; expected all 2 ranks");
 }
 
-Test(executor, a_slot_is_free_again_only_when_its_message_was_taken)
+Test(executor, no_more_than_a_window_is_sent_until_a_message_was_taken)
 {
     struct ar_error err;
     struct host_group *group;
     struct measurement row = make_row(find("ring"), 2, 1, 8);
     struct ports *ports;
+    static const unsigned char messages[2] = {1, 2};
     cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
     cr_assert_eq(host_group_create(ports, 2, 2, 64, &arena, &group, &err), AR_OK);
     struct transport *from = host_group_transport(group, 0);
     struct transport *to = host_group_transport(group, 1);
     uint32_t out = ports_find(&ports[0], (struct port){.peer = 1, .sends = true});
     uint32_t in = ports_find(&ports[1], (struct port){.peer = 0, .sends = false});
-    cr_expect_null(to->calls->receive_slot(to, in));
-    for (unsigned char message = 1; message <= 2; message++) {
-        unsigned char *slot = from->calls->send_slot(from, out);
-        cr_assert_not_null(slot);
-        slot[0] = message;
-        from->calls->send(from, out, 1);
+    cr_expect_null(to->calls->receive(to, in));
+    for (size_t i = 0; i < 2; i++) {
+        cr_expect(transport_may_send(from, out));
+        from->calls->send(from, out, &messages[i], 1);
     }
-    cr_expect_null(from->calls->send_slot(from, out));
-    cr_assert_not_null(to->calls->receive_slot(to, in));
-    cr_expect_eq(to->calls->receive_slot(to, in)[0], 1);
+    cr_expect_not(transport_may_send(from, out));
+    cr_expect_eq(from->calls->taken(from, out), 0);
+    cr_expect_eq(to->calls->receive(to, in), &messages[0]);
     to->calls->release(to, in);
-    cr_expect_not_null(from->calls->send_slot(from, out));
-    cr_expect_eq(to->calls->receive_slot(to, in)[0], 2);
+    cr_expect_eq(from->calls->taken(from, out), 1);
+    cr_expect(transport_may_send(from, out));
+    cr_expect_eq(to->calls->receive(to, in), &messages[1]);
 }

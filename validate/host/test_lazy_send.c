@@ -2,19 +2,21 @@
  * change the message. */
 #include <criterion/criterion.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "host_transport.h"
 
 enum { RANKS = 3, ELEMENTS = 10, BYTES = 4 * ELEMENTS };
 
-/* A host transport of which one message at a time waits until the rank can do nothing else. */
+/* A host transport of which one message waits until the rank can do nothing else. */
 struct lazy {
     struct transport transport;
     struct transport *host;
     const unsigned char *data; /* of the message; NULL: none */
     size_t bytes;
     uint32_t port;
+    uint32_t awaits; /* receiving port that has a message before this one is sent */
 };
 
 static struct lazy *lazy_of(struct transport *transport)
@@ -22,31 +24,30 @@ static struct lazy *lazy_of(struct transport *transport)
     return (struct lazy *)(void *)transport;
 }
 
-static unsigned char *send_slot(struct transport *transport, uint32_t port)
+static void send(struct transport *transport, uint32_t port, const unsigned char *data,
+                 size_t bytes)
 {
     struct lazy *lazy = lazy_of(transport);
-    return lazy->data == NULL ? lazy->host->calls->send_slot(lazy->host, port) : NULL;
-}
-
-static void send_from(struct transport *transport, uint32_t port, const unsigned char *data,
-                      size_t bytes)
-{
-    struct lazy *lazy = lazy_of(transport);
+    cr_assert_null(lazy->data);
+    while (lazy->host->calls->receive(lazy->host, lazy->awaits) == NULL) {
+        sched_yield();
+    }
     lazy->data = data;
     lazy->bytes = bytes;
     lazy->port = port;
+    transport->sent[port]++;
 }
 
-static bool is_free(struct transport *transport, const unsigned char *memory, size_t bytes)
-{
-    const struct lazy *lazy = lazy_of(transport);
-    return lazy->data == NULL || lazy->data >= memory + bytes || memory >= lazy->data + lazy->bytes;
-}
-
-static const unsigned char *receive_slot(struct transport *transport, uint32_t port)
+static uint32_t taken(struct transport *transport, uint32_t port)
 {
     struct transport *host = lazy_of(transport)->host;
-    return host->calls->receive_slot(host, port);
+    return host->calls->taken(host, port);
+}
+
+static const unsigned char *receive(struct transport *transport, uint32_t port)
+{
+    struct transport *host = lazy_of(transport)->host;
+    return host->calls->receive(host, port);
 }
 
 static void release(struct transport *transport, uint32_t port)
@@ -65,21 +66,17 @@ static bool wait(struct transport *transport, uint32_t seen)
 {
     struct lazy *lazy = lazy_of(transport);
     bool goes_on = lazy->host->calls->wait(lazy->host, seen);
-    unsigned char *slot =
-        lazy->data != NULL ? lazy->host->calls->send_slot(lazy->host, lazy->port) : NULL;
-    if (slot != NULL) {
-        memcpy(slot, lazy->data, lazy->bytes);
-        lazy->host->calls->send(lazy->host, lazy->port, lazy->bytes);
+    if (lazy->data != NULL) {
+        lazy->host->calls->send(lazy->host, lazy->port, lazy->data, lazy->bytes);
         lazy->data = NULL;
     }
     return goes_on;
 }
 
 static const struct transport_calls lazy_calls = {
-    .send_slot = send_slot,
-    .send_from = send_from,
-    .is_free = is_free,
-    .receive_slot = receive_slot,
+    .send = send,
+    .taken = taken,
+    .receive = receive,
     .release = release,
     .ticket = ticket,
     .wait = wait,
@@ -135,33 +132,39 @@ static void *run_rank(void *argument)
 Test(lazy_send, a_message_is_what_the_buffer_held_when_it_was_sent, .timeout = 20)
 {
     struct ar_error err;
-    _Alignas(4) unsigned char buffers[RANKS][BYTES];
     struct ar_arena arena = {NULL};
     struct ports *ports;
     struct execution executions[RANKS];
     struct host_group *group;
-    for (uint32_t rank = 0; rank < RANKS; rank++) {
-        memset(buffers[rank], (int)rank + 1, BYTES);
-    }
     cr_assert_eq(ports_create_all(&row, &arena, &ports, &err), AR_OK);
     cr_assert_eq(host_group_create(ports, RANKS, 2, BYTES, &arena, &group, &err), AR_OK);
+    uint32_t sent[2] = {0, 0};
     struct lazy lazy = {.transport = *host_group_transport(group, 0),
-                        .host = host_group_transport(group, 0)};
+                        .host = host_group_transport(group, 0),
+                        .awaits = ports_find(&ports[0], (struct port){.peer = 2})};
     lazy.transport.calls = &lazy_calls;
+    lazy.transport.sent = sent;
+    lazy.transport.eager_bytes = 0; /* else it is not read from the buffer */
     for (uint32_t rank = 0; rank < RANKS; rank++) {
         executions[rank] = (struct execution){
             .measurement = &row,
             .config = &config,
             .ports = &ports[rank],
-            .transport = rank == 0 ? &lazy.transport : host_group_transport(group, rank),
-            .buffer = buffers[rank]};
+            .transport = rank == 0 ? &lazy.transport : host_group_transport(group, rank)};
+        cr_assert_eq(execution_create(&arena, &executions[rank], &err), AR_OK);
+        memset(executions[rank].buffer, (int)rank + 1, BYTES);
     }
-    pthread_t receiver;
-    run_rank(&executions[2]);
-    cr_assert_eq(pthread_create(&receiver, NULL, run_rank, &executions[1]), 0);
+    pthread_t others[2];
+    for (size_t i = 0; i < 2; i++) {
+        cr_assert_eq(pthread_create(&others[i], NULL, run_rank, &executions[i + 1]), 0);
+    }
     run_rank(&executions[0]);
-    pthread_join(receiver, NULL);
-    cr_expect(buffers[1][0] == 1 && buffers[1][BYTES - 1] == 1, "%d", buffers[1][0]);
-    cr_expect(buffers[0][0] == 3 && buffers[0][BYTES - 1] == 3, "%d", buffers[0][0]);
+    pthread_join(others[0], NULL);
+    pthread_join(others[1], NULL);
+    for (size_t i = 0; i < 2; i++) {
+        const unsigned char *buffer = executions[i].buffer;
+        unsigned char expected = i == 0 ? 3 : 1;
+        cr_expect(buffer[0] == expected && buffer[BYTES - 1] == expected, "%zu: %d", i, buffer[0]);
+    }
     ar_arena_end(&arena);
 }

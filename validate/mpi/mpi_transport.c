@@ -8,20 +8,17 @@
 
 static const double BARRIER_PATIENCE_S = 0.2;
 
-/* A port's slots are used in turn. */
+/* Requests, and the slots of a receiving port, are used in turn. */
 struct mpi_port {
     struct port port;
     unsigned char *slots;
-    MPI_Request requests[AR_WINDOW_MAX];      /* of each slot; null: free, or arrived */
-    const unsigned char *data[AR_WINDOW_MAX]; /* what each sends */
-    size_t bytes[AR_WINDOW_MAX];
-    uint32_t next;
+    MPI_Request requests[AR_WINDOW_MAX]; /* null: free, or arrived */
+    uint32_t taken;                      /* messages, sent or received, modulo 2^32 */
 };
 
 struct mpi_transport {
     struct transport transport;
     const struct memory *memory;
-    uint32_t window;
     MPI_Comm ranks;
     struct mpi_port *ports;
     uint32_t ports_count;
@@ -32,62 +29,45 @@ static struct mpi_transport *owner_of(struct transport *transport)
     return (struct mpi_transport *)(void *)transport; /* its first member */
 }
 
-static unsigned char *slot_at(const struct mpi_transport *mpi, const struct mpi_port *port,
-                              uint32_t slot)
+static unsigned char *slot_at(const struct mpi_transport *mpi, const struct mpi_port *port)
 {
-    return port->slots + slot * mpi->transport.slot_bytes;
+    return port->slots + port->taken % mpi->transport.window * mpi->transport.slot_bytes;
 }
 
-/* The next slot if nothing is under way in it. */
-static unsigned char *next_slot(struct transport *transport, uint32_t index)
+static MPI_Request *request_at(const struct mpi_transport *mpi, struct mpi_port *port,
+                               uint32_t number)
+{
+    return &port->requests[number % mpi->transport.window];
+}
+
+static void send(struct transport *transport, uint32_t index, const unsigned char *data,
+                 size_t bytes)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    MPI_Isend(data, (int)bytes, MPI_BYTE, (int)port->port.peer, (int)port->port.channel, mpi->ranks,
+              request_at(mpi, port, transport->sent[index]++));
+}
+
+static uint32_t taken(struct transport *transport, uint32_t index)
+{
+    struct mpi_transport *mpi = owner_of(transport);
+    struct mpi_port *port = &mpi->ports[index];
+    int is_done = 1;
+    while (port->taken != transport->sent[index] && is_done) {
+        MPI_Test(request_at(mpi, port, port->taken), &is_done, MPI_STATUS_IGNORE);
+        port->taken += is_done != 0;
+    }
+    return port->taken;
+}
+
+static const unsigned char *receive(struct transport *transport, uint32_t index)
 {
     struct mpi_transport *mpi = owner_of(transport);
     struct mpi_port *port = &mpi->ports[index];
     int is_done;
-    MPI_Test(&port->requests[port->next], &is_done, MPI_STATUS_IGNORE);
-    return is_done ? slot_at(mpi, port, port->next) : NULL;
-}
-
-static const unsigned char *receive_slot(struct transport *transport, uint32_t index)
-{
-    return next_slot(transport, index);
-}
-
-static void send_from(struct transport *transport, uint32_t index, const unsigned char *data,
-                      size_t bytes)
-{
-    struct mpi_transport *mpi = owner_of(transport);
-    struct mpi_port *port = &mpi->ports[index];
-    port->data[port->next] = data;
-    port->bytes[port->next] = bytes;
-    MPI_Isend(data, (int)bytes, MPI_BYTE, (int)port->port.peer, (int)port->port.channel, mpi->ranks,
-              &port->requests[port->next]);
-    port->next = (port->next + 1) % mpi->window;
-}
-
-static void send(struct transport *transport, uint32_t index, size_t bytes)
-{
-    struct mpi_transport *mpi = owner_of(transport);
-    struct mpi_port *port = &mpi->ports[index];
-    send_from(transport, index, slot_at(mpi, port, port->next), bytes);
-}
-
-static bool is_free(struct transport *transport, const unsigned char *memory, size_t bytes)
-{
-    struct mpi_transport *mpi = owner_of(transport);
-    for (uint32_t i = 0; i < mpi->ports_count * mpi->window; i++) {
-        struct mpi_port *port = &mpi->ports[i / mpi->window];
-        uint32_t slot = i % mpi->window;
-        int is_done = 1;
-        if (port->port.sends && port->requests[slot] != MPI_REQUEST_NULL &&
-            port->data[slot] < memory + bytes && memory < port->data[slot] + port->bytes[slot]) {
-            MPI_Test(&port->requests[slot], &is_done, MPI_STATUS_IGNORE);
-        }
-        if (!is_done) {
-            return false;
-        }
-    }
-    return true;
+    MPI_Test(request_at(mpi, port, port->taken), &is_done, MPI_STATUS_IGNORE);
+    return is_done ? slot_at(mpi, port) : NULL;
 }
 
 /* Posts the receive of the next slot; messages of a peer and tag find them in this order. */
@@ -95,10 +75,9 @@ static void release(struct transport *transport, uint32_t index)
 {
     struct mpi_transport *mpi = owner_of(transport);
     struct mpi_port *port = &mpi->ports[index];
-    MPI_Irecv(slot_at(mpi, port, port->next), (int)mpi->transport.slot_bytes, MPI_BYTE,
-              (int)port->port.peer, (int)port->port.channel, mpi->ranks,
-              &port->requests[port->next]);
-    port->next = (port->next + 1) % mpi->window;
+    MPI_Irecv(slot_at(mpi, port), (int)transport->slot_bytes, MPI_BYTE, (int)port->port.peer,
+              (int)port->port.channel, mpi->ranks, request_at(mpi, port, port->taken));
+    port->taken++;
 }
 
 static uint32_t ticket(struct transport *transport)
@@ -157,11 +136,9 @@ static enum ar_status barrier(struct transport *transport, double timeout_s, str
 }
 
 static const struct transport_calls calls = {
-    .send_slot = next_slot,
     .send = send,
-    .send_from = send_from,
-    .is_free = is_free,
-    .receive_slot = receive_slot,
+    .taken = taken,
+    .receive = receive,
     .release = release,
     .ticket = ticket,
     .wait = wait,
@@ -171,17 +148,19 @@ static const struct transport_calls calls = {
 static enum ar_status open_port(struct mpi_transport *mpi, struct port port, struct ar_arena *arena,
                                 struct ar_error *err)
 {
-    uint32_t index = mpi->ports_count;
+    uint32_t window = mpi->transport.window;
+    uint32_t index = mpi->ports_count++;
     struct mpi_port *opened = &mpi->ports[index];
-    size_t bytes = mpi->window * mpi->transport.slot_bytes;
-    AR_TRY(mpi->memory->allocate(arena, bytes, &opened->slots, err));
     opened->port = port;
-    for (uint32_t i = 0; i < mpi->window; i++) {
+    for (uint32_t i = 0; i < window; i++) {
         opened->requests[i] = MPI_REQUEST_NULL;
     }
-    mpi->ports_count++;
-    for (uint32_t i = 0; i < mpi->window && !port.sends; i++) {
-        release(&mpi->transport, index);
+    if (!port.sends) {
+        AR_TRY(
+            mpi->memory->allocate(arena, window * mpi->transport.slot_bytes, &opened->slots, err));
+        for (uint32_t i = 0; i < window; i++) {
+            release(&mpi->transport, index);
+        }
     }
     return AR_OK;
 }
@@ -190,9 +169,10 @@ static enum ar_status open_port(struct mpi_transport *mpi, struct port port, str
 static void close_ports(void *transport)
 {
     struct mpi_transport *mpi = transport;
-    for (uint32_t i = 0; i < mpi->ports_count * mpi->window; i++) {
-        struct mpi_port *port = &mpi->ports[i / mpi->window];
-        MPI_Request *request = &port->requests[i % mpi->window];
+    uint32_t window = mpi->transport.window;
+    for (uint32_t i = 0; i < mpi->ports_count * window; i++) {
+        struct mpi_port *port = &mpi->ports[i / window];
+        MPI_Request *request = &port->requests[i % window];
         if (!port->port.sends && *request != MPI_REQUEST_NULL) {
             MPI_Cancel(request);
         }
@@ -223,16 +203,19 @@ enum ar_status mpi_transport_create(const struct ports *ports, uint32_t ranks,
     int rank;
     struct mpi_transport *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct mpi_port *opened = ar_arena_alloc(arena, ports->count + 1, sizeof *opened);
-    if (made == NULL || opened == NULL) {
+    uint32_t *sent = ar_arena_alloc(arena, ports->count + 1, sizeof *sent);
+    if (made == NULL || opened == NULL || sent == NULL) {
         return ar_error_no_memory(err, "the ports of a rank");
     }
-    *made = (struct mpi_transport){.memory = config->memory,
-                                   .window = config->window,
-                                   .ranks = first_processes(ranks),
-                                   .ports = opened};
+    *made = (struct mpi_transport){
+        .memory = config->memory, .ranks = first_processes(ranks), .ports = opened};
     MPI_Comm_rank(made->ranks, &rank);
-    made->transport = (struct transport){
-        .calls = &calls, .rank = (uint32_t)rank, .ranks = ranks, .slot_bytes = slot_bytes};
+    made->transport = (struct transport){.calls = &calls,
+                                         .rank = (uint32_t)rank,
+                                         .ranks = ranks,
+                                         .window = config->window,
+                                         .slot_bytes = slot_bytes,
+                                         .sent = sent};
     for (uint32_t i = 0; i < ports->count; i++) {
         AR_TRY(open_port(made, ports->ports[i], arena, err));
     }

@@ -1,9 +1,9 @@
 /** \file mpi_transport.h
  * A rank as a process of MPI: non-blocking point-to-point messages, the channel as tag.
  *
- * A port has a window of slots with a request each. Messages are sent from the buffer. Receives are
- * posted ahead for all slots, so that a message finds its slot when it arrives; the slots are in
- * the memory of the run, so a CUDA-aware library sends from one GPU's memory to another's.
+ * A port has a window of requests, one that receives a slot for each. Receives are posted ahead for
+ * all slots, so that a message finds its slot when it arrives; the slots are in the memory of the
+ * run, so a CUDA-aware library sends from one GPU's memory to another's.
  */
 #ifndef AR_VALIDATE_MPI_TRANSPORT_H
 #define AR_VALIDATE_MPI_TRANSPORT_H

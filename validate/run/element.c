@@ -111,13 +111,33 @@ static double half_load(const unsigned char *at)
 }
 
 /* Buffers come from malloc() and spans begin at whole elements, so floats are aligned. */
-static void single_reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
+static inline __attribute__((always_inline)) void
+single_reduce_loop(unsigned char *sum, const unsigned char *addend, uint64_t count)
 {
     float *restrict total = (float *)(void *)sum;
     const float *restrict other = (const float *)(const void *)addend;
     for (uint64_t i = 0; i < count; i++) {
         total[i] += other[i];
     }
+}
+
+#if defined(__x86_64__)
+__attribute__((target("avx2"))) static void
+single_reduce_avx2(unsigned char *sum, const unsigned char *addend, uint64_t count)
+{
+    single_reduce_loop(sum, addend, count);
+}
+#endif
+
+static void single_reduce(unsigned char *sum, const unsigned char *addend, uint64_t count)
+{
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx2")) {
+        single_reduce_avx2(sum, addend, count);
+        return;
+    }
+#endif
+    single_reduce_loop(sum, addend, count);
 }
 
 static void single_store(unsigned char *at, uint32_t value)

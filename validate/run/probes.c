@@ -21,7 +21,7 @@ const char *probe_name(enum probe probe)
     return names[probe];
 }
 
-/* Waits until a port has a slot to send into or to receive from. */
+/* Waits until a port can send or has a message. */
 static enum ar_status await(const struct prober *prober, uint32_t port, struct ar_error *err)
 {
     struct transport *transport = prober->execution.transport;
@@ -29,8 +29,8 @@ static enum ar_status await(const struct prober *prober, uint32_t port, struct a
     double until_s = ar_clock_s() + timeout_s;
     for (;;) {
         uint32_t ticket = transport->calls->ticket(transport);
-        if (port == PORT_OUT ? transport->calls->send_slot(transport, port) != NULL
-                             : transport->calls->receive_slot(transport, port) != NULL) {
+        if (port == PORT_OUT ? transport_may_send(transport, port)
+                             : transport->calls->receive(transport, port) != NULL) {
             return AR_OK;
         }
         if (!transport->calls->wait(transport, ticket)) {
@@ -64,10 +64,9 @@ static enum ar_status pass(const struct prober *prober, uint32_t port, size_t by
         unsigned char *at = prober->execution.buffer + done;
         AR_TRY(await(prober, port, err));
         if (port == PORT_OUT) {
-            AR_TRY(memory->copy(calls->send_slot(transport, port), at, count, err));
-            calls->send(transport, port, count);
+            calls->send(transport, port, at, count);
         } else {
-            AR_TRY(memory->copy(at, calls->receive_slot(transport, port), count, err));
+            AR_TRY(memory->copy(at, calls->receive(transport, port), count, err));
             calls->release(transport, port);
         }
         done += count;

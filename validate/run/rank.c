@@ -29,11 +29,12 @@ enum ar_status rank_run(const struct execution *execution, const struct payload 
     if (own->probe != PROBE_NONE) {
         return probe_run(execution, arena, own, err);
     }
-    AR_TRY(config->memory->allocate(arena, measurement_bytes(own), &rank.execution.buffer, err));
+    AR_TRY(execution_create(arena, &rank.execution, err));
     rank.crew = (struct crew){.memory = config->memory,
                               .first = execution->transport->rank,
                               .count = 1,
                               .buffers = &rank.execution.buffer,
                               .run = run};
-    return crew_repeat(&rank.crew, config, payload, arena, own, err);
+    AR_TRY(crew_repeat(&rank.crew, config, payload, arena, own, err));
+    return execution_end(&rank.execution, err);
 }

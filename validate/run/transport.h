@@ -1,9 +1,10 @@
 /** \file transport.h
  * How a rank passes messages: what the executor needs from a backend.
  *
- * A rank has ports. A port is one direction of a connection to one peer on one channel: a bounded
- * ring of slots of equal size. The sender writes into the next free slot and sends it; the receiver
- * reads the oldest slot that has arrived and releases it. Nothing blocks but wait() and barrier().
+ * A rank has ports. A port is one direction of a connection to one peer on one channel, with a
+ * bounded number of messages in flight. A message stays where it is: it must not change until the
+ * peer has taken it. The receiver reads the oldest one that has arrived, in the sender's memory or
+ * in a slot of its own, and releases it. Nothing blocks but wait() and barrier().
  */
 #ifndef AR_VALIDATE_TRANSPORT_H
 #define AR_VALIDATE_TRANSPORT_H
@@ -30,27 +31,22 @@ struct ports {
 struct transport;
 
 struct transport_calls {
-    /** The next free slot of a sending port; NULL while all are in flight. */
-    unsigned char *(*send_slot)(struct transport *transport, uint32_t port);
+    /** Sends a message, of `slot_bytes` at most, and counts it in `sent`; fewer than `window` of
+     * the port are in flight. */
+    void (*send)(struct transport *transport, uint32_t port, const unsigned char *data,
+                 size_t bytes);
 
-    /** Sends what was written to it, `bytes` from its start. */
-    void (*send)(struct transport *transport, uint32_t port, size_t bytes);
+    /** Of all messages sent at the port, how many were taken, the oldest first: their memory may be
+     * written again. Counts modulo 2^32, as `sent` does. */
+    uint32_t (*taken)(struct transport *transport, uint32_t port);
 
-    /** NULL, or sends `bytes` bytes from where they are, in place of a slot that is free. They must
-     * not change until is_free() says so. */
-    void (*send_from)(struct transport *transport, uint32_t port, const unsigned char *data,
-                      size_t bytes);
+    /** The oldest message that has arrived at a receiving port; NULL while there is none. */
+    const unsigned char *(*receive)(struct transport *transport, uint32_t port);
 
-    /** Whether no message is still being read from this memory; comes with send_from(). */
-    bool (*is_free)(struct transport *transport, const unsigned char *memory, size_t bytes);
-
-    /** The oldest slot that has arrived at a receiving port; NULL while there is none. */
-    const unsigned char *(*receive_slot)(struct transport *transport, uint32_t port);
-
-    /** Gives it back. */
+    /** Says that it was read. */
     void (*release)(struct transport *transport, uint32_t port);
 
-    /** Drawn before slots are asked for: wait() returns at once if something has happened since. */
+    /** Drawn before ports are asked: wait() returns at once if something has happened since. */
     uint32_t (*ticket)(struct transport *transport);
 
     /** Waits a moment, at most some ten milliseconds. False if another rank has failed. */
@@ -66,8 +62,17 @@ struct transport {
     const struct transport_calls *calls;
     uint32_t rank;
     uint32_t ranks;
-    size_t slot_bytes; /**< room of a slot */
+    uint32_t window;    /**< most messages in flight of a port */
+    size_t slot_bytes;  /**< most that a message has */
+    size_t eager_bytes; /**< up to here a copy costs less than to hear that it was taken */
+    uint32_t *sent;     /**< messages of each port so far, modulo 2^32 */
 };
+
+/** Whether a sending port takes another message. */
+static inline bool transport_may_send(struct transport *transport, uint32_t port)
+{
+    return transport->sent[port] - transport->calls->taken(transport, port) < transport->window;
+}
 
 /** A barrier waits longer than a message: who is missing may itself wait, and says for whom. */
 static inline double barrier_timeout_s(double timeout_s)
