@@ -1,0 +1,90 @@
+/* Our algorithms beside those of SimGrid's SMPI, which others wrote: on the exported platform of
+ * cluster flat the same algorithm takes the same simulated time. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../../sim/cli/test_cli.h"
+
+enum { RANKS_MAX = 32, COUNTS = 6 };
+
+/* No time is spent outside of the network, and every message is a rendezvous, as with our window
+ * of one. */
+#define SMPI_OPTIONS                                                                               \
+    "--cfg=network/model:CM02 --cfg=network/crosstraffic:0 --cfg=network/TCP-gamma:0 "             \
+    "--cfg=smpi/os:0:0:0 --cfg=smpi/or:0:0:0 --cfg=smpi/ois:0:0:0 --cfg=smpi/wtime:0 "             \
+    "--cfg=smpi/async-small-thresh:0 --cfg=smpi/send-is-detached-thresh:0 "                        \
+    "--cfg=smpi/simulate-computation:no --log=root.thresh:critical "
+
+struct pair {
+    const char *smpi;      /* operation:algorithm, as in --cfg=smpi/... */
+    const char *operation; /* as in `allreckon OPERATION` */
+    const char *algorithm;
+    int ranks[COUNTS]; /* 0: no more */
+};
+
+static void enter(void)
+{
+    cli_enter();
+    cli_good("$AR export --format simgrid-xml --cluster flat --gpus %d --out flat.xml", RANKS_MAX);
+    cli_good("seq -f gpu-%%g 0 %d > hosts", RANKS_MAX - 1);
+}
+
+TestSuite(smpi, .init = enter, .fini = cli_leave, .timeout = 240);
+
+/* The number behind the first comma. */
+static double time_of(const char *line)
+{
+    const char *comma = strchr(line, ',');
+    cr_assert_not_null(comma, "%s", line);
+    return strtod(comma + 1, NULL);
+}
+
+static double time_of_smpi(const struct pair *pair, int ranks, int bytes)
+{
+    struct cli_run run =
+        cli_run("'" AR_TEST_SMPIRUN "' -np %d -platform flat.xml -hostfile hosts " SMPI_OPTIONS
+                "--cfg=smpi/%s '" AR_TEST_COLLECTIVE "' %s %d",
+                ranks, pair->smpi, pair->operation, bytes);
+    cr_assert_eq(run.code, 0, "%s, %d ranks: %s", pair->smpi, ranks, run.err);
+    return time_of(run.out);
+}
+
+static double our_time(const struct pair *pair, const char *engine, int ranks, int bytes)
+{
+    struct cli_table *table = cli_table(
+        cli_good("$AR %s --cluster flat --gpus %d --algorithm %s --payload %dB --precision fp32 "
+                 "--channels 1 --window 1 --engine %s --format csv",
+                 pair->operation, ranks, pair->algorithm, bytes, engine)
+            .out);
+    return strtod(cli_cell(table, 1, "allreduce_s"), NULL);
+}
+
+/* A few bytes, where latency is all, and a mebibyte and more; equal parts for every rank. */
+static void expect_same(const struct pair *pair, int ranks)
+{
+    const int payloads[] = {16 * ranks, 131072 / ranks * ranks * 16};
+    for (size_t i = 0; i < sizeof payloads / sizeof payloads[0]; i++) {
+        double smpi_s = time_of_smpi(pair, ranks, payloads[i]);
+        static const char *const engines[] = {"recurrence", "simgrid"};
+        for (size_t j = 0; j < sizeof engines / sizeof engines[0]; j++) {
+            double our_s = our_time(pair, engines[j], ranks, payloads[i]);
+            cr_expect_float_eq(our_s / smpi_s, 1, 0.01,
+                               "%s %s, %d ranks, %d bytes: %s says %g us, SMPI's %s %g us",
+                               pair->operation, pair->algorithm, ranks, payloads[i], engines[j],
+                               our_s * 1e6, pair->smpi, smpi_s * 1e6);
+        }
+    }
+}
+
+Test(smpi, what_both_have_takes_the_same_simulated_time)
+{
+    static const struct pair pairs[] = {
+        {"allreduce:lr", "allreduce", "ring", {4, 7, 8, 13, 32}},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        for (size_t j = 0; j < COUNTS && pairs[i].ranks[j] > 0; j++) {
+            expect_same(&pairs[i], pairs[i].ranks[j]);
+        }
+    }
+}
