@@ -25,14 +25,15 @@ struct export
     const char *mark; /* made_by.h */
 };
 
-static void write_to(FILE *file, const struct export *export)
+static enum ar_status write_to(FILE *file, const struct export *export, struct ar_error *err)
 {
-    if (export->cluster != NULL) {
-        ar_cluster_write_simgrid(export->cluster, export->nodes, file);
-        fprintf(file, "<!-- %s -->\n", export->mark);
-    } else {
+    if (export->cluster == NULL) {
         chrome_trace_write(file, export->step, export->row, export->mark);
+        return AR_OK;
     }
+    AR_TRY(ar_cluster_write_simgrid(export->cluster, export->nodes, NULL, 0, file, err));
+    fprintf(file, "<!-- %s -->\n", export->mark);
+    return AR_OK;
 }
 
 /* Writes to a file that appears whole or not at all, or to stdout. */
@@ -42,14 +43,17 @@ static enum ar_status write_export(const char *out, const struct export *export,
     struct ar_output output;
     struct ar_signals before;
     if (out == NULL) {
-        write_to(stdout, export);
-        return AR_OK;
+        return write_to(stdout, export, err);
     }
     ar_signals_hold(&before);
     enum ar_status status = ar_output_open(out, &output, err);
     if (status == AR_OK) {
-        write_to(output.file, export);
-        status = ar_output_commit(&output, err);
+        status = write_to(output.file, export, err);
+        if (status == AR_OK) {
+            status = ar_output_commit(&output, err);
+        } else {
+            ar_output_abort(&output);
+        }
     }
     ar_signals_restore(&before);
     return status;

@@ -4,6 +4,10 @@
 
 const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT] = {
     [AR_FABRIC_FAT_TREE] = &ar_fabric_fat_tree,
+    [AR_FABRIC_TORUS] = &ar_fabric_torus,
+    [AR_FABRIC_MESH] = &ar_fabric_torus,
+    [AR_FABRIC_DRAGONFLY] = &ar_fabric_dragonfly,
+    [AR_FABRIC_DRAGONFLY_PLUS] = &ar_fabric_dragonfly,
 };
 
 const char *ar_tier_name(enum ar_tier tier)
@@ -113,7 +117,10 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
     rates_Bps[AR_KIND_NVLINK] = number[TOPO_NVLINK_BANDWIDTH];
     rates_Bps[AR_KIND_PCIE] = number[TOPO_PCIE_BANDWIDTH];
     rates_Bps[AR_KIND_PORT] = rates_Bps[values->is_switched ? AR_KIND_NVLINK : AR_KIND_PCIE];
-    rates_Bps[AR_KIND_HCA] = number[TOPO_HCA_BANDWIDTH];
+    rates_Bps[AR_KIND_HCA] = values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
+                                 ? values->count[TOPO_TORUS_LINKS_AT_ONCE] *
+                                       number[TOPO_TORUS_LINK_BANDWIDTH] / values->count[TOPO_HCAS]
+                                 : number[TOPO_HCA_BANDWIDTH];
     cluster->latencies_s[AR_TIER_NVLINK] = number[TOPO_NVLINK_LATENCY];
     cluster->latencies_s[AR_TIER_PCIE] = number[TOPO_PCIE_LATENCY];
     cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];

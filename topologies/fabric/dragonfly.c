@@ -11,69 +11,101 @@ static uint32_t global_links(const struct ar_dragonfly *dragonfly)
     return dragonfly->is_bundled ? 1 : dragonfly->global_links;
 }
 
-static uint32_t links_of_group(const struct ar_dragonfly *dragonfly)
+/* Cables that join each two of so many things, and the number of that of `a` and `b`. */
+static uint64_t count_pairs(uint64_t things)
 {
-    uint32_t routers = dragonfly->routers;
-    return dragonfly->spines > 0 ? 2 * routers * spine_links(dragonfly) : routers * (routers - 1);
+    return things * (things - 1) / 2;
+}
+
+static uint32_t pair_of(uint32_t things, uint32_t a, uint32_t b)
+{
+    uint32_t low = a < b ? a : b;
+    uint32_t high = a < b ? b : a;
+    return (uint32_t)(count_pairs(things) - count_pairs(things - low)) + high - low - 1;
+}
+
+/* The lower one of a pair. */
+static uint32_t low_of(uint32_t things, uint32_t pair)
+{
+    uint32_t low = 0;
+    while (count_pairs(things) - count_pairs(things - low - 1) <= pair) {
+        low++;
+    }
+    return low;
+}
+
+static uint64_t cables_of_group(const struct ar_dragonfly *dragonfly)
+{
+    uint64_t routers = dragonfly->routers;
+    return dragonfly->spines > 0 ? routers * spine_links(dragonfly) : count_pairs(routers);
 }
 
 uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly)
 {
     uint64_t groups = dragonfly->groups;
-    uint64_t routers = dragonfly->routers;
-    uint64_t in_group =
-        dragonfly->spines > 0 ? 2 * routers * spine_links(dragonfly) : routers * (routers - 1);
-    return groups * in_group + groups * (groups - 1) * global_links(dragonfly);
+    return 2 *
+           (groups * cables_of_group(dragonfly) + count_pairs(groups) * global_links(dragonfly));
 }
 
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index)
 {
-    uint32_t in_group = links_of_group(dragonfly);
-    uint32_t first_global = dragonfly->groups * in_group;
-    if (index >= first_global) {
-        uint32_t cables = global_links(dragonfly);
-        uint32_t pair = (index - first_global) / cables;
-        uint32_t group = pair / (dragonfly->groups - 1);
-        uint32_t peer = pair % (dragonfly->groups - 1);
-        return (struct ar_dragonfly_link){AR_DRAGONFLY_GLOBAL, group, peer + (peer >= group),
-                                          (index - first_global) % cables};
+    uint32_t groups = dragonfly->groups;
+    uint32_t routers = dragonfly->routers;
+    uint32_t in_group = (uint32_t)cables_of_group(dragonfly);
+    bool is_down = index % 2 == 1;
+    uint32_t cable = index / 2;
+    if (cable >= groups * in_group) {
+        uint32_t parallel = global_links(dragonfly);
+        uint32_t number = (cable - groups * in_group) % parallel;
+        uint32_t pair = (cable - groups * in_group) / parallel;
+        uint32_t low = low_of(groups, pair);
+        uint32_t high = pair - pair_of(groups, low, low + 1) + low + 1;
+        return (struct ar_dragonfly_link){AR_DRAGONFLY_GLOBAL, is_down ? high : low,
+                                          is_down ? low : high, number};
     }
-    uint32_t group = index / in_group;
-    uint32_t local = index % in_group;
+    uint32_t group = cable / in_group;
+    cable %= in_group;
     if (dragonfly->spines > 0) {
         uint32_t spines = spine_links(dragonfly);
-        return (struct ar_dragonfly_link){local % 2 == 0 ? AR_DRAGONFLY_UP : AR_DRAGONFLY_DOWN,
-                                          group, local / 2 / spines, local / 2 % spines};
+        return (struct ar_dragonfly_link){is_down ? AR_DRAGONFLY_DOWN : AR_DRAGONFLY_UP, group,
+                                          cable / spines, cable % spines};
     }
-    uint32_t a = local / (dragonfly->routers - 1);
-    uint32_t b = local % (dragonfly->routers - 1);
-    return (struct ar_dragonfly_link){AR_DRAGONFLY_LOCAL, group, a, b + (b >= a)};
+    uint32_t low = low_of(routers, cable);
+    uint32_t high = cable - pair_of(routers, low, low + 1) + low + 1;
+    return (struct ar_dragonfly_link){AR_DRAGONFLY_LOCAL, group, is_down ? high : low,
+                                      is_down ? low : high};
 }
 
 uint32_t ar_dragonfly_index(const struct ar_dragonfly *dragonfly, struct ar_dragonfly_link link)
 {
-    uint32_t in_group = links_of_group(dragonfly);
+    uint32_t in_group = (uint32_t)cables_of_group(dragonfly);
     uint32_t first = link.group * in_group;
     switch (link.kind) {
     case AR_DRAGONFLY_LOCAL:
-        return first + link.a * (dragonfly->routers - 1) + link.b - (link.b > link.a);
+        return 2 * (first + pair_of(dragonfly->routers, link.a, link.b)) + (link.a > link.b);
     case AR_DRAGONFLY_UP:
-        return first + 2 * (link.a * spine_links(dragonfly) + link.b);
+        return 2 * (first + link.a * spine_links(dragonfly) + link.b);
     case AR_DRAGONFLY_DOWN:
-        return first + 2 * (link.a * spine_links(dragonfly) + link.b) + 1;
+        return 2 * (first + link.a * spine_links(dragonfly) + link.b) + 1;
     case AR_DRAGONFLY_GLOBAL:
         break;
     }
-    uint32_t pair = link.group * (dragonfly->groups - 1) + link.a - (link.a > link.group);
-    return dragonfly->groups * in_group + pair * global_links(dragonfly) + link.b;
+    uint32_t pair = pair_of(dragonfly->groups, link.group, link.a);
+    uint32_t cable = dragonfly->groups * in_group + pair * global_links(dragonfly) + link.b;
+    return 2 * cable + (link.group > link.a);
 }
 
-uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, enum ar_dragonfly_kind kind)
+uint32_t ar_dragonfly_first_global(const struct ar_dragonfly *dragonfly)
 {
-    if (!dragonfly->is_bundled || kind == AR_DRAGONFLY_LOCAL) {
-        return 1;
-    }
-    return kind == AR_DRAGONFLY_GLOBAL ? dragonfly->global_links : dragonfly->spines;
+    return 2 * dragonfly->groups * (uint32_t)cables_of_group(dragonfly);
+}
+
+uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, bool is_global)
+{
+    uint32_t parallel = is_global               ? dragonfly->global_links
+                        : dragonfly->spines > 0 ? dragonfly->spines
+                                                : 1;
+    return dragonfly->is_bundled ? parallel : 1;
 }
 
 uint32_t ar_dragonfly_gateway(const struct ar_dragonfly *dragonfly, uint32_t group, uint32_t peer,

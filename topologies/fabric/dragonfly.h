@@ -18,8 +18,9 @@
  * two groups, and those of a leaf to all its spines. In a dragonfly the local links of a route are
  * then still those of the cable it was given.
  *
- * Links are directed: first those within group 0, within group 1, ..., then the global ones by
- * their source, their destination and their cable.
+ * A cable is two links, up (from the lower number to the higher, from a leaf to a spine) and down:
+ * link 2 c and link 2 c + 1. First come the cables within group 0, within group 1, ..., then the
+ * global ones by the lower group, the higher and their number.
  */
 #ifndef AR_DRAGONFLY_H
 #define AR_DRAGONFLY_H
@@ -58,8 +59,11 @@ uint64_t ar_dragonfly_links(const struct ar_dragonfly *dragonfly);
 struct ar_dragonfly_link ar_dragonfly_link_at(const struct ar_dragonfly *dragonfly, uint32_t index);
 uint32_t ar_dragonfly_index(const struct ar_dragonfly *dragonfly, struct ar_dragonfly_link link);
 
-/** How many cables a link stands for. */
-uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, enum ar_dragonfly_kind kind);
+/** The first link between groups. */
+uint32_t ar_dragonfly_first_global(const struct ar_dragonfly *dragonfly);
+
+/** How many cables a link stands for, between groups or within one. */
+uint32_t ar_dragonfly_width(const struct ar_dragonfly *dragonfly, bool is_global);
 
 /** The router (spine) of a group where cable `cable` to another group ends. */
 uint32_t ar_dragonfly_gateway(const struct ar_dragonfly *dragonfly, uint32_t group, uint32_t peer,

@@ -13,7 +13,9 @@
 
 #include "ar_cluster.h"
 #include "ar_gpu_order.h"
+#include "dragonfly.h"
 #include "topo_values.h"
+#include "torus.h"
 
 enum { AR_NO_LINK = UINT16_MAX };
 
@@ -99,6 +101,8 @@ struct ar_fabric {
 /** By enum ar_fabric_kind. */
 extern const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT];
 extern const struct ar_fabric ar_fabric_fat_tree;
+extern const struct ar_fabric ar_fabric_torus;     /**< and mesh */
+extern const struct ar_fabric ar_fabric_dragonfly; /**< and dragonfly+ */
 
 enum {
     AR_FABRIC_HOPS_MAX = AR_PATH_NEAR_LINKS - 8, /**< links of a node need the others */
@@ -132,6 +136,8 @@ struct ar_cluster {
     uint32_t first_fabric_link;       /**< behind those of all nodes */
     uint32_t fabric_links_count;      /**< 0: one switch that never limits */
     struct ar_fat_tree tree;          /**< of ar_fabric_fat_tree */
+    struct ar_torus torus;            /**< of ar_fabric_torus */
+    struct ar_dragonfly dragonfly;    /**< of ar_fabric_dragonfly */
     double rates_Bps[AR_KIND_FABRIC]; /**< by kind, of a link of weight 1, one direction */
     double latencies_s[AR_TIERS_COUNT];
     enum ar_tier port_tier; /**< tier of a path over GPU ports: NVLINK (switch) or PCIE */
@@ -198,6 +204,20 @@ static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
     if (bandwidth_Bps < path->bandwidth_Bps) {
         path->bandwidth_Bps = bandwidth_Bps;
     }
+}
+
+/** Nodes on each router of a torus or dragonfly. */
+static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)
+{
+    uint32_t nodes = cluster->values.count[TOPO_ROUTER_NODES];
+    return nodes > 0 ? nodes : 1;
+}
+
+/** Routers of the first `ranks` GPUs; the last one may be used in part. */
+static inline uint32_t ar_routers_in_use(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    uint64_t each = (uint64_t)cluster->facts.gpus_per_node * ar_router_nodes(cluster);
+    return (uint32_t)((ranks + each - 1) / each);
 }
 
 /** Refuses, as ar_cluster_check_reach(), that one of two GPUs cannot reach the other. */

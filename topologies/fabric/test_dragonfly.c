@@ -134,8 +134,8 @@ Test(dragonfly, every_way_between_every_two_routers_is_minimal_and_leads_there)
 
 Test(dragonfly, a_bundle_is_as_wide_as_its_cables)
 {
-    cr_expect_eq(ar_dragonfly_width(&shapes[4], AR_DRAGONFLY_GLOBAL), 1);
-    cr_expect_eq(ar_dragonfly_width(&shapes[5], AR_DRAGONFLY_GLOBAL), 3);
-    cr_expect_eq(ar_dragonfly_width(&shapes[5], AR_DRAGONFLY_LOCAL), 1);
-    cr_expect_eq(ar_dragonfly_width(&shapes[7], AR_DRAGONFLY_UP), 2);
+    cr_expect_eq(ar_dragonfly_width(&shapes[4], true), 1);
+    cr_expect_eq(ar_dragonfly_width(&shapes[5], true), 3);
+    cr_expect_eq(ar_dragonfly_width(&shapes[5], false), 1);
+    cr_expect_eq(ar_dragonfly_width(&shapes[7], false), 2);
 }

@@ -25,10 +25,10 @@ void ar_torus_fill(struct ar_torus *torus)
     }
 }
 
-uint32_t ar_torus_diameter(const struct ar_torus *torus)
+uint32_t ar_torus_diameter(const struct ar_torus *torus, uint32_t dimensions)
 {
     uint32_t links = 0;
-    for (uint32_t d = 0; d < torus->dimensions; d++) {
+    for (uint32_t d = 0; d < dimensions; d++) {
         links += torus->wraps[d] ? torus->lengths[d] / 2 : torus->lengths[d] - 1;
     }
     return links;

@@ -32,8 +32,8 @@ struct ar_torus {
 /** Fills in the rest from dimensions, lengths and wraps; there are less than 2^28 routers. */
 void ar_torus_fill(struct ar_torus *torus);
 
-/** Links of the longest route while no link is down. */
-uint32_t ar_torus_diameter(const struct ar_torus *torus);
+/** Links of the longest route in the first `dimensions` dimensions, by the shortest ways. */
+uint32_t ar_torus_diameter(const struct ar_torus *torus, uint32_t dimensions);
 
 /** Where a cable is: between a router and the next one up in a dimension. */
 struct ar_torus_cable {

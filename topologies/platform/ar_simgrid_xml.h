@@ -4,9 +4,14 @@
 #ifndef AR_SIMGRID_XML_H
 #define AR_SIMGRID_XML_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "ar_cluster.h"
+
+/** Are all routes between nodes those from gate to gate of a tree of zones, as on ideal fat trees?
+ * Else a platform has a route for each pair of ranks. */
+bool ar_cluster_is_nested(const struct ar_cluster *cluster);
 
 /** Writes the first `nodes_count` nodes as a SimGrid platform (DTD version 4.1): nested zones, one
  * host per GPU named `gpu-<rank>`, explicit sharing policies and directions. Every route has the
@@ -15,7 +20,14 @@
  * route between nodes has one link besides, `node-<n>.net`, which carries the latency and never
  * limits. Links of nodes that are not written are left out. Routes can be asked for once the
  * simulation runs. Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the
- * cluster's. */
-void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file);
+ * cluster's.
+ *
+ * On a cluster that is not nested there is one zone with a
+ * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for
+ * all; only links that they take are written, and all routes between nodes have a `node-<n>.net`.
+ * The only error is AR_NO_MEMORY. */
+enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
+                                        const struct ar_flow *pairs, size_t pairs_count, FILE *file,
+                                        struct ar_error *err);
 
 #endif

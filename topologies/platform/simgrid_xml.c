@@ -1,4 +1,4 @@
-/* Two layouts of zones.
+/* Two layouts of zones, for fabrics whose routes go from gate to gate.
  *
  * Nested: a node is a Full zone (NVLink, PCIe and HCA links, and a router as its gate), a rack is a
  * Full zone of nodes and of one more zone that holds the rack's gate, a pod the same of racks, the
@@ -13,15 +13,9 @@
 #include <assert.h>
 
 #include "ar_simgrid_xml.h"
-#include "fabric.h"
+#include "simgrid_writer.h"
 
-/* Nothing computes on the hosts by their speed: kernels take times from cost tables. */
-static const char host_speed[] = "1Gf";
-
-/* A gate link is this much wider than the HCAs of its node together. */
-static const double gate_width = 1000;
-
-enum { NAME_SIZE = 64 };
+enum { NAME_SIZE = AR_SIMGRID_NAME_SIZE };
 
 struct writer {
     const struct ar_cluster *cluster;
@@ -33,48 +27,21 @@ struct writer {
     FILE *file;
 };
 
-static void write_named_link(const struct writer *writer, const char *name, double bandwidth_Bps,
-                             double latency_s)
-{
-    fprintf(writer->file,
-            "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
-            "sharing_policy=\"SHARED\"/>\n",
-            name, bandwidth_Bps, latency_s);
-}
-
 static void write_link(const struct writer *writer, uint32_t link, double latency_s)
 {
-    char name[NAME_SIZE];
-    write_named_link(writer, ar_cluster_link_name(writer->cluster, link, name, sizeof name),
-                     ar_cluster_link_bandwidth(writer->cluster, link), latency_s);
+    ar_simgrid_write_link(writer->cluster, link, latency_s, writer->file);
 }
 
 static void write_hop(const struct writer *writer, uint32_t link)
 {
     char name[NAME_SIZE];
-    fprintf(writer->file, "<link_ctn id=\"%s\" direction=\"NONE\"/>",
-            ar_cluster_link_name(writer->cluster, link, name, sizeof name));
+    ar_simgrid_write_hop(ar_cluster_link_name(writer->cluster, link, name, sizeof name),
+                         writer->file);
 }
 
 static void write_host(const struct writer *writer, uint32_t rank)
 {
-    char name[NAME_SIZE];
-    fprintf(writer->file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
-            ar_cluster_host_name(writer->cluster, rank, name, sizeof name), host_speed);
-}
-
-/* Latency of a link of a node: whole on the first link of a path, so that it adds up exactly. */
-static double node_link_latency(const struct writer *writer, const struct ar_node_link *link)
-{
-    const struct ar_cluster *cluster = writer->cluster;
-    if (link->kind == AR_KIND_NVLINK) {
-        return cluster->latencies_s[AR_TIER_NVLINK];
-    }
-    if (link->b != 0 || link->kind == AR_KIND_PCIE) {
-        return 0;
-    }
-    double network_s = writer->is_star ? cluster->latencies_s[AR_TIER_RACK] : 0;
-    return link->kind == AR_KIND_PORT ? cluster->latencies_s[cluster->port_tier] : network_s;
+    ar_simgrid_write_host(writer->cluster, rank, writer->file);
 }
 
 /* The link up from a group; that down into it is the next one. */
@@ -86,10 +53,13 @@ static uint32_t uplink_of(const struct writer *writer, uint32_t level, uint32_t 
 
 static void write_node_links(const struct writer *writer, uint32_t node)
 {
-    const struct ar_node_links *links = &writer->cluster->node;
-    for (uint32_t local = 0; local < links->count; local++) {
-        write_link(writer, node * links->count + local,
-                   node_link_latency(writer, &links->list[local]));
+    const struct ar_cluster *cluster = writer->cluster;
+    for (uint32_t local = 0; local < cluster->node.count; local++) {
+        uint32_t link = node * cluster->node.count + local;
+        bool is_first = writer->is_star && local == cluster->node.hca[0];
+        write_link(writer, link,
+                   is_first ? cluster->latencies_s[AR_TIER_RACK]
+                            : ar_simgrid_node_link_latency(cluster, link));
     }
 }
 
@@ -97,19 +67,14 @@ static void write_node_links(const struct writer *writer, uint32_t node)
  * the zones of 1024 nodes make loading eight times slower. */
 static void write_links(const struct writer *writer)
 {
-    const struct ar_cluster *cluster = writer->cluster;
     bool is_one_zone = writer->is_star && writer->levels_count == 0;
-    double net_width_Bps =
-        gate_width * cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA];
     if (!is_one_zone) {
         fprintf(writer->file, "<zone id=\"links\" routing=\"Full\">\n");
     }
     for (uint32_t node = 0; node < writer->nodes_count; node++) {
         write_node_links(writer, node);
         if (writer->has_network && !writer->is_star) {
-            char name[NAME_SIZE];
-            snprintf(name, sizeof name, "node-%u.net", node);
-            write_named_link(writer, name, net_width_Bps, cluster->latencies_s[AR_TIER_RACK]);
+            ar_simgrid_write_net_link(writer->cluster, node, writer->file);
         }
     }
     for (uint32_t level = 0; level < writer->levels_count; level++) {
@@ -344,10 +309,8 @@ static void count_groups(struct writer *writer)
     }
 }
 
-void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
+static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, FILE *file)
 {
-    assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
-    assert(cluster->platform == NULL);
     struct writer writer = {
         .cluster = cluster,
         .nodes_count = nodes_count,
@@ -357,13 +320,8 @@ void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_c
         .file = file,
     };
     count_groups(&writer);
-    fprintf(file,
-            "<?xml version='1.0'?>\n"
-            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
-            "<platform version=\"4.1\">\n"
-            "<zone id=\"cluster\" routing=\"%s\">\n"
-            "<prop id=\"name\" value=\"%s\"/>\n",
-            writer.is_star && writer.levels_count == 0 ? "Cluster" : "Full", cluster->facts.name);
+    ar_simgrid_begin(cluster, writer.is_star && writer.levels_count == 0 ? "Cluster" : "Full",
+                     file);
     write_links(&writer);
     if (writer.levels_count > 0) {
         uint32_t top = writer.levels_count - 1;
@@ -373,5 +331,23 @@ void ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_c
     } else {
         write_nested_nodes(&writer, NULL, 0, nodes_count);
     }
-    fprintf(file, "</zone>\n</platform>\n");
+    ar_simgrid_end(file);
+}
+
+bool ar_cluster_is_nested(const struct ar_cluster *cluster)
+{
+    return cluster->fabric == &ar_fabric_fat_tree;
+}
+
+enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
+                                        const struct ar_flow *pairs, size_t pairs_count, FILE *file,
+                                        struct ar_error *err)
+{
+    assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
+    assert(cluster->platform == NULL);
+    if (!ar_cluster_is_nested(cluster)) {
+        return ar_simgrid_write_flat(cluster, nodes_count, pairs, pairs_count, file, err);
+    }
+    write_zones(cluster, nodes_count, file);
+    return AR_OK;
 }

@@ -8,6 +8,10 @@
 #include <simgrid/host.h>
 #include <simgrid/link.h>
 #include <simgrid/mailbox.h>
+#include <simgrid/version.h>
+#if SIMGRID_VERSION < 40000
+#include <xbt/dynar.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +60,47 @@ static void receive_flow(int argc, char **argv)
     job.flows[i].finish_s = simgrid_get_clock();
 }
 
+/* Is the next link of a SimGrid route the next one of a path? */
+static void compare_link(const struct ar_path *path, const_sg_link_t link, uint32_t *place,
+                         bool *is_same)
+{
+    const char *found = sg_link_get_name(link);
+    size_t length = strlen(found);
+    char name[64] = "";
+    if (length > 4 && strcmp(found + length - 4, ".net") == 0) {
+        return;
+    }
+    if (*place < path->links_count) {
+        ar_cluster_link_name(job.cluster, ar_path_link(path, *place), name, sizeof name);
+    }
+    *is_same = *is_same && strcmp(found, name) == 0;
+    ++*place;
+}
+
+static bool has_links_of_path(const struct test_route *route, sg_host_t from, sg_host_t to)
+{
+    uint32_t place = 0;
+    bool is_same = true;
+    struct ar_path path;
+    ar_cluster_path(job.cluster, route->source, route->destination, &path);
+#if SIMGRID_VERSION >= 40000
+    int count = 0;
+    const_sg_link_t *links = sg_host_get_route_links(from, to, &count);
+    for (int i = 0; i < count; i++) {
+        compare_link(&path, links[i], &place, &is_same);
+    }
+    free(links);
+#else
+    xbt_dynar_t links = xbt_dynar_new(sizeof(sg_link_t), NULL);
+    sg_host_get_route(from, to, links);
+    for (unsigned i = 0; i < xbt_dynar_length(links); i++) {
+        compare_link(&path, xbt_dynar_get_as(links, i, sg_link_t), &place, &is_same);
+    }
+    xbt_dynar_free(&links);
+#endif
+    return is_same && place == path.links_count;
+}
+
 static void look_up_routes(int argc, char **argv)
 {
     (void)argc, (void)argv;
@@ -64,6 +109,7 @@ static void look_up_routes(int argc, char **argv)
         sg_host_t destination = find_host(job.routes[i].destination);
         job.routes[i].latency_s = sg_host_get_route_latency(source, destination);
         job.routes[i].bandwidth_Bps = sg_host_get_route_bandwidth(source, destination);
+        job.routes[i].has_links_of_path = has_links_of_path(&job.routes[i], source, destination);
     }
     job.totals[0] = sg_host_count();
     job.totals[1] = sg_link_count();
@@ -107,7 +153,8 @@ static void simulate_in_child(const struct ar_cluster *cluster, uint32_t nodes_c
     test_file_make("", 0, path);
     FILE *file = fopen(path, "w");
     cr_assert(file != NULL);
-    ar_cluster_write_simgrid(cluster, nodes_count, file);
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file, &err), AR_OK);
     cr_assert_eq(fclose(file), 0);
     job.cluster = cluster;
     pid_t child = fork();

@@ -24,6 +24,8 @@ void test_platform_transfer(const struct ar_cluster *cluster, uint32_t nodes_cou
 struct test_route {
     uint32_t source, destination;
     double latency_s, bandwidth_Bps;
+    bool
+        has_links_of_path; /**< the links of ar_cluster_path() in their order; `.net` not counted */
 };
 
 /** Looks the routes up on the first `nodes_count` nodes; also counts the hosts and links. */

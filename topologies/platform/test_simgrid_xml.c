@@ -35,6 +35,7 @@ static void check_routes(const struct ar_cluster *cluster, uint32_t nodes_count)
                      route->source, route->destination, route->latency_s, path.latency_s);
         cr_assert_eq(route->bandwidth_Bps, path.bandwidth_Bps, "gpu-%u to gpu-%u: %.17g",
                      route->source, route->destination, route->bandwidth_Bps);
+        cr_assert(route->has_links_of_path, "gpu-%u to gpu-%u", route->source, route->destination);
     }
     free(routes);
 }
@@ -262,7 +263,8 @@ static char *write_platform(const struct ar_cluster *cluster, uint32_t nodes_cou
     size_t size;
     FILE *file = open_memstream(&text, &size);
     cr_assert(file != NULL);
-    ar_cluster_write_simgrid(cluster, nodes_count, file);
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_write_simgrid(cluster, nodes_count, NULL, 0, file, &err), AR_OK);
     cr_assert_eq(fclose(file), 0);
     return text;
 }

@@ -34,6 +34,8 @@ bool ar_topo_has_racks(const struct ar_topo_values *values)
 
 static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
 {
+    uint32_t fabric = values->count[TOPO_FABRIC];
+    bool is_dragonfly = fabric == AR_FABRIC_DRAGONFLY || fabric == AR_FABRIC_DRAGONFLY_PLUS;
     switch (need) {
     case NEED_ALWAYS:
         return true;
@@ -47,8 +49,18 @@ static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *value
         return values->count[TOPO_NODES] > 1;
     case NEED_HCAS:
         return values->count[TOPO_HCAS] > 0;
+    case NEED_HCA_RATE:
+        return values->count[TOPO_HCAS] > 0 && values->count[TOPO_TORUS_LINKS_AT_ONCE] == 0;
     case NEED_RACKS:
         return ar_topo_has_racks(values);
+    case NEED_TORUS:
+        return fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
+    case NEED_DRAGONFLY:
+        return is_dragonfly;
+    case NEED_SPINES:
+        return fabric == AR_FABRIC_DRAGONFLY_PLUS;
+    case NEED_GROUPS:
+        return is_dragonfly && values->count[TOPO_DRAGONFLY_GROUPS] > 1;
     default:
         return false;
     }
@@ -59,6 +71,7 @@ static enum ar_status check_needs(const struct ar_topo_entries *entries,
 {
     static const char *const nouns[] = {[KIND_NAME] = "a name",
                                         [KIND_COUNT] = "at least 1",
+                                        [KIND_COUNTS] = "counts",
                                         [KIND_RATE] = "a rate",
                                         [KIND_SECONDS] = "a time"};
     static const char *const reasons[] = {
@@ -74,7 +87,7 @@ static enum ar_status check_needs(const struct ar_topo_entries *entries,
         if ((values->is_given[i] && !is_zero) || !is_needed(key->need, values)) {
             continue;
         }
-        char expected[80];
+        char expected[120];
         snprintf(expected, sizeof expected, "%s, since %s", nouns[key->kind], reasons[key->need]);
         if (values->is_given[i]) {
             return ar_topo_refuse(entries, (enum ar_topo_key)i, expected, err);
@@ -115,11 +128,49 @@ static enum ar_status check_attached(const struct ar_topo_entries *entries,
                : ar_topo_refuse(entries, TOPO_HCA_ATTACHED, expected, err);
 }
 
+/* Keys that mean something on some fabrics only. */
+static enum ar_status check_fabric(const struct ar_topo_entries *entries,
+                                   const struct ar_topo_values *values, struct ar_error *err)
+{
+    enum {
+        TREE = 1 << AR_FABRIC_FAT_TREE,
+        TORUS = 1 << AR_FABRIC_TORUS | 1 << AR_FABRIC_MESH,
+        DRAGONFLY = 1 << AR_FABRIC_DRAGONFLY | 1 << AR_FABRIC_DRAGONFLY_PLUS
+    };
+    static const struct {
+        enum ar_topo_key key;
+        unsigned fabrics;
+        const char *expected;
+    } rows[] = {
+        {TOPO_RACK_NODES, TREE, "fabric = fat-tree, or none"},
+        {TOPO_TREE_GROUPS, TREE, "fabric = fat-tree, or none"},
+        {TOPO_ROUTER_NODES, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
+        {TOPO_SWITCH_LATENCY, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
+        {TOPO_TORUS_LENGTHS, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_TORUS_WRAPS, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_TORUS_LINKS_AT_ONCE, TORUS, "fabric = torus or mesh, or none"},
+        {TOPO_DRAGONFLY_GROUPS, DRAGONFLY, "fabric = dragonfly or dragonfly+, or none"},
+        {TOPO_DRAGONFLY_SPINES, 1 << AR_FABRIC_DRAGONFLY_PLUS, "fabric = dragonfly+, or none"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bool has_value = values->is_given[rows[i].key] && values->count[rows[i].key] != 0;
+        has_value |= values->number[rows[i].key] > 0;
+        if (has_value && (rows[i].fabrics >> values->count[TOPO_FABRIC] & 1) == 0) {
+            return ar_topo_refuse(entries, rows[i].key, rows[i].expected, err);
+        }
+    }
+    return values->is_given[TOPO_HCA_BANDWIDTH] && values->count[TOPO_TORUS_LINKS_AT_ONCE] > 0
+               ? ar_topo_refuse(entries, TOPO_TORUS_LINKS_AT_ONCE,
+                                "it or hca.bandwidth, which say the same", err)
+               : AR_OK;
+}
+
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
                                     const struct ar_topo_values *values, struct ar_error *err)
 {
     AR_TRY(check_division(entries, values, TOPO_PCIE_SWITCHES, err));
     AR_TRY(check_division(entries, values, TOPO_HCAS, err));
     AR_TRY(check_attached(entries, values, err));
+    AR_TRY(check_fabric(entries, values, err));
     return check_needs(entries, values, err);
 }

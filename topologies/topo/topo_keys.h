@@ -29,11 +29,19 @@ enum ar_topo_kind {
     KIND_PAIRS   /**< of `nvlink.pairs` */
 };
 
+/** Words of `dragonfly.arrangement`. */
+enum { AR_DRAGONFLY_PALMTREE, AR_DRAGONFLY_CONSECUTIVE };
+
 /** Words of `hca.attached`. */
 enum { AR_HCA_ON_HOST, AR_HCA_ON_SWITCH };
 
 /** What joins the nodes: symbol, word of the key `fabric`. */
-#define AR_FABRIC_LIST(X) X(AR_FABRIC_FAT_TREE, "fat-tree")
+#define AR_FABRIC_LIST(X)                                                                          \
+    X(AR_FABRIC_FAT_TREE, "fat-tree")                                                              \
+    X(AR_FABRIC_TORUS, "torus")                                                                    \
+    X(AR_FABRIC_MESH, "mesh")                                                                      \
+    X(AR_FABRIC_DRAGONFLY, "dragonfly")                                                            \
+    X(AR_FABRIC_DRAGONFLY_PLUS, "dragonfly+")
 
 enum ar_fabric_kind {
 #define X(symbol, word) symbol,
@@ -51,7 +59,12 @@ enum ar_fabric_kind {
     X(NEED_SWITCHES, "pcie.switches is given")                                                     \
     X(NEED_NODES, "the cluster has several nodes")                                                 \
     X(NEED_HCAS, "the nodes have HCAs")                                                            \
-    X(NEED_RACKS, "there are several racks")
+    X(NEED_HCA_RATE, "the nodes have HCAs")                                                        \
+    X(NEED_RACKS, "there are several racks")                                                       \
+    X(NEED_TORUS, "the fabric is a torus or a mesh")                                               \
+    X(NEED_DRAGONFLY, "the fabric is a dragonfly")                                                 \
+    X(NEED_SPINES, "the fabric is a dragonfly+")                                                   \
+    X(NEED_GROUPS, "the dragonfly has several groups")
 
 enum ar_topo_need {
 #define X(symbol, reason) symbol,
@@ -79,7 +92,7 @@ enum ar_topo_need {
     X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, NEED_SWITCHES, 0, 0)                \
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
     X(TOPO_HCAS, "hcas", KIND_COUNT, true, NEED_NODES, 0, AR_TOPO_GPUS_MAX)                        \
-    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCAS, 0, 0)                      \
+    X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCA_RATE, 0, 0)                  \
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
     X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
@@ -89,6 +102,25 @@ enum ar_topo_need {
     X(TOPO_TREE_GROUPS, "tree.groups", KIND_COUNTS, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)       \
     X(TOPO_TREE_UPLINKS, "tree.uplinks", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)               \
     X(TOPO_TREE_UPLINK_BANDWIDTH, "tree.uplink_bandwidth", KIND_RATES, false, NEED_NEVER, 0, 0)    \
+    X(TOPO_ROUTER_NODES, "router.nodes", KIND_COUNT, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)      \
+    X(TOPO_SWITCH_LATENCY, "switch.latency", KIND_SECONDS, false, NEED_NEVER, 0, 0)                \
+    X(TOPO_TORUS_LENGTHS, "torus.lengths", KIND_COUNTS, false, NEED_TORUS, 1, AR_TOPO_NODES_MAX)   \
+    X(TOPO_TORUS_WRAPS, "torus.wraps", KIND_COUNTS, false, NEED_NEVER, 0, 1)                       \
+    X(TOPO_TORUS_LINK_BANDWIDTH, "torus.link_bandwidth", KIND_RATE, false, NEED_TORUS, 0, 0)       \
+    X(TOPO_TORUS_LINKS_AT_ONCE, "torus.links_at_once", KIND_COUNT, false, NEED_NEVER, 1, 1000)     \
+    X(TOPO_DRAGONFLY_GROUPS, "dragonfly.groups", KIND_COUNT, false, NEED_DRAGONFLY, 1,             \
+      AR_TOPO_NODES_MAX)                                                                           \
+    X(TOPO_DRAGONFLY_ROUTERS, "dragonfly.routers", KIND_COUNT, false, NEED_DRAGONFLY, 1,           \
+      AR_TOPO_NODES_MAX)                                                                           \
+    X(TOPO_DRAGONFLY_SPINES, "dragonfly.spines", KIND_COUNT, false, NEED_SPINES, 1,                \
+      AR_TOPO_NODES_MAX)                                                                           \
+    X(TOPO_DRAGONFLY_LOCAL_BANDWIDTH, "dragonfly.local_bandwidth", KIND_RATE, false,               \
+      NEED_DRAGONFLY, 0, 0)                                                                        \
+    X(TOPO_DRAGONFLY_GLOBAL_LINKS, "dragonfly.global_links", KIND_COUNT, false, NEED_GROUPS, 1,    \
+      1000000)                                                                                     \
+    X(TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, "dragonfly.global_bandwidth", KIND_RATE, false,             \
+      NEED_GROUPS, 0, 0)                                                                           \
+    X(TOPO_DRAGONFLY_ARRANGEMENT, "dragonfly.arrangement", KIND_CHOICE, false, NEED_NEVER, 0, 0)   \
     X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, NEED_NEVER, 0, 0)                       \
     X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, NEED_NEVER, 0, 0)                 \
     X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, NEED_NEVER, 1, 1024)           \

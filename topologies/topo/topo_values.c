@@ -65,8 +65,12 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
         AR_FABRIC_LIST(X)
 #undef X
             NULL};
-    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
-        [TOPO_HCA_ATTACHED] = attached, [TOPO_FABRIC] = fabrics};
+    static const char *const arrangements[] = {
+        [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
+    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {[TOPO_HCA_ATTACHED] = attached,
+                                                                   [TOPO_FABRIC] = fabrics,
+                                                                   [TOPO_DRAGONFLY_ARRANGEMENT] =
+                                                                       arrangements};
     return ar_parse_choice(entry->where, entry->text, choices[entry->key], value, err);
 }
 

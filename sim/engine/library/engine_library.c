@@ -15,8 +15,9 @@
 
 bool ar_library_engine_ignores(const char *key)
 {
-    static const char *const keys[] = {"nvlink.", "pcie.",  "hca",   "net.",
-                                       "rack.",   "fabric", "tree.", "collective."};
+    static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
+                                       "rack.",     "fabric",  "tree.",   "torus.",
+                                       "dragonfly", "router.", "switch.", "collective."};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         if (strncmp(key, keys[i], strlen(keys[i])) == 0) {
             return true;

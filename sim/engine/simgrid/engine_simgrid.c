@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_phase_flows.h"
 #include "ar_platform.h"
 #include "ar_simgrid_xml.h"
 #include "simgrid_child.h"
@@ -26,25 +27,64 @@ size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS])
     return size;
 }
 
+/* The pairs of ranks that send to each other: a platform need not have other routes. */
+static enum ar_status find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
+                                 struct ar_flow **pairs, size_t *count, struct ar_error *err)
+{
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_phase_flows flows;
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+    uint32_t first_step = 0;
+    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
+    *pairs = ar_arena_alloc(arena, phases_count * flows.places_max, sizeof **pairs);
+    *count = 0;
+    if (*pairs == NULL) {
+        return ar_error_no_memory(err, "the routes of the platform");
+    }
+    for (uint32_t i = 0; i < phases_count; i++) {
+        ar_phase_flows_find(collective, &phases[i], first_step, &flows);
+        memcpy(*pairs + *count, flows.flows, flows.flows_count * sizeof **pairs);
+        *count += flows.flows_count;
+        first_step += phases[i].steps;
+    }
+    return AR_OK;
+}
+
+static enum ar_status write_routes(const struct ar_collective *collective, FILE *file,
+                                   struct ar_error *err)
+{
+    uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
+    uint32_t nodes = (ar_shape_ranks(&collective->shape) - 1) / gpus_per_node + 1;
+    struct ar_arena arena = {.last = NULL};
+    struct ar_flow *pairs = NULL;
+    size_t count = 0;
+    enum ar_status status = AR_OK;
+    if (!ar_cluster_is_nested(collective->cluster)) {
+        status = find_pairs(collective, &arena, &pairs, &count, err);
+    }
+    if (status == AR_OK) {
+        status = ar_cluster_write_simgrid(collective->cluster, nodes, pairs, count, file, err);
+    }
+    ar_arena_end(&arena);
+    return status;
+}
+
 static enum ar_status write_platform(const struct ar_collective *collective, int *platform,
                                      struct ar_error *err)
 {
-    uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
-    uint32_t ranks = ar_shape_ranks(&collective->shape);
     AR_TRY(simgrid_open("platform", platform, err));
     int copy = dup(*platform);
     FILE *file = copy < 0 ? NULL : fdopen(copy, "w");
-    if (file != NULL) {
-        ar_cluster_write_simgrid(collective->cluster, (ranks + gpus_per_node - 1) / gpus_per_node,
-                                 file);
-    }
+    enum ar_status status = file != NULL ? write_routes(collective, file, err) : AR_OK;
     bool has_failed = file == NULL || ferror(file) != 0;
     if ((file != NULL && fclose(file) != 0) || has_failed) {
-        close(*platform);
-        return ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
-                            strerror(errno));
+        status = ar_error_set(err, AR_NO_MEMORY, "cannot hold the platform in memory: %s",
+                              strerror(errno));
     }
-    return AR_OK;
+    if (status != AR_OK) {
+        close(*platform);
+    }
+    return status;
 }
 
 static enum ar_status fork_child(struct ar_trial *trial, const char *platform_path,

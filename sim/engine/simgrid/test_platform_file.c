@@ -36,7 +36,8 @@ Test(platform_file, an_exported_cluster_gives_the_results_of_the_cluster)
     char path[PATH_SIZE];
     struct ar_cluster *topo = support_cluster("abci-v100", narrow);
     FILE *file = platform_text_make(path);
-    ar_cluster_write_simgrid(topo, 4, file);
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_write_simgrid(topo, 4, NULL, 0, file, &err), AR_OK);
     cr_assert_eq(fclose(file), 0);
     struct ar_cluster *platform = platform_text_open(path, settings);
     const struct ar_cluster_facts *facts = ar_cluster_facts(platform);
@@ -64,7 +65,8 @@ Test(platform_file, an_exported_dgx1_gives_the_results_of_the_cluster_in_plain_o
     char path[PATH_SIZE];
     struct ar_cluster *topo = support_cluster("dgx1-v100", NULL);
     FILE *file = platform_text_make(path);
-    ar_cluster_write_simgrid(topo, 2, file);
+    struct ar_error err;
+    cr_assert_eq(ar_cluster_write_simgrid(topo, 2, NULL, 0, file, &err), AR_OK);
     cr_assert_eq(fclose(file), 0);
     struct ar_cluster *platform = platform_text_open(path, settings);
     struct ar_collective ring = support_collective(topo, "ring", 16, 1);

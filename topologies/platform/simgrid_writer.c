@@ -1,0 +1,69 @@
+#include "simgrid_writer.h"
+
+/* Nothing computes on the hosts by their speed: kernels take times from cost tables. */
+static const char host_speed[] = "1Gf";
+
+/* A link that never limits is this much wider than the HCAs of its node together. */
+static const double net_width = 1000;
+
+void ar_simgrid_begin(const struct ar_cluster *cluster, const char *routing, FILE *file)
+{
+    fprintf(file,
+            "<?xml version='1.0'?>\n"
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
+            "<platform version=\"4.1\">\n"
+            "<zone id=\"cluster\" routing=\"%s\">\n"
+            "<prop id=\"name\" value=\"%s\"/>\n",
+            routing, cluster->facts.name);
+}
+
+void ar_simgrid_end(FILE *file)
+{
+    fprintf(file, "</zone>\n</platform>\n");
+}
+
+void ar_simgrid_write_host(const struct ar_cluster *cluster, uint32_t rank, FILE *file)
+{
+    char name[AR_SIMGRID_NAME_SIZE];
+    fprintf(file, "<host id=\"%s\" speed=\"%s\" core=\"1\"/>\n",
+            ar_cluster_host_name(cluster, rank, name, sizeof name), host_speed);
+}
+
+static void write_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
+{
+    fprintf(file,
+            "<link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" "
+            "sharing_policy=\"SHARED\"/>\n",
+            name, bandwidth_Bps, latency_s);
+}
+
+void ar_simgrid_write_link(const struct ar_cluster *cluster, uint32_t link, double latency_s,
+                           FILE *file)
+{
+    char name[AR_SIMGRID_NAME_SIZE];
+    write_link(ar_cluster_link_name(cluster, link, name, sizeof name),
+               ar_cluster_link_bandwidth(cluster, link), latency_s, file);
+}
+
+void ar_simgrid_write_net_link(const struct ar_cluster *cluster, uint32_t node, FILE *file)
+{
+    char name[AR_SIMGRID_NAME_SIZE];
+    snprintf(name, sizeof name, "node-%u.net", node);
+    write_link(name, net_width * cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
+               cluster->latencies_s[AR_TIER_RACK], file);
+}
+
+double ar_simgrid_node_link_latency(const struct ar_cluster *cluster, uint32_t link)
+{
+    const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
+    if (local->kind == AR_KIND_NVLINK) {
+        return cluster->latencies_s[AR_TIER_NVLINK];
+    }
+    return local->kind == AR_KIND_PORT && local->b == 0 ? cluster->latencies_s[cluster->port_tier]
+                                                        : 0;
+}
+
+void ar_simgrid_write_hop(const char *name, FILE *file)
+{
+    fprintf(file, "<link_ctn id=\"%s\" direction=\"NONE\"/>", name);
+}
