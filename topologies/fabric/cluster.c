@@ -91,7 +91,8 @@ static enum ar_status number_node_links(struct ar_cluster *cluster, struct ar_er
     struct ar_node_links *node = &cluster->node;
     uint32_t gpus = values->count[TOPO_GPUS];
     bool has_ports =
-        gpus > 1 && (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
+        (gpus > 1 || cluster->domain_nodes > 1) &&
+        (values->is_switched || ar_topo_needs_pcie(values) || cluster->has_spare_ports);
     size_t capacity = (size_t)gpus * (gpus - 1) + 6 * (size_t)gpus; /* NVLinks and three groups */
     node->count = 0;
     node->list = ar_arena_alloc(cluster->arena, capacity, sizeof *node->list);
@@ -131,6 +132,8 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
+    uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
+    cluster->domain_nodes = domain_nodes > 0 ? domain_nodes : 1;
     AR_TRY(number_node_links(cluster, err));
     uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
     uint64_t fabric_links = 0;

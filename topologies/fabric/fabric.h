@@ -18,6 +18,7 @@
 #include "torus.h"
 
 enum { AR_NO_LINK = UINT16_MAX };
+#define AR_ALL_CABLES UINT32_MAX
 
 /** What the directed links are; the fabric's come behind those of all nodes. */
 enum ar_link_kind { AR_KIND_NVLINK, AR_KIND_PORT, AR_KIND_PCIE, AR_KIND_HCA, AR_KIND_FABRIC };
@@ -40,9 +41,10 @@ struct ar_node_links {
     uint16_t hca[AR_TOPO_GPUS_MAX];        /**< out of its HCA (into it: + 1), or none */
 };
 
-/** A link that differs from the file. */
+/** A link, or a cable of one, that differs from the file. */
 struct ar_link_change {
     uint32_t link;
+    uint32_t cable; /**< AR_ALL_CABLES, or one of several of the link */
     bool is_down;
     double factor;  /**< its bandwidth is divided by this; 1 if it is down */
     size_t setting; /**< of the cluster's settings of links, which says so */
@@ -87,6 +89,10 @@ struct ar_fabric {
     double (*bandwidth)(const struct ar_cluster *cluster, uint32_t index);
     /** Writes a name that ends with `.up`, `.down`, `.out` or `.in`. */
     void (*name)(const struct ar_cluster *cluster, uint32_t index, char *name, size_t size);
+    /** Cables of their own that a link stands for; each is `cable-C` in its name
+     * (`rack-2.cable-3.up` of `rack-2.up`), and takes its part of the bandwidth with it. NULL: one
+     * each. */
+    uint32_t (*cables)(const struct ar_cluster *cluster, uint32_t index);
     /** The few links that a name with or without its direction may mean, nearby ones where there is
      * none of its number; none if names of other links begin so. */
     struct ar_link_range (*candidates)(const struct ar_cluster *cluster, const char *name);
@@ -109,21 +115,45 @@ enum {
     AR_TREE_LEVELS_MAX = AR_TOPO_LIST_MAX + 1
 };
 
-/** The groups of one level of a fat tree, racks at level 0, and their links to the next level. */
+/** The groups of one level of a fat tree and their links to the switches of the next one. At level
+ * 0 they are racks, with rails a group for each rail of each: HCA i of its nodes is in group
+ * `rails * rack + i`. Link `c` of a group joins its switch c % (switches of the level below) with
+ * switch c % switches of the group above; all cables are one link where routes are ideal. */
 struct ar_tree_level {
-    uint32_t first_link; /**< up from group g: + 2 g, down into it: + 2 g + 1 */
+    uint32_t first_link; /**< link c up from group g: + 2 (g links + c), down into it: + 1 */
     uint32_t count;      /**< groups */
     uint32_t children;   /**< groups of the level below in one, at level 0 nodes */
+    uint32_t links;      /**< of a group, one direction */
+    uint32_t cables;     /**< that each of its links stands for */
+    uint32_t switches;   /**< of the group above; a divisor of links */
     double bandwidth_Bps;
 };
 
 struct ar_fat_tree {
     uint32_t levels_count; /**< 0: one rack, which never limits */
+    uint32_t rails;        /**< 1: all HCAs of a node are in one group */
+    enum ar_routes routes;
+    uint32_t seed;
     struct ar_tree_level levels[AR_TREE_LEVELS_MAX];
 };
 
-/** Writes the name of a group: `rack-3`, `pod-1`, `pod3-0` of the third level; returns it. */
-const char *ar_tree_group_name(uint32_t level, uint32_t group, char *name, size_t size);
+/** Writes the name of a group: `rack-3`, `rack-3.rail-0`, `pod-1`, `pod3-0` of the third level;
+ * returns it. */
+const char *ar_tree_group_name(const struct ar_fat_tree *tree, uint32_t level, uint32_t group,
+                               char *name, size_t size);
+
+/** The functions of the row that are files of their own. */
+enum ar_status ar_tree_make(struct ar_cluster *cluster, uint64_t *links_count,
+                            struct ar_error *err);
+void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                   struct ar_path *path);
+
+/** The group of an HCA at level 0. */
+static inline uint32_t ar_tree_leaf(const struct ar_fat_tree *tree, struct ar_port port)
+{
+    uint32_t rack = port.node / tree->levels[0].children;
+    return tree->rails == 1 ? rack : rack * tree->rails + port.hca;
+}
 
 struct ar_cluster {
     struct ar_arena *arena; /**< of it and all that is in it */
@@ -132,6 +162,7 @@ struct ar_cluster {
     struct ar_cluster_facts facts;
     struct ar_node_links node;
     struct ar_gpu_orders orders; /**< count 0: the plain zigzags */
+    uint32_t domain_nodes;       /**< of an NVLink domain; at least 1 */
     const struct ar_fabric *fabric;
     uint32_t first_fabric_link;       /**< behind those of all nodes */
     uint32_t fabric_links_count;      /**< 0: one switch that never limits */
@@ -159,8 +190,9 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
 /** Takes the rates of links and the latencies of paths from the values. */
 void ar_cluster_take_rates(struct ar_cluster *cluster);
 
-/** The change of a link, or NULL if it is as in the file. */
-const struct ar_link_change *ar_link_change_find(const struct ar_cluster *cluster, uint32_t link);
+/** By what the bandwidth of a link is divided: 1 if it is as in the file, HUGE_VAL if it is down.
+ */
+double ar_link_factor(const struct ar_cluster *cluster, uint32_t link);
 bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link);
 
 /** The kind of a directed link of a cluster file. */

@@ -11,85 +11,6 @@ static const char *const level_names[] = {"rack", "pod"};
 
 enum { NAMED_LEVELS = sizeof level_names / sizeof level_names[0], NAME_SIZE = 64 };
 
-static enum ar_status check_lists(const struct ar_cluster *cluster, struct ar_error *err)
-{
-    static const enum ar_topo_key keys[] = {TOPO_TREE_UPLINKS, TOPO_TREE_UPLINK_BANDWIDTH};
-    const struct ar_topo_values *values = &cluster->values;
-    uint32_t groups = values->count[TOPO_TREE_GROUPS];
-    if (groups > 0 && values->count[TOPO_RACK_NODES] == 0) {
-        return ar_topo_refuse(&cluster->entries, TOPO_TREE_GROUPS,
-                              "none, or rack.nodes, since groups are of racks", err);
-    }
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        uint32_t items = values->count[keys[i]];
-        if (items == groups) {
-            continue;
-        }
-        char expected[80];
-        snprintf(expected, sizeof expected, "%u item%s, as many as tree.groups has", groups,
-                 groups == 1 ? "" : "s");
-        if (items > 0) {
-            return ar_topo_refuse(&cluster->entries, keys[i], expected, err);
-        }
-        return ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
-                            cluster->entries.path, ar_topo_keys[keys[i]].name, expected);
-    }
-    return AR_OK;
-}
-
-/* Levels of which there are several groups; what is left of one below is a group, too. */
-static enum ar_status tree_make(struct ar_cluster *cluster, uint64_t *links_count,
-                                struct ar_error *err)
-{
-    const struct ar_topo_values *values = &cluster->values;
-    struct ar_fat_tree *tree = &cluster->tree;
-    uint32_t count = values->count[TOPO_NODES];
-    AR_TRY(check_lists(cluster, err));
-    tree->levels_count = 0;
-    *links_count = 0;
-    for (uint32_t i = 0; i <= values->count[TOPO_TREE_GROUPS]; i++) {
-        double children =
-            i == 0 ? values->count[TOPO_RACK_NODES] : values->list[TOPO_TREE_GROUPS][i - 1];
-        if (children == 0 || children >= count) {
-            break;
-        }
-        struct ar_tree_level *level = &tree->levels[tree->levels_count++];
-        level->children = (uint32_t)children;
-        level->count = count = (count - 1) / level->children + 1;
-        level->first_link = (uint32_t)*links_count;
-        level->bandwidth_Bps =
-            i == 0 ? values->count[TOPO_RACK_UPLINKS] * values->number[TOPO_RACK_UPLINK_BANDWIDTH]
-                   : values->list[TOPO_TREE_UPLINKS][i - 1] *
-                         values->list[TOPO_TREE_UPLINK_BANDWIDTH][i - 1];
-        *links_count += 2 * (uint64_t)count;
-    }
-    return AR_OK;
-}
-
-static void tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
-                       struct ar_path *path)
-{
-    const struct ar_fat_tree *tree = &cluster->tree;
-    uint32_t first = cluster->first_fabric_link;
-    uint32_t down[AR_TREE_LEVELS_MAX];
-    uint32_t a = from.node, b = to.node, ups = 0;
-    while (ups < tree->levels_count) {
-        const struct ar_tree_level *level = &tree->levels[ups];
-        a /= level->children;
-        b /= level->children;
-        if (a == b) {
-            break;
-        }
-        ar_path_add(cluster, first + level->first_link + 2 * a, level->bandwidth_Bps, path);
-        down[ups++] = first + level->first_link + 2 * b + 1;
-    }
-    path->tier = ups > 0 ? AR_TIER_SPINE : path->tier;
-    while (ups > 0) {
-        ups--;
-        ar_path_add(cluster, down[ups], tree->levels[ups].bandwidth_Bps, path);
-    }
-}
-
 static uint32_t level_of(const struct ar_fat_tree *tree, uint32_t index)
 {
     uint32_t level = tree->levels_count - 1;
@@ -104,9 +25,13 @@ static double tree_bandwidth(const struct ar_cluster *cluster, uint32_t index)
     return cluster->tree.levels[level_of(&cluster->tree, index)].bandwidth_Bps;
 }
 
-const char *ar_tree_group_name(uint32_t level, uint32_t group, char *name, size_t size)
+const char *ar_tree_group_name(const struct ar_fat_tree *tree, uint32_t level, uint32_t group,
+                               char *name, size_t size)
 {
-    if (level < NAMED_LEVELS) {
+    if (level == 0 && tree->rails > 1) {
+        snprintf(name, size, "%s-%u.rail-%u", level_names[0], group / tree->rails,
+                 group % tree->rails);
+    } else if (level < NAMED_LEVELS) {
         snprintf(name, size, "%s-%u", level_names[level], group);
     } else {
         snprintf(name, size, "%s%u-%u", level_names[NAMED_LEVELS - 1], level + 1, group);
@@ -116,70 +41,127 @@ const char *ar_tree_group_name(uint32_t level, uint32_t group, char *name, size_
 
 static void tree_name(const struct ar_cluster *cluster, uint32_t index, char *name, size_t size)
 {
-    uint32_t level = level_of(&cluster->tree, index);
-    uint32_t local = index - cluster->tree.levels[level].first_link;
+    const struct ar_fat_tree *tree = &cluster->tree;
+    uint32_t level = level_of(tree, index);
+    uint32_t link = (index - tree->levels[level].first_link) / 2;
+    uint32_t links = tree->levels[level].links;
+    const char *direction = index % 2 == 0 ? "up" : "down";
     char group[NAME_SIZE];
-    snprintf(name, size, "%s.%s", ar_tree_group_name(level, local / 2, group, sizeof group),
-             local % 2 == 0 ? "up" : "down");
+    ar_tree_group_name(tree, level, link / links, group, sizeof group);
+    if (tree->routes == AR_ROUTES_IDEAL) {
+        snprintf(name, size, "%s.%s", group, direction);
+    } else {
+        snprintf(name, size, "%s.cable-%u.%s", group, link % links, direction);
+    }
+}
+
+static uint32_t tree_cables(const struct ar_cluster *cluster, uint32_t index)
+{
+    return cluster->tree.levels[level_of(&cluster->tree, index)].cables;
+}
+
+/* A number in a name behind the last of some words, at most `max`. */
+static uint32_t number_behind(const char *name, const char *word, uint32_t max)
+{
+    const char *at = strstr(name, word);
+    unsigned long number = at != NULL ? strtoul(at + strlen(word), NULL, 10) : 0;
+    return number < max ? (uint32_t)number : max;
 }
 
 static struct ar_link_range tree_candidates(const struct ar_cluster *cluster, const char *name)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
-    const char *dash = strchr(name, '-');
-    uint32_t group = dash != NULL ? (uint32_t)strtoul(dash + 1, NULL, 10) : 0;
     for (uint32_t i = tree->levels_count; i-- > 0;) { /* `pod3-` before `pod-` */
         const struct ar_tree_level *level = &tree->levels[i];
         char stem[NAME_SIZE];
-        ar_tree_group_name(i, 0, stem, sizeof stem);
-        size_t length = i < NAMED_LEVELS ? 2 : strlen(stem) - 1; /* `ra`, `po`; without the 0 */
-        if (strncmp(name, stem, length) == 0) {
-            group = group < level->count ? group : level->count - 1;
-            return (struct ar_link_range){level->first_link + 2 * group, 2};
+        ar_tree_group_name(tree, i, 0, stem, sizeof stem);
+        size_t length = i < NAMED_LEVELS ? 2 : strcspn(stem, "-"); /* `ra`, `po`, `pod3` */
+        if (strncmp(name, stem, length) != 0) {
+            continue;
         }
+        uint32_t rails = i == 0 ? tree->rails : 1;
+        uint32_t group = number_behind(name, "-", level->count / rails - 1) * rails;
+        group += rails > 1 ? number_behind(name, "rail-", rails - 1) : 0;
+        return (struct ar_link_range){level->first_link + 2 * group * level->links,
+                                      2 * level->links};
     }
     return (struct ar_link_range){0, 0};
 }
 
-/* The nodes of the group that has a link. */
-static void find_nodes(const struct ar_fat_tree *tree, uint32_t index, uint64_t *first,
-                       uint64_t *count)
+/* --- reach ----------------------------------------------------------------------------------- */
+
+/* Nodes, and of their HCAs one with rails. */
+struct part {
+    uint64_t first, count;
+    uint32_t rail; /* AR_ALL_RAILS: every one */
+};
+
+enum { AR_ALL_RAILS = UINT16_MAX };
+
+/* What is in the group that has a link. */
+static struct part part_of(const struct ar_fat_tree *tree, uint32_t index)
 {
     uint32_t level = level_of(tree, index);
-    *count = 1;
-    for (uint32_t i = 0; i <= level; i++) {
-        *count *= tree->levels[i].children;
+    uint32_t group = (index - tree->levels[level].first_link) / 2 / tree->levels[level].links;
+    struct part part = {.count = tree->levels[0].children, .rail = AR_ALL_RAILS};
+    if (level == 0 && tree->rails > 1) {
+        part.rail = group % tree->rails;
+        group /= tree->rails;
     }
-    *first = (index - tree->levels[level].first_link) / 2 * *count;
+    for (uint32_t i = 1; i <= level; i++) {
+        part.count *= tree->levels[i].children / (i == 1 ? tree->rails : 1);
+    }
+    part.first = group * part.count;
+    return part;
 }
 
-/* The first GPU of the group with the first one outside stands for all. */
+/* The first GPU of a rail in a node stands for all of its rack. */
+static uint64_t gpu_of(const struct ar_cluster *cluster, uint64_t rack, uint32_t rail)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    return rack * cluster->tree.levels[0].children * gpus + rail * gpus / cluster->tree.rails;
+}
+
+/* Each rack and rail of the part with all outside of it. */
 static enum ar_status tree_check_reach(const struct ar_cluster *cluster, uint32_t index,
                                        uint32_t ranks, struct ar_error *err)
 {
-    uint64_t first, count;
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    find_nodes(&cluster->tree, index, &first, &count);
-    uint64_t outside = first == 0 ? count : 0;
-    return first * gpus < ranks && outside * gpus < ranks
-               ? ar_reach_check_pair(cluster, (uint32_t)(first * gpus), (uint32_t)(outside * gpus),
-                                     err)
-               : AR_OK;
+    const struct ar_fat_tree *tree = &cluster->tree;
+    struct part part = part_of(tree, index);
+    uint32_t rack_nodes = tree->levels[0].children;
+    uint64_t leaves = tree->levels[0].count;
+    uint64_t begin = part.first / rack_nodes * tree->rails;
+    uint64_t end = (part.first + part.count) / rack_nodes * tree->rails;
+    for (uint64_t a = begin; a < end && a < leaves; a++) {
+        uint64_t source = gpu_of(cluster, a / tree->rails, (uint32_t)(a % tree->rails));
+        if (source >= ranks || (part.rail != AR_ALL_RAILS && a % tree->rails != part.rail)) {
+            continue;
+        }
+        for (uint64_t b = 0; b < leaves; b++) {
+            uint64_t other = gpu_of(cluster, b / tree->rails, (uint32_t)(b % tree->rails));
+            bool is_inside = b >= begin && b < end && part.rail == AR_ALL_RAILS;
+            if (other < ranks && a != b && !is_inside) {
+                AR_TRY(ar_reach_check_pair(cluster, (uint32_t)source, (uint32_t)other, err));
+            }
+        }
+    }
+    return AR_OK;
 }
 
 static bool tree_is_idle(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks)
 {
-    uint64_t first, count;
+    struct part part = part_of(&cluster->tree, index);
     uint32_t gpus = cluster->facts.gpus_per_node;
-    find_nodes(&cluster->tree, index, &first, &count);
-    return ranks <= first * gpus || (first == 0 && ranks <= count * gpus);
+    return ranks <= part.first * gpus ||
+           (part.rail == AR_ALL_RAILS && part.first == 0 && ranks <= part.count * gpus);
 }
 
 const struct ar_fabric ar_fabric_fat_tree = {
-    .make = tree_make,
-    .route = tree_route,
+    .make = ar_tree_make,
+    .route = ar_tree_route,
     .bandwidth = tree_bandwidth,
     .name = tree_name,
+    .cables = tree_cables,
     .candidates = tree_candidates,
     .check_reach = tree_check_reach,
     .is_idle = tree_is_idle,

@@ -1,5 +1,6 @@
 /* The links of a cluster: how many, how fast, their names. */
 #include <assert.h>
+#include <math.h>
 
 #include "ar_text.h"
 #include "fabric.h"
@@ -31,9 +32,8 @@ uint32_t ar_cluster_links_count(const struct ar_cluster *cluster)
 
 double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link)
 {
-    const struct ar_link_change *change =
-        cluster->changes_count > 0 ? ar_link_change_find(cluster, link) : NULL;
-    return change != NULL ? change->factor : 1;
+    double factor = cluster->changes_count > 0 ? ar_link_factor(cluster, link) : 1;
+    return isfinite(factor) ? factor : 1;
 }
 
 double ar_cluster_link_bandwidth(const struct ar_cluster *cluster, uint32_t link)

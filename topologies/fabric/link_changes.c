@@ -1,4 +1,5 @@
 /* Links that are slow or down: their names, and what takes their place. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,23 +14,53 @@ static const double factor_max = 1e6;
 
 static int compare_changes(const void *a, const void *b)
 {
-    uint32_t first = ((const struct ar_link_change *)a)->link;
-    uint32_t second = ((const struct ar_link_change *)b)->link;
-    return (first > second) - (first < second);
+    const struct ar_link_change *first = a;
+    const struct ar_link_change *second = b;
+    return first->link != second->link
+               ? (first->link > second->link) - (first->link < second->link)
+               : (first->cable > second->cable) - (first->cable < second->cable);
 }
 
-const struct ar_link_change *ar_link_change_find(const struct ar_cluster *cluster, uint32_t link)
+/* The first change of a link or, behind it, of one with a greater number. */
+static uint32_t find_change(const struct ar_cluster *cluster, uint32_t link)
 {
-    const struct ar_link_change wanted = {.link = link};
-    return cluster->changes_count == 0 ? NULL
-                                       : bsearch(&wanted, cluster->changes, cluster->changes_count,
-                                                 sizeof wanted, compare_changes);
+    uint32_t first = 0, count = cluster->changes_count;
+    while (count > 0) {
+        uint32_t half = count / 2;
+        bool is_before = cluster->changes[first + half].link < link;
+        first += is_before ? half + 1 : 0;
+        count = is_before ? count - half - 1 : half;
+    }
+    return first;
+}
+
+static uint32_t cables_of(const struct ar_cluster *cluster, uint32_t link)
+{
+    return cluster->platform == NULL && link >= cluster->first_fabric_link &&
+                   cluster->fabric->cables != NULL
+               ? cluster->fabric->cables(cluster, link - cluster->first_fabric_link)
+               : 1;
+}
+
+double ar_link_factor(const struct ar_cluster *cluster, uint32_t link)
+{
+    double lost = 0; /* cables */
+    uint32_t cables = 1;
+    for (uint32_t i = find_change(cluster, link);
+         i < cluster->changes_count && cluster->changes[i].link == link; i++) {
+        const struct ar_link_change *change = &cluster->changes[i];
+        if (change->cable == AR_ALL_CABLES) {
+            return change->is_down ? HUGE_VAL : change->factor;
+        }
+        cables = cables_of(cluster, link);
+        lost += change->is_down ? 1 : 1 - 1 / change->factor;
+    }
+    return lost == cables ? HUGE_VAL : cables / (cables - lost);
 }
 
 bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
 {
-    const struct ar_link_change *change = ar_link_change_find(cluster, link);
-    return change != NULL && change->is_down;
+    return cluster->changes_count > 0 && !isfinite(ar_link_factor(cluster, link));
 }
 
 uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
@@ -102,27 +133,45 @@ static const char **names_of(const struct ar_cluster *cluster, struct ar_link_ra
     return names;
 }
 
-/* The links that a name of a setting means, one or the two directions. */
-static enum ar_status find_links(const struct ar_cluster *cluster, const struct ar_setting *setting,
-                                 const char *name, struct ar_arena *arena, uint32_t links[2],
-                                 uint32_t *links_count, struct ar_error *err)
+/* Takes `.cable-7` out of a name; its number, or AR_ALL_CABLES if there is none. */
+static uint32_t cut_cable(const char *name, char *rest, size_t size)
 {
-    struct ar_link_range candidates = candidates_of(cluster, name);
+    static const char word[] = ".cable-";
+    const char *at = strstr(name, word);
+    char *end = NULL;
+    unsigned long number = at != NULL ? strtoul(at + strlen(word), &end, 10) : AR_ALL_CABLES;
+    if (at == NULL || end == at + strlen(word) || number >= AR_ALL_CABLES) {
+        snprintf(rest, size, "%s", name);
+        return AR_ALL_CABLES;
+    }
+    snprintf(rest, size, "%.*s%s", (int)(at - name), name, end);
+    return (uint32_t)number;
+}
+
+/* Does a name mean a link of this full name, or what part of it: with or without direction, a cable
+ * of a link of several, all cables that are links of their own? */
+static bool is_meant(const char *name, const char *full, uint32_t cables, uint32_t *cable)
+{
+    char bare[NAME_SIZE], bare_full[NAME_SIZE];
+    uint32_t number = cut_cable(name, bare, sizeof bare);
+    uint32_t own = cut_cable(full, bare_full, sizeof bare_full);
+    size_t stem = (size_t)(direction_of(bare_full) - bare_full);
+    bool is_alike =
+        strcmp(bare, bare_full) == 0 || (strncmp(bare, bare_full, stem) == 0 && bare[stem] == '\0');
+    *cable = own == AR_ALL_CABLES ? number : AR_ALL_CABLES;
+    return is_alike &&
+           (own == AR_ALL_CABLES ? number == AR_ALL_CABLES || (cables > 1 && number < cables)
+                                 : number == AR_ALL_CABLES || number == own);
+}
+
+static enum ar_status report_unknown(const struct ar_cluster *cluster,
+                                     const struct ar_setting *setting, const char *name,
+                                     struct ar_link_range candidates, struct ar_arena *arena,
+                                     struct ar_error *err)
+{
     const char **names = names_of(cluster, candidates, arena);
     if (names == NULL) {
         return ar_error_no_memory(err, "the names of links");
-    }
-    for (uint32_t i = 0; i < candidates.count && *links_count < 2; i++) {
-        bool is_whole = strcmp(name, names[2 * i]) == 0;
-        if (is_whole || strcmp(name, names[2 * i + 1]) == 0) {
-            links[(*links_count)++] = candidates.first + i;
-        }
-        if (is_whole) {
-            return AR_OK;
-        }
-    }
-    if (*links_count > 0) {
-        return AR_OK;
     }
     size_t names_count = 2 * (size_t)candidates.count;
     const char *nearest = ar_nearest_name(name, names, names_count);
@@ -134,30 +183,77 @@ static enum ar_status find_links(const struct ar_cluster *cluster, const struct 
 
 /* --- changes --------------------------------------------------------------------------------- */
 
+static enum ar_status report_second(const struct ar_cluster *cluster,
+                                    const struct ar_setting *setting, uint32_t link,
+                                    struct ar_error *err)
+{
+    char full[NAME_SIZE];
+    return ar_error_set(
+        err, setting->status,
+        "%s: found link \"%s\" a second time; expected each link once, slow or down",
+        setting->where, ar_cluster_link_name(cluster, link, full, sizeof full));
+}
+
+/* Is the link, or this cable of it, changed already? */
+static bool is_changed(const struct ar_cluster *cluster, struct ar_link_change change)
+{
+    uint32_t i = find_change(cluster, change.link);
+    for (; i < cluster->changes_count && cluster->changes[i].link == change.link; i++) {
+        uint32_t cable = cluster->changes[i].cable;
+        if (cable == AR_ALL_CABLES || change.cable == AR_ALL_CABLES || cable == change.cable) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a change of all links that a name means. */
+static enum ar_status add_links(const struct ar_setting *setting, const char *name,
+                                struct ar_link_change change, struct ar_link_range candidates,
+                                struct ar_cluster *cluster, struct ar_error *err)
+{
+    uint32_t old_count = cluster->changes_count;
+    struct ar_link_change *changes =
+        ar_arena_alloc(cluster->arena, (size_t)old_count + candidates.count, sizeof *changes);
+    if (changes == NULL) {
+        return ar_error_no_memory(err, "the changed links");
+    }
+    uint32_t count = old_count;
+    for (uint32_t i = 0; i < candidates.count; i++) {
+        char full[NAME_SIZE];
+        change.link = candidates.first + i;
+        ar_cluster_link_name(cluster, change.link, full, sizeof full);
+        if (!is_meant(name, full, cables_of(cluster, change.link), &change.cable)) {
+            continue;
+        }
+        if (is_changed(cluster, change)) {
+            return report_second(cluster, setting, change.link, err);
+        }
+        changes[count++] = change;
+    }
+    if (old_count > 0) {
+        memcpy(changes, cluster->changes, old_count * sizeof *changes);
+    }
+    qsort(changes, count, sizeof *changes, compare_changes);
+    cluster->changes = changes;
+    cluster->changes_count = count;
+    return AR_OK;
+}
+
 /* Adds a change, which keeps them in the order of their links, and the parameter that says so. */
 static enum ar_status add_change(const struct ar_setting *setting, const char *name,
                                  struct ar_link_change change, struct ar_cluster *cluster,
                                  struct ar_error *err)
 {
-    uint32_t links[2];
-    uint32_t links_count = 0;
-    struct ar_arena arena = {.last = NULL};
-    enum ar_status status = find_links(cluster, setting, name, &arena, links, &links_count, err);
-    ar_arena_end(&arena);
-    AR_TRY(status);
-    for (uint32_t i = 0; i < links_count; i++) {
-        if (ar_link_change_find(cluster, links[i]) != NULL) {
-            char full[NAME_SIZE];
-            return ar_error_set(err, setting->status,
-                                "%s: found link \"%s\" a second time; expected each link once, "
-                                "slow or down",
-                                setting->where,
-                                ar_cluster_link_name(cluster, links[i], full, sizeof full));
-        }
-        change.link = links[i];
-        change.setting = cluster->settings_count;
-        cluster->changes[cluster->changes_count++] = change;
-        qsort(cluster->changes, cluster->changes_count, sizeof change, compare_changes);
+    struct ar_link_range candidates = candidates_of(cluster, name);
+    uint32_t old_count = cluster->changes_count;
+    change.setting = cluster->settings_count;
+    AR_TRY(add_links(setting, name, change, candidates, cluster, err));
+    if (cluster->changes_count == old_count) {
+        struct ar_arena arena = {.last = NULL};
+        enum ar_status status = report_unknown(cluster, setting, name, candidates, &arena, err);
+        ar_arena_end(&arena);
+        return status;
     }
     struct ar_cluster_parameter *parameter = &cluster->settings[cluster->settings_count++];
     parameter->key = change.is_down ? "down-link" : "slow-link";
@@ -215,9 +311,8 @@ enum ar_status ar_cluster_change_links(struct ar_cluster *cluster,
             "expected none, and the link out of the platform file",
             settings->down.list[0].where, settings->down.list[0].text);
     }
-    cluster->changes = ar_arena_alloc(cluster->arena, 2 * count, sizeof *cluster->changes);
     cluster->settings = ar_arena_alloc(cluster->arena, count, sizeof *cluster->settings);
-    if (cluster->changes == NULL || cluster->settings == NULL) {
+    if (cluster->settings == NULL) {
         return ar_error_no_memory(err, "the changed links");
     }
     AR_TRY(add_ports(settings->down, cluster, err));

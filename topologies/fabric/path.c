@@ -27,19 +27,24 @@ static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, stru
     path->far_links = NULL;
 }
 
-/* From GPU a to GPU b over their ports, in the node whose links start at `first`. */
-static void port_path(const struct ar_cluster *cluster, uint32_t first, uint32_t a, uint32_t b,
+/* A GPU of a node, whose links start at `first`. */
+struct place {
+    uint32_t first, gpu;
+};
+
+/* Over the ports of two GPUs of a node or, over NVLink switches, of an NVLink domain. */
+static void port_path(const struct ar_cluster *cluster, struct place from, struct place to,
                       struct ar_path *path)
 {
     const struct ar_node_links *node = &cluster->node;
     const double *rates_Bps = cluster->rates_Bps;
     begin_path(cluster, cluster->port_tier, path);
-    ar_path_add(cluster, first + node->port[a], rates_Bps[AR_KIND_PORT], path);
-    if (cluster->port_tier == AR_TIER_PCIE && node->uplink[a] != node->uplink[b]) {
-        ar_path_add(cluster, first + node->uplink[a], rates_Bps[AR_KIND_PCIE], path);
-        ar_path_add(cluster, first + node->uplink[b] + 1, rates_Bps[AR_KIND_PCIE], path);
+    ar_path_add(cluster, from.first + node->port[from.gpu], rates_Bps[AR_KIND_PORT], path);
+    if (cluster->port_tier == AR_TIER_PCIE && node->uplink[from.gpu] != node->uplink[to.gpu]) {
+        ar_path_add(cluster, from.first + node->uplink[from.gpu], rates_Bps[AR_KIND_PCIE], path);
+        ar_path_add(cluster, to.first + node->uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE], path);
     }
-    ar_path_add(cluster, first + node->port[b] + 1, rates_Bps[AR_KIND_PORT], path);
+    ar_path_add(cluster, to.first + node->port[to.gpu] + 1, rates_Bps[AR_KIND_PORT], path);
 }
 
 /* By NVLink, if there is one that is up or the only way. */
@@ -49,7 +54,7 @@ static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t
     uint32_t nvlink = cluster->node.nvlink[a][b];
     if (nvlink == AR_NO_LINK ||
         (cluster->node.port[a] != AR_NO_LINK && ar_link_is_down(cluster, first + nvlink))) {
-        port_path(cluster, first, a, b, path);
+        port_path(cluster, (struct place){first, a}, (struct place){first, b}, path);
         return;
     }
     begin_path(cluster, AR_TIER_NVLINK, path);
@@ -64,27 +69,65 @@ static struct ar_port port_of(const struct ar_cluster *cluster, uint32_t link)
     return (struct ar_port){link / node->count, (link % node->count - node->hca[0]) / 2};
 }
 
-/* From GPU a of one node to GPU b of another. */
-static void network_path(const struct ar_cluster *cluster, uint32_t source_node, uint32_t a,
-                         uint32_t destination_node, uint32_t b, struct ar_path *path)
+/* The rail on which a message between nodes travels: that of its destination, if both its HCAs are
+ * up, else the next one. */
+static uint32_t rail_of(const struct ar_cluster *cluster, struct place from, struct place to)
+{
+    const struct ar_node_links *node = &cluster->node;
+    uint32_t rails = cluster->facts.hcas_per_node;
+    uint32_t own = (node->hca[to.gpu] - node->hca[0]) / 2u;
+    for (uint32_t i = 0; i < rails && cluster->changes_count > 0; i++) {
+        uint32_t out = node->hca[0] + 2 * ((own + i) % rails);
+        if (!ar_link_is_down(cluster, from.first + out) &&
+            !ar_link_is_down(cluster, to.first + out + 1)) {
+            return (own + i) % rails;
+        }
+    }
+    return own;
+}
+
+/* To the GPU of the source's node whose HCA is on the rail of the destination; with several, those
+ * of a rail take one each. */
+static struct place change_rails(const struct ar_cluster *cluster, struct place from,
+                                 struct place to, uint32_t *out, uint32_t *in, struct ar_path *path)
+{
+    const struct ar_node_links *node = &cluster->node;
+    uint32_t rail = rail_of(cluster, from, to);
+    uint32_t gpus = cluster->facts.gpus_per_node / cluster->facts.hcas_per_node; /* of a rail */
+    struct place relay = {from.first, rail * gpus + from.gpu % gpus};
+    *out = from.first + node->hca[0] + 2 * rail;
+    *in = to.first + node->hca[0] + 2 * rail + 1;
+    if (relay.gpu != from.gpu) {
+        node_path(cluster, from.first, from.gpu, relay.gpu, path);
+        path->tier = AR_TIER_RACK;
+        path->latency_s = cluster->latencies_s[AR_TIER_RACK];
+    }
+    return relay;
+}
+
+/* From a GPU of one node to one of another. */
+static void network_path(const struct ar_cluster *cluster, struct place from, struct place to,
+                         struct ar_path *path)
 {
     const struct ar_node_links *node = &cluster->node;
     const double *rates_Bps = cluster->rates_Bps;
-    uint32_t source_first = source_node * node->count;
-    uint32_t destination_first = destination_node * node->count;
-    uint32_t out = ar_hca_in_use(cluster, source_first + node->hca[a]);
-    uint32_t in = ar_hca_in_use(cluster, destination_first + node->hca[b] + 1);
+    uint32_t out = ar_hca_in_use(cluster, from.first + node->hca[from.gpu]);
+    uint32_t in = ar_hca_in_use(cluster, to.first + node->hca[to.gpu] + 1);
     begin_path(cluster, AR_TIER_RACK, path);
-    if (node->net_uplink[a] != AR_NO_LINK) {
-        ar_path_add(cluster, source_first + node->net_uplink[a], rates_Bps[AR_KIND_PCIE], path);
+    if (cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK) {
+        from = change_rails(cluster, from, to, &out, &in, path);
+    }
+    if (node->net_uplink[from.gpu] != AR_NO_LINK) {
+        ar_path_add(cluster, from.first + node->net_uplink[from.gpu], rates_Bps[AR_KIND_PCIE],
+                    path);
     }
     ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
     if (cluster->fabric_links_count > 0) {
         cluster->fabric->route(cluster, port_of(cluster, out), port_of(cluster, in), path);
     }
     ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);
-    if (node->net_uplink[b] != AR_NO_LINK) {
-        ar_path_add(cluster, destination_first + node->net_uplink[b] + 1, rates_Bps[AR_KIND_PCIE],
+    if (node->net_uplink[to.gpu] != AR_NO_LINK) {
+        ar_path_add(cluster, to.first + node->net_uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE],
                     path);
     }
 }
@@ -130,14 +173,17 @@ void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t de
     uint32_t gpus = cluster->facts.gpus_per_node;
     uint32_t source_node = source / gpus;
     uint32_t destination_node = destination / gpus;
-    uint32_t a = source - source_node * gpus;
-    uint32_t b = destination - destination_node * gpus;
+    uint32_t links = cluster->node.count;
+    struct place from = {source_node * links, source - source_node * gpus};
+    struct place to = {destination_node * links, destination - destination_node * gpus};
     assert(source != destination && source_node < cluster->facts.nodes_count &&
            destination_node < cluster->facts.nodes_count);
     if (source_node == destination_node) {
-        node_path(cluster, source_node * cluster->node.count, a, b, path);
+        node_path(cluster, from.first, from.gpu, to.gpu, path);
+    } else if (source_node / cluster->domain_nodes == destination_node / cluster->domain_nodes) {
+        port_path(cluster, from, to, path);
     } else {
-        network_path(cluster, source_node, a, destination_node, b, path);
+        network_path(cluster, from, to, path);
     }
 }
 

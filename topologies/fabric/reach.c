@@ -28,23 +28,40 @@ enum ar_status ar_reach_check_pair(const struct ar_cluster *cluster, uint32_t a,
                         reason_of(ar_link_kind(cluster, path.near_links[0])));
 }
 
-/* The GPUs of a node with each other and with one of another node, which stands for all: their way
- * out of the node is the same. */
+/* Every GPU of a node with every one of another. */
+static enum ar_status check_nodes(const struct ar_cluster *cluster, uint64_t node, uint64_t other,
+                                  uint32_t ranks, struct ar_error *err)
+{
+    uint64_t gpus = cluster->facts.gpus_per_node;
+    for (uint64_t a = node * gpus; a < (node + 1) * gpus && a < ranks; a++) {
+        for (uint64_t b = other * gpus; b < (other + 1) * gpus && b < ranks; b++) {
+            if (a != b) {
+                AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* The GPUs of a node with each other, with another node of its NVLink domain and one outside, which
+ * stand for all: their way out of the node is the same; and with other nodes that have a link
+ * down: with rails two such have a way only where both are up. */
 static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
                                  struct ar_error *err)
 {
     if (link >= cluster->first_fabric_link) {
         return cluster->fabric->check_reach(cluster, link - cluster->first_fabric_link, ranks, err);
     }
-    uint64_t gpus = cluster->facts.gpus_per_node;
-    uint64_t first = gpus * (link / cluster->node.count);
-    uint64_t outside = first == 0 ? gpus : 0;
-    for (uint64_t a = first; a < first + gpus && a < ranks; a++) {
-        for (uint64_t b = a + 1; b < first + gpus && b < ranks; b++) {
-            AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)b, err));
-        }
-        if (outside < ranks) {
-            AR_TRY(ar_reach_check_pair(cluster, (uint32_t)a, (uint32_t)outside, err));
+    uint64_t node = link / cluster->node.count;
+    uint64_t domain = cluster->domain_nodes;
+    AR_TRY(check_nodes(cluster, node, node, ranks, err));
+    AR_TRY(check_nodes(cluster, node, node == 0 ? 1 : 0, ranks, err));
+    AR_TRY(check_nodes(cluster, node, node < domain ? domain : 0, ranks, err));
+    AR_TRY(check_nodes(cluster, node, node % domain == 0 ? node + 1 : node - 1, ranks, err));
+    for (uint32_t i = 0; i < cluster->changes_count; i++) {
+        uint32_t other = cluster->changes[i].link;
+        if (cluster->changes[i].is_down && other < cluster->first_fabric_link) {
+            AR_TRY(check_nodes(cluster, node, other / cluster->node.count, ranks, err));
         }
     }
     return AR_OK;
@@ -77,7 +94,7 @@ static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ra
         return local->a >= present || local->b >= present;
     }
     if (local->kind == AR_KIND_HCA) { /* it may do the work of one that is down */
-        return ranks <= gpus || present == 0;
+        return ranks <= gpus * cluster->domain_nodes || present == 0;
     }
     uint32_t groups =
         local->kind == AR_KIND_PCIE ? cluster->values.count[TOPO_PCIE_SWITCHES] : gpus;

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric.h"
 #include "test_cluster_load.h"
 
 /* Wirings that every property below must hold for; all are the small cluster with settings. */
-static const char *const wirings[][6] = {
+static const char *const wirings[][8] = {
     {NULL},
     {"nvlink.pairs=none"},
     {"nvlink.pairs=switch"},
@@ -22,6 +23,15 @@ static const char *const wirings[][6] = {
     {"gpus_per_node=1", "pcie.switches=1", "hcas=1", "rack.nodes=5"},
     {"nodes=1", "hcas=0"},
     {"tree.groups=2", "tree.uplinks=1", "tree.uplink_bandwidth=4GB/s"},
+    {"fabric.routes=dmodk", "rack.uplinks=4"},
+    {"nodes=9", "fabric.routes=hash:1", "rack.uplinks=4", "tree.groups=2", "tree.uplinks=8",
+     "tree.uplink_bandwidth=4GB/s"},
+    {"tree.rails=spine"},
+    {"tree.rails=nvlink", "fabric.routes=hash:2", "hcas=4"},
+    {"tree.rails=spine", "rack.nodes=0", "fabric.routes=dmodk"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=4"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=3", "gpus_per_node=1", "pcie.switches=0",
+     "hcas=1"},
     {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
 };
 
@@ -32,8 +42,11 @@ static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint3
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     uint32_t a_node = a / facts->gpus_per_node, b_node = b / facts->gpus_per_node;
-    uint32_t rack = facts->nodes_per_rack;
-    if (a_node == b_node) {
+    uint32_t rack = facts->nodes_per_rack, domain = cluster->domain_nodes;
+    if (cluster->tree.rails > 1 && a_node != b_node) {
+        return tier == AR_TIER_RACK || tier == AR_TIER_SPINE; /* see test_fat_tree.c */
+    }
+    if (a_node / domain == b_node / domain) {
         return tier == AR_TIER_NVLINK || tier == AR_TIER_PCIE;
     }
     bool is_same_rack = rack == 0 || a_node / rack == b_node / rack;

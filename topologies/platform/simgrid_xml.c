@@ -166,15 +166,18 @@ struct zone {
 };
 
 /* The name of a zone or, for its gate, of the node or group. */
-static const char *zone_name(struct zone zone, bool is_gate, char *name, size_t size)
+static const char *zone_name(const struct writer *writer, struct zone zone, bool is_gate,
+                             char *name, size_t size)
 {
     char group[NAME_SIZE];
     if (zone.is_node) {
         snprintf(name, size, "node-%u", zone.number);
         return name;
     }
-    snprintf(name, size, "%s%s", ar_tree_group_name(zone.level, zone.number, group, sizeof group),
-             zone.is_spine && !is_gate ? ".spine" : "");
+    snprintf(
+        name, size, "%s%s",
+        ar_tree_group_name(&writer->cluster->tree, zone.level, zone.number, group, sizeof group),
+        zone.is_spine && !is_gate ? ".spine" : "");
     return name;
 }
 
@@ -186,10 +189,10 @@ static void write_zone_route(const struct writer *writer, struct zone source,
     fprintf(writer->file,
             "<zoneRoute src=\"%s\" dst=\"%s\" gw_src=\"%s.gate\" gw_dst=\"%s.gate\" "
             "symmetrical=\"NO\">",
-            zone_name(source, false, from, sizeof from),
-            zone_name(destination, false, to, sizeof to),
-            zone_name(source, true, from_gate, sizeof from_gate),
-            zone_name(destination, true, to_gate, sizeof to_gate));
+            zone_name(writer, source, false, from, sizeof from),
+            zone_name(writer, destination, false, to, sizeof to),
+            zone_name(writer, source, true, from_gate, sizeof from_gate),
+            zone_name(writer, destination, true, to_gate, sizeof to_gate));
     if (source.is_node) {
         fprintf(writer->file, "<link_ctn id=\"%s.net\" direction=\"NONE\"/>", from);
     } else {
@@ -225,7 +228,7 @@ static void write_spine(const struct writer *writer, const struct zone *spine)
 {
     char name[NAME_SIZE];
     if (spine != NULL) {
-        zone_name(*spine, true, name, sizeof name);
+        zone_name(writer, *spine, true, name, sizeof name);
         fprintf(writer->file,
                 "<zone id=\"%s.spine\" routing=\"Full\"><router id=\"%s.gate\"/></zone>\n", name,
                 name);
@@ -288,7 +291,7 @@ static void write_groups(const struct writer *writer, uint32_t level, const stru
         char name[NAME_SIZE];
         struct zone own_spine = {.is_spine = true, .level = level, .number = group};
         fprintf(writer->file, "<zone id=\"%s\" routing=\"Full\">\n",
-                zone_name(own_spine, true, name, sizeof name));
+                zone_name(writer, own_spine, true, name, sizeof name));
         write_groups(writer, level - 1, &own_spine, group * children,
                      group * children + (rest < children ? rest : children));
         fprintf(writer->file, "</zone>\n");
@@ -336,7 +339,8 @@ static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, 
 
 bool ar_cluster_is_nested(const struct ar_cluster *cluster)
 {
-    return cluster->fabric == &ar_fabric_fat_tree;
+    return cluster->fabric == &ar_fabric_fat_tree && cluster->tree.routes == AR_ROUTES_IDEAL &&
+           cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NONE && cluster->domain_nodes == 1;
 }
 
 enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,

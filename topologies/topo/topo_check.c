@@ -29,7 +29,9 @@ bool ar_topo_needs_pcie(const struct ar_topo_values *values)
 bool ar_topo_has_racks(const struct ar_topo_values *values)
 {
     uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
-    return rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES];
+    bool are_rails_joined =
+        values->count[TOPO_TREE_RAILS] == AR_RAILS_SPINE && values->count[TOPO_HCAS] > 1;
+    return are_rails_joined || (rack_nodes > 0 && rack_nodes < values->count[TOPO_NODES]);
 }
 
 static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *values)
@@ -46,7 +48,8 @@ static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *value
     case NEED_SWITCHES:
         return values->count[TOPO_PCIE_SWITCHES] > 0;
     case NEED_NODES:
-        return values->count[TOPO_NODES] > 1;
+        return values->count[TOPO_NODES] > 1 &&
+               values->count[TOPO_NODES] > values->count[TOPO_NVLINK_DOMAIN];
     case NEED_HCAS:
         return values->count[TOPO_HCAS] > 0;
     case NEED_HCA_RATE:
@@ -144,6 +147,8 @@ static enum ar_status check_fabric(const struct ar_topo_entries *entries,
     } rows[] = {
         {TOPO_RACK_NODES, TREE, "fabric = fat-tree, or none"},
         {TOPO_TREE_GROUPS, TREE, "fabric = fat-tree, or none"},
+        {TOPO_TREE_RAILS, TREE, "none, or fabric = fat-tree"},
+        {TOPO_FABRIC_ROUTES, TREE, "ideal, or fabric = fat-tree"},
         {TOPO_ROUTER_NODES, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
         {TOPO_SWITCH_LATENCY, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
         {TOPO_TORUS_LENGTHS, TORUS, "fabric = torus or mesh, or none"},
@@ -165,6 +170,16 @@ static enum ar_status check_fabric(const struct ar_topo_entries *entries,
                : AR_OK;
 }
 
+static enum ar_status check_domain(const struct ar_topo_entries *entries,
+                                   const struct ar_topo_values *values, struct ar_error *err)
+{
+    return values->count[TOPO_NVLINK_DOMAIN] <= 1 || values->is_switched
+               ? AR_OK
+               : ar_topo_refuse(entries, TOPO_NVLINK_DOMAIN,
+                                "1, or nvlink.pairs = switch, which joins GPUs of several nodes",
+                                err);
+}
+
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
                                     const struct ar_topo_values *values, struct ar_error *err)
 {
@@ -172,5 +187,6 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
     AR_TRY(check_division(entries, values, TOPO_HCAS, err));
     AR_TRY(check_attached(entries, values, err));
     AR_TRY(check_fabric(entries, values, err));
+    AR_TRY(check_domain(entries, values, err));
     return check_needs(entries, values, err);
 }

@@ -26,6 +26,7 @@ enum ar_topo_kind {
     KIND_COUNTS, /**< several, with blanks or `x` between: `24x23x24` */
     KIND_RATES,  /**< several, with blanks between */
     KIND_CHOICE, /**< one of a few words */
+    KIND_ROUTES, /**< of `fabric.routes` */
     KIND_PAIRS   /**< of `nvlink.pairs` */
 };
 
@@ -34,6 +35,16 @@ enum { AR_DRAGONFLY_PALMTREE, AR_DRAGONFLY_CONSECUTIVE };
 
 /** Words of `hca.attached`. */
 enum { AR_HCA_ON_HOST, AR_HCA_ON_SWITCH };
+
+/** Words of `tree.rails`. */
+enum ar_rails { AR_RAILS_NONE, AR_RAILS_NVLINK, AR_RAILS_SPINE };
+
+/** Which cable of several a message takes: words of `fabric.routes`. */
+enum ar_routes {
+    AR_ROUTES_IDEAL, /**< all: they are one link of their sum */
+    AR_ROUTES_DMODK, /**< by its destination */
+    AR_ROUTES_HASH   /**< by a hash of source and destination, seeded: `hash:7` */
+};
 
 /** What joins the nodes: symbol, word of the key `fabric`. */
 #define AR_FABRIC_LIST(X)                                                                          \
@@ -60,7 +71,7 @@ enum ar_fabric_kind {
     X(NEED_NODES, "the cluster has several nodes")                                                 \
     X(NEED_HCAS, "the nodes have HCAs")                                                            \
     X(NEED_HCA_RATE, "the nodes have HCAs")                                                        \
-    X(NEED_RACKS, "there are several racks")                                                       \
+    X(NEED_RACKS, "there are several racks or rails")                                              \
     X(NEED_TORUS, "the fabric is a torus or a mesh")                                               \
     X(NEED_DRAGONFLY, "the fabric is a dragonfly")                                                 \
     X(NEED_SPINES, "the fabric is a dragonfly+")                                                   \
@@ -88,6 +99,8 @@ enum ar_topo_need {
     X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \
     X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, NEED_NVLINK, 0, 0)              \
     X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, NEED_NVLINK, 0, 0)               \
+    X(TOPO_NVLINK_DOMAIN, "nvlink.domain_nodes", KIND_COUNT, false, NEED_NEVER, 1,                 \
+      AR_TOPO_NODES_MAX)                                                                           \
     X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, NEED_PCIE, 0, AR_TOPO_GPUS_MAX)      \
     X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, NEED_SWITCHES, 0, 0)                \
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
@@ -96,10 +109,13 @@ enum ar_topo_need {
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
     X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
+    X(TOPO_FABRIC_ROUTES, "fabric.routes", KIND_ROUTES, false, NEED_NEVER, 0, 0)                   \
     X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \
     X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, NEED_RACKS, 0, 1000000)                \
     X(TOPO_RACK_UPLINK_BANDWIDTH, "rack.uplink_bandwidth", KIND_RATE, false, NEED_RACKS, 0, 0)     \
     X(TOPO_TREE_GROUPS, "tree.groups", KIND_COUNTS, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)       \
+    X(TOPO_TREE_SWITCHES, "tree.switches", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)             \
+    X(TOPO_TREE_RAILS, "tree.rails", KIND_CHOICE, false, NEED_NEVER, 0, 0)                         \
     X(TOPO_TREE_UPLINKS, "tree.uplinks", KIND_COUNTS, false, NEED_NEVER, 1, 1000000)               \
     X(TOPO_TREE_UPLINK_BANDWIDTH, "tree.uplink_bandwidth", KIND_RATES, false, NEED_NEVER, 0, 0)    \
     X(TOPO_ROUTER_NODES, "router.nodes", KIND_COUNT, false, NEED_NEVER, 1, AR_TOPO_NODES_MAX)      \

@@ -60,6 +60,8 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
 {
     static const char *const attached[] = {
         [AR_HCA_ON_HOST] = "host", [AR_HCA_ON_SWITCH] = "switch", NULL};
+    static const char *const rails[] = {
+        [AR_RAILS_NONE] = "none", [AR_RAILS_NVLINK] = "nvlink", [AR_RAILS_SPINE] = "spine", NULL};
     static const char *const fabrics[] = {
 #define X(symbol, word) word,
         AR_FABRIC_LIST(X)
@@ -69,9 +71,29 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
         [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
     static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {[TOPO_HCA_ATTACHED] = attached,
                                                                    [TOPO_FABRIC] = fabrics,
+                                                                   [TOPO_TREE_RAILS] = rails,
                                                                    [TOPO_DRAGONFLY_ARRANGEMENT] =
                                                                        arrangements};
     return ar_parse_choice(entry->where, entry->text, choices[entry->key], value, err);
+}
+
+static enum ar_status parse_routes(const struct ar_topo_entry *entry, struct ar_topo_values *values,
+                                   struct ar_error *err)
+{
+    static const char seeded[] = "hash:";
+    uint32_t *routes = &values->count[entry->key];
+    if (strncmp(entry->text, seeded, strlen(seeded)) == 0) {
+        uint64_t seed = 0;
+        AR_TRY(
+            ar_parse_count(entry->where, entry->text + strlen(seeded), 0, UINT32_MAX, &seed, err));
+        values->number[entry->key] = (double)seed;
+        *routes = AR_ROUTES_HASH;
+        return AR_OK;
+    }
+    *routes = strcmp(entry->text, "dmodk") == 0 ? AR_ROUTES_DMODK : AR_ROUTES_IDEAL;
+    return *routes == AR_ROUTES_DMODK || strcmp(entry->text, "ideal") == 0
+               ? AR_OK
+               : report(entry, "ideal, dmodk or hash:SEED such as hash:1", err);
 }
 
 /* Several counts or rates, cut at blanks, counts at "x", too. */
@@ -125,6 +147,8 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_COUNTS:
     case KIND_RATES:
         return parse_list(entry, values, err);
+    case KIND_ROUTES:
+        return parse_routes(entry, values, err);
     case KIND_TEXT:
     case KIND_PAIRS:
         break;

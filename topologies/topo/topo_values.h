@@ -68,8 +68,9 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
 /** The parsed values; a key that was not given has the default of its field. */
 struct ar_topo_values {
     bool is_given[AR_TOPO_KEYS_COUNT];
-    double number[AR_TOPO_KEYS_COUNT]; /**< SI value of a rate, time, cost or size; default 0 */
-    /** Value of a count, items of a list, number of a choice's word; default 0. */
+    /** SI value of a rate, time, cost or size, seed of routes; default 0. */
+    double number[AR_TOPO_KEYS_COUNT];
+    /** Value of a count, items of a list, number of a choice's or routes' word; default 0. */
     uint32_t count[AR_TOPO_KEYS_COUNT];
     double list[AR_TOPO_KEYS_COUNT][AR_TOPO_LIST_MAX]; /**< items of a list: counts or rates */
     bool is_switched;                                  /**< `nvlink.pairs = switch` */
@@ -85,7 +86,7 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
 bool ar_topo_has_nvlink(const struct ar_topo_values *values);
 bool ar_topo_needs_pcie(const struct ar_topo_values *values);
 
-/** Are there several racks? */
+/** Are there several racks, or rails that are joined above? */
 bool ar_topo_has_racks(const struct ar_topo_values *values);
 
 /** Checks the values of a cluster file against each other; some keys must be there, and all that

@@ -1,0 +1,392 @@
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric.h"
+#include "test_cluster_load.h"
+#include "test_setting.h"
+
+/* Nodes of one GPU and one HCA, 4 in a rack with 4 cables, 4 racks in a pod with 16, 4 pods: every
+ * switch has as many cables up as down. */
+#define FULL_TREE                                                                                  \
+    "gpus_per_node=1", "pcie.switches=0", "hcas=1", "nodes=64", "rack.nodes=4", "rack.uplinks=4",  \
+        "tree.groups=4", "tree.uplinks=16", "tree.uplink_bandwidth=100Gbps"
+
+enum { FULL_NODES = 64 };
+
+/* Links that were added after the first of a path, and before its last: those of the tree. */
+static uint32_t tree_link(const struct ar_cluster *cluster, const struct ar_path *path, uint32_t i)
+{
+    return ar_path_link(path, i + 1) - cluster->first_fabric_link;
+}
+
+static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                              char text[512])
+{
+    struct ar_path path;
+    size_t length = 0;
+    ar_cluster_path(cluster, a, b, &path);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        char name[64];
+        ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name);
+        length += (size_t)snprintf(text + length, 512 - length, "%s%s", i > 0 ? " " : "", name);
+    }
+    return text;
+}
+
+/* --- routes ---------------------------------------------------------------------------------- */
+
+/* The most flows on a link when every node sends to the one `shift` further. */
+static uint32_t most_flows(const struct ar_cluster *cluster, uint32_t shift)
+{
+    uint32_t most = 0;
+    uint32_t *flows = calloc(ar_cluster_links_count(cluster), sizeof *flows);
+    for (uint32_t a = 0; a < FULL_NODES; a++) {
+        struct ar_path path;
+        ar_cluster_path(cluster, a, (a + shift) % FULL_NODES, &path);
+        for (uint32_t i = 0; i < path.links_count; i++) {
+            uint32_t count = ++flows[ar_path_link(&path, i)];
+            most = count > most ? count : most;
+        }
+    }
+    free(flows);
+    return most;
+}
+
+/* Zahavi: D-Mod-K routing for real life fat trees is free of contention for shifts. */
+Test(fat_tree, dmodk_gives_every_flow_of_a_shift_links_of_its_own)
+{
+    const char *settings[] = {FULL_TREE, "fabric.routes=dmodk", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    for (uint32_t shift = 1; shift < FULL_NODES; shift++) {
+        cr_expect_eq(most_flows(cluster, shift), 1, "shift by %u", shift);
+    }
+}
+
+Test(fat_tree, a_hash_makes_flows_meet_and_another_seed_makes_others_meet)
+{
+    uint32_t different = 0, most = 0;
+    const char *settings[2][12] = {{FULL_TREE, "fabric.routes=hash:1", NULL},
+                                   {FULL_TREE, "fabric.routes=hash:2", NULL}};
+    struct ar_cluster *one = test_load_small(settings[0]);
+    struct ar_cluster *two = test_load_small(settings[1]);
+    uint32_t uses[4] = {0}; /* of the cables of rack 0 */
+    for (uint32_t shift = 4; shift < FULL_NODES; shift++) {
+        uint32_t flows = most_flows(one, shift);
+        most = flows > most ? flows : most;
+        for (uint32_t a = 0; a < 4; a++) {
+            struct ar_path first, second, again;
+            uint32_t b = (a + shift) % FULL_NODES;
+            if (b < 4) {
+                continue;
+            }
+            ar_cluster_path(one, a, b, &first);
+            ar_cluster_path(one, a, b, &again);
+            ar_cluster_path(two, a, b, &second);
+            cr_expect_eq(tree_link(one, &first, 0), tree_link(one, &again, 0));
+            different += tree_link(one, &first, 0) != tree_link(two, &second, 0);
+            uses[tree_link(one, &first, 0) / 2]++;
+        }
+    }
+    cr_expect_geq(most, 3, "a random choice among 4 cables");
+    cr_expect_geq(different, 60, "of 240 pairs, 180 expected");
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_expect(uses[i] > 30 && uses[i] < 90, "cable %u: %u of 240", i, uses[i]);
+    }
+}
+
+/* Links of neighbouring levels meet at a switch; at the top up and down do. */
+static void expect_joined(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
+{
+    const struct ar_fat_tree *tree = &cluster->tree;
+    struct ar_path path;
+    ar_cluster_path(cluster, a, b, &path);
+    uint32_t ups = (path.links_count - 2) / 2;
+    for (uint32_t i = 0; i < ups; i++) {
+        const struct ar_tree_level *level = &tree->levels[i];
+        uint32_t up = tree_link(cluster, &path, i) - level->first_link;
+        uint32_t down = tree_link(cluster, &path, 2 * ups - 1 - i) - level->first_link;
+        uint32_t up_link = up / 2 % level->links, down_link = down / 2 % level->links;
+        cr_expect(up % 2 == 0 && down % 2 == 1);
+        if (i + 1 == ups) {
+            cr_expect_eq(up_link % level->switches, down_link % level->switches);
+            break;
+        }
+        const struct ar_tree_level *above = &tree->levels[i + 1];
+        uint32_t above_up = (tree_link(cluster, &path, i + 1) - above->first_link) / 2;
+        uint32_t above_down = (tree_link(cluster, &path, 2 * ups - 2 - i) - above->first_link) / 2;
+        cr_expect_eq(up_link % level->switches, above_up % above->links % level->switches);
+        cr_expect_eq(down_link % level->switches, above_down % above->links % level->switches);
+    }
+}
+
+Test(fat_tree, links_on_a_way_meet_at_switches)
+{
+    static const char *const rest[][3] = {
+        {"fabric.routes=dmodk", NULL},
+        {"fabric.routes=hash:3", NULL},
+        {"fabric.routes=hash:3", "tree.switches=2x4", NULL},
+        {"fabric.routes=dmodk", "tree.switches=1x2", NULL},
+        {"fabric.routes=hash:9", "tree.switches=4x2", NULL},
+    };
+    for (size_t i = 0; i < sizeof rest / sizeof rest[0]; i++) {
+        const char *settings[] = {FULL_TREE, rest[i][0], rest[i][1], NULL};
+        struct ar_cluster *cluster = test_load_small(settings);
+        for (uint32_t pair = 0; pair < FULL_NODES * FULL_NODES; pair++) {
+            if (pair / FULL_NODES / 4 != pair % FULL_NODES / 4) {
+                expect_joined(cluster, pair / FULL_NODES, pair % FULL_NODES);
+            }
+        }
+    }
+}
+
+/* --- links that are slow or down ---------------------------------------------------------------
+ */
+
+/* Loads with links down; the status of the changes or, after them, of reaching each other. */
+static enum ar_status load_down(const char *const *settings, const char *const *down, size_t count,
+                                struct ar_cluster **cluster, struct ar_error *err)
+{
+    struct ar_setting list[8];
+    const struct ar_link_settings links = {
+        .down = ar_settings_of_option("--down-link", down, count, list)};
+    *cluster = test_load_small(settings);
+    AR_TRY(ar_cluster_change_links(*cluster, &links, err));
+    return ar_cluster_check_reach(*cluster, (uint32_t)ar_cluster_gpus_count(*cluster), err);
+}
+
+Test(fat_tree, no_way_takes_a_cable_that_is_down_and_others_stay)
+{
+    static const char *const routes[] = {"fabric.routes=dmodk", "fabric.routes=hash:5"};
+    static const char *const down[] = {"rack-0.cable-1", "rack-5.cable-2.down", "pod-1.cable-7.up"};
+    for (size_t i = 0; i < 2; i++) {
+        const char *settings[] = {FULL_TREE, routes[i], NULL};
+        struct ar_cluster *whole = test_load_small(settings);
+        struct ar_cluster *cluster = NULL;
+        struct ar_error err;
+        uint32_t changed = 0;
+        cr_assert_eq(load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
+        for (uint32_t pair = 0; pair < FULL_NODES * FULL_NODES; pair++) {
+            uint32_t a = pair / FULL_NODES, b = pair % FULL_NODES;
+            char before[512], after[512];
+            if (a / 4 == b / 4) {
+                continue;
+            }
+            name_links(whole, a, b, before);
+            name_links(cluster, a, b, after);
+            expect_joined(cluster, a, b);
+            bool was_hit = strstr(before, "rack-0.cable-1.") != NULL ||
+                           strstr(before, "rack-5.cable-2.down") != NULL ||
+                           strstr(before, "pod-1.cable-7.up") != NULL;
+            cr_expect_eq(strcmp(before, after) != 0, was_hit, "%s: %s", before, after);
+            changed += was_hit;
+        }
+        cr_expect_gt(changed, 100);
+    }
+}
+
+Test(fat_tree, racks_whose_cables_that_are_up_lead_to_different_switches_cannot_reach_each_other)
+{
+    const char *settings[] = {"fabric.routes=dmodk", "rack.uplinks=2", NULL};
+    static const char *const down[] = {"rack-0.cable-0", "rack-2.cable-1"};
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(load_down(settings, down, 2, &cluster, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--down-link: GPUs 0 and 16 cannot reach each other: "
+                               "rack-2.cable-1.down is down, and there is no other way");
+    cr_expect_eq(ar_cluster_check_reach(cluster, 16, &err), AR_OK, "racks 0 and 1 can");
+    const char *one_switch[] = {"fabric.routes=dmodk", "rack.uplinks=2", "tree.switches=1", NULL};
+    cr_expect_eq(load_down(one_switch, down, 2, &cluster, &err), AR_OK, "%s", err.text);
+}
+
+Test(fat_tree, ideal_routes_lose_the_part_of_a_cable)
+{
+    const char *settings[] = {"rack.uplinks=4", "hca.bandwidth=1000GB/s", "pcie.bandwidth=1000GB/s",
+                              NULL};
+    static const char *const down[] = {"rack-0.cable-3", "rack-0.cable-0.up", "rack-0.cable-1.up",
+                                       "rack-0.cable-2.up"};
+    struct ar_cluster *cluster;
+    struct ar_path path;
+    struct ar_error err;
+    cr_assert_eq(load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(ar_cluster_path(cluster, 0, 8, &path)->bandwidth_Bps, 12.5e9);
+    cr_expect_eq(ar_cluster_path(cluster, 8, 0, &path)->bandwidth_Bps, 37.5e9);
+    cr_expect_eq(ar_cluster_path(cluster, 8, 16, &path)->bandwidth_Bps, 50e9);
+    cr_expect_eq(load_down(settings, down, 4, &cluster, &err), AR_USAGE);
+    cr_expect(strstr(err.text, "rack-0.up is down, and there is no other way") != NULL, "%s",
+              err.text);
+    static const char *const twice[] = {"rack-0", "rack-0.cable-1"};
+    cr_expect_eq(load_down(settings, twice, 2, &cluster, &err), AR_USAGE);
+    cr_expect(strstr(err.text, "found link \"rack-0.up\" a second time") != NULL, "%s", err.text);
+    static const char *const absent[] = {"rack-0.cable-4"};
+    cr_expect_eq(load_down(settings, absent, 1, &cluster, &err), AR_USAGE);
+    cr_expect(strstr(err.text, "unknown link \"rack-0.cable-4\"") != NULL, "%s", err.text);
+}
+
+Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
+{
+    const char *settings[] = {"fabric.routes=hash:1", "rack.uplinks=2", NULL};
+    const struct ar_setting slow = {"rack-1:4", "--slow-link", AR_USAGE};
+    const struct ar_link_settings links = {.slow = {&slow, 1}};
+    struct ar_cluster *cluster = test_load_small(settings);
+    struct ar_error err;
+    struct ar_path path;
+    cr_assert_eq(ar_cluster_change_links(cluster, &links, &err), AR_OK, "%s", err.text);
+    for (uint32_t b = 8; b < 16; b++) {
+        cr_expect_eq(ar_cluster_path(cluster, 0, b, &path)->bandwidth_Bps, 12.5e9 / 4);
+        cr_expect_eq(ar_cluster_path(cluster, b, 0, &path)->bandwidth_Bps, 12.5e9 / 4);
+    }
+    cr_expect_eq(ar_cluster_path(cluster, 0, 16, &path)->bandwidth_Bps, 10e9);
+}
+
+/* --- rails -------------------------------------------------------------------------------------
+ */
+
+Test(fat_tree, a_message_between_unlike_rails_goes_over_nvlink_first)
+{
+    const char *settings[] = {"tree.rails=nvlink", "rack.nodes=0", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_expect_eq(cluster->fabric_links_count, 0, "rails alone");
+    cr_expect_str_eq(name_links(cluster, 0, 4, text),
+                     "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
+    cr_expect_str_eq(name_links(cluster, 1, 6, text),
+                     "node-0.nvlink-1-3 node-0.pcie-1.up node-0.hca-1.out node-1.hca-1.in "
+                     "node-1.pcie-1.down");
+    const char *racks[] = {"tree.rails=nvlink", NULL};
+    cluster = test_load_small(racks);
+    cr_expect_str_eq(name_links(cluster, 0, 10, text),
+                     "node-0.nvlink-0-2 node-0.pcie-1.up node-0.hca-1.out rack-0.rail-1.up "
+                     "rack-1.rail-1.down node-2.hca-1.in node-2.pcie-1.down");
+    struct ar_path path;
+    cr_expect_eq(ar_cluster_path(cluster, 0, 10, &path)->latency_s, 8e-6);
+}
+
+Test(fat_tree, a_message_between_unlike_rails_may_go_over_the_spine)
+{
+    const char *settings[] = {"tree.rails=spine", "rack.nodes=3", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    cr_expect_str_eq(name_links(cluster, 0, 4, text),
+                     "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
+    cr_expect_str_eq(name_links(cluster, 0, 6, text),
+                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.up rack-0.rail-1.down "
+                     "node-1.hca-1.in node-1.pcie-1.down");
+    cr_expect_str_eq(name_links(cluster, 0, 14, text),
+                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.up rack-1.rail-1.down "
+                     "node-3.hca-1.in node-3.pcie-1.down");
+    const char *one_rack[] = {"tree.rails=spine", "rack.nodes=0", "fabric.routes=dmodk",
+                              "rack.uplinks=3", NULL};
+    cluster = test_load_small(one_rack);
+    cr_expect_str_eq(name_links(cluster, 0, 6, text),
+                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.cable-1.up "
+                     "rack-0.rail-1.cable-1.down node-1.hca-1.in node-1.pcie-1.down");
+}
+
+Test(fat_tree, a_message_takes_a_rail_whose_hcas_are_both_up)
+{
+    const char *settings[] = {"tree.rails=nvlink", "rack.nodes=0", NULL};
+    static const char *const down[] = {"node-1.hca-1", "node-2.hca-0"};
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    char text[512];
+    cr_assert_eq(load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(name_links(cluster, 3, 6, text),
+                     "node-0.nvlink-3-1 node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in "
+                     "node-1.pcie-1.down");
+    cr_expect_eq(load_down(settings, down, 2, &cluster, &err), AR_USAGE, "nodes 1 and 2");
+    cr_expect(strstr(err.text, "GPUs 4 and 8 cannot reach each other") != NULL, "%s", err.text);
+    const char *spine[] = {"tree.rails=spine", "rack.nodes=0", NULL};
+    cr_expect_eq(load_down(spine, down, 2, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_str_eq(name_links(cluster, 4, 8, text),
+                     "node-1.pcie-0.up node-1.hca-0.out rack-0.rail-0.up rack-0.rail-1.down "
+                     "node-2.hca-1.in node-2.pcie-0.down");
+}
+
+/* --- NVLink domains ----------------------------------------------------------------------------
+ */
+
+Test(fat_tree, nodes_of_an_nvlink_domain_reach_each_other_by_ports)
+{
+    const char *settings[] = {"nvlink.pairs=switch", "nvlink.domain_nodes=3", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    char text[512];
+    struct ar_path path;
+    cr_expect_str_eq(name_links(cluster, 1, 10, text), "node-0.port-1.out node-2.port-2.in");
+    cr_expect_str_eq(name_links(cluster, 11, 12, text),
+                     "node-2.pcie-1.up node-2.hca-1.out node-3.hca-0.in "
+                     "node-3.pcie-0.down");
+    ar_cluster_path(cluster, 1, 10, &path);
+    cr_expect_eq(path.tier, AR_TIER_NVLINK);
+    cr_expect_eq(path.latency_s, 2e-6);
+    const char *alone[] = {"nvlink.pairs=switch", "nvlink.domain_nodes=6", "hcas=0", NULL};
+    cluster = test_load_small(alone);
+    cr_expect_str_eq(name_links(cluster, 0, 23, text), "node-0.port-0.out node-5.port-3.in");
+}
+
+Test(fat_tree, a_port_of_a_domain_that_is_down_parts_its_gpu_from_the_others)
+{
+    const char *settings[] = {"nvlink.pairs=switch",
+                              "nvlink.domain_nodes=2",
+                              "gpus_per_node=1",
+                              "pcie.switches=0",
+                              "hcas=1",
+                              NULL};
+    static const char *const down[] = {"node-3.port-0.in"};
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--down-link: GPUs 2 and 3 cannot reach each other: "
+                               "node-3.port-0.in is down, and there is no other way");
+}
+
+/* --- bad input ---------------------------------------------------------------------------------
+ */
+
+Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
+{
+    static const struct {
+        const char *settings[4], *expected;
+    } rows[] = {
+        {{"tree.groups=2"}, "key \"tree.uplinks\": found nowhere; expected 1 item, as many as"},
+        {{"tree.groups=2", "tree.uplinks=2x2"}, "found \"2x2\"; expected 1 item, as many as"},
+        {{"tree.groups=2", "tree.uplinks=2"}, "key \"tree.uplink_bandwidth\": found nowhere"},
+        {{"tree.uplinks=2"}, "found \"2\"; expected 0 items, as many as tree.groups has"},
+        {{"rack.nodes=0", "tree.groups=2"}, "expected none, or rack.nodes, since groups are of"},
+        {{"tree.switches=2x2"}, "found \"2x2\"; expected 1 item, one for racks and one for each"},
+        {{"rack.uplinks=4", "tree.switches=3"}, "found \"3\"; expected divisors of the uplinks"},
+        {{"rack.uplinks=0"}, "found \"0\"; expected at least 1, since there are several racks"},
+        {{"rack.nodes=0", "rack.uplinks=0", "tree.rails=spine"},
+         "found \"0\"; expected at least 1"},
+        {{"tree.rails=nvlink", "nvlink.pairs=0-1"}, "expected none or spine, since some pairs of"},
+        {{"tree.rails=both"}, "found \"both\"; expected none, nvlink or spine"},
+        {{"nvlink.domain_nodes=2"}, "found \"2\"; expected 1, or nvlink.pairs = switch"},
+        {{"nvlink.domain_nodes=0"}, "found \"0\"; expected a whole number from 1"},
+        {{"fabric.routes=hash:-1"}, "found \"-1\"; expected a whole number"},
+        {{"fabric.routes=random"}, "found \"random\"; expected ideal, dmodk or hash:SEED"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_setting list[4];
+        struct ar_arena arena = {.last = NULL};
+        struct ar_topo *topo;
+        struct ar_cluster *cluster;
+        struct ar_error err = {.text = ""};
+        size_t count = 0;
+        char path[TEST_PATH_SIZE];
+        while (count < 4 && rows[i].settings[count] != NULL) {
+            count++;
+        }
+        test_file_make(test_small_cluster, strlen(test_small_cluster), path);
+        cr_assert_eq(ar_topo_load(path, &arena, &topo, &err), AR_OK);
+        remove(path);
+        cr_expect_neq(
+            ar_cluster_create(topo, ar_settings_of_option("--set", rows[i].settings, count, list),
+                              &arena, &cluster, &err),
+            AR_OK, "%s", rows[i].expected);
+        cr_expect(strstr(err.text, rows[i].expected) != NULL, "\"%s\" lacks \"%s\"", err.text,
+                  rows[i].expected);
+        ar_arena_end(&arena);
+    }
+}
