@@ -81,7 +81,8 @@ const struct ar_algorithm *support_algorithm(const char *name)
 {
     const struct ar_algorithm *algorithm = NULL;
     struct ar_error err;
-    enum ar_status status = ar_algorithm_find("test", name, &algorithm, &err);
+    enum ar_status status =
+        ar_algorithm_find("test", &ar_operation_all_reduce, name, &algorithm, &err);
     cr_assert(status == AR_OK, "%s", err.text);
     return algorithm;
 }
@@ -89,9 +90,16 @@ const struct ar_algorithm *support_algorithm(const char *name)
 struct ar_collective support_collective(const struct ar_cluster *cluster, const char *algorithm,
                                         uint32_t x, uint32_t y)
 {
+    return support_collective_of(cluster, support_algorithm(algorithm), x, y);
+}
+
+struct ar_collective support_collective_of(const struct ar_cluster *cluster,
+                                           const struct ar_algorithm *algorithm, uint32_t x,
+                                           uint32_t y)
+{
     return (struct ar_collective){.cluster = cluster,
-                                  .operation = &ar_operation_all_reduce,
-                                  .algorithm = support_algorithm(algorithm),
+                                  .operation = algorithm->operation,
+                                  .algorithm = algorithm,
                                   .shape = {.x = x, .y = y},
                                   .channels = 1,
                                   .window = 8,

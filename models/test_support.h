@@ -23,6 +23,11 @@ const struct ar_algorithm *support_algorithm(const char *name);
 struct ar_collective support_collective(const struct ar_cluster *cluster, const char *algorithm,
                                         uint32_t x, uint32_t y);
 
+/** The same of an algorithm of any operation. */
+struct ar_collective support_collective_of(const struct ar_cluster *cluster,
+                                           const struct ar_algorithm *algorithm, uint32_t x,
+                                           uint32_t y);
+
 /** The closed form of a collective. */
 struct ar_closed_time support_closed(const struct ar_collective *collective, uint64_t elements);
 

@@ -149,8 +149,8 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     const char *payload = arguments->payload != NULL ? arguments->payload : "";
     bool wants_remainders =
         strcmp(payload, "remainders") == 0 || (arguments->check_only && arguments->payload == NULL);
-    AR_TRY(list_algorithms(arena, "--algorithms", arguments->algorithms, false, &lists->algorithms,
-                           &lists->algorithms_count, err));
+    AR_TRY(list_algorithms(arena, "--algorithms", &ar_operation_all_reduce, arguments->algorithms,
+                           false, &lists->algorithms, &lists->algorithms_count, err));
     AR_TRY(list_counts(arena, "--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
                        machine->ranks_max, &lists->ranks, &lists->ranks_count, err));
     AR_TRY(list_counts(arena, "--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,

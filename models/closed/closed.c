@@ -26,7 +26,7 @@ const char *ar_bound_name(enum ar_bound bound)
 
 static bool is_tree(const struct ar_phase *phase)
 {
-    return phase->period > 0 && phase->steps > 0;
+    return phase->kind == AR_PHASE_TREE && phase->steps > 0;
 }
 
 static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
@@ -244,7 +244,7 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
     time->message_bytes = ar_closed_message_bytes(closed, index, elements);
     double gamma = ar_cluster_facts(closed->collective.cluster)->reduce_s_per_byte;
     double bytes = (double)time->message_bytes;
-    if (phase->period > 0) {
+    if (phase->kind == AR_PHASE_TREE) {
         closed_tree_time(&closed->collective, phase, &closed->patterns[index],
                          tree_rates_find(closed->rates[index], bytes), bytes, closed->stations,
                          time);
@@ -276,7 +276,7 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
         if (closed->phases[i].steps == 0) {
             continue;
         }
-        if (closed->phases[i].period > 0) {
+        if (closed->phases[i].kind == AR_PHASE_TREE) {
             return "parts that go up a tree meet parts that come down";
         }
         if (!closed->patterns[i].is_uniform) {

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* A phase on one channel. */
+/* A phase on one lane. */
 struct tree {
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
@@ -12,7 +12,7 @@ struct tree {
     double bytes;
     double reduce_s; /* of a part that arrives */
     uint32_t window;
-    uint32_t first; /* hop of the channel */
+    uint32_t first; /* hop of the lane */
     uint32_t end;
 };
 
@@ -135,11 +135,11 @@ void closed_tree_time(const struct ar_collective *collective, const struct ar_ph
     time->slowest_Bps = shares->slowest_Bps;
     time->slowest_link = shares->slowest_link;
     time->slowest_flows = shares->slowest_flows;
-    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+    for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
         uint32_t slowest = AR_NEVER;
         double slowest_s = time->time_s;
-        tree.first = pattern->channel_hops[channel];
-        tree.end = pattern->channel_hops[channel + 1];
+        tree.first = pattern->lane_hops[lane];
+        tree.end = pattern->lane_hops[lane + 1];
         walk_through(&tree);
         for (uint32_t i = tree.first; i < tree.end; i++) {
             double over_s = time_over(&tree, i);

@@ -220,7 +220,7 @@ Test(closed, more_ranks_never_take_less_time)
             for (uint32_t ranks = 4; ranks <= 4096; ranks *= 4) { /* squares, for the torus */
                 struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[a], ranks, 4);
                 struct ar_collective collective =
-                    support_collective(clusters[c], ar_algorithms[a]->name, shape.x, shape.y);
+                    support_collective_of(clusters[c], ar_algorithms[a], shape.x, shape.y);
                 double time_s = support_closed(&collective, 4096ull * 1000).time_s;
                 cr_expect_gt(time_s, before_s, "%s, %u ranks", ar_algorithms[a]->name, ranks);
                 before_s = time_s;

@@ -87,7 +87,7 @@ Test(closed_limits, one_rank_takes_the_setup_and_nothing_else)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < ar_algorithms_count; i++) {
-        struct ar_collective one = support_collective(abci, ar_algorithms[i]->name, 1, 1);
+        struct ar_collective one = support_collective_of(abci, ar_algorithms[i], 1, 1);
         struct ar_closed_time time = support_closed(&one, 1000);
         cr_expect_eq(time.time_s, time.setup_s);
         cr_expect(support_near(time.setup_s, 8.4e-6, 1e-12));

@@ -3,6 +3,7 @@
 
 #include "algorithms.h"
 #include "ar_text.h"
+#include "blocks.h"
 
 const struct ar_algorithm *const ar_algorithms[] = {
 #define X(name) &ar_algorithm_##name,
@@ -11,31 +12,36 @@ const struct ar_algorithm *const ar_algorithms[] = {
 };
 const size_t ar_algorithms_count = sizeof ar_algorithms / sizeof ar_algorithms[0];
 
-enum ar_status ar_algorithm_find(const char *where, const char *name,
-                                 const struct ar_algorithm **algorithm, struct ar_error *err)
+enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,
+                                 const char *name, const struct ar_algorithm **algorithm,
+                                 struct ar_error *err)
 {
     const char *names[sizeof ar_algorithms / sizeof ar_algorithms[0]];
+    size_t names_count = 0;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
+        if (ar_algorithms[i]->operation != operation) {
+            continue;
+        }
         if (strcmp(name, ar_algorithms[i]->name) == 0) {
             *algorithm = ar_algorithms[i];
             return AR_OK;
         }
-        names[i] = ar_algorithms[i]->name;
+        names[names_count++] = ar_algorithms[i]->name;
     }
-    return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, ar_algorithms_count);
+    return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, names_count);
 }
 
 static const char auto_name[] = "auto";
 
-enum ar_status ar_algorithm_find_or_auto(const char *where, const char *name,
-                                         const struct ar_algorithm **algorithm,
+enum ar_status ar_algorithm_find_or_auto(const char *where, const struct ar_operation *operation,
+                                         const char *name, const struct ar_algorithm **algorithm,
                                          struct ar_error *err)
 {
     if (strcmp(name, auto_name) == 0) {
         *algorithm = NULL;
         return AR_OK;
     }
-    return ar_algorithm_find(where, name, algorithm, err);
+    return ar_algorithm_find(where, operation, name, algorithm, err);
 }
 
 const char *ar_algorithm_name(const struct ar_algorithm *algorithm)
@@ -51,12 +57,33 @@ const char *ar_algorithm_source(const struct ar_algorithm *algorithm)
 enum ar_status ar_algorithm_check_shape(const struct ar_algorithm *algorithm,
                                         const struct ar_shape *shape, struct ar_error *err)
 {
-    if (ar_algorithm_shapes(algorithm) != AR_SHAPES_FLAT || shape->y == 1) {
-        return AR_OK;
+    char text[AR_SHAPE_TEXT];
+    enum ar_shapes shapes = ar_algorithm_shapes(algorithm);
+    bool is_flat = shapes == AR_SHAPES_FLAT || shapes == AR_SHAPES_EVEN;
+    ar_shape_format(shape, text);
+    if (is_flat && ar_shape_ranks(shape) != shape->x) {
+        return ar_error_set(err, AR_USAGE, "shape %s: expected Nx1, %s", text,
+                            algorithm != NULL ? "the algorithm has one row"
+                                              : "the library makes its own choice");
     }
-    return ar_error_set(
-        err, AR_USAGE, "shape %" PRIu32 "x%" PRIu32 ": expected Nx1, %s", shape->x, shape->y,
-        algorithm != NULL ? "a ring has one row" : "the library makes its own choice");
+    if (shapes == AR_SHAPES_EVEN && shape->x > 1 && shape->x % 2 != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "algorithm %s: found %" PRIu32
+                            " ranks; expected an even number, whose neighbours are pairs",
+                            algorithm->name, shape->x);
+    }
+    if (shapes != AR_SHAPES_LEVELS && ar_shape_dimensions(shape) > 2) {
+        return ar_error_set(err, AR_USAGE, "shape %s: expected two dimensions, XxY", text);
+    }
+    return AR_OK;
+}
+
+/* A node in the first dimension, its nodes as square as can be. */
+static struct ar_shape levels_of(uint32_t ranks, uint32_t gpus_per_node)
+{
+    struct ar_shape groups = ar_shape_groups(ranks, gpus_per_node);
+    struct ar_shape nodes = ar_shape_squarest(groups.y);
+    return nodes.x == 1 ? groups : (struct ar_shape){.x = groups.x, .y = nodes.x, .z = nodes.y};
 }
 
 struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm, uint32_t ranks,
@@ -67,9 +94,19 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
         return ar_shape_groups(ranks, gpus_per_node);
     case AR_SHAPES_GRIDS:
         return ar_shape_squarest(ranks);
+    case AR_SHAPES_LEVELS:
+        return levels_of(ranks, gpus_per_node);
     default:
         return (struct ar_shape){.x = ranks, .y = 1};
     }
+}
+
+struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                 uint64_t elements, uint32_t position, uint32_t step)
+{
+    return algorithm->move != NULL
+               ? algorithm->move(shape, elements, position, step)
+               : stages_move(algorithm->stages, shape, elements, position, step);
 }
 
 static bool acts(const struct ar_move *move, bool sends)
@@ -84,15 +121,15 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 uint32_t position, uint32_t place, bool sends, struct ar_move *move)
 {
     uint32_t to_last = phase->steps > 1 ? phase->steps - 1 : 1;
-    uint32_t stride = phase->period > 0 ? phase->parts * phase->period : to_last;
+    uint32_t stride = phase->kind == AR_PHASE_TREE ? phase->parts * phase->period : to_last;
     for (uint32_t step = place; step < phase->steps; step += stride) {
-        *move = algorithm->move(shape, 0, position, first_step + step);
+        *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
         if (!acts(move, sends)) {
             continue;
         }
-        while (phase->period > 0 && step >= phase->period) {
+        while (phase->kind == AR_PHASE_TREE && step >= phase->period) {
             struct ar_move before =
-                algorithm->move(shape, 0, position, first_step + step - phase->period);
+                ar_algorithm_move(algorithm, shape, 0, position, first_step + step - phase->period);
             if (!acts(&before, sends)) {
                 break;
             }
@@ -106,7 +143,10 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX])
 {
-    return algorithm != NULL ? algorithm->phases(shape, phases) : 0;
+    return algorithm == NULL ? 0
+           : algorithm->phases != NULL
+               ? algorithm->phases(shape, phases)
+               : stages_phases(algorithm->stages, algorithm->stages_count, shape, phases);
 }
 
 uint32_t ar_algorithm_steps(const struct ar_algorithm *algorithm, const struct ar_shape *shape)

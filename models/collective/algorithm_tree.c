@@ -11,7 +11,6 @@
  * The two trees are two channels, not two parts of one: a rank that takes its steps in one order
  * would pay a latency for each part whenever it waits for one tree before it serves the other. */
 #include "algorithms.h"
-#include "rings.h"
 
 /* Up to 8 parts are in flight with the standard window, so more of them cost small buffers latency;
  * with fewer, large ones wait longer for the first part to come through
@@ -142,6 +141,16 @@ static uint32_t part_at(uint32_t step, uint32_t first)
     return part < PARTS ? part : PARTS;
 }
 
+/* A move in terms of parts. */
+struct part_move {
+    bool sends;
+    enum ar_receive receive;
+    uint32_t send_to;
+    uint32_t receive_from;
+    uint32_t send_part;
+    uint32_t receive_part;
+};
+
 static struct part_move move_up(const struct ar_shape *shape, uint32_t position, uint32_t step)
 {
     struct place place = place_of(shape, position);
@@ -177,43 +186,139 @@ static uint32_t steps_of(const struct ar_shape *shape)
     return depth > 0 ? PERIOD * (PARTS - 1 + depth) : 0;
 }
 
-static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+static struct ar_phase phase_of(const struct ar_shape *shape, const char *name, bool reduces)
 {
-    struct ar_phase phase = {.steps = steps_of(shape),
+    uint32_t steps = steps_of(shape);
+    return (struct ar_phase){.name = name,
+                             .kind = AR_PHASE_TREE,
+                             .steps = steps,
                              .parts = PARTS,
                              .messages = (uint64_t)PARTS * (ar_shape_ranks(shape) - 1),
+                             .copies_from = reduces ? steps : 0,
                              .period = PERIOD};
-    phases[0] = phase;
-    phases[0].name = "tree reduce";
-    phases[0].copies_from = phase.steps;
-    phases[1] = phase;
-    phases[1].name = "tree broadcast";
+}
+
+static uint32_t phases_up(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    phases[0] = phase_of(shape, "tree reduce", true);
+    return 1;
+}
+
+static uint32_t phases_down(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    phases[0] = phase_of(shape, "tree broadcast", false);
+    return 1;
+}
+
+static uint32_t phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    phases[0] = phase_of(shape, "tree reduce", true);
+    phases[1] = phase_of(shape, "tree broadcast", false);
     return 2;
+}
+
+static struct ar_move in_parts(struct part_move parts, uint64_t elements)
+{
+    struct ar_span whole = {.first = 0, .count = elements};
+    struct ar_move move = {.sends = parts.sends, .receive = parts.receive};
+    if (parts.sends) {
+        move.send_to = parts.send_to;
+        move.send_span = ar_slice_all(ar_span_part(whole, PARTS, parts.send_part));
+    }
+    if (parts.receive != AR_RECEIVE_NONE) {
+        move.receive_from = parts.receive_from;
+        move.receive_span = ar_slice_all(ar_span_part(whole, PARTS, parts.receive_part));
+    }
+    return move;
+}
+
+static struct ar_move up(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                         uint32_t step)
+{
+    return in_parts(move_up(shape, position, step), elements);
+}
+
+static struct ar_move down(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                           uint32_t step)
+{
+    return in_parts(backwards(move_up(shape, position, steps_of(shape) - 1 - step)), elements);
 }
 
 static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
     uint32_t steps = steps_of(shape);
-    struct ar_span whole = {.first = 0, .count = elements};
-    struct part_move parts = step < steps
-                                 ? move_up(shape, position, step)
-                                 : backwards(move_up(shape, position, 2 * steps - 1 - step));
-    return move_of_parts(parts, 0, 1, whole, PARTS);
+    return step < steps ? up(shape, elements, position, step)
+                        : down(shape, elements, position, step - steps);
 }
+
+static const char two_trees[] =
+    "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and "
+    "scan, Parallel Computing 35 (2009); trees as in NCCL 2.4";
+static const char groups_help[] = "XxY: Y groups of X ranks (default: one group per node)";
 
 const struct ar_algorithm ar_algorithm_tree = {
     .name = "tree",
     .title = "double binary tree of the groups, chains in the groups: reduce to the root, then "
              "broadcast",
     .formula = "2 (X-1 + log2 Y) (alpha + n/(8 B)) + 13 n/(8 B) + gamma n (X-1 + log2 Y)/16",
-    .source = "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, "
-              "reduction and scan, Parallel Computing 35 (2009); trees as in NCCL 2.4",
-    .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
+    .source = two_trees,
+    .shape_help = groups_help,
     .operation = &ar_operation_all_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .calls = AR_CALLS_TREE,
     .has_mirror = true,
     .phases = phases,
     .move = move,
+};
+
+const struct ar_algorithm ar_algorithm_reduce_tree = {
+    .name = "tree",
+    .title = "binary tree of the groups, chains in the groups, in 8 parts",
+    .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B) + gamma n (X-1 + log2 Y)/8",
+    .source = two_trees,
+    .shape_help = groups_help,
+    .operation = &ar_operation_reduce,
+    .shapes = AR_SHAPES_GROUPS,
+    .phases = phases_up,
+    .move = up,
+};
+
+const struct ar_algorithm ar_algorithm_broadcast_tree = {
+    .name = "tree",
+    .title = "binary tree of the groups, chains in the groups, in 8 parts",
+    .formula = "(X-1 + log2 Y) (alpha + n/(8 B)) + 7 n/(4 B)",
+    .source = two_trees,
+    .shape_help = groups_help,
+    .operation = &ar_operation_broadcast,
+    .shapes = AR_SHAPES_GROUPS,
+    .phases = phases_down,
+    .move = down,
+};
+
+static const char chain_source[] = "the pipelined chain of NCCL's broadcast and reduce";
+static const char chain_help[] = "Nx1 (one chain of all ranks)";
+
+const struct ar_algorithm ar_algorithm_reduce_chain = {
+    .name = "chain",
+    .title = "from the last rank to the root one after the other, in 8 parts",
+    .formula = "(N-1) (alpha + n/(8 B)) + 7 n/(8 B) + gamma n (N-1)/8",
+    .source = chain_source,
+    .shape_help = chain_help,
+    .operation = &ar_operation_reduce,
+    .shapes = AR_SHAPES_FLAT,
+    .phases = phases_up,
+    .move = up,
+};
+
+const struct ar_algorithm ar_algorithm_broadcast_chain = {
+    .name = "chain",
+    .title = "from the root to the last rank one after the other, in 8 parts",
+    .formula = "(N-1) (alpha + n/(8 B)) + 7 n/(8 B)",
+    .source = chain_source,
+    .shape_help = chain_help,
+    .operation = &ar_operation_broadcast,
+    .shapes = AR_SHAPES_FLAT,
+    .phases = phases_down,
+    .move = down,
 };

@@ -1,5 +1,5 @@
 /** \file algorithms.h
- * The rows of the algorithm table; a new algorithm is one source file and one line here.
+ * The rows of the algorithm table; a new algorithm is a row and one line here.
  */
 #ifndef AR_ALGORITHMS_H
 #define AR_ALGORITHMS_H
@@ -10,10 +10,48 @@
     X(ring)                                                                                        \
     X(hierarchical)                                                                                \
     X(torus2d)                                                                                     \
-    X(tree)
+    X(tree)                                                                                        \
+    X(reduce_scatter_ring)                                                                         \
+    X(reduce_scatter_hierarchical)                                                                 \
+    X(all_gather_ring)                                                                             \
+    X(all_gather_hierarchical)                                                                     \
+    X(broadcast_chain)                                                                             \
+    X(broadcast_tree)                                                                              \
+    X(reduce_chain)                                                                                \
+    X(reduce_tree)
+
+/** Proved, but no engine runs them yet. */
+#define AR_NEW_ALGORITHM_LIST(X)                                                                   \
+    X(blueconnect)                                                                                 \
+    X(recursive_doubling)                                                                          \
+    X(halving_doubling)                                                                            \
+    X(swing)                                                                                       \
+    X(direct)                                                                                      \
+    X(reduce_scatter_halving)                                                                      \
+    X(reduce_scatter_bruck)                                                                        \
+    X(reduce_scatter_direct)                                                                       \
+    X(reduce_scatter_neighbour)                                                                    \
+    X(all_gather_doubling)                                                                         \
+    X(all_gather_bruck)                                                                            \
+    X(all_gather_direct)                                                                           \
+    X(all_gather_neighbour)                                                                        \
+    X(broadcast_binomial)                                                                          \
+    X(broadcast_scatter)                                                                           \
+    X(reduce_binomial)                                                                             \
+    X(reduce_gather)                                                                               \
+    X(gather_linear)                                                                               \
+    X(gather_binomial)                                                                             \
+    X(scatter_linear)                                                                              \
+    X(scatter_binomial)                                                                            \
+    X(all_to_all_linear)                                                                           \
+    X(all_to_all_pairwise)                                                                         \
+    X(all_to_all_bruck)                                                                            \
+    X(all_to_all_two_level)                                                                        \
+    X(send)
 
 #define X(name) extern const struct ar_algorithm ar_algorithm_##name;
 AR_ALGORITHM_LIST(X)
+AR_NEW_ALGORITHM_LIST(X)
 #undef X
 
 #endif

@@ -1,5 +1,5 @@
 /** \file ar_algorithm.h
- * All-reduce algorithms: who sends which span to whom in which step.
+ * Algorithms of collectives: who sends which part of a buffer to whom in which step.
  *
  * An algorithm is a pure function of (shape, elements, position, step) that yields the move of that
  * position in that step: at most one send and at most one receive. It allocates nothing, keeps no
@@ -14,14 +14,17 @@
  *
  * A position may run ahead of others; the messages between two positions keep their order.
  *
- * Steps form phases of two kinds; the verification checks what they promise:
+ * Steps form phases of three kinds; the verification checks what they promise:
  *
- * - Walks, rings or chains (`period` 0): every position keeps its peers, so a phase is a fixed
+ * - Walks, rings or chains: every position keeps its peers, so a phase is a fixed
  *   pattern of flows that repeats, and what a position receives in a step it sends in the next, if
  *   it sends. A position that sends does so in one run of steps, from the first or to the last.
- * - Trees (`period` above 0): peers depend on the position and on step % period. Every hop carries
+ * - Trees: peers depend on the position and on step % period. Every hop carries
  *   the whole buffer in `parts` parts, in order, one in every period, once, and no two hops join
  *   the same two positions in the same direction.
+ * - Exchanges: every step is a pattern of its own; a position sends to any peer, and receives from
+ *   any. One that is `at once` sends what it has when the phase begins: no send waits for a receive
+ *   of the phase, nor for another message to arrive.
  *
  * The buffer of `elements` elements is that of one channel.
  */
@@ -43,23 +46,28 @@ struct ar_move {
     enum ar_receive receive;
     uint32_t send_to;      /**< position, valid if sends */
     uint32_t receive_from; /**< position, valid if receive is not NONE */
-    struct ar_span send_span;
-    struct ar_span receive_span;
+    struct ar_slice send_span;
+    struct ar_slice receive_span;
 };
 
 enum { AR_PERIOD_MAX = 4 };
 
-/** A run of steps with a fixed pattern of flows. */
+enum ar_phase_kind { AR_PHASE_WALK, AR_PHASE_TREE, AR_PHASE_EXCHANGE };
+
+/** A run of steps of one kind. */
 struct ar_phase {
-    const char *name;     /**< "row reduce-scatter" */
+    const char *name; /**< "row reduce-scatter" */
+    enum ar_phase_kind kind;
+    bool is_at_once;      /**< of an exchange */
     uint32_t steps;       /**< may be 0 (a row of one) */
-    uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up */
+    uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up; of an
+                               exchange at most, and 1 where sizes differ from step to step */
     uint64_t messages;    /**< sends of all positions in all steps of the phase */
     uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
                                all-reduce */
-    uint32_t period;      /**< 0: walks; else trees whose peers repeat after so many steps, at most
-                               AR_PERIOD_MAX */
+    uint32_t period;      /**< of a tree: its peers repeat after so many steps, at most
+                               AR_PERIOD_MAX; else 0 */
 };
 
 /** Steps after which the peers of a phase repeat: at least 1. */
@@ -70,11 +78,15 @@ static inline uint32_t ar_phase_period(const struct ar_phase *phase)
 
 enum { AR_PHASES_MAX = 8 };
 
+struct ar_stage;
+
 /** Which shapes an algorithm runs, and which one of N ranks if nobody names one. */
 enum ar_shapes {
     AR_SHAPES_FLAT,   /**< Nx1 only */
-    AR_SHAPES_GROUPS, /**< all; one group per node (ar_shape_groups()) */
-    AR_SHAPES_GRIDS   /**< all, so that they are an axis of sweeps; the squarest */
+    AR_SHAPES_EVEN,   /**< Nx1 with an even N only, or 1x1 */
+    AR_SHAPES_GROUPS, /**< XxY; one group per node (ar_shape_groups()) */
+    AR_SHAPES_GRIDS,  /**< XxY, so that they are an axis of sweeps; the squarest */
+    AR_SHAPES_LEVELS  /**< of all dimensions; a node, and the squarest grid of nodes */
 };
 
 /** The calls of a communication library that do the same as an algorithm. */
@@ -107,6 +119,10 @@ struct ar_algorithm {
     /** In one row or one column every position does in every step what it does in the ring of N. */
     bool is_ring_in_line;
 
+    /** Its phases as a list of stages (blocks.h). NULL: the two functions say what it does. */
+    const struct ar_stage *stages;
+    uint32_t stages_count;
+
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 
@@ -115,20 +131,21 @@ struct ar_algorithm {
                            uint32_t step);
 };
 
-/** The table of all algorithms. */
+/** The table of all algorithms of all operations; names repeat from operation to operation. */
 extern const struct ar_algorithm *const ar_algorithms[];
 extern const size_t ar_algorithms_count;
 
-/** The flat ring: what a node runs when it is the baseline. */
+/** The flat ring of all-reduces: what a node runs when it is the baseline. */
 extern const struct ar_algorithm ar_algorithm_ring;
 
-/** Finds an algorithm by name; the error names the nearest known one. */
-enum ar_status ar_algorithm_find(const char *where, const char *name,
-                                 const struct ar_algorithm **algorithm, struct ar_error *err);
+/** Finds an algorithm of an operation by name; the error names the nearest known one. */
+enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,
+                                 const char *name, const struct ar_algorithm **algorithm,
+                                 struct ar_error *err);
 
 /** The same, with NULL for `auto`. */
-enum ar_status ar_algorithm_find_or_auto(const char *where, const char *name,
-                                         const struct ar_algorithm **algorithm,
+enum ar_status ar_algorithm_find_or_auto(const char *where, const struct ar_operation *operation,
+                                         const char *name, const struct ar_algorithm **algorithm,
                                          struct ar_error *err);
 
 /** Name and source of an algorithm or, NULL, of the library's choice. */
@@ -162,14 +179,19 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
 
 #define AR_NEVER UINT32_MAX
 
-/** Finds a step of a phase in which `position` sends (or receives), among those of which
- * step % ar_phase_period() is `place`; in a tree, the first one. Writes its move, of a buffer
- * without elements; returns the step, counted from `first_step`, with which the phase begins, or
- * AR_NEVER. A few moves are looked at. */
+/** Finds a step of a phase, not an exchange, in which `position` sends (or receives), among those
+ * of which step % ar_phase_period() is `place`; in a tree, the first one. Writes its move, of a
+ * buffer without elements; returns the step, counted from `first_step`, with which the phase
+ * begins, or AR_NEVER. A few moves are looked at. */
 uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                 const struct ar_phase *phase, uint32_t first_step,
                                 uint32_t position, uint32_t place, bool sends,
                                 struct ar_move *move);
+
+/** The move of `position` in `step` on a buffer of `elements` elements, `step` below
+ * ar_algorithm_steps(). */
+struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                 uint64_t elements, uint32_t position, uint32_t step);
 
 /** The phases of an algorithm; none of NULL. */
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,

@@ -1,11 +1,15 @@
 /** \file ar_collective.h
- * One all-reduce on one cluster: everything that does not depend on the size of the buffer.
+ * One collective on one cluster: everything that does not depend on the size of the buffer.
+ *
+ * With a mesh (ar_mesh.h) it runs in all groups at once. A lane is one channel of one group; lanes
+ * run beside each other, and their messages share the links.
  */
 #ifndef AR_COLLECTIVE_H
 #define AR_COLLECTIVE_H
 
 #include "ar_algorithm.h"
 #include "ar_cluster.h"
+#include "ar_order.h"
 
 /** Channels of the command line, and with those of mirror images (ar_algorithm_channels()). */
 enum { AR_CHANNELS_MAX = 32, AR_COLLECTIVE_CHANNELS_MAX = 2 * AR_CHANNELS_MAX };
@@ -17,7 +21,9 @@ struct ar_collective {
     const struct ar_cluster *cluster;
     const struct ar_operation *operation;
     const struct ar_algorithm *algorithm; /**< NULL: the choice of a library */
-    struct ar_shape shape;
+    struct ar_shape shape;                /**< of one group */
+    struct ar_mesh mesh;                  /**< without axes: one group */
+    uint32_t root;     /**< place in each group of the rank that is the operation's root */
     uint32_t channels; /**< at least 1; the buffer is split over them. To run both trees of `tree`
                             takes two (ar_algorithm_channels()) */
     uint32_t window;   /**< messages a rank may have in flight per channel, in trees per connection,
@@ -34,18 +40,35 @@ struct ar_collective {
  * platform file (ar_cluster_prepare_paths()). */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
-/** The rank order of the collective's channels. */
-struct ar_order ar_collective_order(const struct ar_collective *collective);
-
-/** The part of a buffer of `elements` elements that a channel carries. */
-static inline struct ar_span ar_collective_part(const struct ar_collective *collective,
-                                                uint64_t elements, uint32_t channel)
+/** Groups; lanes, those of a group beside each other; ranks of all groups. */
+static inline uint32_t ar_collective_groups(const struct ar_collective *collective)
 {
-    return ar_span_part((struct ar_span){.first = 0, .count = elements}, collective->channels,
-                        channel);
+    return collective->mesh.axes_count > 0 ? ar_mesh_groups(&collective->mesh) : 1;
 }
 
-/** Messages of one collective on all channels. */
+static inline uint32_t ar_collective_lanes(const struct ar_collective *collective)
+{
+    return ar_collective_groups(collective) * collective->channels;
+}
+
+static inline uint32_t ar_collective_ranks(const struct ar_collective *collective)
+{
+    return ar_collective_groups(collective) * ar_shape_ranks(&collective->shape);
+}
+
+/** The rank order of the collective's lanes; it refers to the collective, which it must not outlive
+ * if that has a mesh. */
+struct ar_order ar_collective_order(const struct ar_collective *collective);
+
+/** The part of a buffer of `elements` elements that a lane carries: that of its channel. */
+static inline struct ar_span ar_collective_part(const struct ar_collective *collective,
+                                                uint64_t elements, uint32_t lane)
+{
+    return ar_span_part((struct ar_span){.first = 0, .count = elements}, collective->channels,
+                        lane % collective->channels);
+}
+
+/** Messages of one collective on all lanes. */
 uint64_t ar_collective_messages(const struct ar_collective *collective);
 
 #endif

@@ -2,37 +2,72 @@
  * What a collective achieves, whichever algorithm does it: what every rank holds before and wants
  * after, what its payload counts, and how its bandwidth compares with that of the hardware.
  *
- * A buffer has `elements` elements on every rank. A contribution is what one rank has put into an
- * element; an operation that reduces joins the contributions of several ranks in one element.
+ * A buffer has `elements` elements on every rank: the larger one of what it gives and gets. A
+ * contribution is what one rank has put into an element; an operation that reduces joins the
+ * contributions of several ranks in one element.
+ *
+ * Where ranks have parts of the buffer (reduce-scatter, all-gather, gather, scatter), that of
+ * position (x, y, ...) of a shape is part x of X, of that part y of Y, and so on: part i of N in
+ * one row. A program that wants the parts in the order of ranks permutes them.
+ *
+ * In an all-to-all part x Y + y of N of a buffer is for the position x columns and y rows further
+ * on, and has come, in the end, from the one as far behind: part k for the k-th next rank in one
+ * row. So every message has one place on both ranks, whatever the remainders; a program that wants
+ * the parts in the order of ranks rotates them before and after.
  */
 #ifndef AR_OPERATION_H
 #define AR_OPERATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-/** An element on a rank, as a part of the whole. */
+#include "ar_shape.h"
+
+/** An element at a position, as a part of the whole. */
 struct ar_operation_place {
-    uint32_t ranks;
-    uint32_t rank;
+    const struct ar_shape *shape;
+    uint32_t position;
     uint64_t elements;
     uint64_t element;
 };
 
 struct ar_operation {
     const char *name;    /**< "all-reduce" */
+    const char *command; /**< "allreduce", as nccl-tests and the command line have it */
     const char *payload; /**< which bytes its payload counts, as nccl-tests do */
+    bool has_root;       /**< one rank, at position 0, begins with all or ends with all */
 
     /** Bus bandwidth of nccl-tests from payload over time: the rate at which an algorithm that is
      * optimal in bytes would send on every link. */
     double (*busbw_Bps)(double algbw_Bps, uint32_t ranks);
 
-    /** Whether a place holds a contribution before; and whether it must hold it after. */
+    /** Whether a place holds a contribution before; and whether it must hold it after. A place that
+     * wants some contributions must have no others. */
     bool (*holds)(const struct ar_operation_place *place, uint32_t contributor);
     bool (*wants)(const struct ar_operation_place *place, uint32_t contributor);
 };
 
-/** Every rank holds its own contribution to all elements, and wants the sum of all. */
-extern const struct ar_operation ar_operation_all_reduce;
+#define AR_OPERATION_LIST(X)                                                                       \
+    X(all_reduce)                                                                                  \
+    X(reduce_scatter)                                                                              \
+    X(all_gather)                                                                                  \
+    X(broadcast)                                                                                   \
+    X(reduce)                                                                                      \
+    X(gather)                                                                                      \
+    X(scatter)                                                                                     \
+    X(all_to_all)                                                                                  \
+    X(send)
+
+#define X(name) extern const struct ar_operation ar_operation_##name;
+AR_OPERATION_LIST(X)
+#undef X
+
+extern const struct ar_operation *const ar_operations[];
+extern const size_t ar_operations_count;
+
+/** Finds an operation by its command; the error names the nearest known one. */
+enum ar_status ar_operation_find(const char *where, const char *command,
+                                 const struct ar_operation **operation, struct ar_error *err);
 
 #endif

@@ -1,8 +1,8 @@
 /** \file ar_phase_flows.h
- * Who sends to whom in a phase of a collective, on all its channels.
+ * Who sends to whom in a phase of a collective, or in one step of an exchange, on all its lanes.
  *
- * Places are [channel][step of the period][position]; in walks, the period is one step. Every place
- * that sends in the phase is a flow: it has one peer.
+ * Places are [lane][step of the period][position]; but in trees, the period is one step. Every
+ * place that sends in the phase is a flow: it has one peer.
  */
 #ifndef AR_PHASE_FLOWS_H
 #define AR_PHASE_FLOWS_H
@@ -16,7 +16,7 @@ struct ar_phase_flows {
     uint32_t *first_steps; /**< [place that sends]: step of the phase in which it does so first */
     uint32_t *sends;       /**< [place that sends]: in so many steps, or periods, on end */
     uint32_t *flow_of;     /**< [place that sends]: number of its flow */
-    struct ar_flow *flows; /**< between ranks, those of all channels */
+    struct ar_flow *flows; /**< between ranks, those of all lanes */
     size_t flows_count;
     bool is_even;      /**< all send equally often */
     size_t places_max; /**< of all phases: what there is room for */
@@ -27,7 +27,8 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
                                      const struct ar_phase *phases, uint32_t phases_count,
                                      struct ar_phase_flows *flows, struct ar_error *err);
 
-/** Finds the flows of a phase that begins with `first_step` of the algorithm. */
+/** Finds the flows of a phase that begins with `first_step` of the algorithm; of an exchange, those
+ * of that step. */
 void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,
                          uint32_t first_step, struct ar_phase_flows *flows);
 

@@ -8,7 +8,8 @@
  * - a send has no matching receive in the same step, or their spans differ;
  * - a span reaches beyond the buffer, or a peer is out of range or the rank itself;
  * - a reduction adds a contribution that is already there (it would count twice);
- * - an element of some rank lacks a contribution at the end that the operation wants there;
+ * - an element of some rank lacks a contribution at the end that the operation wants there, or has
+ *   another one as well;
  * - a phase says something about peers, messages or receives that the moves do not do, or breaks
  *   what phases of its kind promise (ar_algorithm.h).
  *
@@ -24,7 +25,8 @@
 enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                          uint64_t elements, struct ar_error *err);
 
-/** Verifies all shapes X x Y of `ranks` that the algorithm accepts, for the element counts 0, 1,
+/** Verifies all shapes of `ranks` that the algorithm accepts, of the four-dimensional ones those
+ * whose second length is 1, for the element counts 0, 1,
  * N-1, N, N+1 and a prime; `cases` counts what was verified and is updated also on failure. */
 enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ranks,
                                uint64_t *cases, struct ar_error *err);

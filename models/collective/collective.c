@@ -27,7 +27,7 @@ static enum ar_status prepare_paths(const struct ar_collective *collective, stru
 static enum ar_status check_reach(const struct ar_collective *collective, struct ar_error *err)
 {
     if (ar_cluster_platform_path(collective->cluster) == NULL) {
-        return ar_cluster_check_reach(collective->cluster, ar_shape_ranks(&collective->shape), err);
+        return ar_cluster_check_reach(collective->cluster, ar_collective_ranks(collective), err);
     }
     struct ar_arena arena = {NULL};
     enum ar_status status = prepare_paths(collective, &arena, err);
@@ -35,10 +35,33 @@ static enum ar_status check_reach(const struct ar_collective *collective, struct
     return status;
 }
 
+/* A root out of range, and a mesh whose groups are not of the shape's size. */
+static enum ar_status check_groups(const struct ar_collective *collective, struct ar_error *err)
+{
+    uint32_t positions = ar_shape_ranks(&collective->shape);
+    uint32_t in_group =
+        collective->mesh.axes_count > 0 ? ar_mesh_group_ranks(&collective->mesh) : positions;
+    if (in_group != positions) {
+        char shape[AR_SHAPE_TEXT];
+        return ar_error_set(err, AR_USAGE,
+                            "shape %s: has %" PRIu32 " places; expected %" PRIu32
+                            ", the GPUs of a group of the mesh",
+                            ar_shape_format(&collective->shape, shape), positions, in_group);
+    }
+    if (collective->root >= positions) {
+        return ar_error_set(err, AR_USAGE, "root %" PRIu32 "; expected 0 to %" PRIu32,
+                            collective->root, positions - 1);
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err)
 {
     uint64_t exist = ar_cluster_gpus_count(collective->cluster);
-    uint64_t ranks = (uint64_t)collective->shape.x * collective->shape.y;
+    uint64_t ranks = ar_collective_groups(collective);
+    for (uint32_t i = 0; i < AR_DIMENSIONS_MAX && ranks <= UINT32_MAX; i++) {
+        ranks *= ar_shape_length(&collective->shape, i);
+    }
     if (ranks > exist) {
         return ar_error_set(err, AR_USAGE,
                             "%" PRIu64 " GPUs asked for; expected at most %" PRIu64
@@ -61,21 +84,30 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
                             collective->algorithm->operation->name);
     }
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
+    AR_TRY(check_groups(collective, err));
     return check_reach(collective, err);
 }
 
 struct ar_order ar_collective_order(const struct ar_collective *collective)
 {
+    uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
+    bool has_mesh = collective->mesh.axes_count > 0;
+    uint32_t members =
+        has_mesh ? ar_mesh_node_members(&collective->mesh, gpus_per_node) : gpus_per_node;
+    bool is_plain = collective->has_plain_orders || members != gpus_per_node;
     return (struct ar_order){
         .ranks = ar_shape_ranks(&collective->shape),
-        .gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node,
+        .node_members = members,
         .channels = collective->channels,
         .mirror_group = ar_algorithm_channels(collective->algorithm) > 1 ? collective->shape.x : 0,
-        .gpu_orders =
-            collective->has_plain_orders ? NULL : ar_cluster_gpu_orders(collective->cluster)};
+        .root = collective->root,
+        .has_root = collective->operation->has_root,
+        .gpu_orders = is_plain ? NULL : ar_cluster_gpu_orders(collective->cluster),
+        .mesh = has_mesh ? &collective->mesh : NULL};
 }
 
 uint64_t ar_collective_messages(const struct ar_collective *collective)
 {
-    return collective->channels * ar_algorithm_messages(collective->algorithm, &collective->shape);
+    return ar_collective_lanes(collective) *
+           ar_algorithm_messages(collective->algorithm, &collective->shape);
 }

@@ -33,7 +33,7 @@ static enum ar_status take_grid(const char *where, const char **text, struct ar_
 static void add_shape(struct ar_shape *shapes, size_t *count, struct ar_shape shape)
 {
     for (size_t i = 0; i < *count; i++) {
-        if (shapes[i].x == shape.x && shapes[i].y == shape.y) {
+        if (ar_shape_equal(&shapes[i], &shape)) {
             return;
         }
     }
@@ -96,10 +96,11 @@ enum ar_status list_shapes_check(const char *where, const char *text, const uint
             is_met = is_met || counts[i] == ar_shape_ranks(&shape);
         }
         if (!is_met) {
+            char grid[AR_SHAPE_TEXT];
             return ar_error_set(err, AR_USAGE,
-                                "%s: %" PRIu32 "x%" PRIu32 " has %" PRIu32
+                                "%s: %s has %" PRIu32
                                 " places; expected X*Y to be one of the GPU counts",
-                                where, shape.x, shape.y, ar_shape_ranks(&shape));
+                                where, ar_shape_format(&shape, grid), ar_shape_ranks(&shape));
         }
     }
     return AR_OK;

@@ -193,7 +193,20 @@ static void add_algorithm(const struct ar_algorithm **rows, size_t *count,
     rows[(*count)++] = algorithm;
 }
 
-enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const char *text,
+/* Of any operation: the first that has one of the name, to say that there is none. */
+static enum ar_status find_any(const char *where, const char *name, struct ar_error *err)
+{
+    const struct ar_algorithm *algorithm;
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        if (ar_algorithm_find(where, ar_operations[i], name, &algorithm, err) == AR_OK) {
+            return AR_OK;
+        }
+    }
+    return ar_algorithm_find(where, ar_operations[0], name, &algorithm, err);
+}
+
+enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
+                               const struct ar_operation *operation, const char *text,
                                bool may_be_auto, const struct ar_algorithm ***algorithms,
                                size_t *count, struct ar_error *err)
 {
@@ -205,16 +218,18 @@ enum ar_status list_algorithms(struct ar_arena *arena, const char *where, const 
     }
     while (text != NULL) {
         char item[ITEM_SIZE];
-        const struct ar_algorithm *algorithm = NULL;
         AR_TRY(take_item(where, &text, item, err));
         bool is_all = strcmp(item, "all") == 0;
-        if (!is_all) {
-            AR_TRY((may_be_auto ? ar_algorithm_find_or_auto : ar_algorithm_find)(where, item,
-                                                                                 &algorithm, err));
+        bool is_auto = may_be_auto && strcmp(item, "auto") == 0;
+        const struct ar_algorithm *algorithm;
+        if (!is_all && !is_auto) {
+            AR_TRY(operation != NULL ? ar_algorithm_find(where, operation, item, &algorithm, err)
+                                     : find_any(where, item, err));
         }
-        has_auto |= !is_all && algorithm == NULL;
-        for (size_t i = 0; i < ar_algorithms_count; i++) {
-            if (is_all || ar_algorithms[i] == algorithm) {
+        has_auto = has_auto || is_auto;
+        for (size_t i = 0; i < ar_algorithms_count && !is_auto; i++) {
+            bool is_meant = is_all || strcmp(ar_algorithms[i]->name, item) == 0;
+            if (is_meant && (operation == NULL || ar_algorithms[i]->operation == operation)) {
                 add_algorithm(rows, &found, ar_algorithms[i]);
             }
         }

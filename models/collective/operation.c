@@ -1,8 +1,12 @@
 #include "ar_operation.h"
 
+#include <string.h>
+
+#include "ar_text.h"
+
 static bool holds_own(const struct ar_operation_place *place, uint32_t contributor)
 {
-    return place->rank == contributor;
+    return place->position == contributor;
 }
 
 static bool wants_all(const struct ar_operation_place *place, uint32_t contributor)
@@ -12,16 +16,221 @@ static bool wants_all(const struct ar_operation_place *place, uint32_t contribut
     return true;
 }
 
+/* The part of a span that an element of it belongs to. */
+static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element)
+{
+    uint32_t low = 0;
+    uint32_t high = parts - 1; /* the last part that begins at or before the element has it */
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (ar_span_part(whole, parts, middle).first <= element) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
+}
+
+/* The position whose part of the buffer has the element. */
+static uint32_t owner_of(const struct ar_operation_place *place)
+{
+    struct ar_span span = {.first = 0, .count = place->elements};
+    uint32_t position = 0;
+    uint32_t stride = 1;
+    for (uint32_t i = 0; i < AR_DIMENSIONS_MAX; i++) {
+        uint32_t length = ar_shape_length(place->shape, i);
+        uint32_t part = part_with(span, length, place->element);
+        span = ar_span_part(span, length, part);
+        position += part * stride;
+        stride *= length;
+    }
+    return position;
+}
+
+static bool holds_own_part(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return place->position == contributor && owner_of(place) == contributor;
+}
+
+static bool wants_all_of_own_part(const struct ar_operation_place *place, uint32_t contributor)
+{
+    (void)contributor;
+    return owner_of(place) == place->position;
+}
+
+static bool wants_owners(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return owner_of(place) == contributor;
+}
+
+static bool holds_at_root(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return place->position == 0 && contributor == 0;
+}
+
+static bool wants_from_root(const struct ar_operation_place *place, uint32_t contributor)
+{
+    (void)place;
+    return contributor == 0;
+}
+
+static bool wants_all_at_root(const struct ar_operation_place *place, uint32_t contributor)
+{
+    (void)contributor;
+    return place->position == 0;
+}
+
+static bool wants_owners_at_root(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return place->position == 0 && owner_of(place) == contributor;
+}
+
+static bool wants_own_part_from_root(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return contributor == 0 && owner_of(place) == place->position;
+}
+
+static bool wants_from_behind(const struct ar_operation_place *place, uint32_t contributor)
+{
+    uint32_t x = place->shape->x;
+    uint32_t y = ar_shape_ranks(place->shape) / x;
+    uint32_t part =
+        part_with((struct ar_span){.first = 0, .count = place->elements}, x * y, place->element);
+    uint32_t column = (place->position % x + x - part / y) % x;
+    uint32_t row = (place->position / x + y - part % y) % y;
+    return contributor == row * x + column;
+}
+
+static bool wants_at_last(const struct ar_operation_place *place, uint32_t contributor)
+{
+    return contributor == 0 && place->position == ar_shape_ranks(place->shape) - 1;
+}
+
 /* Every rank sends 2 (N-1)/N of the payload. */
-static double all_reduce_busbw(double algbw_Bps, uint32_t ranks)
+static double busbw_of_two_rounds(double algbw_Bps, uint32_t ranks)
 {
     return algbw_Bps * 2 * ((double)ranks - 1) / (double)ranks;
 }
 
+/* (N-1)/N of it. */
+static double busbw_of_one_round(double algbw_Bps, uint32_t ranks)
+{
+    return algbw_Bps * ((double)ranks - 1) / (double)ranks;
+}
+
+static double busbw_of_all(double algbw_Bps, uint32_t ranks)
+{
+    (void)ranks;
+    return algbw_Bps;
+}
+
+static const char buffer_of_one[] = "the buffer of one rank";
+
 const struct ar_operation ar_operation_all_reduce = {
     .name = "all-reduce",
-    .payload = "the buffer of one rank",
-    .busbw_Bps = all_reduce_busbw,
+    .command = "allreduce",
+    .payload = buffer_of_one,
+    .busbw_Bps = busbw_of_two_rounds,
     .holds = holds_own,
     .wants = wants_all,
 };
+
+const struct ar_operation ar_operation_reduce_scatter = {
+    .name = "reduce-scatter",
+    .command = "reducescatter",
+    .payload = "what one rank gives, N times what it gets",
+    .busbw_Bps = busbw_of_one_round,
+    .holds = holds_own,
+    .wants = wants_all_of_own_part,
+};
+
+const struct ar_operation ar_operation_all_gather = {
+    .name = "all-gather",
+    .command = "allgather",
+    .payload = "what one rank gets, N times what it gives",
+    .busbw_Bps = busbw_of_one_round,
+    .holds = holds_own_part,
+    .wants = wants_owners,
+};
+
+const struct ar_operation ar_operation_broadcast = {
+    .name = "broadcast",
+    .command = "broadcast",
+    .payload = "the buffer of the root",
+    .has_root = true,
+    .busbw_Bps = busbw_of_all,
+    .holds = holds_at_root,
+    .wants = wants_from_root,
+};
+
+const struct ar_operation ar_operation_reduce = {
+    .name = "reduce",
+    .command = "reduce",
+    .payload = buffer_of_one,
+    .has_root = true,
+    .busbw_Bps = busbw_of_all,
+    .holds = holds_own,
+    .wants = wants_all_at_root,
+};
+
+const struct ar_operation ar_operation_gather = {
+    .name = "gather",
+    .command = "gather",
+    .payload = "what the root gets, N times what each rank gives",
+    .has_root = true,
+    .busbw_Bps = busbw_of_one_round,
+    .holds = holds_own_part,
+    .wants = wants_owners_at_root,
+};
+
+const struct ar_operation ar_operation_scatter = {
+    .name = "scatter",
+    .command = "scatter",
+    .payload = "what the root gives, N times what each rank gets",
+    .has_root = true,
+    .busbw_Bps = busbw_of_one_round,
+    .holds = holds_at_root,
+    .wants = wants_own_part_from_root,
+};
+
+const struct ar_operation ar_operation_all_to_all = {
+    .name = "all-to-all",
+    .command = "alltoall",
+    .payload = "the buffer of one rank, N times what it gives to each",
+    .busbw_Bps = busbw_of_one_round,
+    .holds = holds_own,
+    .wants = wants_from_behind,
+};
+
+const struct ar_operation ar_operation_send = {
+    .name = "send",
+    .command = "send",
+    .payload = "the message",
+    .has_root = true,
+    .busbw_Bps = busbw_of_all,
+    .holds = holds_at_root,
+    .wants = wants_at_last,
+};
+
+const struct ar_operation *const ar_operations[] = {
+#define X(name) &ar_operation_##name,
+    AR_OPERATION_LIST(X)
+#undef X
+};
+const size_t ar_operations_count = sizeof ar_operations / sizeof ar_operations[0];
+
+enum ar_status ar_operation_find(const char *where, const char *command,
+                                 const struct ar_operation **operation, struct ar_error *err)
+{
+    const char *commands[sizeof ar_operations / sizeof ar_operations[0]];
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        if (strcmp(command, ar_operations[i]->command) == 0) {
+            *operation = ar_operations[i];
+            return AR_OK;
+        }
+        commands[i] = ar_operations[i]->command;
+    }
+    return ar_error_unknown(err, AR_USAGE, where, "operation", command, commands,
+                            ar_operations_count);
+}

@@ -8,7 +8,7 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
     for (uint32_t i = 0; i < phases_count; i++) {
         period = ar_phase_period(&phases[i]) > period ? ar_phase_period(&phases[i]) : period;
     }
-    size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels * period;
+    size_t places = (size_t)ar_collective_ranks(collective) * collective->channels * period;
     *flows = (struct ar_phase_flows){
         .places_max = places,
         .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
@@ -23,7 +23,7 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
 
 static bool sends_at(const struct ar_collective *collective, uint32_t position, uint32_t step)
 {
-    return collective->algorithm->move(&collective->shape, 0, position, step).sends;
+    return ar_algorithm_move(collective->algorithm, &collective->shape, 0, position, step).sends;
 }
 
 /* The steps of a walk in which a position sends that does so in the first or the last one: one run,
@@ -49,7 +49,7 @@ static uint32_t count_sends(const struct ar_collective *collective, uint32_t ste
     return at_first ? high : steps - high;
 }
 
-/* The peers of the first channel: all channels have the same. */
+/* The peers of the first lane: all lanes have the same. */
 static void find_peers(const struct ar_collective *collective, const struct ar_phase *phase,
                        uint32_t first_step, struct ar_phase_flows *flows)
 {
@@ -64,11 +64,11 @@ static void find_peers(const struct ar_collective *collective, const struct ar_p
                                        position, step, true, &move);
             bool sends = flows->first_steps[place] != AR_NEVER;
             flows->peers[place] = sends ? move.send_to : AR_NEVER;
-            flows->sends[place] = phase->period > 0 ? phase->parts : phase->steps;
+            flows->sends[place] = phase->kind == AR_PHASE_TREE ? phase->parts : phase->steps;
             senders += sends;
         }
     }
-    flows->is_even = phase->period > 0 || senders * phase->steps == phase->messages;
+    flows->is_even = phase->kind == AR_PHASE_TREE || senders * phase->steps == phase->messages;
     for (uint32_t place = 0; !flows->is_even && place < ranks; place++) {
         if (flows->peers[place] != AR_NEVER) {
             flows->sends[place] = count_sends(collective, phase->steps, first_step, place,
@@ -82,19 +82,25 @@ void ar_phase_flows_find(const struct ar_collective *collective, const struct ar
 {
     struct ar_order order = ar_collective_order(collective);
     size_t each = (size_t)order.ranks * ar_phase_period(phase);
+    struct ar_phase one_step = *phase;
+    if (phase->kind == AR_PHASE_EXCHANGE) {
+        one_step.steps = 1;
+        one_step.messages = 0; /* other steps may have other numbers */
+        phase = &one_step;
+    }
     find_peers(collective, phase, first_step, flows);
     flows->flows_count = 0;
-    for (uint32_t channel = 0; channel < collective->channels; channel++) {
+    for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
         for (size_t i = 0; i < each; i++) {
-            size_t place = channel * each + i;
+            size_t place = lane * each + i;
             uint32_t to = flows->peers[place] = flows->peers[i];
             flows->first_steps[place] = flows->first_steps[i];
             flows->sends[place] = flows->sends[i];
             if (to != AR_NEVER) {
                 flows->flow_of[place] = (uint32_t)flows->flows_count;
                 flows->flows[flows->flows_count++] =
-                    (struct ar_flow){ar_order_rank(&order, channel, (uint32_t)(i % order.ranks)),
-                                     ar_order_rank(&order, channel, to)};
+                    (struct ar_flow){ar_order_rank(&order, lane, (uint32_t)(i % order.ranks)),
+                                     ar_order_rank(&order, lane, to)};
             }
         }
     }

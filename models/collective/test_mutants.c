@@ -49,7 +49,7 @@ Test(mutants, the_ring_itself_passes_where_its_mutants_must_fail)
 static struct ar_move dropping(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                                uint32_t step)
 {
-    return RING.move(shape, elements - elements % RANKS, position, step);
+    return ar_algorithm_move(&RING, shape, elements - elements % RANKS, position, step);
 }
 
 Test(mutants, one_that_drops_the_remainder_of_a_division_is_caught)
@@ -61,7 +61,7 @@ Test(mutants, one_that_drops_the_remainder_of_a_division_is_caught)
 static struct ar_move misaddressed(const struct ar_shape *shape, uint64_t elements,
                                    uint32_t position, uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.send_to = (position + 2) % RANKS;
     return move;
 }
@@ -75,7 +75,7 @@ Test(mutants, one_that_sends_to_the_wrong_peer_is_caught)
 static struct ar_move to_itself(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                                 uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.send_to = move.receive_from = position;
     return move;
 }
@@ -89,7 +89,7 @@ Test(mutants, one_that_sends_to_itself_is_caught)
 static struct ar_move deaf(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.receive = step == HALF && position == 2 ? AR_RECEIVE_NONE : move.receive;
     return move;
 }
@@ -103,7 +103,7 @@ Test(mutants, one_whose_rank_misses_a_receive_is_caught)
 static struct ar_move mute(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.sends = move.sends && !(step == 1 && position == 3);
     return move;
 }
@@ -117,9 +117,9 @@ Test(mutants, one_whose_rank_misses_a_send_is_caught)
 static struct ar_move wrong_span(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                                  uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     struct ar_span whole = {.first = 0, .count = elements};
-    move.send_span = ar_span_part(whole, RANKS, (position + step) % RANKS);
+    move.send_span = ar_slice_all(ar_span_part(whole, RANKS, (position + step) % RANKS));
     return move;
 }
 
@@ -133,7 +133,8 @@ Test(mutants, one_that_sends_another_span_than_its_peer_expects_is_caught)
 static struct ar_move wrong_order(const struct ar_shape *shape, uint64_t elements,
                                   uint32_t position, uint32_t step)
 {
-    return RING.move(shape, elements, position, step < HALF ? step : HALF + 2 * HALF - 1 - step);
+    return ar_algorithm_move(&RING, shape, elements, position,
+                             step < HALF ? step : HALF + 2 * HALF - 1 - step);
 }
 
 Test(mutants, one_that_gathers_parts_before_it_has_them_is_caught)
@@ -145,7 +146,7 @@ Test(mutants, one_that_gathers_parts_before_it_has_them_is_caught)
 static struct ar_move beyond(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                              uint32_t step)
 {
-    return RING.move(shape, elements + 1, position, step);
+    return ar_algorithm_move(&RING, shape, elements + 1, position, step);
 }
 
 Test(mutants, one_that_writes_beyond_the_buffer_is_caught)
@@ -157,14 +158,14 @@ Test(mutants, one_that_writes_beyond_the_buffer_is_caught)
 static struct ar_move always_reducing(const struct ar_shape *shape, uint64_t elements,
                                       uint32_t position, uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.receive = AR_RECEIVE_REDUCE;
     return move;
 }
 
 static uint32_t phases_reducing(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t count = RING.phases(shape, phases);
+    uint32_t count = ar_algorithm_phases(&RING, shape, phases);
     phases[0].copies_from = phases[0].steps;
     return count;
 }
@@ -179,14 +180,14 @@ Test(mutants, one_that_adds_a_contribution_twice_is_caught)
 static struct ar_move always_copying(const struct ar_shape *shape, uint64_t elements,
                                      uint32_t position, uint32_t step)
 {
-    struct ar_move move = RING.move(shape, elements, position, step);
+    struct ar_move move = ar_algorithm_move(&RING, shape, elements, position, step);
     move.receive = AR_RECEIVE_COPY;
     return move;
 }
 
 static uint32_t phases_copying(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t count = RING.phases(shape, phases);
+    uint32_t count = ar_algorithm_phases(&RING, shape, phases);
     phases[0].copies_from = 0;
     return count;
 }
@@ -202,7 +203,7 @@ Test(mutants, one_that_overwrites_instead_of_adding_is_caught)
 
 static uint32_t phases_short(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t count = RING.phases(shape, phases);
+    uint32_t count = ar_algorithm_phases(&RING, shape, phases);
     phases[0].steps--;
     phases[0].messages -= RANKS;
     return count;
@@ -217,7 +218,7 @@ Test(mutants, one_that_misses_its_last_step_is_caught)
 static uint32_t phases_miscounted(const struct ar_shape *shape,
                                   struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t count = RING.phases(shape, phases);
+    uint32_t count = ar_algorithm_phases(&RING, shape, phases);
     phases[0].messages++;
     return count;
 }
@@ -237,7 +238,7 @@ Test(mutants, one_that_says_copy_where_it_reduces_is_caught)
 static uint32_t phases_overpromising(const struct ar_shape *shape,
                                      struct ar_phase phases[AR_PHASES_MAX])
 {
-    uint32_t count = RING.phases(shape, phases);
+    uint32_t count = ar_algorithm_phases(&RING, shape, phases);
     phases[0].parts = ELEMENTS;
     return count;
 }
@@ -279,7 +280,7 @@ static struct ar_move bursty(const struct ar_shape *shape, uint64_t elements, ui
     struct ar_span whole = {.first = 0, .count = elements};
     move.receive = step == 1 && position == 1 ? AR_RECEIVE_REDUCE : AR_RECEIVE_NONE;
     move.send_to = 1;
-    move.send_span = move.receive_span = whole;
+    move.send_span = move.receive_span = ar_slice_all(whole);
     return move;
 }
 

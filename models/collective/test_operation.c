@@ -16,8 +16,9 @@ Test(operation, the_bus_bandwidth_of_an_all_reduce_is_that_of_nccl_tests)
 
 Test(operation, an_all_reduce_takes_one_contribution_of_every_rank_to_all)
 {
+    struct ar_shape shape = {.x = 3, .y = 1};
     for (uint32_t rank = 0; rank < 3; rank++) {
-        struct ar_operation_place place = {.ranks = 3, .rank = rank, .elements = 1};
+        struct ar_operation_place place = {.shape = &shape, .position = rank, .elements = 1};
         for (uint32_t from = 0; from < 3; from++) {
             cr_expect_eq(ar_operation_all_reduce.holds(&place, from), from == rank);
             cr_expect(ar_operation_all_reduce.wants(&place, from));

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "ar_order.h"
 #include "ar_shape.h"
 
 /* --- spans ----------------------------------------------------------------------------------- */
@@ -92,7 +93,8 @@ Test(shape, what_is_no_shape_is_refused_with_what_was_found)
         "4x",
         "x4",
         "4",
-        "4x4x4",
+        "4x4x4x4x4",
+        "4x4x",
         "4X4",
         "0x4",
         "4x0",
@@ -158,7 +160,7 @@ static void check_order(const struct ar_order *order, uint32_t channel)
     check_bijection(order, channel);
     for (uint32_t position = 0; position < order->ranks; position++) {
         uint32_t rank = ar_order_rank(order, channel, position);
-        cr_assert_eq(rank / order->gpus_per_node, position / order->gpus_per_node,
+        cr_assert_eq(rank / order->node_members, position / order->node_members,
                      "rank %u left its node", rank);
     }
 }
@@ -167,7 +169,7 @@ Test(order, every_channel_permutes_the_ranks_within_their_nodes_and_can_be_inver
 {
     for (uint32_t gpus = 1; gpus <= 17; gpus++) {
         for (uint32_t ranks = 1; ranks <= 80; ranks++) { /* mostly with a node filled in part */
-            struct ar_order order = {.ranks = ranks, .gpus_per_node = gpus, .channels = CHANNELS};
+            struct ar_order order = {.ranks = ranks, .node_members = gpus, .channels = CHANNELS};
             for (uint32_t channel = 0; channel < CHANNELS; channel++) {
                 check_order(&order, channel);
             }
@@ -178,7 +180,7 @@ Test(order, every_channel_permutes_the_ranks_within_their_nodes_and_can_be_inver
 Test(order, for_even_nodes_the_paths_have_no_pair_of_gpus_in_common)
 {
     for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
-        struct ar_order order = {.ranks = gpus, .gpus_per_node = gpus, .channels = gpus};
+        struct ar_order order = {.ranks = gpus, .node_members = gpus, .channels = gpus};
         uint32_t used[16][16] = {{0}};
         for (uint32_t channel = 0; channel < gpus; channel++) {
             for (uint32_t position = 1; position < gpus; position++) {
@@ -197,7 +199,7 @@ Test(order, for_even_nodes_the_paths_have_no_pair_of_gpus_in_common)
 
 Test(order, odd_channels_run_the_path_of_their_pair_backwards)
 {
-    struct ar_order order = {.ranks = 8, .gpus_per_node = 8, .channels = 8};
+    struct ar_order order = {.ranks = 8, .node_members = 8, .channels = 8};
     for (uint32_t channel = 0; channel < 8; channel += 2) {
         for (uint32_t position = 0; position < 8; position++) {
             cr_expect_eq(ar_order_rank(&order, channel + 1, position),
@@ -210,7 +212,7 @@ Test(order, odd_channels_run_the_path_of_their_pair_backwards)
 Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
 {
     for (uint32_t gpus = 2; gpus <= 16; gpus += 2) {
-        struct ar_order order = {.ranks = 3 * gpus, .gpus_per_node = gpus, .channels = gpus};
+        struct ar_order order = {.ranks = 3 * gpus, .node_members = gpus, .channels = gpus};
         for (uint32_t channel = 0; channel < gpus; channel++) {
             uint32_t first = ar_order_rank(&order, channel, gpus) - gpus;
             uint32_t last = ar_order_rank(&order, channel, 2 * gpus - 1) - gpus;
@@ -222,7 +224,7 @@ Test(order, a_channel_enters_a_node_by_one_hca_and_leaves_it_by_the_other)
 Test(order, two_or_four_channels_load_both_hcas_of_abci_nodes_equally)
 {
     for (uint32_t channels = 2; channels <= 4; channels += 2) {
-        struct ar_order order = {.ranks = 16, .gpus_per_node = 4, .channels = channels};
+        struct ar_order order = {.ranks = 16, .node_members = 4, .channels = channels};
         uint32_t enters[2] = {0};
         uint32_t leaves[2] = {0};
         for (uint32_t channel = 0; channel < channels; channel++) {
@@ -237,7 +239,7 @@ Test(order, two_or_four_channels_load_both_hcas_of_abci_nodes_equally)
 Test(order, the_first_channel_of_a_node_of_four_is_the_zigzag_0_1_3_2)
 {
     static const uint32_t golden[4][4] = {{0, 1, 3, 2}, {2, 3, 1, 0}, {1, 2, 0, 3}, {3, 0, 2, 1}};
-    struct ar_order order = {.ranks = 4, .gpus_per_node = 4, .channels = 4};
+    struct ar_order order = {.ranks = 4, .node_members = 4, .channels = 4};
     for (uint32_t channel = 0; channel < 4; channel++) {
         for (uint32_t position = 0; position < 4; position++) {
             cr_expect_eq(ar_order_rank(&order, channel, position), golden[channel][position]);
@@ -250,7 +252,7 @@ Test(order, the_second_half_of_mirrored_channels_sees_the_groups_in_another_orde
     for (uint32_t group = 1; group <= 9; group++) {
         for (uint32_t groups = 1; groups <= 8; groups++) {
             struct ar_order order = {.ranks = group * groups,
-                                     .gpus_per_node = group,
+                                     .node_members = group,
                                      .channels = CHANNELS,
                                      .mirror_group = group};
             struct ar_order plain = order;
@@ -273,7 +275,7 @@ Test(order, the_second_half_of_mirrored_channels_sees_the_groups_in_another_orde
 /* Two of four channels lead a group of abci by a GPU of HCA 0, and one of these is mirrored. */
 Test(order, both_trees_lead_by_each_hca_of_abci_nodes)
 {
-    struct ar_order order = {.ranks = 32, .gpus_per_node = 4, .channels = 4, .mirror_group = 4};
+    struct ar_order order = {.ranks = 32, .node_members = 4, .channels = 4, .mirror_group = 4};
     uint32_t leaders[2][2] = {{0}};
     for (uint32_t channel = 0; channel < 4; channel++) {
         leaders[channel / 2][ar_order_rank(&order, channel, 8) % 4 / 2]++;

@@ -15,7 +15,7 @@ static uint32_t depth_of(const struct ar_shape *shape, uint32_t position)
 {
     const struct ar_algorithm *tree = support_algorithm("tree");
     struct ar_phase phases[AR_PHASES_MAX];
-    tree->phases(shape, phases);
+    ar_algorithm_phases(tree, shape, phases);
     uint32_t depth = 0;
     for (uint32_t place = 0; place < phases[0].period; place++) {
         struct ar_move move;
@@ -58,7 +58,7 @@ static void count_children(const struct ar_collective *collective, uint32_t chan
 {
     struct ar_order order = ar_collective_order(collective);
     struct ar_phase phases[AR_PHASES_MAX];
-    collective->algorithm->phases(&collective->shape, phases);
+    ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     memset(children, 0, collective->shape.y * sizeof *children);
     for (uint32_t position = 0; position < order.ranks; position++) {
         for (uint32_t place = 0; place < 2; place++) { /* the third is that of the chain */
@@ -102,7 +102,7 @@ Test(tree, sends_the_buffer_up_and_down_every_hop_in_eight_parts)
         uint64_t sent = 0;
         for (uint32_t step = 0; step < ar_algorithm_steps(tree, &shape); step++) {
             for (uint32_t position = 0; position < 21; position++) {
-                struct ar_move move = tree->move(&shape, elements, position, step);
+                struct ar_move move = ar_algorithm_move(tree, &shape, elements, position, step);
                 sent += move.sends ? move.send_span.count : 0;
             }
         }

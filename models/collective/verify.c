@@ -24,22 +24,54 @@ static uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank, u
 static struct ar_operation_place place_of(const struct sets *sets, uint32_t rank, uint64_t element)
 {
     return (struct ar_operation_place){
-        .ranks = sets->ranks, .rank = rank, .elements = sets->elements, .element = element};
+        .shape = sets->shape, .position = rank, .elements = sets->elements, .element = element};
 }
 
 static enum ar_status broken(const struct sets *sets, uint32_t step, uint32_t rank,
                              const char *what, struct ar_error *err)
 {
+    char shape[AR_SHAPE_TEXT];
     return ar_error_set(err, AR_INTERNAL,
-                        "algorithm %s, shape %" PRIu32 "x%" PRIu32 ", %" PRIu64
-                        " elements, step %" PRIu32 ", rank %" PRIu32 ": %s",
-                        sets->algorithm->name, sets->shape->x, sets->shape->y, sets->elements, step,
-                        rank, what);
+                        "%s, algorithm %s, shape %s, %" PRIu64 " elements, step %" PRIu32
+                        ", rank %" PRIu32 ": %s",
+                        sets->algorithm->operation->name, sets->algorithm->name,
+                        ar_shape_format(sets->shape, shape), sets->elements, step, rank, what);
 }
 
-static bool spans_equal(struct ar_span a, struct ar_span b)
+/* The same elements, whatever they are parts of. */
+static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
 {
-    return a.first == b.first && a.count == b.count;
+    uint32_t part_of_a = 0;
+    uint32_t part_of_b = 0;
+    struct ar_span span_of_a;
+    struct ar_span span_of_b;
+    while (ar_slice_next(a, &part_of_a, &span_of_a)) {
+        if (!ar_slice_next(b, &part_of_b, &span_of_b) || span_of_a.first != span_of_b.first ||
+            span_of_a.count != span_of_b.count) {
+            return false;
+        }
+    }
+    return !ar_slice_next(b, &part_of_b, &span_of_b);
+}
+
+/* Within the buffer, and of as many elements as it says. */
+static bool is_sound(const struct sets *sets, const struct ar_slice *slice)
+{
+    uint32_t part = 0;
+    uint64_t count = 0;
+    struct ar_span span;
+    bool is_inside = true;
+    while (ar_slice_next(slice, &part, &span)) {
+        count += span.count;
+        is_inside =
+            is_inside && span.first <= sets->elements && span.count <= sets->elements - span.first;
+    }
+    return is_inside && count == slice->count;
+}
+
+static struct ar_move move_of(const struct sets *sets, uint32_t rank, uint32_t step)
+{
+    return ar_algorithm_move(sets->algorithm, sets->shape, sets->elements, rank, step);
 }
 
 static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32_t rank,
@@ -49,12 +81,11 @@ static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32
         if (move->send_to >= sets->ranks || move->send_to == rank) {
             return broken(sets, step, rank, "sends to a rank that is not there, or to itself", err);
         }
-        struct ar_move peer =
-            sets->algorithm->move(sets->shape, sets->elements, move->send_to, step);
+        struct ar_move peer = move_of(sets, move->send_to, step);
         if (peer.receive == AR_RECEIVE_NONE || peer.receive_from != rank) {
             return broken(sets, step, rank, "sends to a rank that does not receive from it", err);
         }
-        if (!spans_equal(peer.receive_span, move->send_span)) {
+        if (!slices_equal(&peer.receive_span, &move->send_span)) {
             return broken(sets, step, rank, "sends another span than its peer receives", err);
         }
     }
@@ -62,14 +93,31 @@ static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32
         if (move->receive_from >= sets->ranks || move->receive_from == rank) {
             return broken(sets, step, rank, "receives from a rank that is not there", err);
         }
-        struct ar_move peer =
-            sets->algorithm->move(sets->shape, sets->elements, move->receive_from, step);
+        struct ar_move peer = move_of(sets, move->receive_from, step);
         if (!peer.sends || peer.send_to != rank) {
             return broken(sets, step, rank, "receives from a rank that does not send to it", err);
         }
-        if (move->receive_span.first + move->receive_span.count > sets->elements) {
+        if (!is_sound(sets, &move->receive_span)) {
             return broken(sets, step, rank, "receives beyond the end of the buffer", err);
         }
+    }
+    return AR_OK;
+}
+
+static enum ar_status receive(const struct sets *sets, uint32_t step, uint32_t rank,
+                              const struct ar_move *move, uint64_t element, struct ar_error *err)
+{
+    const uint64_t *sent = set_of(sets, sets->before, move->receive_from, element);
+    uint64_t *own = set_of(sets, sets->now, rank, element);
+    for (size_t word = 0; word < sets->words; word++) {
+        if (move->receive == AR_RECEIVE_COPY) {
+            own[word] = sent[word];
+            continue;
+        }
+        if ((own[word] & sent[word]) != 0) {
+            return broken(sets, step, rank, "adds a contribution a second time", err);
+        }
+        own[word] |= sent[word];
     }
     return AR_OK;
 }
@@ -78,31 +126,27 @@ static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32
 static enum ar_status apply(const struct sets *sets, uint32_t step, uint32_t rank,
                             const struct ar_move *move, struct ar_error *err)
 {
-    for (uint64_t i = 0; i < move->receive_span.count; i++) {
-        uint64_t element = move->receive_span.first + i;
-        const uint64_t *sent = set_of(sets, sets->before, move->receive_from, element);
-        uint64_t *own = set_of(sets, sets->now, rank, element);
-        for (size_t word = 0; word < sets->words; word++) {
-            if (move->receive == AR_RECEIVE_COPY) {
-                own[word] = sent[word];
-                continue;
-            }
-            if ((own[word] & sent[word]) != 0) {
-                return broken(sets, step, rank, "adds a contribution a second time", err);
-            }
-            own[word] |= sent[word];
+    uint32_t part = 0;
+    struct ar_span span;
+    while (ar_slice_next(&move->receive_span, &part, &span)) {
+        for (uint64_t i = 0; i < span.count; i++) {
+            AR_TRY(receive(sets, step, rank, move, span.first + i, err));
         }
     }
     return AR_OK;
 }
 
+/* What is sent in a step is what was there before it, or, at once, before the phase. */
+static void keep(const struct sets *sets)
+{
+    memcpy(sets->before, sets->now, sets->ranks * sets->elements * sets->words * sizeof *sets->now);
+}
+
 static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint64_t *messages,
                                    struct ar_error *err)
 {
-    size_t all = sets->ranks * sets->elements * sets->words;
-    memcpy(sets->before, sets->now, all * sizeof *sets->now);
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
+        struct ar_move move = move_of(sets, rank, step);
         AR_TRY(check_peers(sets, step, rank, &move, err));
         if (move.receive != AR_RECEIVE_NONE) {
             AR_TRY(apply(sets, step, rank, &move, err));
@@ -127,7 +171,7 @@ static struct ar_move move_after(const struct sets *sets, const struct stretch *
     if (at < stretch->first_step || at >= end) {
         return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
     }
-    return sets->algorithm->move(sets->shape, sets->elements, rank, (uint32_t)at);
+    return move_of(sets, rank, (uint32_t)at);
 }
 
 /* A walk keeps its peers and passes on what it gets. */
@@ -140,11 +184,10 @@ static enum ar_status check_walk(const struct sets *sets, const struct stretch *
         return broken(sets, step, rank, "changes its peer within a phase", err);
     }
     if (move->sends && before.receive != AR_RECEIVE_NONE &&
-        !spans_equal(move->send_span, before.receive_span)) {
+        !slices_equal(&move->send_span, &before.receive_span)) {
         return broken(sets, step, rank, "does not send what it received in the step before", err);
     }
-    bool at_first =
-        sets->algorithm->move(sets->shape, sets->elements, rank, stretch->first_step).sends;
+    bool at_first = move_of(sets, rank, stretch->first_step).sends;
     uint32_t end = stretch->first_step + (at_first ? 0 : stretch->phase->steps - 1);
     if (move->sends && step != end &&
         !move_after(sets, stretch, step, at_first ? -1 : 1, rank).sends) {
@@ -164,7 +207,7 @@ static enum ar_status check_first_part(const struct sets *sets, const struct str
     uint32_t period = stretch->phase->period;
     for (uint32_t other = stretch->first_step; other < stretch->first_step + stretch->phase->steps;
          other++) {
-        struct ar_move earlier = sets->algorithm->move(sets->shape, sets->elements, rank, other);
+        struct ar_move earlier = move_of(sets, rank, other);
         bool is_same_place =
             (step - stretch->first_step) % period == (other - stretch->first_step) % period;
         if (earlier.sends && is_same_place && other < step) {
@@ -196,8 +239,9 @@ static enum ar_status check_tree(const struct sets *sets, const struct stretch *
         part++;
     }
     bool goes_on = move_after(sets, stretch, step, 1, rank).sends;
+    struct ar_slice expected = ar_slice_all(ar_span_part(whole, stretch->phase->parts, part));
     if (part >= stretch->phase->parts || goes_on != (part + 1 < stretch->phase->parts) ||
-        !spans_equal(move->send_span, ar_span_part(whole, stretch->phase->parts, part))) {
+        !slices_equal(&move->send_span, &expected)) {
         return broken(sets, step, rank, "does not send all parts one after the other", err);
     }
     return part > 0 ? AR_OK : check_first_part(sets, stretch, step, rank, move, err);
@@ -212,15 +256,17 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
         step - stretch->first_step < phase->copies_from ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
     uint64_t max = (sets->elements + phase->parts - 1) / phase->parts;
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = sets->algorithm->move(sets->shape, sets->elements, rank, step);
+        struct ar_move move = move_of(sets, rank, step);
         if (move.receive != AR_RECEIVE_NONE && move.receive != expected) {
             return broken(sets, step, rank, "receive is not of the kind its phase says", err);
         }
         if (move.sends && move.send_span.count > max) {
             return broken(sets, step, rank, "sends more than the share its phase says", err);
         }
-        AR_TRY(
-            (phase->period > 0 ? check_tree : check_walk)(sets, stretch, step, rank, &move, err));
+        if (phase->kind != AR_PHASE_EXCHANGE) {
+            AR_TRY((phase->kind == AR_PHASE_TREE ? check_tree : check_walk)(sets, stretch, step,
+                                                                            rank, &move, err));
+        }
     }
     return AR_OK;
 }
@@ -228,16 +274,20 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
 static enum ar_status execute(const struct sets *sets, struct ar_error *err)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t phases_count = sets->algorithm->phases(sets->shape, phases);
+    uint32_t phases_count = ar_algorithm_phases(sets->algorithm, sets->shape, phases);
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
         uint64_t messages = 0;
         struct stretch stretch = {.phase = &phases[i], .first_step = first_step};
-        if (phases[i].period > AR_PERIOD_MAX) {
-            return broken(sets, first_step, 0, "phase has a longer period than there may be", err);
+        if (phases[i].period > AR_PERIOD_MAX ||
+            (phases[i].period > 0) != (phases[i].kind == AR_PHASE_TREE)) {
+            return broken(sets, first_step, 0, "phase has a period that it may not have", err);
         }
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
             AR_TRY(check_phase_step(sets, &stretch, step, err));
+            if (step == first_step || !phases[i].is_at_once) {
+                keep(sets);
+            }
             AR_TRY(execute_step(sets, step, &messages, err));
         }
         if (messages != phases[i].messages) {
@@ -263,19 +313,34 @@ static void fill(const struct sets *sets)
     }
 }
 
+/* An element must hold what the operation wants there and, if it wants any, nothing else. */
+static enum ar_status check_element(const struct sets *sets, uint32_t rank, uint64_t element,
+                                    struct ar_error *err)
+{
+    struct ar_operation_place place = place_of(sets, rank, element);
+    const uint64_t *set = set_of(sets, sets->now, rank, element);
+    uint32_t steps = ar_algorithm_steps(sets->algorithm, sets->shape);
+    bool wants_any = false;
+    bool has_more = false;
+    for (uint32_t from = 0; from < sets->ranks; from++) {
+        bool has = (set[from / 64] >> from % 64 & 1) != 0;
+        bool wants = sets->algorithm->operation->wants(&place, from);
+        wants_any = wants_any || wants;
+        has_more = has_more || (has && !wants);
+        if (wants && !has) {
+            return broken(sets, steps, rank, "lacks a contribution at the end", err);
+        }
+    }
+    return wants_any && has_more
+               ? broken(sets, steps, rank, "has a contribution at the end that is not wanted", err)
+               : AR_OK;
+}
+
 static enum ar_status check_complete(const struct sets *sets, struct ar_error *err)
 {
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         for (uint64_t element = 0; element < sets->elements; element++) {
-            struct ar_operation_place place = place_of(sets, rank, element);
-            const uint64_t *set = set_of(sets, sets->now, rank, element);
-            for (uint32_t from = 0; from < sets->ranks; from++) {
-                if ((set[from / 64] >> from % 64 & 1) == 0 &&
-                    sets->algorithm->operation->wants(&place, from)) {
-                    return broken(sets, ar_algorithm_steps(sets->algorithm, sets->shape), rank,
-                                  "lacks a contribution at the end", err);
-                }
-            }
+            AR_TRY(check_element(sets, rank, element, err));
         }
     }
     return AR_OK;
@@ -310,20 +375,41 @@ enum ar_status ar_verify(const struct ar_algorithm *algorithm, const struct ar_s
     return status;
 }
 
+static enum ar_status verify_shape(const struct ar_algorithm *algorithm,
+                                   const struct ar_shape *shape, uint64_t *cases,
+                                   struct ar_error *err)
+{
+    enum { PRIME = 101 };
+    uint32_t ranks = ar_shape_ranks(shape);
+    const uint64_t counts[] = {0, 1, ranks - 1, ranks, ranks + 1, PRIME};
+    struct ar_error refused;
+    if (ar_algorithm_check_shape(algorithm, shape, &refused) != AR_OK) {
+        return AR_OK;
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        AR_TRY(ar_verify(algorithm, shape, counts[i], err));
+        (*cases)++;
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_verify_ranks(const struct ar_algorithm *algorithm, uint32_t ranks,
                                uint64_t *cases, struct ar_error *err)
 {
-    enum { PRIME = 101 };
-    const uint64_t counts[] = {0, 1, ranks - 1, ranks, ranks + 1, PRIME};
-    struct ar_error refused;
     for (uint32_t x = 1; x <= ranks; x++) {
-        struct ar_shape shape = {.x = x, .y = ranks / x};
-        if (ranks % x != 0 || ar_algorithm_check_shape(algorithm, &shape, &refused) != AR_OK) {
+        uint32_t y = ranks / x;
+        if (ranks % x != 0) {
             continue;
         }
-        for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-            AR_TRY(ar_verify(algorithm, &shape, counts[i], err));
-            (*cases)++;
+        struct ar_shape grid = {.x = x, .y = y};
+        AR_TRY(verify_shape(algorithm, &grid, cases, err));
+        for (uint32_t z = 2; z <= y && ar_algorithm_shapes(algorithm) == AR_SHAPES_LEVELS; z++) {
+            struct ar_shape levels = {.x = x, .y = y / z, .z = z};
+            struct ar_shape four = {.x = x, .y = 1, .z = y / z, .w = z};
+            if (y % z == 0) {
+                AR_TRY(verify_shape(algorithm, &levels, cases, err));
+                AR_TRY(verify_shape(algorithm, &four, cases, err));
+            }
         }
     }
     return AR_OK;

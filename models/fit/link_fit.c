@@ -10,7 +10,7 @@
 
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
-    return a->algorithm == b->algorithm && a->shape.x == b->shape.x && a->shape.y == b->shape.y &&
+    return a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
            a->channels == b->channels && a->window == b->window &&
            a->element_bytes == b->element_bytes;
 }

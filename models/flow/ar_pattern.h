@@ -3,7 +3,7 @@
  *
  * In a phase of walks every position keeps its peers, so the messages of a step are a fixed set of
  * flows on the links of the cluster. The rate of a hop is its max-min fair share when all these
- * flows of all channels are under way together (ar_maxmin.h); on a platform file, what SimGrid
+ * flows of all lanes are under way together (ar_maxmin.h); on a platform file, what SimGrid
  * gives it. In a tree it is that of all hops of all parts together, which is where the rates of its
  * parts begin (tree_rates.h).
  */
@@ -27,28 +27,27 @@ struct ar_hop {
 
 /** Hops that follow each other: around a ring, or along a chain. */
 struct ar_walk {
-    uint32_t channel;
+    uint32_t lane;
     uint32_t first; /**< in ar_pattern.hops */
     uint32_t count;
     bool is_ring;
 };
 
 struct ar_pattern {
-    struct ar_hop *hops; /**< channel after channel, in the order of the walks, or of the steps in
+    struct ar_hop *hops; /**< lane after lane, in the order of the walks, or of the steps in
                               which the hops of a tree begin: none before what leads to it */
     uint32_t hops_count;
-    uint32_t
-        channel_hops[AR_COLLECTIVE_CHANNELS_MAX + 1]; /**< first hop of each channel, and the end */
+    uint32_t *lane_hops; /**< first hop of each lane, and the end */
     struct ar_walk *walks;
     uint32_t walks_count; /**< 0 in a tree */
-    uint32_t *step_hops;  /**< in a tree: first hop of a channel that begins in each step of the
-                               phase, and the end, counted from the channel's first; else NULL */
+    uint32_t *step_hops;  /**< in a tree: first hop of a lane that begins in each step of the
+                               phase, and the end, counted from the lane's first; else NULL */
     bool is_uniform;      /**< all hops alike */
     bool is_shared;       /**< some hop has less than the bandwidth of its path */
 };
 
 /** Resolves the phases of a collective that have steps, in the arena; `patterns` has an entry for
- * each phase, all zeroed. O(ranks * channels) for each distinct rate of a phase.
+ * each phase, all zeroed. O(ranks * lanes) for each distinct rate of a phase.
  *
  * `busiest_s_per_byte` is how long the busiest link needs for what all phases send over it, for
  * each byte of the buffer of a channel, if messages have equal sizes. */

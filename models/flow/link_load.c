@@ -24,8 +24,8 @@ static struct ar_move move_at(const struct phase_load *load, uint64_t elements, 
                               uint32_t step)
 {
     const struct ar_collective *collective = load->collective;
-    return collective->algorithm->move(&collective->shape, elements, position,
-                                       load->first_step + step);
+    return ar_algorithm_move(collective->algorithm, &collective->shape, elements, position,
+                             load->first_step + step);
 }
 
 /* All hops lie on rings and send in every step. */
@@ -36,7 +36,7 @@ static bool is_steady(const struct phase_load *load)
             return false;
         }
     }
-    return load->phase->messages * load->collective->channels ==
+    return load->phase->messages * ar_collective_lanes(load->collective) ==
            (uint64_t)load->phase->steps * load->pattern->hops_count;
 }
 
@@ -77,22 +77,22 @@ static void add_moves(const struct phase_load *load, const struct ar_walk *walk,
 }
 
 /* Every hop of a tree carries the whole buffer. */
-static void add_tree(const struct phase_load *load, uint32_t channel, uint64_t elements)
+static void add_tree(const struct phase_load *load, uint32_t lane, uint64_t elements)
 {
-    const uint32_t *channel_hops = load->pattern->channel_hops;
-    for (uint32_t i = channel_hops[channel]; i < channel_hops[channel + 1]; i++) {
+    const uint32_t *lane_hops = load->pattern->lane_hops;
+    for (uint32_t i = lane_hops[lane]; i < lane_hops[lane + 1]; i++) {
         load->hops[i].elements += elements;
         load->hops[i].messages_count += load->phase->parts;
     }
 }
 
-static void path_of(const struct phase_load *load, uint32_t hop, uint32_t channel,
+static void path_of(const struct phase_load *load, uint32_t hop, uint32_t lane,
                     struct ar_path *path)
 {
     struct ar_order order = ar_collective_order(load->collective);
     const struct ar_hop *ends = &load->pattern->hops[hop];
-    ar_cluster_path(load->collective->cluster, ar_order_rank(&order, channel, ends->from),
-                    ar_order_rank(&order, channel, ends->to), path);
+    ar_cluster_path(load->collective->cluster, ar_order_rank(&order, lane, ends->from),
+                    ar_order_rank(&order, lane, ends->to), path);
 }
 
 /* From the hops of a phase to the links of their paths. */
@@ -101,12 +101,12 @@ static void add_to_links(const struct phase_load *load)
     const struct ar_pattern *pattern = load->pattern;
     uint32_t *flows_on = load->flows_on;
     for (int pass = 0; pass < 2; pass++) { /* the second one clears the counts of flows */
-        for (uint32_t i = 0, channel = 0; i < pattern->hops_count; i++) {
-            while (i >= pattern->channel_hops[channel + 1]) {
-                channel++;
+        for (uint32_t i = 0, lane = 0; i < pattern->hops_count; i++) {
+            while (i >= pattern->lane_hops[lane + 1]) {
+                lane++;
             }
             struct ar_path path;
-            path_of(load, i, channel, &path);
+            path_of(load, i, lane, &path);
             for (uint32_t j = 0; j < path.links_count; j++) {
                 struct ar_link_load *link = &load->loads[ar_path_link(&path, j)];
                 uint32_t *flows = &flows_on[ar_path_link(&path, j)];
@@ -129,10 +129,11 @@ static void add_one(const struct phase_load *load, uint64_t elements)
     bool are_rings = is_steady(load);
     for (uint32_t i = 0; i < load->pattern->walks_count; i++) {
         const struct ar_walk *walk = &load->pattern->walks[i];
-        struct ar_span part = ar_collective_part(load->collective, elements, walk->channel);
+        struct ar_span part = ar_collective_part(load->collective, elements, walk->lane);
         (are_rings ? add_ring : add_moves)(load, walk, part.count);
     }
-    for (uint32_t i = 0; load->phase->period > 0 && i < load->collective->channels; i++) {
+    for (uint32_t i = 0;
+         load->phase->kind == AR_PHASE_TREE && i < ar_collective_lanes(load->collective); i++) {
         add_tree(load, i, ar_collective_part(load->collective, elements, i).count);
     }
 }
@@ -156,7 +157,7 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     struct ar_pattern patterns[AR_PHASES_MAX] = {{.hops = NULL}};
     size_t hops_max = 1;
     double unused;
-    uint32_t phases_count = collective->algorithm->phases(&collective->shape, phases);
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, &unused, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;

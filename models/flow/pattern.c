@@ -11,8 +11,8 @@ struct scratch {
     struct ar_phase_flows of; /* whose places the arrays below have */
     uint32_t *on_link;        /* flows per link */
     double *carried;          /* per link, all phases so far: buffers of a channel */
-    bool *has_sender;         /* per channel and position: some position sends to it */
-    bool *is_visited;         /* per channel and position */
+    bool *has_sender;         /* per lane and position: some position sends to it */
+    bool *is_visited;         /* per lane and position */
     double *rates_Bps;        /* per flow */
     double *weights;          /* per flow */
 };
@@ -94,13 +94,13 @@ static struct ar_hop hop_of(const struct ar_collective *collective, const struct
 }
 
 /* Appends the walk that begins at a position: its hops until it closes or ends. */
-static void append_walk(const struct ar_collective *collective, uint32_t channel, uint32_t start,
+static void append_walk(const struct ar_collective *collective, uint32_t lane, uint32_t start,
                         struct scratch *scratch, struct ar_pattern *pattern)
 {
-    size_t base = (size_t)channel * ar_shape_ranks(&collective->shape);
+    size_t base = (size_t)lane * ar_shape_ranks(&collective->shape);
     struct ar_walk *walk = &pattern->walks[pattern->walks_count++];
     size_t place = base + start;
-    *walk = (struct ar_walk){.channel = channel, .first = pattern->hops_count};
+    *walk = (struct ar_walk){.lane = lane, .first = pattern->hops_count};
     while (scratch->of.peers[place] != AR_NEVER && !scratch->is_visited[place]) {
         scratch->is_visited[place] = true;
         pattern->hops[pattern->hops_count++] = hop_of(collective, scratch, place, pattern);
@@ -110,7 +110,7 @@ static void append_walk(const struct ar_collective *collective, uint32_t channel
     walk->is_ring = scratch->of.peers[place] != AR_NEVER;
 }
 
-/* The hops of a tree, those of each channel by the step in which they begin. */
+/* The hops of a tree, those of each lane by the step in which they begin. */
 static enum ar_status lay_out_tree(struct ar_arena *arena, const struct ar_collective *collective,
                                    const struct ar_phase *phase, struct scratch *scratch,
                                    struct ar_pattern *pattern, struct ar_error *err)
@@ -130,10 +130,10 @@ static enum ar_status lay_out_tree(struct ar_arena *arena, const struct ar_colle
     for (uint32_t step = 0; step < phase->steps; step++) {
         begin[step + 1] += begin[step];
     }
-    for (uint32_t channel = 0; channel < collective->channels; channel++) {
-        pattern->channel_hops[channel] = pattern->hops_count;
+    for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+        pattern->lane_hops[lane] = pattern->hops_count;
         memcpy(next, begin, phase->steps * sizeof *next);
-        for (size_t place = channel * each; place < (channel + 1) * each; place++) {
+        for (size_t place = lane * each; place < (lane + 1) * each; place++) {
             if (scratch->of.peers[place] != AR_NEVER) {
                 uint32_t index = next[scratch->of.first_steps[place]]++;
                 pattern->hops[pattern->hops_count + index] =
@@ -146,11 +146,11 @@ static enum ar_status lay_out_tree(struct ar_arena *arena, const struct ar_colle
 }
 
 /* Chains begin where nobody sends to; what is left after them are rings. */
-static void find_walks(const struct ar_collective *collective, uint32_t channel,
+static void find_walks(const struct ar_collective *collective, uint32_t lane,
                        struct scratch *scratch, struct ar_pattern *pattern)
 {
     uint32_t ranks = ar_shape_ranks(&collective->shape);
-    size_t first = (size_t)channel * ranks;
+    size_t first = (size_t)lane * ranks;
     for (uint32_t position = 0; position < ranks; position++) {
         uint32_t to = scratch->of.peers[first + position];
         if (to != AR_NEVER) {
@@ -162,7 +162,7 @@ static void find_walks(const struct ar_collective *collective, uint32_t channel,
             size_t place = first + position;
             bool begins = pass == 0 ? !scratch->has_sender[place] : !scratch->is_visited[place];
             if (begins && scratch->of.peers[place] != AR_NEVER) {
-                append_walk(collective, channel, position, scratch, pattern);
+                append_walk(collective, lane, position, scratch, pattern);
             }
         }
     }
@@ -220,23 +220,25 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     ar_phase_flows_find(collective, phase, first_step, &scratch->of);
     pattern->hops = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->hops);
     pattern->walks = ar_arena_alloc(arena, scratch->of.flows_count, sizeof *pattern->walks);
-    if (pattern->hops == NULL || pattern->walks == NULL) {
+    pattern->lane_hops = ar_arena_alloc(arena, (size_t)ar_collective_lanes(collective) + 1,
+                                        sizeof *pattern->lane_hops);
+    if (pattern->hops == NULL || pattern->walks == NULL || pattern->lane_hops == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
     count_on_links(collective, scratch);
     AR_TRY(find_rates(collective, scratch, err));
-    if (phase->period > 0) {
+    if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
     } else {
-        size_t places = (size_t)ar_shape_ranks(&collective->shape) * collective->channels;
+        size_t places = (size_t)ar_collective_ranks(collective) * collective->channels;
         memset(scratch->has_sender, 0, places * sizeof *scratch->has_sender);
         memset(scratch->is_visited, 0, places * sizeof *scratch->is_visited);
-        for (uint32_t channel = 0; channel < collective->channels; channel++) {
-            pattern->channel_hops[channel] = pattern->hops_count;
-            find_walks(collective, channel, scratch, pattern);
+        for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+            pattern->lane_hops[lane] = pattern->hops_count;
+            find_walks(collective, lane, scratch, pattern);
         }
     }
-    pattern->channel_hops[collective->channels] = pattern->hops_count;
+    pattern->lane_hops[ar_collective_lanes(collective)] = pattern->hops_count;
     pattern->is_uniform = are_alike(pattern);
     return AR_OK;
 }
@@ -246,7 +248,7 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
 static void add_busy_time(const struct ar_collective *collective, const struct ar_phase *phase,
                           struct scratch *scratch)
 {
-    size_t places = ar_shape_ranks(&collective->shape) * (size_t)collective->channels;
+    size_t places = ar_collective_ranks(collective) * (size_t)collective->channels;
     for (size_t place = 0; !scratch->of.is_even && place < places; place++) {
         if (scratch->of.peers[place] != AR_NEVER) {
             struct ar_path path;
@@ -257,7 +259,7 @@ static void add_busy_time(const struct ar_collective *collective, const struct a
             }
         }
     }
-    double each = phase->period > 0 ? 1 : (double)phase->steps / phase->parts;
+    double each = phase->kind == AR_PHASE_TREE ? 1 : (double)phase->steps / phase->parts;
     uint32_t links = ar_cluster_links_count(collective->cluster);
     for (uint32_t link = 0; scratch->of.is_even && link < links; link++) {
         scratch->carried[link] += each * scratch->on_link[link];

@@ -33,8 +33,8 @@ static void visit_moves(const struct ar_collective *collective, uint64_t element
         uint32_t position = (uint32_t)(i / steps % order.ranks);
         uint32_t channel = (uint32_t)(i / steps / order.ranks);
         struct ar_span part = ar_collective_part(collective, elements, channel);
-        struct ar_move move =
-            collective->algorithm->move(&collective->shape, part.count, position, step);
+        struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape,
+                                                part.count, position, step);
         if (!move.sends) {
             continue;
         }
@@ -77,7 +77,7 @@ static void expect_exact_grids(const struct ar_cluster *cluster, uint32_t ranks)
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             struct ar_collective collective =
-                support_collective(cluster, ar_algorithms[i]->name, x, ranks / x);
+                support_collective_of(cluster, ar_algorithms[i], x, ranks / x);
             collective.channels = 1 + ranks % 4;
             if (ranks % x == 0 && ar_collective_check(&collective, &ignored) == AR_OK) {
                 expect_exact(&collective);

@@ -42,7 +42,7 @@ static void path_of(const struct ar_collective *tree, const struct ar_pattern *p
 {
     struct ar_order order = ar_collective_order(tree);
     uint32_t channel = 0;
-    while (hop >= pattern->channel_hops[channel + 1]) {
+    while (hop >= pattern->lane_hops[channel + 1]) {
         channel++;
     }
     ar_cluster_path(tree->cluster, ar_order_rank(&order, channel, pattern->hops[hop].from),

@@ -59,7 +59,7 @@ struct tree_rates {
     uint32_t turns;
     struct ar_flow *flows;    /* [hop] */
     struct course *courses;   /* [hop] */
-    struct station *stations; /* [position], on one channel */
+    struct station *stations; /* [position], on one lane */
     struct use *uses;         /* [link] */
     uint32_t *order;          /* hops by the turn in which they begin */
     uint32_t *begin;          /* [turn]: where its hops begin in `order` */
@@ -76,12 +76,10 @@ static void find_flows(struct tree_rates *rates)
 {
     struct ar_order order = ar_collective_order(rates->collective);
     const struct ar_pattern *pattern = rates->pattern;
-    for (uint32_t channel = 0; channel < rates->collective->channels; channel++) {
-        for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1];
-             i++) {
-            rates->flows[i] =
-                (struct ar_flow){ar_order_rank(&order, channel, pattern->hops[i].from),
-                                 ar_order_rank(&order, channel, pattern->hops[i].to)};
+    for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
+        for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
+            rates->flows[i] = (struct ar_flow){ar_order_rank(&order, lane, pattern->hops[i].from),
+                                               ar_order_rank(&order, lane, pattern->hops[i].to)};
         }
     }
 }
@@ -152,9 +150,9 @@ static double own_pace_s(const struct tree_rates *rates, const struct ar_hop *ho
     return window < rates->parts ? fmax(part_s, (part_s + hop->latency_s) / window) : part_s;
 }
 
-/* When the hops of a channel begin, at which pace; returns when the last part has left. The hops
+/* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
  * stand in an order in which none comes before what leads to it. */
-static double start_hops(struct tree_rates *rates, uint32_t channel)
+static double start_hops(struct tree_rates *rates, uint32_t lane)
 {
     const struct ar_collective *collective = rates->collective;
     const struct ar_pattern *pattern = rates->pattern;
@@ -162,7 +160,7 @@ static double start_hops(struct tree_rates *rates, uint32_t channel)
     double reduce_s = rates->reduces ? gamma * rates->bytes : 0;
     double end_s = 0;
     memset(rates->stations, 0, ar_shape_ranks(&collective->shape) * sizeof *rates->stations);
-    for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1]; i++) {
+    for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
         const struct ar_hop *hop = &pattern->hops[i];
         const struct station *from = &rates->stations[hop->from];
         struct station *to = &rates->stations[hop->to];
@@ -197,8 +195,8 @@ static void cut_into_turns(struct tree_rates *rates)
     uint32_t hops_count = rates->pattern->hops_count;
     uint32_t *begin = rates->begin;
     double end_s = 0;
-    for (uint32_t channel = 0; channel < rates->collective->channels; channel++) {
-        end_s = fmax(end_s, start_hops(rates, channel));
+    for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
+        end_s = fmax(end_s, start_hops(rates, lane));
     }
     rates->turn_s = fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;

@@ -10,7 +10,7 @@ static const struct ar_algorithm *find_algorithm(const char *name)
 {
     const struct ar_algorithm *algorithm = NULL;
     struct ar_error ignored;
-    (void)ar_algorithm_find("algorithm", name, &algorithm, &ignored);
+    (void)ar_algorithm_find("algorithm", &ar_operation_all_reduce, name, &algorithm, &ignored);
     return algorithm;
 }
 

@@ -110,7 +110,8 @@ static enum ar_status load(const struct options *options, struct ar_scenario *sc
     if (options->algorithm != NULL) {
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm, options->algorithm, err));
     } else if (!scenario->engine->needs_library) { /* a library chooses */
-        AR_TRY(ar_algorithm_find("--algorithm", "ring", &scenario->algorithm, err));
+        AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
+                                 err));
     }
     AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(ar_scenario_load(scenario, inputs, err));

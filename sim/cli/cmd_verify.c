@@ -14,8 +14,8 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
     uint64_t *ranks;
     size_t algorithms_count;
     size_t ranks_count;
-    AR_TRY(list_algorithms(options->arena, "--algorithms", options->algorithms, false, &algorithms,
-                           &algorithms_count, err));
+    AR_TRY(list_algorithms(options->arena, "--algorithms", NULL, options->algorithms, false,
+                           &algorithms, &algorithms_count, err));
     AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, RANKS_MAX, &ranks,
                        &ranks_count, err));
     for (size_t i = 0; i < algorithms_count; i++) {
@@ -23,9 +23,9 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
         for (size_t j = 0; j < ranks_count; j++) {
             AR_TRY(ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err));
         }
-        printf("%-14s %" PRIu64 " cases of shape and element count: every contribution reduced "
-               "exactly once\n",
-               algorithms[i]->name, cases);
+        printf("%-14s %-20s %" PRIu64 " cases of shape and element count: every contribution where "
+               "it belongs, exactly once\n",
+               algorithms[i]->operation->name, algorithms[i]->name, cases);
     }
     return AR_OK;
 }

@@ -26,7 +26,7 @@ static enum ar_status run(struct ar_trial *trial, struct ar_error *err)
         }
     }
     if (trial->rank_finish_s != NULL) {
-        for (uint32_t rank = 0; rank < ar_shape_ranks(&trial->collective.shape); rank++) {
+        for (uint32_t rank = 0; rank < ar_collective_ranks(&trial->collective); rank++) {
             trial->rank_finish_s[rank] = free_s;
         }
     }

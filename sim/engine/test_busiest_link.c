@@ -56,7 +56,7 @@ static void expect_slower_on(const char *machine, const struct ar_engine *engine
         for (uint32_t x = 1; x <= 64; x *= 2) {
             struct ar_error refused;
             struct ar_collective collective =
-                support_collective(cluster, ar_algorithms[i]->name, x, 64 / x);
+                support_collective_of(cluster, ar_algorithms[i], x, 64 / x);
             collective.element_bytes = 2;
             for (collective.channels = 2; collective.channels <= 8; collective.channels *= 2) {
                 if (ar_collective_check(&collective, &refused) == AR_OK) {

@@ -83,8 +83,9 @@ Test(engines, simgrid_is_the_closed_form_for_rings_on_the_flat_cluster)
 
 static void expect_agreement_of_grids(const char *name)
 {
-    static const struct ar_shape shapes[] = {{2, 2}, {4, 4}, {8, 2}, {2, 8}, {3, 5},
-                                             {1, 7}, {7, 1}, {6, 4}, {8, 8}};
+    static const struct ar_shape shapes[] = {{.x = 2, .y = 2}, {.x = 4, .y = 4}, {.x = 8, .y = 2},
+                                             {.x = 2, .y = 8}, {.x = 3, .y = 5}, {.x = 1, .y = 7},
+                                             {.x = 7, .y = 1}, {.x = 6, .y = 4}, {.x = 8, .y = 8}};
     struct ar_cluster *flat = load_flat();
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         expect_agreement_of_all(flat, name, shapes[i].x, shapes[i].y);

@@ -15,31 +15,31 @@ struct golden_case {
 };
 
 static const struct golden_case cases[] = {
-    {"flat", "ring", {16, 1}, 1, 8, 4, 1000000},
-    {"flat", "ring", {64, 1}, 1, 1, 4, 400000},
-    {"flat", "torus2d", {4, 4}, 1, 8, 4, 1000003},
-    {"flat", "torus2d", {8, 4}, 2, 8, 4, 64000},
-    {"flat", "hierarchical", {4, 8}, 1, 8, 4, 1000003},
-    {"abci-v100", "ring", {16, 1}, 1, 1, 4, 32},
-    {"abci-v100", "ring", {16, 1}, 1, 8, 4, 32},
-    {"abci-v100", "ring", {64, 1}, 2, 8, 2, 25557032},
-    {"abci-v100", "ring", {144, 1}, 4, 8, 2, 25557032},
-    {"abci-v100", "torus2d", {8, 8}, 2, 8, 2, 25557032},
-    {"abci-v100", "torus2d", {16, 16}, 2, 8, 2, 25557032},
-    {"abci-v100", "torus2d", {4, 36}, 2, 8, 2, 25557032},
-    {"flat", "tree", {1, 8}, 2, 8, 4, 1000003},
-    {"abci-v100", "tree", {4, 8}, 4, 8, 4, 256},
-    {"abci-v100", "tree", {4, 8}, 4, 2, 2, 25557032},
-    {"abci-v100", "tree", {4, 32}, 4, 8, 2, 25557032},
-    {"abci-v100", "hierarchical", {4, 16}, 2, 8, 2, 25557032},
-    {"abci-v100", "hierarchical", {8, 5}, 1, 2, 4, 123457},
-    {"dgx1-v100", "ring", {8, 1}, 6, 8, 2, 25557032},
-    {"dgx1-v100", "ring", {64, 1}, 4, 8, 2, 25557032},
-    {"dgx1-v100", "torus2d", {8, 4}, 4, 8, 2, 25557032},
-    {"dgx1-v100", "tree", {8, 8}, 8, 8, 2, 25557032},
-    {"dgx2-v100", "ring", {64, 1}, 8, 8, 2, 25557032},
-    {"dgx2-v100", "hierarchical", {16, 4}, 8, 8, 2, 25557032},
-    {"v100-8gpu-1edr", "ring", {32, 1}, 1, 8, 4, 25557032},
+    {"flat", "ring", {.x = 16, .y = 1}, 1, 8, 4, 1000000},
+    {"flat", "ring", {.x = 64, .y = 1}, 1, 1, 4, 400000},
+    {"flat", "torus2d", {.x = 4, .y = 4}, 1, 8, 4, 1000003},
+    {"flat", "torus2d", {.x = 8, .y = 4}, 2, 8, 4, 64000},
+    {"flat", "hierarchical", {.x = 4, .y = 8}, 1, 8, 4, 1000003},
+    {"abci-v100", "ring", {.x = 16, .y = 1}, 1, 1, 4, 32},
+    {"abci-v100", "ring", {.x = 16, .y = 1}, 1, 8, 4, 32},
+    {"abci-v100", "ring", {.x = 64, .y = 1}, 2, 8, 2, 25557032},
+    {"abci-v100", "ring", {.x = 144, .y = 1}, 4, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {.x = 8, .y = 8}, 2, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {.x = 16, .y = 16}, 2, 8, 2, 25557032},
+    {"abci-v100", "torus2d", {.x = 4, .y = 36}, 2, 8, 2, 25557032},
+    {"flat", "tree", {.x = 1, .y = 8}, 2, 8, 4, 1000003},
+    {"abci-v100", "tree", {.x = 4, .y = 8}, 4, 8, 4, 256},
+    {"abci-v100", "tree", {.x = 4, .y = 8}, 4, 2, 2, 25557032},
+    {"abci-v100", "tree", {.x = 4, .y = 32}, 4, 8, 2, 25557032},
+    {"abci-v100", "hierarchical", {.x = 4, .y = 16}, 2, 8, 2, 25557032},
+    {"abci-v100", "hierarchical", {.x = 8, .y = 5}, 1, 2, 4, 123457},
+    {"dgx1-v100", "ring", {.x = 8, .y = 1}, 6, 8, 2, 25557032},
+    {"dgx1-v100", "ring", {.x = 64, .y = 1}, 4, 8, 2, 25557032},
+    {"dgx1-v100", "torus2d", {.x = 8, .y = 4}, 4, 8, 2, 25557032},
+    {"dgx1-v100", "tree", {.x = 8, .y = 8}, 8, 8, 2, 25557032},
+    {"dgx2-v100", "ring", {.x = 64, .y = 1}, 8, 8, 2, 25557032},
+    {"dgx2-v100", "hierarchical", {.x = 16, .y = 4}, 8, 8, 2, 25557032},
+    {"v100-8gpu-1edr", "ring", {.x = 32, .y = 1}, 1, 8, 4, 25557032},
 };
 
 static const char *const engines[] = {"simgrid", "closed"};
@@ -92,7 +92,8 @@ static enum ar_status write_case(const struct golden_case *golden, const char *t
         ar_cluster_load(path, (struct ar_settings){.count = 0}, &arena, &cluster, err);
     if (status == AR_OK) {
         collective.cluster = cluster;
-        status = ar_algorithm_find("golden", golden->algorithm, &collective.algorithm, err);
+        status = ar_algorithm_find("golden", &ar_operation_all_reduce, golden->algorithm,
+                                   &collective.algorithm, err);
     }
     for (size_t i = 0; status == AR_OK && i < sizeof engines / sizeof engines[0]; i++) {
         status = write_row(golden, &collective, engines[i], file, err);

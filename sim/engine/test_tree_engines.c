@@ -84,8 +84,9 @@ Test(tree_engines, agree_on_who_waits_for_whom_in_trees_of_every_form)
  * who is under way together at the ports that children and the two trees share. */
 Test(tree_engines, agree_on_shared_ports_where_messages_do_not_overlap)
 {
-    static const struct ar_shape shapes[] = {{1, 4}, {1, 5}, {1, 8}, {1, 9},
-                                             {4, 2}, {4, 8}, {4, 18}};
+    static const struct ar_shape shapes[] = {{.x = 1, .y = 4}, {.x = 1, .y = 5}, {.x = 1, .y = 8},
+                                             {.x = 1, .y = 9}, {.x = 4, .y = 2}, {.x = 4, .y = 8},
+                                             {.x = 4, .y = 18}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     struct ar_cluster *flat = support_cluster("flat", NULL);
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {

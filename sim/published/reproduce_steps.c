@@ -116,8 +116,7 @@ static enum ar_status make_key(const struct ar_scenario *scenario, uint64_t *key
     ar_hash_bytes(key, &scenario->algorithm, sizeof scenario->algorithm);
     ar_hash_bytes(key, &scenario->engine, sizeof scenario->engine);
     ar_hash_text(key, scenario->cluster_name);
-    ar_hash_bytes(key, &scenario->shape.x, sizeof scenario->shape.x);
-    ar_hash_bytes(key, &scenario->shape.y, sizeof scenario->shape.y);
+    ar_hash_bytes(key, &scenario->shape, sizeof scenario->shape);
     return ar_scenario_hash(scenario, key, err);
 }
 

@@ -147,7 +147,8 @@ static void write_phases(struct events *events, const struct ar_step *step, uint
                          double copy_s, const double *marks_s)
 {
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t count = step->collective.algorithm->phases(&step->collective.shape, phases);
+    uint32_t count =
+        ar_algorithm_phases(step->collective.algorithm, &step->collective.shape, phases);
     const double *ends_s = marks_s + AR_MARK_PHASES;
     write_slice(events, "communication", copy_s > 0 ? "setup and copies" : "setup",
                 marks_s[AR_MARK_START], ends_s[0], "%s", "");

@@ -34,7 +34,8 @@ struct ar_scenario {
     struct ar_settings settings;
     struct ar_settings slow_links;
     struct ar_settings down_links;
-    uint32_t gpus;                        /**< 0: not set */
+    uint32_t gpus; /**< 0: not set */
+    const struct ar_operation *operation;
     const struct ar_algorithm *algorithm; /**< NULL: `auto`, see ar_scenario_settle() */
     struct ar_shape shape;                /**< 0 x 0: not set, ar_scenario_load() does */
     bool has_best_shape;                  /**< `best`, see ar_scenario_settle() */

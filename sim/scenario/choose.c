@@ -84,10 +84,12 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     if (scenario->trace == NULL && scenario->payload_bytes == 0) {
         return AR_OK; /* there is nothing to be fast at yet */
     }
-    for (size_t i = 0; i < (wants_algorithm(scenario) ? ar_algorithms_count : 1); i++) {
-        AR_TRY(try_shapes(scenario,
-                          wants_algorithm(scenario) ? ar_algorithms[i] : scenario->algorithm,
-                          &choice, err));
+    bool is_free = wants_algorithm(scenario);
+    for (size_t i = 0; i < (is_free ? ar_algorithms_count : 1); i++) {
+        const struct ar_algorithm *algorithm = is_free ? ar_algorithms[i] : scenario->algorithm;
+        if (algorithm->operation == scenario->operation) {
+            AR_TRY(try_shapes(scenario, algorithm, &choice, err));
+        }
     }
     if (choice.count == 0) {
         return err->status;

@@ -97,7 +97,8 @@ PRINT(settings)
 
 PARSE(algorithm)
 {
-    return ar_algorithm_find_or_auto(origin->where, text, &scenario->algorithm, err);
+    return ar_algorithm_find_or_auto(origin->where, scenario->operation, text, &scenario->algorithm,
+                                     err);
 }
 
 PARSE(shape)

@@ -11,6 +11,7 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
 {
     struct ar_error ignored; /* there is an engine of that name */
     struct ar_scenario scenario = {.arena = arena,
+                                   .operation = &ar_operation_all_reduce,
                                    .precision = AR_FP16,
                                    .gradient_scale = 1,
                                    .compute_factor = 1,
@@ -120,7 +121,7 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
     enum ar_precision precision = is_bare ? scenario->precision : scenario->wire;
     uint32_t channels = scenario->channels * ar_algorithm_channels(scenario->algorithm);
     return (struct ar_collective){.cluster = scenario->cluster,
-                                  .operation = &ar_operation_all_reduce,
+                                  .operation = scenario->operation,
                                   .algorithm = scenario->algorithm,
                                   .shape = scenario->shape,
                                   .channels = channels,

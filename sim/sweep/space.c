@@ -79,8 +79,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
     point.cost_s = (float)ar_run_cost_s(&scenario);
     ar_hash_text(&space->fingerprint, ar_algorithm_name(point.algorithm));
     ar_hash_text(&space->fingerprint, scenario.engine->name);
-    ar_hash_bytes(&space->fingerprint, &point.shape.x, sizeof point.shape.x);
-    ar_hash_bytes(&space->fingerprint, &point.shape.y, sizeof point.shape.y);
+    ar_hash_bytes(&space->fingerprint, &point.shape, sizeof point.shape);
     ar_hash_bytes(&space->fingerprint, &point.payload_bytes, sizeof point.payload_bytes);
     return append(adding->points, &point, err);
 }
@@ -220,8 +219,8 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(list_algorithms(arena, "--algorithms", request->algorithms, true, &space->algorithms,
-                           &space->algorithms_count, err));
+    AR_TRY(list_algorithms(arena, "--algorithms", &ar_operation_all_reduce, request->algorithms,
+                           true, &space->algorithms, &space->algorithms_count, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));

@@ -50,7 +50,7 @@ static size_t slot_capacity(const struct measurement *measurement)
 {
     uint64_t max = measurement_part(measurement, measurement->channels - 1).count;
     struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t count = measurement->algorithm->phases(&measurement->shape, phases);
+    uint32_t count = ar_algorithm_phases(measurement->algorithm, &measurement->shape, phases);
     uint64_t largest = 0;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t share = (max + phases[i].parts - 1) / phases[i].parts;
@@ -158,7 +158,8 @@ static struct turn turn_of(struct cuda_schedule *schedule, uint32_t channel, uin
         .rank = ar_order_rank(&order, channel, position),
         .channel = channel,
         .part = part,
-        .move = measurement->algorithm->move(&measurement->shape, part.count, position, step),
+        .move = ar_algorithm_move(measurement->algorithm, &measurement->shape, part.count, position,
+                                  step),
     };
 }
 
@@ -189,7 +190,7 @@ static unsigned char *slot_of(const struct turn *turn, const struct cuda_link *l
 
 static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err)
 {
-    struct ar_span span = turn->move.send_span;
+    struct ar_span span = turn->move.send_span.whole;
     struct cuda_link *link = link_of(turn, turn->move.send_to, true);
     uint32_t window = turn->schedule->config->window;
     uint32_t slot = (uint32_t)(link->sends % window);
@@ -215,7 +216,7 @@ static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err
 
 static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *err)
 {
-    struct ar_span span = turn->move.receive_span;
+    struct ar_span span = turn->move.receive_span.whole;
     struct cuda_link *link = link_of(turn, turn->move.receive_from, false);
     uint32_t slot = (uint32_t)(link->receives % turn->schedule->config->window);
     cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];

@@ -64,7 +64,7 @@ static void check_ranks(uint32_t ranks, int devices, const struct run_config *co
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             struct ar_shape shape = {.x = x, .y = ranks / x};
-            if (ranks % x != 0 ||
+            if (ranks % x != 0 || ar_algorithms[i]->operation != &ar_operation_all_reduce ||
                 ar_algorithm_check_shape(ar_algorithms[i], &shape, &ignored) != AR_OK) {
                 continue;
             }

@@ -94,8 +94,8 @@ static struct ar_move relay_move(const struct ar_shape *shape, uint64_t elements
                             .receive = position == to ? AR_RECEIVE_COPY : AR_RECEIVE_NONE,
                             .send_to = to,
                             .receive_from = from,
-                            .send_span = all,
-                            .receive_span = all};
+                            .send_span = ar_slice_all(all),
+                            .receive_span = ar_slice_all(all)};
 }
 
 static uint32_t relay_phases(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])

@@ -50,7 +50,8 @@ Test(nccl_ranks, a_torus_of_library_calls_is_an_all_reduce_on_every_grid)
 {
     struct ar_error err;
     const struct ar_algorithm *torus;
-    cr_assert_eq(ar_algorithm_find("test", "torus2d", &torus, &err), AR_OK);
+    cr_assert_eq(ar_algorithm_find("test", &ar_operation_all_reduce, "torus2d", &torus, &err),
+                 AR_OK);
     for (uint32_t ranks = 1; ranks <= 12; ranks++) {
         for (uint32_t x = 1; x <= ranks; x++) {
             if (ranks % x == 0) {

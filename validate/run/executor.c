@@ -77,8 +77,8 @@ static void begin_step(struct cursor *cursor)
         return;
     }
     const struct measurement *measurement = execution->measurement;
-    struct ar_move move = measurement->algorithm->move(&measurement->shape, cursor->part.count,
-                                                       cursor->position, cursor->step);
+    struct ar_move move = ar_algorithm_move(measurement->algorithm, &measurement->shape,
+                                            cursor->part.count, cursor->position, cursor->step);
     cursor->move = move;
     cursor->sent = 0;
     cursor->received = 0;
@@ -93,7 +93,7 @@ static void begin_step(struct cursor *cursor)
         cursor->receive_port = ports_find(execution->ports, port);
     }
     cursor->packs = move.sends && move.receive != AR_RECEIVE_NONE &&
-                    !are_apart(move.send_span, move.receive_span);
+                    !are_apart(move.send_span.whole, move.receive_span.whole);
 }
 
 /* Elements of the next piece of a span of which `done` elements are done. */
@@ -172,9 +172,9 @@ static enum ar_status advance_send(struct cursor *cursor, bool *progressed, stru
     struct transport *transport = cursor->execution->transport;
     while (!cursor->has_sent && may_send(cursor)) {
         uint32_t index = (uint32_t)__builtin_ctzll(cursor->flights_taken);
-        uint64_t count = piece(cursor, cursor->move.send_span, cursor->sent);
+        uint64_t count = piece(cursor, cursor->move.send_span.whole, cursor->sent);
         size_t bytes = count * cursor->execution->measurement->type->bytes;
-        const unsigned char *from = element_at(cursor, cursor->move.send_span, cursor->sent);
+        const unsigned char *from = element_at(cursor, cursor->move.send_span.whole, cursor->sent);
         if (cursor->packs || bytes <= transport->eager_bytes) {
             AR_TRY(pack(cursor, index, bytes, &from, err));
         }
@@ -204,7 +204,7 @@ static enum ar_status advance_receive(struct cursor *cursor, bool *progressed, s
     struct transport *transport = cursor->execution->transport;
     const struct memory *memory = cursor->execution->config->memory;
     const struct element_type *type = cursor->execution->measurement->type;
-    struct ar_span span = cursor->move.receive_span;
+    struct ar_span span = cursor->move.receive_span.whole;
     const unsigned char *message = transport->calls->receive(transport, cursor->receive_port);
     uint64_t count = piece(cursor, span, cursor->received);
     unsigned char *at = element_at(cursor, span, cursor->received);

@@ -8,7 +8,7 @@ struct ar_order measurement_order(const struct measurement *measurement)
     const struct ar_algorithm *algorithm = measurement->algorithm;
     bool is_mirrored = algorithm != NULL && algorithm->has_mirror;
     return (struct ar_order){.ranks = measurement->ranks,
-                             .gpus_per_node = measurement->ranks_per_node,
+                             .node_members = measurement->ranks_per_node,
                              .channels = measurement->channels,
                              .mirror_group = is_mirrored ? measurement->shape.x : 0};
 }

@@ -44,7 +44,8 @@ static enum ar_status add_ports(const struct measurement *measurement, uint32_t 
     uint32_t steps = ar_algorithm_steps(algorithm, &measurement->shape);
     uint64_t elements = measurement_part(measurement, channel).count;
     for (uint32_t step = 0; step < steps; step++) {
-        struct ar_move move = algorithm->move(&measurement->shape, elements, position, step);
+        struct ar_move move =
+            ar_algorithm_move(algorithm, &measurement->shape, elements, position, step);
         if (move.sends) {
             struct port port = {channel, ar_order_rank(&order, channel, move.send_to), true};
             AR_TRY(add_port(port, arena, ports, err));

@@ -191,7 +191,7 @@ static void run(struct ar_trial *trial, predictor *predict, const char *head)
         trial->times[i] = (struct ar_job_time){.start_s = start_s, .finish_s = free_s};
     }
     if (trial->rank_finish_s != NULL) {
-        for (uint32_t rank = 0; rank < ar_shape_ranks(&trial->collective.shape); rank++) {
+        for (uint32_t rank = 0; rank < ar_collective_ranks(&trial->collective); rank++) {
             trial->rank_finish_s[rank] = free_s;
         }
     }

@@ -12,7 +12,8 @@ double *bundle_lane(struct ar_arena *arena, size_t count)
 static double bytes_at(const struct ar_collective *collective, uint64_t elements, uint32_t position,
                        uint32_t step)
 {
-    struct ar_move move = collective->algorithm->move(&collective->shape, elements, position, step);
+    struct ar_move move =
+        ar_algorithm_move(collective->algorithm, &collective->shape, elements, position, step);
     return (double)(move.send_span.count * collective->element_bytes);
 }
 
@@ -33,12 +34,12 @@ static bool are_rows_whole(const struct bundle *bundle, const struct ar_phase *p
     return messages == phase->messages;
 }
 
-/* Counts the walks of a channel; false if they are not all alike. */
-static bool count_walks(const struct ar_pattern *pattern, uint32_t channel, struct bundle *bundle)
+/* Counts the walks of a lane; false if they are not all alike. */
+static bool count_walks(const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle)
 {
     for (uint32_t i = 0; i < pattern->walks_count; i++) {
         const struct ar_walk *walk = &pattern->walks[i];
-        if (walk->channel != channel) {
+        if (walk->lane != lane) {
             continue;
         }
         if (bundle->walks == 0) {
@@ -53,12 +54,12 @@ static bool count_walks(const struct ar_pattern *pattern, uint32_t channel, stru
     return bundle->walks > 0;
 }
 
-static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, struct bundle *bundle)
+static void lay_out_walks(const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle)
 {
     uint32_t index = 0;
     for (uint32_t i = 0; i < pattern->walks_count; i++) {
         const struct ar_walk *walk = &pattern->walks[i];
-        if (walk->channel != channel) {
+        if (walk->lane != lane) {
             continue;
         }
         const struct ar_hop *hops = pattern->hops + walk->first;
@@ -79,11 +80,11 @@ static void lay_out_walks(const struct ar_pattern *pattern, uint32_t channel, st
 }
 
 enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
-                             const struct ar_pattern *pattern, uint32_t channel,
-                             struct bundle *bundle, struct ar_error *err)
+                             const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle,
+                             struct ar_error *err)
 {
     *bundle = (struct bundle){.is_regular = false};
-    if (phase->steps == 0 || !count_walks(pattern, channel, bundle)) {
+    if (phase->steps == 0 || !count_walks(pattern, lane, bundle)) {
         return AR_OK;
     }
     bundle->places_count = bundle->walks * (bundle->rows + !bundle->is_ring);
@@ -95,7 +96,7 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phas
         bundle->send == NULL) {
         return ar_error_no_memory(err, "the hops of a phase");
     }
-    lay_out_walks(pattern, channel, bundle);
+    lay_out_walks(pattern, lane, bundle);
     bundle->is_regular = bundle->is_ring
                              ? phase->messages == (uint64_t)phase->steps * bundle->places_count
                              : are_rows_whole(bundle, phase);
@@ -119,8 +120,8 @@ static void fill_ring(const struct ar_collective *collective, const struct bundl
     for (uint32_t row = 0; row < bundle->rows; row += 2) {
         for (size_t place = row * walks; place < (row + 1) * walks; place++) {
             size_t sender = (row > 0 ? place : place + places) - walks;
-            struct ar_move move = collective->algorithm->move(&collective->shape, elements,
-                                                              bundle->positions[place], first_step);
+            struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape,
+                                                    elements, bundle->positions[place], first_step);
             bytes[place] = (double)(move.send_span.count * collective->element_bytes);
             bytes[sender] = (double)(move.receive_span.count * collective->element_bytes);
         }

@@ -1,5 +1,5 @@
 /** \file bundle.h
- * The hops of a phase on one channel, laid out for array arithmetic.
+ * The hops of a phase on one lane, laid out for array arithmetic.
  *
  * Where all walks of a phase (rings, or chains) have the same number of hops, hop j of walk r is
  * place j * walks + r: the hops that stand at the same place of their walks lie beside each other,
@@ -39,10 +39,10 @@ enum { BUNDLE_LINE_NUMBERS = 8 };
 /** Zeros that begin at a cache line, where wide vectors load fastest; NULL without memory. */
 double *bundle_lane(struct ar_arena *arena, size_t count);
 
-/** Lays out the hops of a channel in a phase. */
+/** Lays out the hops of a lane in a phase. */
 enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phase,
-                             const struct ar_pattern *pattern, uint32_t channel,
-                             struct bundle *bundle, struct ar_error *err);
+                             const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle,
+                             struct ar_error *err);
 
 /** Writes the bytes that place p sends in step s of the phase to bytes[origin + p - s * walks] for
  * all steps, and returns the origin. Needs bundle_bytes_capacity() numbers. */

@@ -1,6 +1,6 @@
 /* The moves as a dataflow recurrence over ranks: step by step, the time at which each rank may go
  * on is the latest of what it waits for. Semantics as in ar_trial.h; the rate of a message is its
- * max-min share among all messages of its phase, on all channels together; in trees, its share
+ * max-min share among all messages of its phase, on all lanes together; in trees, its share
  * among those that are under way with it (tree_rates.h). So it equals the simulation where sharing
  * is static, and neglects that ranks drift apart and phases overlap. */
 #include <math.h>
@@ -13,7 +13,7 @@
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
 
-/* A rank is done on a channel when its messages have arrived, too. */
+/* A rank is done on a lane when its messages have arrived, too. */
 static double finish_of(const struct recurrence *recurrence, uint32_t position)
 {
     uint32_t window = recurrence->collective->window;
@@ -25,28 +25,28 @@ static double finish_of(const struct recurrence *recurrence, uint32_t position)
     return finish_s;
 }
 
-/* Runs a job on one channel and notes when each rank has finished. */
-static void run_job_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
+/* Runs a job on one lane and notes when each rank has finished. */
+static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     double begin_s = recurrence->setup_s + recurrence->trial->jobs[recurrence->job].copy_s;
     struct rank_state *states = recurrence->states;
     double *finish_s = recurrence->finish_s;
     uint32_t window = recurrence->collective->window;
     memset(recurrence->flights_s, 0,
-           (size_t)recurrence->ranks * window * sizeof *recurrence->flights_s);
-    for (uint32_t position = 0; position < recurrence->ranks; position++) {
-        uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
+           (size_t)recurrence->positions * window * sizeof *recurrence->flights_s);
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
         states[position] = (struct rank_state){.now_s = recurrence->rank_ready_s[rank] + begin_s,
                                                .peer = UINT32_MAX};
     }
-    recurrence_run_channel(recurrence, channel, elements);
-    for (uint32_t position = 0; position < recurrence->ranks; position++) {
-        uint32_t rank = ar_order_rank(&recurrence->order, channel, position);
+    recurrence_run_lane(recurrence, lane, elements);
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
+        uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
         double done_s = finish_of(recurrence, position);
         states[position].now_s = done_s;
         finish_s[rank] = done_s > finish_s[rank] ? done_s : finish_s[rank];
     }
-    recurrence_mark(recurrence, channel, AR_MARK_DONE);
+    recurrence_mark(recurrence, lane, AR_MARK_DONE);
 }
 
 static void mark_start(const struct recurrence *recurrence)
@@ -107,9 +107,9 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
     }
     recurrence->job = index;
     mark_start(recurrence);
-    for (uint32_t channel = 0; channel < recurrence->collective->channels; channel++) {
-        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, channel);
-        run_job_channel(recurrence, channel, part.count);
+    for (uint32_t lane = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
+        struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
+        run_job_lane(recurrence, lane, part.count);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
         time.finish_s = finish_s[rank] > time.finish_s ? finish_s[rank] : time.finish_s;
@@ -145,7 +145,8 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
         .trial = trial,
         .collective = &trial->collective,
         .order = ar_collective_order(&trial->collective),
-        .ranks = ar_shape_ranks(&trial->collective.shape),
+        .positions = ar_shape_ranks(&trial->collective.shape),
+        .ranks = ar_collective_ranks(&trial->collective),
         .reduce_s_per_byte = facts->reduce_s_per_byte,
         .setup_s = facts->collective_setup_s,
     };

@@ -276,13 +276,17 @@ static void run_bundle(struct recurrence *recurrence, const struct ar_phase *pha
     }
 }
 
-void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark)
+void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark)
 {
     const struct ar_timeline *timeline = recurrence->trial->timeline;
     for (uint32_t i = 0; timeline != NULL && i < timeline->ranks_count; i++) {
-        uint32_t position = ar_order_position(&recurrence->order, channel, timeline->ranks[i]);
-        ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[mark] =
-            recurrence->states[position].now_s;
+        uint32_t rank = timeline->ranks[i];
+        uint32_t channel = lane % recurrence->collective->channels;
+        if (ar_order_lane(&recurrence->order, channel, rank) == lane) {
+            uint32_t position = ar_order_position(&recurrence->order, lane, rank);
+            ar_timeline_marks(recurrence->trial, recurrence->job, i, channel)[mark] =
+                recurrence->states[position].now_s;
+        }
     }
 }
 
@@ -295,26 +299,26 @@ static const double *tree_rates_of(const struct recurrence *recurrence, uint32_t
                                 (double)ar_closed_message_bytes(plan, phase, elements));
 }
 
-void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements)
+void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
 {
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
         const struct bundle *bundle =
-            &recurrence->bundles[i * recurrence->collective->channels + channel];
-        recurrence_mark(recurrence, channel, AR_MARK_PHASES + i);
+            &recurrence->bundles[i * ar_collective_lanes(recurrence->collective) + lane];
+        recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
         if (bundle->is_regular) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
-        } else if (phase->period > 0 && phase->steps > 0) {
+        } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
             recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
-                                tree_rates_of(recurrence, i), channel, elements);
+                                tree_rates_of(recurrence, i), lane, elements);
         } else if (phase->steps > 0) {
-            recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], channel, elements,
+            recurrence_run_moves(recurrence, phase, &recurrence->patterns[i], lane, elements,
                                  first_step);
         }
         first_step += phase->steps;
     }
-    recurrence_mark(recurrence, channel, AR_MARK_PHASES + recurrence->phases_count);
+    recurrence_mark(recurrence, lane, AR_MARK_PHASES + recurrence->phases_count);
 }
 
 /* All bundles, and how many numbers the largest needs for its messages and for jumps. */
@@ -322,12 +326,12 @@ static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *
                                      size_t *bytes_capacity, size_t *jump_capacity,
                                      struct ar_error *err)
 {
-    uint32_t channels = recurrence->collective->channels;
+    uint32_t lanes = ar_collective_lanes(recurrence->collective);
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
-        for (uint32_t channel = 0; channel < channels; channel++) {
-            struct bundle *bundle = &recurrence->bundles[i * channels + channel];
-            AR_TRY(bundle_create(arena, phase, &recurrence->patterns[i], channel, bundle, err));
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            struct bundle *bundle = &recurrence->bundles[i * lanes + lane];
+            AR_TRY(bundle_create(arena, phase, &recurrence->patterns[i], lane, bundle, err));
             size_t capacity = bundle_bytes_capacity(bundle, phase);
             *bytes_capacity = capacity > *bytes_capacity ? capacity : *bytes_capacity;
             size_t jumps = ring_jump_capacity(bundle, recurrence->collective->window);
@@ -337,13 +341,13 @@ static enum ar_status create_bundles(struct ar_arena *arena, struct recurrence *
     return AR_OK;
 }
 
-/* Hops of the largest tree on a channel, at least 1. */
+/* Hops of the largest tree on a lane, at least 1. */
 static size_t tree_hops_max(const struct recurrence *recurrence)
 {
     size_t max = 1;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
         const struct ar_phase *phase = &recurrence->phases[i];
-        bool is_tree = phase->period > 0 && phase->steps > 0;
+        bool is_tree = phase->kind == AR_PHASE_TREE && phase->steps > 0;
         size_t hops = is_tree ? recurrence->patterns[i].step_hops[phase->steps] : 0;
         max = hops > max ? hops : max;
     }
@@ -363,7 +367,7 @@ static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity
     struct lanes *lanes = &recurrence->lanes;
     uint32_t window = recurrence->collective->window;
     lanes->slots = (window > TILE_STEPS ? window : TILE_STEPS) + 1;
-    lanes->stride = stride_of(recurrence->ranks);
+    lanes->stride = stride_of(recurrence->positions);
     lanes->now_s = bundle_lane(arena, (3 + lanes->slots) * lanes->stride + bytes_capacity);
     if (lanes->now_s == NULL) {
         return ar_error_no_memory(err, "the messages of a recurrence");
@@ -378,19 +382,21 @@ static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity
 enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recurrence,
                                  struct ar_error *err)
 {
+    size_t positions = recurrence->positions;
     size_t ranks = recurrence->ranks;
     size_t window = recurrence->collective->window;
     size_t bytes_capacity = 0;
     size_t jump_capacity = 1;
     recurrence->jumps_from = JUMPS_FROM;
-    recurrence->bundles =
-        ar_arena_alloc(arena, (size_t)recurrence->phases_count * recurrence->collective->channels,
-                       sizeof *recurrence->bundles);
-    recurrence->states = ar_arena_alloc(arena, ranks, sizeof *recurrence->states);
-    recurrence->flights_s = ar_arena_alloc(arena, ranks * window, sizeof *recurrence->flights_s);
+    recurrence->bundles = ar_arena_alloc(
+        arena, (size_t)recurrence->phases_count * ar_collective_lanes(recurrence->collective),
+        sizeof *recurrence->bundles);
+    recurrence->states = ar_arena_alloc(arena, positions, sizeof *recurrence->states);
+    recurrence->flights_s =
+        ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
-    recurrence->moves = ar_arena_alloc(arena, ranks, sizeof *recurrence->moves);
+    recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
     if (recurrence->bundles == NULL || recurrence->states == NULL ||

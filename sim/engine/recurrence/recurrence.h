@@ -1,5 +1,5 @@
 /** \file recurrence.h
- * The heart of the `recurrence` engine: one job on one channel, phase by phase.
+ * The heart of the `recurrence` engine: one job on one lane, phase by phase.
  *
  * With t the time at which a rank has finished the steps so far, a send of b bytes over a hop of
  * latency L and rate r starts and arrives at
@@ -20,7 +20,7 @@
 #include "ar_trial.h"
 #include "bundle.h"
 
-/** One rank on the channel that is being run. */
+/** One rank on the lane that is being run. */
 struct rank_state {
     double now_s;     /**< it has finished the steps so far */
     double free_s;    /**< its connection has sent the last message */
@@ -44,11 +44,12 @@ struct recurrence {
     struct ar_trial *trial;
     const struct ar_collective *collective;
     struct ar_order order;
-    uint32_t ranks;
+    uint32_t positions; /**< of a lane */
+    uint32_t ranks;     /**< of all groups */
     uint32_t phases_count;
     const struct ar_phase *phases;
     const struct ar_pattern *patterns;
-    struct bundle *bundles; /**< [phase][channel] */
+    struct bundle *bundles; /**< [phase][lane] */
     uint32_t job;           /**< the present one */
     double reduce_s_per_byte;
     double setup_s;
@@ -56,9 +57,9 @@ struct recurrence {
     struct rank_state *states; /**< [position] */
     double *flights_s;         /**< [position][window], a ring buffer: arrivals; 0: none yet */
     double *rank_ready_s;      /**< [rank]: free for the next job */
-    double *finish_s;          /**< [rank]: this job, latest channel so far */
+    double *finish_s;          /**< [rank]: this job, latest lane so far */
     struct ar_move *moves;     /**< [position]: room for one step */
-    double *connections_s;     /**< room for a tree on one channel: when each hop is free, then
+    double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
                                     [hop][part % window]: arrivals */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
@@ -84,20 +85,20 @@ double *bundle_flights(const struct bundle_run *run, int64_t message);
 enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recurrence,
                                  struct ar_error *err);
 
-/** Runs a job of `elements` on a channel from the states given; leaves the states at its end. */
-void recurrence_run_channel(struct recurrence *recurrence, uint32_t channel, uint64_t elements);
+/** Runs a job of `elements` on a lane from the states given; leaves the states at its end. */
+void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements);
 
-/** Writes a mark of the present job: where the observed ranks are in time. */
-void recurrence_mark(const struct recurrence *recurrence, uint32_t channel, uint32_t mark);
+/** Writes a mark of the present job: where the observed ranks on the lane are in time. */
+void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark);
 
 /** Runs a phase that is a tree; the rates are those of its parts, [hop of the pattern][part]. */
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_pattern *pattern, const double *part_rates_Bps,
-                         uint32_t channel, uint64_t elements);
+                         uint32_t lane, uint64_t elements);
 
 /** Runs a phase of walks move by move. */
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
-                          const struct ar_pattern *pattern, uint32_t channel, uint64_t elements,
+                          const struct ar_pattern *pattern, uint32_t lane, uint64_t elements,
                           uint32_t first_step);
 
 #endif

@@ -46,17 +46,16 @@ static void receive_one(struct recurrence *recurrence, uint32_t position, double
 }
 
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
-                          const struct ar_pattern *pattern, uint32_t channel, uint64_t elements,
+                          const struct ar_pattern *pattern, uint32_t lane, uint64_t elements,
                           uint32_t first_step)
 {
     const struct ar_collective *collective = recurrence->collective;
     for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-        for (uint32_t position = 0; position < recurrence->ranks; position++) {
-            recurrence->moves[position] =
-                collective->algorithm->move(&collective->shape, elements, position, step);
+        for (uint32_t position = 0; position < recurrence->positions; position++) {
+            recurrence->moves[position] = ar_algorithm_move(
+                collective->algorithm, &collective->shape, elements, position, step);
         }
-        for (uint32_t i = pattern->channel_hops[channel]; i < pattern->channel_hops[channel + 1];
-             i++) {
+        for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
             const struct ar_hop *hop = &pattern->hops[i];
             const struct ar_move *move = &recurrence->moves[hop->from];
             if (move->sends) {
@@ -66,7 +65,7 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
                                      free_time(recurrence, hop), *flight_s);
             }
         }
-        for (uint32_t position = 0; position < recurrence->ranks; position++) {
+        for (uint32_t position = 0; position < recurrence->positions; position++) {
             const struct ar_move *move = &recurrence->moves[position];
             if (move->receive != AR_RECEIVE_NONE) {
                 receive_one(recurrence, position,
@@ -77,7 +76,7 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
     }
 }
 
-/* A tree on one channel: what stays the same from step to step. */
+/* A tree on one lane: what stays the same from step to step. */
 struct tree_run {
     struct recurrence *recurrence;
     const struct ar_phase *phase;
@@ -125,9 +124,9 @@ static void receive_part(const struct tree_run *run, uint32_t part, uint32_t beg
 
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_pattern *pattern, const double *part_rates_Bps,
-                         uint32_t channel, uint64_t elements)
+                         uint32_t lane, uint64_t elements)
 {
-    size_t first_hop = pattern->channel_hops[channel];
+    size_t first_hop = pattern->lane_hops[lane];
     size_t hops_count = pattern->step_hops[phase->steps];
     struct tree_run run = {.recurrence = recurrence,
                            .phase = phase,

@@ -14,12 +14,13 @@ static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
                                       .order = ar_collective_order(&trial->collective),
-                                      .ranks = ar_shape_ranks(&trial->collective.shape),
+                                      .positions = ar_shape_ranks(&trial->collective.shape),
+                                      .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12};
     recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     uint32_t state = 99 + channel;
-    for (uint32_t position = 0; position < recurrence->ranks; position++) {
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
         recurrence->states[position] =
             (struct rank_state){.now_s = 3e-4 * (state >> 8) / 16777216.0, .peer = UINT32_MAX};
@@ -49,7 +50,7 @@ static void expect_same_states(const struct recurrence *a, const struct recurren
                                const char *what)
 {
     uint32_t window = a->collective->window;
-    for (uint32_t position = 0; position < a->ranks; position++) {
+    for (uint32_t position = 0; position < a->positions; position++) {
         const struct rank_state *left = &a->states[position];
         const struct rank_state *right = &b->states[position];
         cr_expect_eq(left->now_s, right->now_s, "%s: position %u: %.17g, %.17g", what, position,
@@ -84,8 +85,8 @@ static void compare(const struct ar_collective *collective, uint64_t elements)
         for (uint32_t i = 0; i < moves.phases_count * collective->channels; i++) {
             moves.bundles[i].is_regular = false;
         }
-        recurrence_run_channel(&arrays, channel, elements);
-        recurrence_run_channel(&moves, channel, elements);
+        recurrence_run_lane(&arrays, channel, elements);
+        recurrence_run_lane(&moves, channel, elements);
         expect_same_states(&arrays, &moves, what);
         ar_arena_end(&arena);
     }
@@ -117,8 +118,10 @@ Test(bundle, of_rings_gives_the_digits_of_single_moves)
 
 Test(bundle, of_grids_and_groups_gives_the_digits_of_single_moves)
 {
-    static const struct ar_shape shapes[] = {{4, 4},   {2, 3},  {3, 2},  {1, 9},   {9, 1},
-                                             {17, 19}, {32, 8}, {8, 40}, {2, 150}, {150, 2}};
+    static const struct ar_shape shapes[] = {
+        {.x = 4, .y = 4},   {.x = 2, .y = 3},   {.x = 3, .y = 2},  {.x = 1, .y = 9},
+        {.x = 9, .y = 1},   {.x = 17, .y = 19}, {.x = 32, .y = 8}, {.x = 8, .y = 40},
+        {.x = 2, .y = 150}, {.x = 150, .y = 2}};
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         compare_windows(support_collective(abci, "torus2d", shapes[i].x, shapes[i].y));

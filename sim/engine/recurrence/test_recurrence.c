@@ -61,8 +61,9 @@ static void expect_equal(const struct ar_cluster *cluster, const char *name, uin
 
 Test(recurrence, is_the_simulation_on_one_switch)
 {
-    static const struct ar_shape shapes[] = {{4, 4}, {8, 2}, {2, 8}, {3, 5},
-                                             {1, 7}, {7, 1}, {6, 4}};
+    static const struct ar_shape shapes[] = {{.x = 4, .y = 4}, {.x = 8, .y = 2}, {.x = 2, .y = 8},
+                                             {.x = 3, .y = 5}, {.x = 1, .y = 7}, {.x = 7, .y = 1},
+                                             {.x = 6, .y = 4}};
     const char *settings[] = {"gpu.reduce_cost=4ps/B", "collective.setup=7us", NULL};
     struct ar_cluster *flat = support_cluster("flat", settings);
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {

@@ -32,17 +32,18 @@ static void run(struct ar_arena *arena, const struct ar_closed *plan, struct ar_
     *recurrence = (struct recurrence){.trial = trial,
                                       .collective = &trial->collective,
                                       .order = ar_collective_order(&trial->collective),
-                                      .ranks = ar_shape_ranks(&trial->collective.shape),
+                                      .positions = ar_shape_ranks(&trial->collective.shape),
+                                      .ranks = ar_collective_ranks(&trial->collective),
                                       .reduce_s_per_byte = 3.8e-12};
     recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     recurrence->jumps_from = jumps_from;
     uint32_t state = 99 + channel;
-    for (uint32_t position = 0; position < recurrence->ranks; position++) {
+    for (uint32_t position = 0; position < recurrence->positions; position++) {
         recurrence->states[position] =
             (struct rank_state){.now_s = start_of(starts, position, &state), .peer = UINT32_MAX};
     }
-    recurrence_run_channel(recurrence, channel, elements);
+    recurrence_run_lane(recurrence, channel, elements);
 }
 
 /* Relative to the time since the first rank began. */
@@ -55,7 +56,7 @@ static void expect_same_states(const struct recurrence *a, const struct recurren
                                const char *what)
 {
     uint32_t window = a->collective->window;
-    for (uint32_t position = 0; position < a->ranks; position++) {
+    for (uint32_t position = 0; position < a->positions; position++) {
         const struct rank_state *left = &a->states[position];
         const struct rank_state *right = &b->states[position];
         double longest_s = left->now_s;

@@ -13,7 +13,7 @@
 
 size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS])
 {
-    uint32_t ranks = trial->rank_finish_s != NULL ? ar_shape_ranks(&trial->collective.shape) : 0;
+    uint32_t ranks = trial->rank_finish_s != NULL ? ar_collective_ranks(&trial->collective) : 0;
     struct ar_timeline *timeline = trial->timeline;
     size_t marks = timeline != NULL ? ar_timeline_size(trial) : 0;
     parts[0] = (struct iovec){&trial->memory_bytes, sizeof trial->memory_bytes};
@@ -54,7 +54,7 @@ static enum ar_status write_routes(const struct ar_collective *collective, FILE 
                                    struct ar_error *err)
 {
     uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
-    uint32_t nodes = (ar_shape_ranks(&collective->shape) - 1) / gpus_per_node + 1;
+    uint32_t nodes = (ar_collective_ranks(collective) - 1) / gpus_per_node + 1;
     struct ar_arena arena = {.last = NULL};
     struct ar_flow *pairs = NULL;
     size_t count = 0;
@@ -92,7 +92,7 @@ static enum ar_status fork_child(struct ar_trial *trial, const char *platform_pa
 {
     struct trial_task own = {
         .task = {.kind = SIMGRID_TRIAL,
-                 .actors_count = (uint64_t)ar_shape_ranks(&trial->collective.shape) *
+                 .actors_count = (uint64_t)ar_collective_ranks(&trial->collective) *
                                  trial->collective.channels},
         .trial = trial,
         .platform_path = platform_path,

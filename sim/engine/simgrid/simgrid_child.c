@@ -17,10 +17,10 @@
 
 enum { NAME_SIZE = 64 };
 
-/* One rank on one channel: one actor. */
+/* One rank on one lane: one actor. */
 struct actor {
     struct simulation *simulation;
-    uint32_t channel;
+    uint32_t lane;
     uint32_t position;
     uint32_t rank;
     int64_t observed;    /* index in the timeline; -1: not in it */
@@ -35,33 +35,32 @@ struct actor {
 struct simulation {
     struct ar_trial *trial;
     struct ar_order order;
-    uint32_t ranks;
+    uint32_t positions; /* of a lane */
     uint32_t steps;
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     double reduce_s_per_byte;
     double setup_s;
-    struct actor *actors;   /* [channel][position] */
+    struct actor *actors;   /* [lane][position] */
     struct flight *flights; /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
 };
 
-static struct actor *actor_at(const struct simulation *simulation, uint32_t channel,
-                              uint32_t position)
+static struct actor *actor_at(const struct simulation *simulation, uint32_t lane, uint32_t position)
 {
-    return &simulation->actors[(size_t)channel * simulation->ranks + position];
+    return &simulation->actors[(size_t)lane * simulation->positions + position];
 }
 
-static const char *mailbox_name(uint32_t channel, uint32_t from, uint32_t to, char name[NAME_SIZE])
+static const char *mailbox_name(uint32_t lane, uint32_t from, uint32_t to, char name[NAME_SIZE])
 {
-    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, channel, from, to);
+    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, lane, from, to);
     return name;
 }
 
-static sg_mailbox_t mailbox_between(uint32_t channel, uint32_t from, uint32_t to)
+static sg_mailbox_t mailbox_between(uint32_t lane, uint32_t from, uint32_t to)
 {
     char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(channel, from, to, name));
+    return sg_mailbox_by_name(mailbox_name(lane, from, to, name));
 }
 
 static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
@@ -76,11 +75,11 @@ static struct link_end *connect_out(struct actor *actor, uint32_t peer)
     bool is_new;
     struct link_end *end = link_ends_find(&actor->out, peer, &is_new);
     if (is_new) {
-        uint32_t peer_rank = actor_at(actor->simulation, actor->channel, peer)->rank;
+        uint32_t peer_rank = actor_at(actor->simulation, actor->lane, peer)->rank;
         sg_host_t host = host_of(actor->simulation, peer_rank);
         *end = (struct link_end){
             .peer = peer,
-            .mailbox = mailbox_between(actor->channel, actor->position, peer),
+            .mailbox = mailbox_between(actor->lane, actor->position, peer),
             .bandwidth_Bps = sg_host_get_route_bandwidth(sg_host_self(), host),
             .latency_s = sg_host_get_route_latency(sg_host_self(), host),
         };
@@ -94,7 +93,7 @@ static const struct link_end *connect_in(struct actor *actor, uint32_t peer)
     struct link_end *end = link_ends_find(&actor->in, peer, &is_new);
     if (is_new) {
         *end = (struct link_end){.peer = peer,
-                                 .mailbox = mailbox_between(actor->channel, peer, actor->position)};
+                                 .mailbox = mailbox_between(actor->lane, peer, actor->position)};
     }
     return end;
 }
@@ -116,7 +115,7 @@ static void declare_receiver(const struct actor *actor)
             if (step != AR_NEVER) {
                 char name[NAME_SIZE];
                 sg_mailbox_set_receiver(
-                    mailbox_name(actor->channel, move.receive_from, actor->position, name));
+                    mailbox_name(actor->lane, move.receive_from, actor->position, name));
             }
         }
         first_step += phases[i].steps;
@@ -140,7 +139,7 @@ static void wait_for_slot(struct actor *actor, const struct link_end *out, uint6
 static bool oldest_has_arrived(const struct actor *actor)
 {
     const struct flight *flight = flights_oldest(&actor->flights);
-    return actor_at(actor->simulation, actor->channel, flight->peer)->steps_done > flight->step;
+    return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
 static void send_message(struct actor *actor, const struct ar_move *move)
@@ -185,7 +184,8 @@ static void mark(const struct actor *actor, uint32_t job, uint32_t number)
 {
     if (actor->observed >= 0) {
         ar_timeline_marks(actor->simulation->trial, job, (uint32_t)actor->observed,
-                          actor->channel)[number] = simgrid_get_clock();
+                          actor->lane % actor->simulation->trial->collective.channels)[number] =
+            simgrid_get_clock();
     }
 }
 
@@ -198,7 +198,7 @@ static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t eleme
     for (uint32_t step = 0;; step++) {
         while (step == phase_end && phase < simulation->phases_count) {
             mark(actor, job, AR_MARK_PHASES + phase);
-            actor->is_in_tree = simulation->phases[phase].period > 0;
+            actor->is_in_tree = simulation->phases[phase].kind == AR_PHASE_TREE;
             phase_end += simulation->phases[phase++].steps;
             link_ends_keep_last(&actor->out);
             link_ends_keep_last(&actor->in);
@@ -206,8 +206,8 @@ static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t eleme
         if (step == simulation->steps) {
             break;
         }
-        struct ar_move move =
-            collective->algorithm->move(&collective->shape, elements, actor->position, step);
+        struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape, elements,
+                                                actor->position, step);
         if (move.sends) {
             send_message(actor, &move);
         }
@@ -237,7 +237,7 @@ static void run_job(struct actor *actor, uint32_t index)
         sg_actor_sleep_for(simulation->setup_s + job->copy_s);
     }
     struct ar_span part =
-        ar_collective_part(&simulation->trial->collective, job->elements, actor->channel);
+        ar_collective_part(&simulation->trial->collective, job->elements, actor->lane);
     walk_through_moves(actor, index, part.count);
     while (actor->flights.count > 0) {
         flights_land(&actor->flights);
@@ -277,15 +277,15 @@ static int64_t index_in_timeline(const struct ar_timeline *timeline, uint32_t ra
     return -1;
 }
 
-static void start_actor(struct simulation *simulation, uint32_t channel, uint32_t position,
+static void start_actor(struct simulation *simulation, uint32_t lane, uint32_t position,
                         sg_bar_t *barriers)
 {
-    struct actor *actor = actor_at(simulation, channel, position);
+    struct actor *actor = actor_at(simulation, lane, position);
     size_t index = (size_t)(actor - simulation->actors);
-    uint32_t rank = ar_order_rank(&simulation->order, channel, position);
+    uint32_t rank = ar_order_rank(&simulation->order, lane, position);
     *actor = (struct actor){
         .simulation = simulation,
-        .channel = channel,
+        .lane = lane,
         .position = position,
         .rank = rank,
         .observed = index_in_timeline(simulation->trial->timeline, rank),
@@ -303,7 +303,7 @@ static uint32_t capacity_of_flights(const struct simulation *simulation)
 {
     uint32_t capacity = simulation->trial->collective.window;
     for (uint32_t i = 0; i < simulation->phases_count; i++) {
-        if (simulation->phases[i].period > 0) {
+        if (simulation->phases[i].kind == AR_PHASE_TREE) {
             return capacity * AR_PERIOD_MAX;
         }
     }
@@ -313,19 +313,20 @@ static uint32_t capacity_of_flights(const struct simulation *simulation)
 static void start_actors(struct simulation *simulation)
 {
     uint32_t channels = simulation->trial->collective.channels;
-    size_t actors_count = (size_t)channels * simulation->ranks;
+    uint32_t lanes = ar_collective_lanes(&simulation->trial->collective);
+    uint32_t ranks = ar_collective_ranks(&simulation->trial->collective);
+    size_t actors_count = (size_t)lanes * simulation->positions;
     simulation->flights_capacity = capacity_of_flights(simulation);
     simulation->actors = child_alloc(actors_count, sizeof(struct actor), "its ranks");
     simulation->flights = child_alloc(actors_count * simulation->flights_capacity,
                                       sizeof(struct flight), "its messages in flight");
-    sg_bar_t *barriers =
-        channels > 1 ? child_alloc(simulation->ranks, sizeof(sg_bar_t), "its barriers") : NULL;
-    for (uint32_t rank = 0; barriers != NULL && rank < simulation->ranks; rank++) {
+    sg_bar_t *barriers = channels > 1 ? child_alloc(ranks, sizeof(sg_bar_t), "its barriers") : NULL;
+    for (uint32_t rank = 0; barriers != NULL && rank < ranks; rank++) {
         barriers[rank] = sg_barrier_init(channels);
     }
-    for (uint32_t channel = 0; channel < channels; channel++) {
-        for (uint32_t position = 0; position < simulation->ranks; position++) {
-            start_actor(simulation, channel, position, barriers);
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        for (uint32_t position = 0; position < simulation->positions; position++) {
+            start_actor(simulation, lane, position, barriers);
             child_progress++;
         }
     }
@@ -338,13 +339,13 @@ static void simulate(const struct trial_task *task)
     struct simulation simulation = {
         .trial = trial,
         .order = ar_collective_order(&trial->collective),
-        .ranks = ar_shape_ranks(&trial->collective.shape),
+        .positions = ar_shape_ranks(&trial->collective.shape),
         .steps = ar_algorithm_steps(trial->collective.algorithm, &trial->collective.shape),
         .reduce_s_per_byte = facts->reduce_s_per_byte,
         .setup_s = facts->collective_setup_s,
     };
-    simulation.phases_count =
-        trial->collective.algorithm->phases(&trial->collective.shape, simulation.phases);
+    simulation.phases_count = ar_algorithm_phases(trial->collective.algorithm,
+                                                  &trial->collective.shape, simulation.phases);
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
     }

@@ -40,7 +40,7 @@ static void send_step(uint32_t channel, uint32_t step)
     uint64_t elements = ar_collective_part(collective, job.elements, channel).count;
     for (uint32_t position = 0; position < ar_shape_ranks(&collective->shape); position++) {
         struct ar_move move =
-            collective->algorithm->move(&collective->shape, elements, position, step);
+            ar_algorithm_move(collective->algorithm, &collective->shape, elements, position, step);
         if (move.sends && move.send_span.count > 0) {
             sg_host_sendto(host_at(channel, position), host_at(channel, move.send_to),
                            (double)(move.send_span.count * collective->element_bytes));

@@ -33,7 +33,7 @@ double ar_engine_cost_s(const struct ar_engine *engine, double ranks, double cha
 
 double ar_trial_ready_on_all(const struct ar_trial *trial, uint32_t job, bool *is_even)
 {
-    uint32_t ranks = ar_shape_ranks(&trial->collective.shape);
+    uint32_t ranks = ar_collective_ranks(&trial->collective);
     double first_s = ar_trial_ready(trial, job, 0);
     double last_s = first_s;
     bool has_vectors = trial->rank_start_s != NULL || trial->rank_factor != NULL;
@@ -58,8 +58,9 @@ static void run_alone(struct ar_trial *trial)
         trial->timeline->marks_s[i] =
             trial->times[i / (each * trial->timeline->ranks_count)].start_s;
     }
-    if (trial->rank_finish_s != NULL) {
-        trial->rank_finish_s[0] = trial->times[trial->jobs_count - 1].finish_s;
+    for (uint32_t i = 0;
+         trial->rank_finish_s != NULL && i < ar_collective_ranks(&trial->collective); i++) {
+        trial->rank_finish_s[i] = trial->times[trial->jobs_count - 1].finish_s;
     }
     trial->messages_count = 0;
     trial->exact = true;

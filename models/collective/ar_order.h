@@ -1,0 +1,55 @@
+/** \file ar_order.h
+ * The rank orders of the lanes of a collective: which rank stands at which position.
+ *
+ * A lane is one channel of one group. Groups (ar_mesh.h) have ranks of their own; the channels of a
+ * group carry a part of the buffer each over the same ranks in another order.
+ */
+#ifndef AR_ORDER_H
+#define AR_ORDER_H
+
+#include "ar_gpu_order.h"
+#include "ar_mesh.h"
+
+struct ar_order {
+    uint32_t ranks;        /**< positions of a lane: those of one group */
+    uint32_t node_members; /**< of a group on a node; the last node may be filled in part */
+    uint32_t channels;     /**< of each group */
+    uint32_t mirror_group; /**< 0: none. Else the second half of the channels, the smaller one if
+                                their number is odd, see the groups mirrored */
+    uint32_t root;         /**< the place of the group that stands at position 0 of every lane, if
+                                there is a root */
+    bool has_root;
+    const struct ar_gpu_orders
+        *gpu_orders;            /**< of full nodes of `node_members`; NULL: the plain zigzags */
+    const struct ar_mesh *mesh; /**< NULL: one group */
+};
+
+/** The rank that stands at a position of a lane, lane = group * channels + channel.
+ *
+ * A channel never moves a rank to another node: it permutes the GPUs within each node. (A mirrored
+ * one then takes groups of `mirror_group` positions in the reverse order, or, if the number of
+ * groups is odd, moves all of them on by one.)
+ *
+ * With `gpu_orders`, a channel takes the GPUs of a node in its order (ar_gpu_order.h): along
+ * NVLinks, and so that every HCA is the first and the last one of equally many channels. A node
+ * that is filled in part is walked in the same order without the GPUs that are not there, so
+ * neighbours may then have no NVLink.
+ *
+ * Without, channel pair i uses the i-th Hamiltonian path of Walecki's zigzag (0, 1, g-1, 2, g-2,
+ * ... shifted by i), odd channels run it backwards. For an even number of GPUs the g/2 paths have
+ * no GPU pair in common and each starts in one half of the node and ends in the other; so, where
+ * all pairs have an NVLink and two HCAs serve a half each, the NVLinks are used evenly, and the HCA
+ * a channel leaves a node by is not the one it enters by.
+ *
+ * With a root, nodes and the GPUs of each are rotated so that it stands at position 0; where the
+ * last node is filled in part, the whole order is. */
+uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position);
+
+/** The position of a rank in a lane of its group; the inverse, and as fast: with GPU orders, a look
+ * into a table, or one pass over the walk for a rank of a node that is filled in part. */
+uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank);
+
+/** The lane of a rank on a channel. */
+uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank);
+
+#endif

@@ -1,0 +1,117 @@
+/** \file blocks.h
+ * What algorithms are made of: stages, in which the lines of a shape run one block each.
+ *
+ * A block says what the members 0 .. size-1 of a line (a row, a column, all ranks) do in each of
+ * its steps, in parts of a buffer that they share. A stage runs it in all lines of one dimension of
+ * the shape, forwards or backwards in time: an all-gather backwards, with sums in place of copies,
+ * is a reduce-scatter. An algorithm is a list of stages, which become its phases.
+ */
+#ifndef AR_BLOCKS_H
+#define AR_BLOCKS_H
+
+#include "ar_algorithm.h"
+
+/** Parts of a buffer, as in struct ar_slice; `period` 0 is the number of parts. */
+struct block_parts {
+    uint32_t first, run, period;
+};
+
+/** A move in terms of members and parts. */
+struct block_move {
+    bool sends;
+    bool receives;
+    uint32_t send_to;
+    uint32_t receive_from;
+    struct block_parts send;
+    struct block_parts receive;
+};
+
+struct block {
+    enum ar_phase_kind kind;
+    bool is_at_once;
+    /** Steps, at least one for a size above 1; messages of all members in all of them; and of how
+     * many parts the buffer is that they share. */
+    uint32_t (*steps)(uint32_t size);
+    uint64_t (*messages)(uint32_t size);
+    uint32_t (*parts)(uint32_t size);
+    struct block_move (*move)(uint32_t size, uint32_t member, uint32_t step);
+};
+
+/** Which lines run the block, and on what. */
+enum stage_lines {
+    LINES_ALL,     /**< of the dimension, each on the part that lower dimensions leave it */
+    LINES_WHOLE,   /**< of the dimension, each on the whole buffer */
+    LINES_LEADERS, /**< the one line through position 0, on the whole buffer */
+    LINES_STRIPES  /**< of the last dimension; its part i are all parts whose number is i modulo its
+                        length */
+};
+
+struct ar_stage {
+    const char *name;
+    const struct block *block;
+    uint32_t dimension;
+    enum stage_lines lines;
+    bool is_backwards;
+    bool reduces; /**< what is received is added; else it replaces */
+};
+
+/** The phases of a list of stages, and its moves; for algorithms with a list by shape. */
+uint32_t stages_phases(const struct ar_stage *stages, uint32_t count, const struct ar_shape *shape,
+                       struct ar_phase phases[AR_PHASES_MAX]);
+struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
+                           uint64_t elements, uint32_t position, uint32_t step);
+
+/* --- walks: members keep their peers (blocks_ring.c) ----------------------------------------- */
+
+/** Member i ends with part i, of all: size-1 steps. Not the all-gather backwards, which would send
+ * against the ring. */
+extern const struct block block_ring_reduce_scatter;
+/** Member i begins with part i and ends with all: size-1 steps. */
+extern const struct block block_ring_all_gather;
+/** One after the other, with sums in the first half, whatever the stage says. */
+extern const struct block block_ring_all_reduce;
+/** 0 -> 1 -> ... -> size-1: member 0 begins with all, member i ends with part i. */
+extern const struct block block_chain_scatter;
+/** Neighbours swap own parts, then go on to the other neighbour with what they got: size/2 steps;
+ * for even sizes. */
+extern const struct block block_neighbour_all_gather;
+
+/* --- all at once: no message waits for another (blocks_direct.c) ----------------------------- */
+
+/** Everybody sends everybody its part: size-1 steps. */
+extern const struct block block_direct_all_gather;
+/** Member 0 sends each its part. */
+extern const struct block block_linear_scatter;
+/** Member 0 sends the last one all there is. */
+extern const struct block block_send;
+/** Part k goes k members on, all at once; or one step after the other. */
+extern const struct block block_linear_all_to_all;
+extern const struct block block_pairwise_all_to_all;
+/** In log2 size steps, rounded up: what has bit s in its distance goes on by 2^s. */
+extern const struct block block_bruck_all_to_all;
+
+/* --- halving and doubling (blocks_doubling.c) ------------------------------------------------ */
+
+/* Sizes that are not powers of two are folded: of the first 2r members, with size - r a power of
+ * two, the odd ones leave their work to the even one before, which stands for both. */
+
+/** The odd ones of the first 2r send all that they have; or their own part. One step if r > 0. */
+extern const struct block block_fold;
+extern const struct block block_fold_parts;
+/** Those that are left swap all with the member whose number differs in bit s. */
+extern const struct block block_doubling;
+/** They gather the parts of all: first from the neighbour, last from half of them. */
+extern const struct block block_doubling_all_gather;
+/** The same along Swing's distances 1, 1, 3, 5, 11, ... in turn forwards and backwards; which parts
+ * a member begins with is as it comes, all members hold different ones. */
+extern const struct block block_swing_all_gather;
+/** All-gather in log2 size steps, rounded up, for any size: in step s from the member 2^s on. */
+extern const struct block block_bruck_all_gather;
+
+/* --- binomial trees (blocks_doubling.c) ------------------------------------------------------ */
+
+/** Member 0 sends all there is; or to each its part and those behind it. The farthest first. */
+extern const struct block block_binomial_broadcast;
+extern const struct block block_binomial_scatter;
+
+#endif

@@ -1,0 +1,238 @@
+#include "blocks.h"
+
+/* The largest power of two that is not above a size, as its exponent. */
+static uint32_t bits_in(uint32_t size)
+{
+    uint32_t bits = 0;
+    while (size >> (bits + 1) > 0) {
+        bits++;
+    }
+    return bits;
+}
+
+/* Pairs that are folded. */
+static uint32_t folded(uint32_t size)
+{
+    return size - (1u << bits_in(size));
+}
+
+static uint32_t fold_steps(uint32_t size)
+{
+    return folded(size) > 0 ? 1 : 0;
+}
+
+static uint64_t fold_messages(uint32_t size)
+{
+    return folded(size);
+}
+
+static uint64_t doubling_messages(uint32_t size)
+{
+    return (uint64_t)(size - folded(size)) * bits_in(size);
+}
+
+static uint32_t as_many(uint32_t size)
+{
+    return size;
+}
+
+/* The first part of those whose folded number is `number`, which may be one beyond the last. */
+static uint32_t part_of(uint32_t size, uint32_t number)
+{
+    uint32_t pairs = folded(size);
+    return number < pairs ? 2 * number : number + pairs;
+}
+
+/* The member that has a number after folding; the first of a pair. */
+static uint32_t member_of(uint32_t size, uint32_t number)
+{
+    return part_of(size, number);
+}
+
+static bool is_left_out(uint32_t size, uint32_t member)
+{
+    return member % 2 == 1 && member < 2 * folded(size);
+}
+
+static uint32_t number_of(uint32_t size, uint32_t member)
+{
+    uint32_t pairs = folded(size);
+    return member < 2 * pairs ? member / 2 : member - pairs;
+}
+
+static struct block_move fold_with(uint32_t size, uint32_t member, struct block_parts parts)
+{
+    bool is_in_pair = member < 2 * folded(size);
+    return (struct block_move){.sends = is_in_pair && member % 2 == 1,
+                               .receives = is_in_pair && member % 2 == 0,
+                               .send_to = member - 1,
+                               .receive_from = member + 1,
+                               .send = parts,
+                               .receive = parts};
+}
+
+static struct block_move fold(uint32_t size, uint32_t member, uint32_t step)
+{
+    (void)step;
+    return fold_with(size, member, (struct block_parts){.first = 0, .run = size});
+}
+
+static struct block_move fold_parts(uint32_t size, uint32_t member, uint32_t step)
+{
+    (void)step;
+    return fold_with(size, member, (struct block_parts){.first = member | 1, .run = 1});
+}
+
+static struct block_move swap_with(uint32_t size, uint32_t peer_number)
+{
+    uint32_t peer = member_of(size, peer_number);
+    return (struct block_move){
+        .sends = true, .receives = true, .send_to = peer, .receive_from = peer};
+}
+
+static struct block_move doubling(uint32_t size, uint32_t member, uint32_t step)
+{
+    if (is_left_out(size, member)) {
+        return (struct block_move){.sends = false};
+    }
+    struct block_move move = swap_with(size, number_of(size, member) ^ 1u << step);
+    move.send = move.receive = (struct block_parts){.first = 0, .run = size};
+    return move;
+}
+
+/* Parts of the aligned block of 2^step numbers that a number is in. */
+static struct block_parts parts_around(uint32_t size, uint32_t number, uint32_t step)
+{
+    uint32_t first = number >> step << step;
+    uint32_t part = part_of(size, first);
+    return (struct block_parts){.first = part, .run = part_of(size, first + (1u << step)) - part};
+}
+
+static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uint32_t step)
+{
+    if (is_left_out(size, member)) {
+        return (struct block_move){.sends = false};
+    }
+    uint32_t number = number_of(size, member);
+    uint32_t peer = number ^ 1u << step;
+    struct block_move move = swap_with(size, peer);
+    move.send = parts_around(size, number, step);
+    move.receive = parts_around(size, peer, step);
+    return move;
+}
+
+const struct block block_fold = {AR_PHASE_EXCHANGE, false,   fold_steps,
+                                 fold_messages,     as_many, fold};
+const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,   fold_steps,
+                                       fold_messages,     as_many, fold_parts};
+const struct block block_doubling = {AR_PHASE_EXCHANGE, false,   bits_in,
+                                     doubling_messages, as_many, doubling};
+const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE, false,   bits_in,
+                                                doubling_messages, as_many, doubling_all_gather};
+
+/* --- Swing ------------------------------------------------------------------------------------ */
+
+/* The distance of a step, 1, -1, 3, -5, 11, ...: (1 - (-2)^(step+1)) / 3; odd numbers go the other
+ * way. Numbers are modulo a power of two. */
+static uint32_t swing_peer(uint32_t count, uint32_t number, uint32_t step)
+{
+    int64_t power = (int64_t)1 << (step + 1);
+    int64_t distance = (1 - ((step + 1) % 2 == 0 ? power : -power)) / 3;
+    int64_t to = number % 2 == 0 ? number + distance : number - distance;
+    return (uint32_t)(to & (int64_t)(count - 1));
+}
+
+/* A number is the sum of the distances of the steps that lead to it from 0, in turn added and taken
+ * away; these steps, the first one highest, are its name. So those that reach each other in the
+ * steps from s on agree in the s highest bits, and the parts of halves, quarters, ... of all lie
+ * beside each other. With r = sum of +-(1 - (-2)^(s+1))/3, r and the parity of their number tell
+ * the sum of +-(-2)^s, whose lowest bit says whether step 0 is one of them, and so on. */
+static uint32_t swing_name(uint32_t bits, uint32_t number)
+{
+    int64_t sum = (3 * (int64_t)number - (number & 1)) / 2;
+    int64_t sign = 1;
+    uint32_t name = 0;
+    bool is_odd = (number & 1) != 0;
+    for (uint32_t bit = bits - 1; bit > 0; bit--) {
+        if ((sum & 1) != 0) {
+            name |= 1u << bit;
+            sum -= sign;
+            sign = -sign;
+            is_odd = !is_odd;
+        }
+        sum = -sum / 2;
+    }
+    return name | is_odd;
+}
+
+/* The parts are as many as numbers; part i begins at the number whose name is i. */
+static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32_t step)
+{
+    if (is_left_out(size, member)) {
+        return (struct block_move){.sends = false};
+    }
+    uint32_t bits = bits_in(size);
+    uint32_t number = number_of(size, member);
+    uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
+    struct block_move move = swap_with(size, peer);
+    uint32_t run = 1u << step;
+    move.send = (struct block_parts){.first = swing_name(bits, number) & ~(run - 1), .run = run};
+    move.receive = (struct block_parts){.first = swing_name(bits, peer) & ~(run - 1), .run = run};
+    return move;
+}
+
+static uint32_t as_many_as_numbers(uint32_t size)
+{
+    return 1u << bits_in(size);
+}
+
+const struct block block_swing_all_gather = {
+    AR_PHASE_EXCHANGE, false, bits_in, doubling_messages, as_many_as_numbers, swing_all_gather};
+
+/* --- binomial trees --------------------------------------------------------------------------- */
+
+static uint32_t binomial_steps(uint32_t size)
+{
+    return bits_in(size - 1) + 1;
+}
+
+static uint64_t binomial_messages(uint32_t size)
+{
+    return size - 1;
+}
+
+/* In each step those at multiples of twice the distance send that far; the distance halves. */
+static struct block_move binomial(uint32_t size, uint32_t member, uint32_t step, uint32_t *distance)
+{
+    *distance = 1u << (binomial_steps(size) - 1 - step);
+    return (struct block_move){
+        .sends = member % (2 * *distance) == 0 && size - member > *distance,
+        .receives = member % (2 * *distance) == *distance,
+        .send_to = member + *distance,
+        .receive_from = member - *distance,
+    };
+}
+
+static struct block_move binomial_broadcast(uint32_t size, uint32_t member, uint32_t step)
+{
+    uint32_t distance;
+    struct block_move move = binomial(size, member, step, &distance);
+    move.send = move.receive = (struct block_parts){.first = 0, .run = size};
+    return move;
+}
+
+static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32_t step)
+{
+    uint32_t distance;
+    struct block_move move = binomial(size, member, step, &distance);
+    uint32_t first = move.sends ? move.send_to : member;
+    uint32_t left = size - first;
+    move.send = move.receive =
+        (struct block_parts){.first = first, .run = left < distance ? left : distance};
+    return move;
+}
+
+const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE, false,   binomial_steps,
+                                               binomial_messages, as_many, binomial_broadcast};
+const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE, false,   binomial_steps,
+                                             binomial_messages, as_many, binomial_scatter};

@@ -1,0 +1,101 @@
+#include "ar_order.h"
+
+#include <stddef.h>
+
+/* Members of the node that holds a place, and its first place. */
+static uint32_t node_of(const struct ar_order *order, uint32_t place, uint32_t *first)
+{
+    *first = place - place % order->node_members;
+    uint32_t left = order->ranks - *first;
+    return left < order->node_members ? left : order->node_members;
+}
+
+static bool is_mirrored(const struct ar_order *order, uint32_t channel)
+{
+    return order->mirror_group > 0 && channel >= (order->channels + 1) / 2;
+}
+
+/* The same member of another group: the one across, or the next or the one before if their number
+ * is odd. */
+static uint32_t reflect(const struct ar_order *order, uint32_t position, bool is_ahead)
+{
+    uint32_t groups = order->ranks / order->mirror_group;
+    uint32_t group = position / order->mirror_group;
+    uint32_t across = groups - 1 - group;
+    uint32_t on = (group + (is_ahead ? 1 : groups - 1)) % groups;
+    return (groups % 2 == 0 ? across : on) * order->mirror_group + position % order->mirror_group;
+}
+
+/* The place that a channel without root has at a position. */
+static uint32_t place_at(const struct ar_order *order, uint32_t channel, uint32_t position)
+{
+    uint32_t first;
+    uint32_t gpus = node_of(order, position, &first);
+    uint32_t index = position - first;
+    if (order->gpu_orders != NULL) {
+        return first + ar_gpu_order_gpu(order->gpu_orders, channel, gpus, index);
+    }
+    uint32_t walk = channel % 2 == 0 ? index : gpus - 1 - index;
+    return first + (ar_zigzag(gpus, walk) + channel / 2) % gpus;
+}
+
+static uint32_t position_of(const struct ar_order *order, uint32_t channel, uint32_t place)
+{
+    uint32_t first;
+    uint32_t gpus = node_of(order, place, &first);
+    if (order->gpu_orders != NULL) {
+        return first + ar_gpu_order_place(order->gpu_orders, channel, gpus, place - first);
+    }
+    uint32_t shifted = (place - first + gpus - channel / 2 % gpus) % gpus;
+    uint32_t walk = ar_zigzag_inverse(gpus, shifted);
+    return first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
+}
+
+/* Moves a position on by as much as the root stands behind position 0, or back again. */
+static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t position,
+                       bool is_back)
+{
+    uint32_t ranks = order->ranks;
+    uint32_t members = order->node_members;
+    uint32_t by = position_of(order, channel, order->root);
+    if (ranks % members != 0) {
+        return (uint32_t)(((uint64_t)position + (is_back ? ranks - by : by)) % ranks);
+    }
+    uint32_t nodes = ranks / members;
+    uint32_t node_by = is_back ? nodes - by / members : by / members;
+    uint32_t by_in_node = is_back ? members - by % members : by % members;
+    return (position / members + node_by) % nodes * members +
+           (position % members + by_in_node) % members;
+}
+
+uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position)
+{
+    uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
+    position = is_mirrored(order, channel) ? reflect(order, position, true) : position;
+    position = order->has_root ? rotate(order, channel, position, false) : position;
+    uint32_t place = place_at(order, channel, position);
+    return order->mesh != NULL ? ar_mesh_rank(order->mesh, lane / order->channels, place) : place;
+}
+
+uint32_t ar_order_position(const struct ar_order *order, uint32_t lane, uint32_t rank)
+{
+    uint32_t channel = order->mesh != NULL ? lane % order->channels : lane;
+    uint32_t place = rank;
+    uint32_t group;
+    if (order->mesh != NULL) {
+        ar_mesh_place(order->mesh, rank, &group, &place);
+    }
+    uint32_t position = position_of(order, channel, place);
+    position = order->has_root ? rotate(order, channel, position, true) : position;
+    return is_mirrored(order, channel) ? reflect(order, position, false) : position;
+}
+
+uint32_t ar_order_lane(const struct ar_order *order, uint32_t channel, uint32_t rank)
+{
+    uint32_t group = 0;
+    uint32_t place;
+    if (order->mesh != NULL) {
+        ar_mesh_place(order->mesh, rank, &group, &place);
+    }
+    return group * order->channels + channel;
+}

@@ -1,0 +1,151 @@
+/* Collectives with a root, which stands at position 0, and the send. Chains and trees are in
+ * algorithm_tree.c. */
+#include "algorithms.h"
+#include "blocks.h"
+
+#define STAGES(list) .stages = (list), .stages_count = sizeof(list) / sizeof(list)[0]
+
+static const char flat_help[] = "Nx1 (all ranks in one row)";
+static const char binomial_source[] =
+    "Thakur, Rabenseifner and Gropp, Optimization of collective communication operations in MPICH, "
+    "Int. J. High Perform. Comput. Appl. 19 (2005)";
+static const char long_source[] =
+    "Barnett et al., Interprocessor collective communication library (InterCom), SHPCC (1994)";
+static const char linear_source[] = "one message for each rank, all at once";
+
+static const struct ar_stage broadcast_binomial[] = {
+    {"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, false},
+};
+
+const struct ar_algorithm ar_algorithm_broadcast_binomial = {
+    .name = "binomial",
+    .title = "binomial tree: the farthest half first",
+    .formula = "log2 N (alpha + n/B)",
+    .source = binomial_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_broadcast,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(broadcast_binomial),
+};
+
+static const struct ar_stage broadcast_scatter[] = {
+    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, false},
+    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+};
+
+const struct ar_algorithm ar_algorithm_broadcast_scatter = {
+    .name = "scatter-allgather",
+    .title = "binomial scatter, then the all-gather of a ring",
+    .formula = "(log2 N + N-1) alpha + 2 n/B (N-1)/N",
+    .source = long_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_broadcast,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(broadcast_scatter),
+};
+
+static const struct ar_stage reduce_binomial[] = {
+    {"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, true},
+};
+
+const struct ar_algorithm ar_algorithm_reduce_binomial = {
+    .name = "binomial",
+    .title = "binomial tree: neighbours first",
+    .formula = "log2 N (alpha + n/B + gamma n)",
+    .source = binomial_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_reduce,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(reduce_binomial),
+};
+
+static const struct ar_stage reduce_gather[] = {
+    {"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
+    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, false},
+};
+
+const struct ar_algorithm ar_algorithm_reduce_gather = {
+    .name = "reducescatter-gather",
+    .title = "the reduce-scatter of a ring, then a binomial gather",
+    .formula = "(N-1 + log2 N) alpha + 2 n/B (N-1)/N + gamma n (N-1)/N",
+    .source = long_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_reduce,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(reduce_gather),
+};
+
+static const struct ar_stage gather_linear[] = {
+    {"linear gather", &block_linear_scatter, 0, LINES_ALL, true, false},
+};
+
+const struct ar_algorithm ar_algorithm_gather_linear = {
+    .name = "linear",
+    .title = "all messages at once",
+    .formula = "alpha + n/B (N-1)/N",
+    .source = linear_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_gather,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(gather_linear),
+};
+
+static const struct ar_stage gather_binomial[] = {
+    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, false},
+};
+
+const struct ar_algorithm ar_algorithm_gather_binomial = {
+    .name = "binomial",
+    .title = "binomial tree",
+    .formula = "log2 N alpha + n/B (N-1)/N",
+    .source = binomial_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_gather,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(gather_binomial),
+};
+
+static const struct ar_stage scatter_linear[] = {
+    {"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, false},
+};
+
+const struct ar_algorithm ar_algorithm_scatter_linear = {
+    .name = "linear",
+    .title = "all messages at once",
+    .formula = "alpha + n/B (N-1)/N",
+    .source = linear_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_scatter,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(scatter_linear),
+};
+
+static const struct ar_stage scatter_binomial[] = {
+    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, false},
+};
+
+const struct ar_algorithm ar_algorithm_scatter_binomial = {
+    .name = "binomial",
+    .title = "binomial tree",
+    .formula = "log2 N alpha + n/B (N-1)/N",
+    .source = binomial_source,
+    .shape_help = flat_help,
+    .operation = &ar_operation_scatter,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(scatter_binomial),
+};
+
+static const struct ar_stage message[] = {
+    {"send", &block_send, 0, LINES_ALL, false, false},
+};
+
+const struct ar_algorithm ar_algorithm_send = {
+    .name = "message",
+    .title = "one message from the root to the last rank",
+    .formula = "alpha + n/B",
+    .source = "one message",
+    .shape_help = flat_help,
+    .operation = &ar_operation_send,
+    .shapes = AR_SHAPES_FLAT,
+    STAGES(message),
+};
