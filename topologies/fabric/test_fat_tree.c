@@ -348,7 +348,7 @@ Test(fat_tree, a_port_of_a_domain_that_is_down_parts_its_gpu_from_the_others)
 Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
 {
     static const struct {
-        const char *settings[4], *expected;
+        const char *settings[6], *expected;
     } rows[] = {
         {{"tree.groups=2"}, "key \"tree.uplinks\": found nowhere; expected 1 item, as many as"},
         {{"tree.groups=2", "tree.uplinks=2x2"}, "found \"2x2\"; expected 1 item, as many as"},
@@ -357,6 +357,11 @@ Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
         {{"rack.nodes=0", "tree.groups=2"}, "expected none, or rack.nodes, since groups are of"},
         {{"tree.switches=2x2"}, "found \"2x2\"; expected 1 item, one for racks and one for each"},
         {{"rack.uplinks=4", "tree.switches=3"}, "found \"3\"; expected divisors of the uplinks"},
+        {{"rack.uplinks=4", "tree.groups=2", "tree.uplinks=6", "tree.uplink_bandwidth=1GB/s",
+          "tree.switches=4x6", "fabric.routes=dmodk"},
+         "found \"4x6\"; expected divisors of the uplinks on both sides: those of level 2 are 6, "
+         "not "
+         "a multiple of 4"},
         {{"rack.uplinks=0"}, "found \"0\"; expected at least 1, since there are several racks"},
         {{"rack.nodes=0", "rack.uplinks=0", "tree.rails=spine"},
          "found \"0\"; expected at least 1"},
@@ -368,14 +373,14 @@ Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
         {{"fabric.routes=random"}, "found \"random\"; expected ideal, dmodk or hash:SEED"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        struct ar_setting list[4];
+        struct ar_setting list[6];
         struct ar_arena arena = {.last = NULL};
         struct ar_topo *topo;
         struct ar_cluster *cluster;
         struct ar_error err = {.text = ""};
         size_t count = 0;
         char path[TEST_PATH_SIZE];
-        while (count < 4 && rows[i].settings[count] != NULL) {
+        while (count < 6 && rows[i].settings[count] != NULL) {
             count++;
         }
         test_file_make(test_small_cluster, strlen(test_small_cluster), path);

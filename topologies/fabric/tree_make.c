@@ -48,6 +48,30 @@ static enum ar_status check_rails(const struct ar_cluster *cluster, struct ar_er
                             : ar_topo_refuse(&cluster->entries, TOPO_TREE_RAILS, expected, err);
 }
 
+static uint32_t cables_at(const struct ar_topo_values *values, uint32_t level)
+{
+    return level == 0 ? values->count[TOPO_RACK_UPLINKS]
+                      : (uint32_t)values->list[TOPO_TREE_UPLINKS][level - 1];
+}
+
+/* Switches above a level: as many as its cables, and those of the next level, spread over evenly.
+ */
+static uint32_t switches_at(const struct ar_cluster *cluster, uint32_t level)
+{
+    const struct ar_topo_values *values = &cluster->values;
+    if (values->is_given[TOPO_TREE_SWITCHES]) {
+        return (uint32_t)values->list[TOPO_TREE_SWITCHES][level];
+    }
+    uint32_t divisor = cables_at(values, level);
+    uint32_t rest = level + 1 < cluster->tree.levels_count ? cables_at(values, level + 1) : 0;
+    while (rest > 0) {
+        uint32_t next = divisor % rest;
+        divisor = rest;
+        rest = next;
+    }
+    return divisor;
+}
+
 /* Links of a level: its cables, spread evenly over the switches at both ends; or one of their sum.
  */
 static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, struct ar_error *err)
@@ -55,19 +79,18 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
     const struct ar_topo_values *values = &cluster->values;
     struct ar_fat_tree *tree = &cluster->tree;
     struct ar_tree_level *level = &tree->levels[index];
-    enum ar_topo_key key = index == 0 ? TOPO_RACK_UPLINKS : TOPO_TREE_UPLINKS;
-    uint32_t cables = index == 0 ? values->count[TOPO_RACK_UPLINKS]
-                                 : (uint32_t)values->list[TOPO_TREE_UPLINKS][index - 1];
-    bool has_switches = values->is_given[TOPO_TREE_SWITCHES];
-    uint32_t switches = has_switches ? (uint32_t)values->list[TOPO_TREE_SWITCHES][index] : cables;
+    uint32_t cables = cables_at(values, index);
+    uint32_t switches = switches_at(cluster, index);
     uint32_t below = index > 0 ? tree->levels[index - 1].switches : 1;
     char expected[160];
     level->bandwidth_Bps = index == 0 ? values->number[TOPO_RACK_UPLINK_BANDWIDTH]
                                       : values->list[TOPO_TREE_UPLINK_BANDWIDTH][index - 1];
-    if (cables % switches != 0) {
+    if (cables % switches != 0 || cables % below != 0) {
+        uint32_t divisor = cables % switches != 0 ? switches : below;
         snprintf(expected, sizeof expected,
-                 "divisors of the uplinks: those of level %u are %u, not a multiple of %u",
-                 index + 1, cables, switches);
+                 "divisors of the uplinks on both sides: those of level %u are %u, not a multiple "
+                 "of %u",
+                 index + 1, cables, divisor);
         return ar_topo_refuse(&cluster->entries, TOPO_TREE_SWITCHES, expected, err);
     }
     if (tree->routes == AR_ROUTES_IDEAL) {
@@ -75,13 +98,6 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
         level->cables = cables;
         level->bandwidth_Bps *= cables;
         return AR_OK;
-    }
-    if (cables % below != 0) {
-        snprintf(expected, sizeof expected,
-                 "multiples of the switches below: those of level %u are %u, switches %u "
-                 "(tree.switches, else the uplinks below)",
-                 index + 1, cables, below);
-        return ar_topo_refuse(&cluster->entries, key, expected, err);
     }
     level->links = cables;
     level->cables = 1;

@@ -1,9 +1,9 @@
 /* One zone of all hosts, with a route for each pair of them as ar_path_find() has it: for fabrics
  * whose routes are no matter of zones and gates.
  *
- * Only links that some route takes are written. The latency of the network is on the link
- * `node-<n>.net` of the sender, that of a switch on each link of the fabric, that of NVLink and
- * PCIe on the first link of a path. */
+ * Only links that some route takes are written. The latency of a path is on a link of its sender's
+ * node for its tier, since one over the network may begin with an NVLink; that of a switch is on
+ * each link of the fabric. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -81,19 +81,27 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
     return is_made ? AR_OK : ar_error_no_memory(err, "the links of the platform");
 }
 
+/* SimGrid takes no link without bandwidth. */
+static bool has_net_link(const struct ar_cluster *cluster, enum ar_tier tier)
+{
+    return cluster->latencies_s[tier] > 0 && ar_simgrid_net_width(cluster, tier) > 0;
+}
+
 static void write_links(const struct flat *flat, uint32_t nodes_count)
 {
     const struct ar_cluster *cluster = flat->cluster;
-    for (uint32_t node = 0; node < nodes_count && cluster->facts.hcas_per_node > 0; node++) {
-        ar_simgrid_write_net_link(cluster, node, flat->file);
+    static const enum ar_tier tiers[] = {AR_TIER_RACK, AR_TIER_NVLINK, AR_TIER_PCIE};
+    for (uint32_t i = 0; i < nodes_count * 3; i++) {
+        if (has_net_link(cluster, tiers[i % 3])) {
+            ar_simgrid_write_net_link(cluster, i / 3, tiers[i % 3], flat->file);
+        }
     }
     uint32_t links_count = ar_cluster_links_count(cluster);
     for (uint32_t link = 0; link < links_count; link++) {
         if (flat->names[link] != NULL) {
             bool is_local = link < cluster->first_fabric_link;
             ar_simgrid_write_link(cluster, link,
-                                  is_local ? ar_simgrid_node_link_latency(cluster, link)
-                                           : cluster->values.number[TOPO_SWITCH_LATENCY],
+                                  is_local ? 0 : cluster->values.number[TOPO_SWITCH_LATENCY],
                                   flat->file);
         }
     }
@@ -108,10 +116,10 @@ static void write_route(const struct flat *flat, struct ar_flow pair)
     }
     fprintf(flat->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", pair.source,
             pair.destination);
-    if (path.tier == AR_TIER_RACK || path.tier == AR_TIER_SPINE) {
+    if (has_net_link(flat->cluster, path.tier)) {
         char net[AR_SIMGRID_NAME_SIZE];
-        snprintf(net, sizeof net, "node-%u.net", pair.source / flat->cluster->facts.gpus_per_node);
-        ar_simgrid_write_hop(net, flat->file);
+        uint32_t node = pair.source / flat->cluster->facts.gpus_per_node;
+        ar_simgrid_write_hop(ar_simgrid_net_name(node, path.tier, net, sizeof net), flat->file);
     }
     for (uint32_t i = 0; i < path.links_count; i++) {
         ar_simgrid_write_hop(flat->names[path.near_links[i]], flat->file);

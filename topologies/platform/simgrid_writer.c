@@ -3,7 +3,7 @@
 /* Nothing computes on the hosts by their speed: kernels take times from cost tables. */
 static const char host_speed[] = "1Gf";
 
-/* A link that never limits is this much wider than the HCAs of its node together. */
+/* A link that never limits is this much wider than the HCAs or GPUs of its node together. */
 static const double net_width = 1000;
 
 void ar_simgrid_begin(const struct ar_cluster *cluster, const char *routing, FILE *file)
@@ -45,22 +45,29 @@ void ar_simgrid_write_link(const struct ar_cluster *cluster, uint32_t link, doub
                ar_cluster_link_bandwidth(cluster, link), latency_s, file);
 }
 
-void ar_simgrid_write_net_link(const struct ar_cluster *cluster, uint32_t node, FILE *file)
+const char *ar_simgrid_net_name(uint32_t node, enum ar_tier tier, char *name, size_t size)
 {
-    char name[AR_SIMGRID_NAME_SIZE];
-    snprintf(name, sizeof name, "node-%u.net", node);
-    write_link(name, net_width * cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
-               cluster->latencies_s[AR_TIER_RACK], file);
+    bool is_inside = tier == AR_TIER_NVLINK || tier == AR_TIER_PCIE;
+    snprintf(name, size, "node-%u.%s%snet", node, is_inside ? ar_tier_name(tier) : "",
+             is_inside ? "." : "");
+    return name;
 }
 
-double ar_simgrid_node_link_latency(const struct ar_cluster *cluster, uint32_t link)
+double ar_simgrid_net_width(const struct ar_cluster *cluster, enum ar_tier tier)
 {
-    const struct ar_node_link *local = &cluster->node.list[link % cluster->node.count];
-    if (local->kind == AR_KIND_NVLINK) {
-        return cluster->latencies_s[AR_TIER_NVLINK];
-    }
-    return local->kind == AR_KIND_PORT && local->b == 0 ? cluster->latencies_s[cluster->port_tier]
-                                                        : 0;
+    const double *rates_Bps = cluster->rates_Bps;
+    return net_width *
+           (tier == AR_TIER_NVLINK ? cluster->facts.gpus_per_node * rates_Bps[AR_KIND_NVLINK]
+            : tier == AR_TIER_PCIE ? cluster->facts.gpus_per_node * rates_Bps[AR_KIND_PCIE]
+                                   : cluster->facts.hcas_per_node * rates_Bps[AR_KIND_HCA]);
+}
+
+void ar_simgrid_write_net_link(const struct ar_cluster *cluster, uint32_t node, enum ar_tier tier,
+                               FILE *file)
+{
+    char name[AR_SIMGRID_NAME_SIZE];
+    write_link(ar_simgrid_net_name(node, tier, name, sizeof name),
+               ar_simgrid_net_width(cluster, tier), cluster->latencies_s[tier], file);
 }
 
 void ar_simgrid_write_hop(const char *name, FILE *file)

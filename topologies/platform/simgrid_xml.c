@@ -51,6 +51,17 @@ static uint32_t uplink_of(const struct writer *writer, uint32_t level, uint32_t 
            2 * group;
 }
 
+/* Latency of a link of a node: that of a path within a node whole on its first link, so that it
+ * adds up exactly; else 0. */
+static double node_link_latency(const struct ar_cluster *cluster, const struct ar_node_link *link)
+{
+    if (link->kind == AR_KIND_NVLINK) {
+        return cluster->latencies_s[AR_TIER_NVLINK];
+    }
+    return link->kind == AR_KIND_PORT && link->b == 0 ? cluster->latencies_s[cluster->port_tier]
+                                                      : 0;
+}
+
 static void write_node_links(const struct writer *writer, uint32_t node)
 {
     const struct ar_cluster *cluster = writer->cluster;
@@ -59,7 +70,7 @@ static void write_node_links(const struct writer *writer, uint32_t node)
         bool is_first = writer->is_star && local == cluster->node.hca[0];
         write_link(writer, link,
                    is_first ? cluster->latencies_s[AR_TIER_RACK]
-                            : ar_simgrid_node_link_latency(cluster, link));
+                            : node_link_latency(cluster, &cluster->node.list[local]));
     }
 }
 
@@ -74,7 +85,7 @@ static void write_links(const struct writer *writer)
     for (uint32_t node = 0; node < writer->nodes_count; node++) {
         write_node_links(writer, node);
         if (writer->has_network && !writer->is_star) {
-            ar_simgrid_write_net_link(writer->cluster, node, writer->file);
+            ar_simgrid_write_net_link(writer->cluster, node, AR_TIER_RACK, writer->file);
         }
     }
     for (uint32_t level = 0; level < writer->levels_count; level++) {

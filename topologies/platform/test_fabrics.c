@@ -16,6 +16,11 @@
         "dragonfly.global_links=" cables, "dragonfly.local_bandwidth=6GB/s",                       \
         "dragonfly.global_bandwidth=4GB/s"
 
+/* Racks of 2, pods of 2 racks, pairs of pods. */
+#define TREE                                                                                       \
+    "nodes=13", "rack.uplinks=4", "tree.groups=2x2", "tree.uplinks=4x2",                           \
+        "tree.uplink_bandwidth=3GB/s 4GB/s"
+
 static const char *const machines[][16] = {
     {TORUS("8"), "torus.link_bandwidth=7GB/s", "nodes=8"},
     {TORUS("2x3"), "torus.link_bandwidth=7GB/s", "switch.latency=250ns"},
@@ -31,6 +36,19 @@ static const char *const machines[][16] = {
     {DRAGONFLY("dragonfly+", "3", "2", "2"), "nodes=12", "router.nodes=2", "dragonfly.spines=2",
      "switch.latency=250ns"},
     {DRAGONFLY("dragonfly+", "1", "4", "1"), "nodes=8", "router.nodes=2", "dragonfly.spines=3"},
+    {TREE},
+    {TREE, ONE_GPU},
+    {TREE, "fabric.routes=dmodk"},
+    {TREE, "fabric.routes=hash:1", "tree.switches=2x2x1", ONE_GPU},
+    {TREE, "fabric.routes=hash:2", "tree.switches=4x2x2", "hcas=4"},
+    {"tree.rails=nvlink", "net.latency=1us"},
+    {"tree.rails=nvlink", "rack.nodes=0", "nvlink.pairs=switch", "hcas=4"},
+    {TREE, "tree.rails=nvlink", "fabric.routes=dmodk"},
+    {"tree.rails=spine", "nvlink.pairs=0-1"},
+    {TREE, "tree.rails=spine", "fabric.routes=hash:3"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=4"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=2", "fabric.routes=hash:4", "rack.uplinks=3"},
+    {"nvlink.pairs=switch", "nvlink.domain_nodes=6", "hcas=0"},
 };
 
 enum { MACHINES = sizeof machines / sizeof machines[0] };
