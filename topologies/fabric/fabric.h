@@ -203,9 +203,15 @@ static inline enum ar_link_kind ar_link_kind(const struct ar_cluster *cluster, u
                : (enum ar_link_kind)cluster->node.list[link % cluster->node.count].kind;
 }
 
+/** What ar_hca_in_use() does in a cluster with changed links. */
+uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link);
+
 /** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
  * up in that direction; a link that is down if there is none. */
-uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link);
+static inline uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
+{
+    return cluster->changes_count == 0 ? link : ar_hca_in_use_changed(cluster, link);
+}
 
 /** As ar_cluster_path(), but where there is no way links_count is 0 and near_links[0] is a link
  * that is down and has no substitute. */

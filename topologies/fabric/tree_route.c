@@ -102,16 +102,30 @@ static void add_links(const struct climb *climb, struct ar_path *path)
     }
 }
 
-void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
-                   struct ar_path *path)
+/* From one group of a level to another one, and on the way what is above: one link up, one down. */
+static void route_ideal(const struct ar_cluster *cluster, uint32_t index, uint32_t a, uint32_t b,
+                        struct ar_path *path)
+{
+    const struct ar_tree_level *level = &cluster->tree.levels[index];
+    uint32_t first = cluster->first_fabric_link + level->first_link;
+    ar_path_add(cluster, first + 2 * a, level->bandwidth_Bps, path);
+    if (index + 1 < cluster->tree.levels_count) {
+        uint32_t children = level[1].children;
+        if (a / children != b / children) {
+            route_ideal(cluster, index + 1, a / children, b / children, path);
+        }
+    }
+    ar_path_add(cluster, first + 2 * b + 1, level->bandwidth_Bps, path);
+}
+
+/* As ar_tree_route(), between different groups. */
+static void route_cables(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                         struct ar_path *path)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
     uint32_t hcas = tree->rails == 1 ? cluster->facts.hcas_per_node : 1;
-    struct climb climb;
     uint32_t a = ar_tree_leaf(tree, from), b = ar_tree_leaf(tree, to);
-    if (a == b) {
-        return;
-    }
+    struct climb climb;
     climb.cluster = cluster;
     climb.source = from.node * cluster->facts.hcas_per_node + from.hca;
     climb.destination = to.node * cluster->facts.hcas_per_node + to.hca;
@@ -126,11 +140,25 @@ void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct
         a /= tree->levels[climb.levels_count].children;
         b /= tree->levels[climb.levels_count].children;
     }
-    path->tier = AR_TIER_SPINE;
     uint32_t port = to.node * hcas + (hcas > 1 ? to.hca : 0);
     if (ascend(&climb, 0, 0, port)) {
         add_links(&climb, path);
     } else {
         ar_path_fail(climb.blocked, path);
+    }
+}
+
+void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                   struct ar_path *path)
+{
+    uint32_t a = ar_tree_leaf(&cluster->tree, from), b = ar_tree_leaf(&cluster->tree, to);
+    if (a == b) {
+        return;
+    }
+    path->tier = AR_TIER_SPINE;
+    if (cluster->tree.routes == AR_ROUTES_IDEAL) {
+        route_ideal(cluster, 0, a, b, path);
+    } else {
+        route_cables(cluster, from, to, path);
     }
 }
