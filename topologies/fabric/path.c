@@ -63,6 +63,21 @@ static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t
                 cluster->values.weight[a][b] * cluster->rates_Bps[AR_KIND_NVLINK], path);
 }
 
+static uint64_t mix(uint64_t x)
+{
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u; /* the finalizer of SplitMix64 (Steele 2014) */
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+uint32_t ar_route_hash(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                       uint32_t salt)
+{
+    uint64_t pair = (uint64_t)ar_port_number(cluster, from) << 32 | ar_port_number(cluster, to);
+    uint64_t seed = (uint64_t)cluster->values.number[TOPO_FABRIC_ROUTES] << 8 | salt;
+    return (uint32_t)(mix(mix(pair + 0x9e3779b97f4a7c15u) + seed * 0x9e3779b97f4a7c15u) >> 32);
+}
+
 /* The HCA of a directed link of one of the place's node. */
 static struct ar_port port_of(const struct ar_cluster *cluster, struct place place, uint32_t link)
 {
