@@ -205,6 +205,37 @@ static enum ar_status find_any(const char *where, const char *name, struct ar_er
     return ar_algorithm_find(where, ar_operations[0], name, &algorithm, err);
 }
 
+enum ar_status list_operations(struct ar_arena *arena, const char *where, const char *text,
+                               const struct ar_operation ***operations, size_t *count,
+                               struct ar_error *err)
+{
+    const struct ar_operation **rows = ar_arena_alloc(arena, ar_operations_count, sizeof *rows);
+    size_t found = 0;
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "a list");
+    }
+    while (text != NULL) {
+        char item[ITEM_SIZE];
+        const struct ar_operation *operation = NULL;
+        AR_TRY(take_item(where, &text, item, err));
+        if (strcmp(item, "all") != 0) {
+            AR_TRY(ar_operation_find(where, item, &operation, err));
+        }
+        for (size_t i = 0; i < ar_operations_count; i++) {
+            size_t k = 0;
+            while (k < found && rows[k] != ar_operations[i]) {
+                k++;
+            }
+            if (k == found && (operation == NULL || operation == ar_operations[i])) {
+                rows[found++] = ar_operations[i];
+            }
+        }
+    }
+    *operations = rows;
+    *count = found;
+    return AR_OK;
+}
+
 enum ar_status list_algorithms(struct ar_arena *arena, const char *where,
                                const struct ar_operation *operation, const char *text,
                                bool may_be_auto, const struct ar_algorithm ***algorithms,

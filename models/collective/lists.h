@@ -27,6 +27,11 @@ enum ar_status list_ranks(struct ar_arena *arena, const char *where, const char 
 enum ar_status list_sizes(struct ar_arena *arena, const char *where, const char *text,
                           uint64_t **values, size_t *values_count, struct ar_error *err);
 
+/** Parses commands of operations (`alltoall`), `all` among them. */
+enum ar_status list_operations(struct ar_arena *arena, const char *where, const char *text,
+                               const struct ar_operation ***operations, size_t *count,
+                               struct ar_error *err);
+
 /** Parses names of algorithms of an operation (NULL: of all of them, where a name stands for each
  * algorithm that has it), `all` among them, and `auto` if it may be there, which is NULL and comes
  * last. */

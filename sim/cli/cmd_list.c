@@ -15,11 +15,27 @@ static void show_algorithms(void)
 {
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         const struct ar_algorithm *algorithm = ar_algorithms[i];
-        printf("%s\n  %s\n  shape:  %s\n  time:   %s\n  source: %s\n", algorithm->name,
-               algorithm->title, algorithm->shape_help, algorithm->formula, algorithm->source);
+        printf("%s\n  %s: %s\n  shape:  %s\n  time:   %s\n  source: %s\n", algorithm->name,
+               algorithm->operation->name, algorithm->title, algorithm->shape_help,
+               algorithm->formula, algorithm->source);
     }
     puts("alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
          "them with 'allreckon verify'");
+}
+
+static void show_operations(void)
+{
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        const struct ar_operation *operation = ar_operations[i];
+        printf("%-14s payload: %s; busbw: %g of algbw on 8 GPUs; algorithms:", operation->command,
+               operation->payload, operation->busbw_Bps(1, 8));
+        for (size_t j = 0; j < ar_algorithms_count; j++) {
+            if (ar_algorithms[j]->operation == operation) {
+                printf(" %s", ar_algorithms[j]->name);
+            }
+        }
+        puts("");
+    }
 }
 
 static enum ar_status show_cluster(const char *name, const char *path, struct ar_error *err)
@@ -143,6 +159,7 @@ static const struct topic {
     void (*after)(void);
 } topics[] = {
     {"algorithms", .before = show_algorithms},
+    {"operations", .before = show_operations},
     {"clusters", .show = show_cluster, .kind = RESOURCE_CLUSTER},
     {"traces", .show = show_trace, .kind = RESOURCE_TRACE},
     {"runs", .show = show_run, .kind = RESOURCE_RUN},
@@ -199,9 +216,10 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         show_topic(&topics[i], option_notes(options));
         has_shown = true;
     }
-    return has_shown ? AR_OK
-                     : ar_error_set(err, AR_USAGE,
-                                    "list: found \"%s\"; expected algorithms, clusters, traces, "
-                                    "runs, frameworks, published, engines, sets or columns",
-                                    asked);
+    return has_shown
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "list: found \"%s\"; expected algorithms, operations, clusters, "
+                              "traces, runs, frameworks, published, engines, sets or columns",
+                              asked);
 }

@@ -1,4 +1,4 @@
-/* allreduce and predict: rows on stdout. */
+/* One collective, and predict: rows on stdout. */
 #include "cmd_run.h"
 
 #include "ar_note.h"
@@ -59,12 +59,21 @@ enum ar_status options_load(const struct options *options, uint32_t without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err)
 {
+    bool is_bare = option_key(options, AR_KEY_TRACE) == NULL;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-    AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    if (option_key(options, AR_KEY_MESH) == NULL) {
+        AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
+    }
+    if (!is_bare) { /* of a collective alone the fastest one will do */
+        AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
+    }
     AR_TRY(options_inputs(options, inputs, err));
     AR_TRY(options_scenario(options, without, scenario, err));
     AR_TRY(ar_scenario_load(scenario, *inputs, err));
+    if (is_bare && scenario->payload_bytes > 0 && !ar_scenario_has(scenario, AR_KEY_ALGORITHM)) {
+        AR_TRY(ar_scenario_check_payload(scenario, err));
+        AR_TRY(ar_scenario_settle(scenario, err));
+    }
     ar_note_platform(option_notes(options), scenario);
     return AR_OK;
 }
@@ -127,7 +136,7 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     return run_all(options, &scenario, 1, inputs, err);
 }
 
-enum ar_status command_allreduce(const struct options *options, struct ar_error *err)
+enum ar_status command_collective(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;

@@ -30,6 +30,29 @@ static enum ar_status read_request(const struct options *options, struct sweep_r
     return AR_OK;
 }
 
+/* Steps of a trace, or collectives of several payloads. */
+static enum ar_status check_kind(const struct options *options, struct ar_error *err)
+{
+    bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
+    if (!has_trace && options->payloads == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "sweep: option --trace is missing, and --payload; expected --trace for "
+                            "training steps, or --payload for collectives alone");
+    }
+    if (has_trace && options->operation != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--operation: found with a trace, whose steps are all-reduces of all "
+                            "GPUs; expected it with --payload alone");
+    }
+    if (!has_trace) {
+        uint32_t allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
+        AR_TRY(option_refuse_others(options, allowed, "--payload alone", err));
+    }
+    return option_key(options, AR_KEY_MESH) != NULL
+               ? AR_OK
+               : option_required(options, "gpus", options->gpus_list, err);
+}
+
 /* Keys that may be lists stay texts; the others are those of all points. */
 static enum ar_status read_space(const struct options *options, struct space_request *request,
                                  struct ar_error *err)
@@ -37,8 +60,7 @@ static enum ar_status read_space(const struct options *options, struct space_req
     uint32_t axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
-    AR_TRY(option_required(options, "gpus", options->gpus_list, err));
+    AR_TRY(check_kind(options, err));
     AR_TRY(options_scenario(options, axes, &request->variants.base, err));
     AR_TRY(options_scenario(options, ~KEY_BIT(AR_KEY_SET), &settings, err));
     request->variants.settings = settings.settings;
@@ -49,6 +71,7 @@ static enum ar_status read_space(const struct options *options, struct space_req
             request->variants.lists[i] = option_key(options, (enum ar_key)i);
         }
     }
+    request->operations = options->operation;
     request->gpus = options->gpus_list;
     request->algorithms = options->algorithms;
     request->shapes = options->shapes;
@@ -56,15 +79,14 @@ static enum ar_status read_space(const struct options *options, struct space_req
     return options_inputs(options, &request->variants.inputs, err);
 }
 
-/* What all rows have in common; what varies is in the rows. */
-static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
+/* What the steps have in common; what varies is in the rows. */
+static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar_error *err)
 {
     const struct ar_scenario *scenario;
     uint32_t last = space->variants.count - 1;
     AR_TRY(variants_scenario(&space->variants, 0, &scenario, err));
     bool is_ideal = ar_scenario_is_ideal(scenario);
     AR_TRY(variants_scenario(&space->variants, last, &scenario, err));
-    ar_note_platform(notes, scenario);
     ar_note_framework(notes, scenario);
     if (last == 0) {
         ar_note_points(notes, scenario, space->points_count);
@@ -77,13 +99,28 @@ static enum ar_status describe(FILE *notes, struct space *space, struct ar_error
     if (is_ideal) { /* and if the last one is, too, all are: an axis ends with another value */
         ar_note_ideal(notes, scenario, NULL);
     }
-    ar_note_sweep(notes, scenario, space->gpus, space->gpus_count);
     for (uint32_t i = 0; i <= last; i++) {
         AR_TRY(variants_scenario(&space->variants, i, &scenario, err));
         if (ar_note_trace(notes, scenario)) {
             break; /* of one combination is enough */
         }
     }
+    return AR_OK;
+}
+
+/* Notes on all rows, by the last combination. */
+static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
+{
+    const struct ar_scenario *scenario;
+    if (space->has_steps) {
+        AR_TRY(describe_steps(notes, space, err));
+    } else {
+        ar_note(notes, "%zu points, %" PRIu32 " combination%s of options and settings",
+                space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
+    }
+    AR_TRY(variants_scenario(&space->variants, space->variants.count - 1, &scenario, err));
+    ar_note_platform(notes, scenario);
+    ar_note_sweep(notes, scenario, space->gpus, space->gpus_count);
     return AR_OK;
 }
 

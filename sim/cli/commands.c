@@ -1,19 +1,57 @@
 /* The table of commands: what --help says of them and what runs them. */
 #include "commands.h"
 
-#define COMMAND(command) #command, command_##command, 1u << COMMAND_##command
+#define COMMAND(command) #command, command_##command, 1u << COMMAND_##command, NULL
+
+/* One collective; `without` are keys that it does not take. */
+#define ROOT KEY_BIT(AR_KEY_ROOT)
+#define COLLECTIVE(command, kind, without, what, example)                                          \
+    {                                                                                              \
+#command, command_collective, 1u << COMMAND_##command, &ar_operation_##kind,               \
+            AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE, 0, KEY_BIT(AR_KEY_OPERATION) | (without), what, \
+            "", 0, example                                                                         \
+    }
 
 const struct command commands[] = {
     {COMMAND(list), 0, 0, 0, "what there is: clusters, traces, algorithms, engines and others",
-     "[algorithms|clusters|traces|runs|frameworks|published|engines|sets|columns]", 1,
-     "Shows what there is to choose from, and what the columns of the results mean.\n\n"
+     "[TOPIC]", 1,
+     "Shows what there is to choose from, and what the columns of the results mean.\n\ntopics:\n"
+     "  algorithms operations clusters traces runs\n"
+     "  frameworks published engines sets columns\n\n"
      "example:\n"
      "  allreckon list algorithms"},
-    {COMMAND(allreduce), AR_KEY_OF_COLLECTIVE, 0, 0, "time of one all-reduce", "", 0,
-     "Times one all-reduce on a cluster. algbw and busbw are those of nccl-tests.\n\n"
-     "example: 1024 GPUs, 51.1 MB, a 32 x 32 torus\n"
-     "  allreckon allreduce --cluster abci-v100 --gpus 1024 --algorithm torus2d --shape 32x32 "
-     "--payload 51.1MB"},
+    COLLECTIVE(allreduce, all_reduce, ROOT, "every GPU gets the sum of all",
+               "example: 1024 GPUs, 51.1 MB, a 32 x 32 torus\n"
+               "  allreckon allreduce --cluster abci-v100 --gpus 1024 --algorithm torus2d --shape "
+               "32x32 --payload 51.1MB"),
+    COLLECTIVE(allgather, all_gather, ROOT, "every GPU gets the parts of all",
+               "example: the weights of a sharded layer\n"
+               "  allreckon allgather --cluster abci-v100 --gpus 64 --payload 48MiB"),
+    COLLECTIVE(reducescatter, reduce_scatter, ROOT, "every GPU gets its part of the sum of all",
+               "example: groups of 4 and 16 nodes between them, 4 groups at once\n"
+               "  allreckon reducescatter --cluster abci-v100 --mesh dp=16,tp=4 --along dp "
+               "--algorithm ring --payload 48MiB"),
+    COLLECTIVE(broadcast, broadcast, 0, "every GPU gets what one has",
+               "example: the weights at the start\n"
+               "  allreckon broadcast --cluster abci-v100 --gpus 64 --algorithm tree --payload "
+               "51.1MB"),
+    COLLECTIVE(reduce, reduce, 0, "one GPU gets the sum of all",
+               "example: a pipelined chain that ends at GPU 3\n"
+               "  allreckon reduce --cluster abci-v100 --gpus 64 --algorithm chain --root 3 "
+               "--payload 51.1MB"),
+    COLLECTIVE(gather, gather, 0, "one GPU gets the parts of all",
+               "example: checkpoints through one GPU\n"
+               "  allreckon gather --cluster abci-v100 --gpus 64 --payload 1GiB"),
+    COLLECTIVE(scatter, scatter, 0, "every GPU gets its part of what one has",
+               "example: all sizes from 1 KiB to 1 GiB\n"
+               "  allreckon scatter --cluster abci-v100 --gpus 64 --payload 1KiB:1GiB:x4"),
+    COLLECTIVE(alltoall, all_to_all, ROOT, "every GPU gets a part from every other",
+               "example: tokens for experts, two groups of 32 at once\n"
+               "  allreckon alltoall --cluster abci-v100 --mesh dp=2,ep=32 --along ep --payload "
+               "16MiB"),
+    COLLECTIVE(send, send, 0, "one message from one GPU to another",
+               "example: from the GPUs of one node to those of the next, all at once\n"
+               "  allreckon send --cluster abci-v100 --mesh pp=2,tp=4 --along pp --payload 16MiB"),
     {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
      "one training step: time, images/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
@@ -31,19 +69,25 @@ const struct command commands[] = {
      "done for it such as label smoothing, is no matter of time. traces/README.md has the "
      "form.\n\nexamples: a shipped run, and on other numbers of GPUs\n"
      "  allreckon train sony-v2-3456\n  allreckon train example --gpus 64:1024:x2 --format csv"},
-    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0,
-     KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) | KEY_BIT(AR_KEY_SHAPE),
+    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE, 0,
+     KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) |
+         KEY_BIT(AR_KEY_SHAPE),
      "many GPU counts, algorithms and grid shapes at once", "", 0,
-     "Predicts steps for all GPU counts, algorithms and grids, in parallel processes, and prints\n"
-     "a table; with --out also the files that 'allreckon plot' draws.\n\n"
+     "Predicts steps (--trace) or collectives alone (--payload, --operation) for all GPU counts, "
+     "algorithms, grids and payloads, in parallel processes, and prints a table; with --out also "
+     "the files that 'allreckon plot' draws.\n\n"
      "--batch, --precision, --gradient-scale, --bucket, --channels, --window, --engine, --jitter, "
      "--seed and --set KEY=V1,V2 take lists here (counts and sizes also ranges, 16:64:+16): every "
      "combination is computed. --best takes the best algorithm, grid, bucket, channels and window "
-     "for each GPU count and each combination of the others.\n\n"
+     "for each GPU count and each combination of the others, of collectives also for each "
+     "operation "
+     "and payload.\n\n"
      "Rows go to DIR/sweep.journal as they come. A sweep that was stopped goes on with the same "
      "command and --resume.\n\nexample: 4 to 1024 GPUs, all algorithms, all grids\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out "
-     "out/abci\nexample: is a faster HCA or a larger batch worth more?\n"
+     "out/abci\nexample: which all-to-all is best at which size?\n"
+     "  allreckon sweep --cluster abci-v100 --operation alltoall --gpus 8:1024:x2 --payload "
+     "1KiB:1GiB:x4 --best\nexample: is a faster HCA or a larger batch worth more?\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
      "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
@@ -55,16 +99,18 @@ const struct command commands[] = {
      "stdout.\n\nexample:\n  allreckon plot out/abci\n"
      "example: of a sweep with --jitter 0,0.05 and --set hca.bandwidth=10GB/s,12GB/s\n"
      "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow"},
-    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
-     "every term of a prediction, each parameter with its source", "", 0,
+    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+     KEY_BIT(AR_KEY_PAYLOAD), 0, "every term of a prediction, each parameter with its source", "",
+     0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase "
      "and the source of every parameter. With --engine library or nccl it lists their calls. "
      "Every term of a --framework is taken away in turn: the difference is what it costs.\n\n"
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5"},
-    {COMMAND(links), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, KEY_BIT(AR_KEY_PAYLOAD),
-     KEY_BIT(AR_KEY_BASELINE), "load of every link: which one is the bottleneck?", "", 0,
+    {COMMAND(links), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+     KEY_BIT(AR_KEY_PAYLOAD), KEY_BIT(AR_KEY_BASELINE),
+     "load of every link: which one is the bottleneck?", "", 0,
      "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
      "on each link, and how busy that keeps it while the communication stream runs. Bytes and "
      "messages are exact; the time is that of the engine.\n\n"

@@ -6,9 +6,20 @@
 
 #include "options.h"
 
+/** Those of one collective: an operation each (ar_operation.h). */
+#define COLLECTIVE_LIST(X)                                                                         \
+    X(allreduce, all_reduce)                                                                       \
+    X(allgather, all_gather)                                                                       \
+    X(reducescatter, reduce_scatter)                                                               \
+    X(broadcast, broadcast)                                                                        \
+    X(reduce, reduce)                                                                              \
+    X(gather, gather)                                                                              \
+    X(scatter, scatter)                                                                            \
+    X(alltoall, all_to_all)                                                                        \
+    X(send, send)
+
 #define COMMAND_LIST(X)                                                                            \
     X(list)                                                                                        \
-    X(allreduce)                                                                                   \
     X(predict)                                                                                     \
     X(train)                                                                                       \
     X(sweep)                                                                                       \
@@ -25,11 +36,22 @@ enum command_number {
 #define X(name) COMMAND_##name,
     COMMAND_LIST(X)
 #undef X
-        COMMANDS_COUNT
+#define X(name, operation) COMMAND_##name,
+        COLLECTIVE_LIST(X)
+#undef X
+            COMMANDS_COUNT
+};
+
+enum {
+    COLLECTIVE_COMMANDS = 0
+#define X(name, operation) | 1u << COMMAND_##name
+    COLLECTIVE_LIST(X)
+#undef X
 };
 
 #define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
 COMMAND_LIST(X)
 #undef X
+enum ar_status command_collective(const struct options *options, struct ar_error *err);
 
 #endif

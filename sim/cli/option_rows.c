@@ -13,16 +13,22 @@ static const struct option_row own_rows[] = {
         "GPU counts: 4:4096:x2 (doubling), 4:64:+4, or a list 8,16,96"),
     OWN("gpus", "LIST", OF(verify), AT(gpus_list), "1:17:+1,24,34,48,64",
         "rank counts, as in sweep; all shapes of each"),
+    OWN("operation", "LIST", OF(sweep), AT(operation), NULL,
+        "of bare collectives: alltoall, or several, or all (see 'allreckon list operations'); "
+        "default: allreduce"),
+    OWN("operation", "LIST", OF(verify), AT(operation), "all",
+        "operations, separated by commas, or all"),
     OWN("algorithm", "A", OF(compare), AT(algorithm), NULL,
         "what is predicted; default: auto with --engine library or nccl, else ring"),
     OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
         "algorithms, separated by commas, or all"),
     OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
-    OWN("payload", "SIZE", OF(allreduce), AT(payloads), NULL,
-        "bytes to reduce: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
+    OWN("payload", "SIZE", COLLECTIVE_COMMANDS, AT(payloads), NULL,
+        "bytes: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
     OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
-        "also time the bare all-reduce at the largest GPU count for these sizes (payload.csv)"),
+        "with --trace also time the all-reduce at the largest GPU count for these sizes "
+        "(payload.csv); alone time collectives of these sizes at each GPU count"),
     OWN("engine", "E", OF(compare), AT(engine), "library",
         "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or "
         "any other engine"),
@@ -35,10 +41,10 @@ static const struct option_row own_rows[] = {
     OWN("sensitivity", NULL, OF(reproduce), AT(sensitivity), NULL,
         "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
-        OF(allreduce) | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
+        COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
             OF(train) | OF(reproduce),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
-    OWN("columns", "LIST", OF(allreduce) | OF(predict) | OF(sweep), AT(columns), NULL,
+    OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all",
         .is_shown_only = true),
@@ -92,7 +98,7 @@ static const struct option_row own_rows[] = {
         "also print text pictures; default on a terminal without --quiet", .is_shown_only = true),
     OWN("seed", "S", OF(reproduce), AT(draws_seed), "1",
         "of the draws; the same seed gives the same output"),
-    OWN("check", NULL, OF(allreduce) | OF(predict), AT(check), NULL,
+    OWN("check", NULL, COLLECTIVE_COMMANDS | OF(predict), AT(check), NULL,
         "also run the other engine, simgrid beside recurrence or closed, and print both rows",
         .is_shown_only = true),
     OWN("check", NULL, OF(links), AT(check), NULL,
@@ -101,8 +107,8 @@ static const struct option_row own_rows[] = {
     OWN("top", "K", OF(links), AT(top), "20", "links in the table; csv and json have all",
         .is_shown_only = true),
     OWN("best", NULL, OF(sweep), AT(best), NULL,
-        "print only the fastest row of each GPU count, per cluster setting, batch, precision, "
-        "gradient scale, engine, jitter and seed",
+        "print only the fastest row of each GPU count (of collectives: and operation and payload), "
+        "per cluster setting, batch, precision, gradient scale, engine, jitter and seed",
         .is_shown_only = true),
     OWN("resume", NULL, OF(sweep), AT(resume), NULL,
         "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",

@@ -174,6 +174,9 @@ enum ar_status options_scenario(const struct options *options, uint32_t without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
     *scenario = ar_scenario_begin(options->arena);
+    if (options->command->operation != NULL) {
+        scenario->operation = options->command->operation;
+    }
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
         const struct option_values *values = &options->keys[i];
         const struct ar_origin origin = {.where = ar_keys[i].option, .status = AR_USAGE};

@@ -16,6 +16,7 @@
 
 #include "ar_arena.h"
 #include "ar_key.h"
+#include "ar_operation.h"
 #include "ar_record.h"
 
 enum { ARGUMENTS_MAX = 256, REPEATED_MAX = 64 };
@@ -34,6 +35,7 @@ struct options {
     FILE *notes;                   /**< main()'s; see option_notes() */
     struct option_values keys[AR_KEYS_COUNT];
     const char *gpus_list;
+    const char *operation; /**< of a sweep and a proof a list; of others it is a key */
     const char *algorithms;
     const char *algorithm; /**< that a comparison predicts; of others it is a key */
     const char *engine;    /**< of a comparison and of published rows; of others it is a key */
@@ -69,7 +71,8 @@ struct command {
     const char *name;
     /** Runs the command; data goes to stdout, all else to stderr. */
     enum ar_status (*run)(const struct options *options, struct ar_error *err);
-    unsigned bit;          /**< in the table of options */
+    unsigned bit;                         /**< in the table of options */
+    const struct ar_operation *operation; /**< of one collective, else NULL */
     unsigned key_uses;     /**< it takes the keys with one of these uses (enum ar_key_use), */
     uint32_t keys_more;    /**< those of these bits, KEY_BIT(), */
     uint32_t keys_less;    /**< and not those of these */

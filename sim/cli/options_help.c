@@ -3,7 +3,7 @@
 
 #include "option_rows.h"
 
-enum { WIDTH = 80, HELP_INDENT = 21, COMMAND_INDENT = 14 };
+enum { WIDTH = 80, HELP_INDENT = 21, COMMAND_INDENT = 17 };
 
 /* Writes words, which blanks and ends of lines part, from a place of the line on. A line that goes
  * on ends with `joint`, the next one begins with `indent` blanks. With a joint the words are those
@@ -65,6 +65,20 @@ static void write_option(FILE *file, const struct command *command, const struct
     write_words(file, text, strlen(text), at, HELP_INDENT, "");
 }
 
+/* What all collectives are told of. */
+static void write_collective(FILE *file, const struct ar_operation *operation)
+{
+    char text[600];
+    snprintf(
+        text, sizeof text,
+        "Times one %s on a cluster, or, with --mesh, one in each group at once. The payload is "
+        "%s; it, algbw and busbw are those of nccl-tests. Without --algorithm the fastest one "
+        "is taken%s\n\n",
+        operation->name, operation->payload,
+        operation->has_root ? ", without --root rank 0." : ".");
+    write_text(file, text);
+}
+
 static void command_help(FILE *file, const struct command *command)
 {
     struct option_row rows[OPTIONS_MAX];
@@ -74,6 +88,9 @@ static void command_help(FILE *file, const struct command *command)
                           command->arguments);
     write_words(file, usage, (size_t)length, 0, 4, "");
     fputc('\n', file);
+    if (command->operation != NULL) {
+        write_collective(file, command->operation);
+    }
     write_text(file, command->text);
     fputs("\noptions:\n", file);
     for (size_t i = 0; i < count; i++) {
@@ -95,8 +112,8 @@ void help_write(FILE *file, const struct command *command)
         return;
     }
     fputs("usage: allreckon COMMAND [options]\n\n", file);
-    write_text(file, "Predicts how well data-parallel training scales on a GPU cluster, and which "
-                     "all-reduce to use.\n\ncommands:");
+    write_text(file, "Predicts how long communication takes on a GPU cluster, how well training "
+                     "scales on it, and which collective algorithms to use.\n\ncommands:");
     for (const struct command *row = commands; row->name != NULL; row++) {
         size_t at = (size_t)fprintf(file, "  %-*s ", COMMAND_INDENT - 3, row->name);
         write_words(file, row->summary, strlen(row->summary), at, COMMAND_INDENT, "");

@@ -52,11 +52,12 @@ Test(cli_bad, commands_and_options_that_are_not_there)
         {"predict --cluster flat --trace trace.csv", 64, "option --gpus is missing"},
         {"predict --cluster flat --trace trace.csv --gpus 4", 64, "--algorithm is missing"},
         {"allreduce --cluster flat --gpus 4 --algorithm ring", 64, "--payload is missing"},
+        {"alltoall --cluster flat --payload 1MB", 64, "option --gpus is missing"},
         {"sweep --cluster flat --trace trace.csv", 64, "option --gpus is missing"},
         {"export --cluster flat --gpus 4", 64, "option --format is missing"},
         {"plot", 64, "expected the directory of a sweep"},
         {"plot a b", 64, "unexpected argument \"b\""},
-        {"list foo", 64, "found \"foo\"; expected algorithms, clusters"},
+        {"list foo", 64, "found \"foo\"; expected algorithms, operations"},
         {"verify --gpus 257", 64, "expected a whole number from 1 to 256"},
         {"\"$(printf 'two\\nlines')\"", 64, "unknown command \"two?lines\""},
     };

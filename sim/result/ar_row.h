@@ -16,19 +16,19 @@
 /** Columns in order: kind (text, word, count, number or flag), name, meaning. */
 #define AR_COLUMN_LIST(X)                                                                          \
     X(text,   cluster,         "cluster name")                                                     \
-    X(word,   trace,           "trace name; empty for a bare all-reduce")                          \
+    X(word,   trace,           "trace name; empty for a bare collective")                          \
     X(count,  batch_per_gpu,   "images per GPU and step")                                          \
     X(word,   precision,       "of compute, and of gradients unless wire differs: fp16 or fp32")   \
-    X(count,  gpus,            "ranks N")                                                          \
+    X(count,  gpus,            "ranks of all groups")                                              \
     X(count,  nodes,           "nodes that hold them")                                             \
-    X(word,   algorithm,       "all-reduce algorithm")                                             \
+    X(word,   algorithm,       "algorithm of the operation")                                       \
     X(word,   shape,           "XxY, what X and Y mean is the algorithm's matter; empty for the ring") \
     X(count,  channels,        "rings, or pairs of trees, over which the payload is split")                            \
     X(word,   engine,          "engine that produced the row")                                     \
-    X(count,  payload_bytes,   "bytes reduced per rank and step, all buckets")                     \
+    X(count,  payload_bytes,   "bytes as nccl-tests counts them; of a step, those of all buckets") \
     X(number, iteration_s,     "time of one training step: compute_s + exposed_s + input_wait_s")   \
     X(number, compute_s,       "overhead, forward, backward and optimizer of one GPU")             \
-    X(number, allreduce_s,     "time the communication stream is busy, all buckets")               \
+    X(number, allreduce_s,     "time the communication stream is busy, all buckets; of a bare collective its time") \
     X(number, exposed_s,       "what a step takes beyond compute_s and input_wait_s")               \
     X(number, images_per_s,    "images per second of all GPUs")                                    \
     X(number, efficiency_frac, "images per second and GPU, over that of the baseline")             \
@@ -47,8 +47,8 @@
     X(number, latency_s,       "latency part of allreduce_s, by the closed form")                  \
     X(number, bandwidth_s,     "bandwidth part of allreduce_s, by the closed form")                \
     X(number, reduction_s,     "reduction part of allreduce_s, by the closed form")                \
-    X(number, algbw_Bps,       "payload / time, bare all-reduce only")                             \
-    X(number, busbw_Bps,       "algbw * 2(N-1)/N as in nccl-tests, bare all-reduce only")          \
+    X(number, algbw_Bps,       "payload / time, bare collective only")                             \
+    X(number, busbw_Bps,       "algbw times the operation's factor for N ranks of a group, as in nccl-tests: 2(N-1)/N of an all-reduce") \
     X(number, jitter_frac,     "coefficient of variation of compute times per rank and step")      \
     X(count,  seed,            "of the jitter")                                                    \
     X(count,  iterations_count, "steps averaged over")                                             \
@@ -57,14 +57,19 @@
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
     X(number, high_s,          "its upper end")                                                    \
-    X(number, gradient_scale,  "what gradient elements were multiplied by; empty for a bare all-reduce") \
+    X(number, gradient_scale,  "what gradient elements were multiplied by; empty for a bare collective") \
     X(word,   framework,       "what happens between the layers: name of its terms, or none")      \
     X(word,   wire,            "precision of gradients on the wire")                               \
     X(number, copy_s,          "part of allreduce_s: packing and unpacking of buckets")            \
     X(number, contention_s,    "part of exposed_s: the backward pass is slower beside all-reduces") \
     X(number, input_wait_s,    "the step waits for its input")                                     \
     X(flag,   exact,           "no: the engine neglects something here; empty: it does not say") \
-    X(text,   status,          "ok, or why the row has no result")
+    X(text,   status,          "ok, or why the row has no result")                                 \
+    X(word,   operation,       "what the collective achieves: allreduce, allgather, ...")          \
+    X(text,   mesh,            "axes of the GPUs, outermost first; empty: one group")              \
+    X(text,   along,           "the axes along which the collective runs")                         \
+    X(count,  groups,          "groups in which it runs at once; empty without a mesh")            \
+    X(count,  root,            "place of the root in its group; empty where there is none")
 /* clang-format on */
 
 enum { AR_ROW_TEXT = AR_CELL_TEXT };

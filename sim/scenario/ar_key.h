@@ -19,15 +19,20 @@
 struct ar_scenario;
 struct ar_origin;
 
-/** In the order in which they are listed, settings of a row among them. */
+/** In the order in which they are listed and set: algorithms are of an operation, axes of a mesh.
+ * Settings of a row stand in this order among them. */
 enum ar_key {
     AR_KEY_CLUSTER,
     AR_KEY_SET,
     AR_KEY_SLOW_LINK,
     AR_KEY_DOWN_LINK,
+    AR_KEY_OPERATION,
     AR_KEY_GPUS,
+    AR_KEY_MESH,
+    AR_KEY_ALONG,
     AR_KEY_ALGORITHM,
     AR_KEY_SHAPE,
+    AR_KEY_ROOT,
     AR_KEY_PAYLOAD,
     AR_KEY_TRACE,
     AR_KEY_BATCH,
@@ -62,6 +67,7 @@ enum ar_key_use {
     AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */
     AR_KEY_IS_PATH = 512,    /**< names a file; a relative path in a file starts at that file */
     AR_KEY_IS_NUMBER = 1024, /**< any number between two values is one: ranges have ends */
+    AR_KEY_OF_BARE = 2048,   /**< bare collectives only: steps are all-reduces of all GPUs */
 };
 
 /** How the values of an axis may be written in short. */

@@ -34,12 +34,14 @@ struct ar_scenario {
     struct ar_settings settings;
     struct ar_settings slow_links;
     struct ar_settings down_links;
-    uint32_t gpus; /**< 0: not set */
     const struct ar_operation *operation;
+    uint32_t gpus;                        /**< of all groups; 0: not set */
+    struct ar_mesh mesh;                  /**< without axes: one group */
     const struct ar_algorithm *algorithm; /**< NULL: `auto`, see ar_scenario_settle() */
-    struct ar_shape shape;                /**< 0 x 0: not set, ar_scenario_load() does */
-    bool has_best_shape;                  /**< `best`, see ar_scenario_settle() */
-    uint64_t payload_bytes;               /**< of a bare collective; 0: a training step */
+    struct ar_shape shape;  /**< of one group; 0 x 0: not set, ar_scenario_load() does */
+    bool has_best_shape;    /**< `best`, see ar_scenario_settle() */
+    uint32_t root;          /**< its place in each group */
+    uint64_t payload_bytes; /**< of a bare collective; 0: a training step */
     const char *trace_name;
     uint32_t batch; /**< images per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;
@@ -143,7 +145,8 @@ enum ar_status ar_scenario_load_library(struct ar_scenario *scenario, struct ar_
  * ar_scenario_load(). */
 enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error *err);
 
-/** Refuses more GPUs than the cluster has, and a shape of another number. */
+/** Refuses more GPUs than the cluster has, a shape of another number than a group's, and a root
+ * that no group has. */
 enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct ar_error *err);
 
 /** Refuses a payload that is not of whole elements. */
@@ -154,6 +157,30 @@ enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct
 
 /** Checks `gpus`, and fills in the shape if it is not set; refuses what the engine cannot run. */
 enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err);
+
+/** Groups in which a collective runs at once, and the ranks of each. */
+static inline uint32_t ar_scenario_groups(const struct ar_scenario *scenario)
+{
+    return scenario->mesh.axes_count > 0 ? ar_mesh_groups(&scenario->mesh) : 1;
+}
+
+static inline uint32_t ar_scenario_group_ranks(const struct ar_scenario *scenario)
+{
+    return scenario->gpus / ar_scenario_groups(scenario);
+}
+
+/** Ranks of all groups, by the shape: `gpus`, once a scenario is settled. */
+static inline uint32_t ar_scenario_ranks(const struct ar_scenario *scenario)
+{
+    return ar_scenario_groups(scenario) * ar_shape_ranks(&scenario->shape);
+}
+
+/** GPUs of a group that share a node: those of the groups in two-level shapes. */
+uint32_t ar_scenario_node_members(const struct ar_scenario *scenario);
+
+/** The shape of an algorithm if nobody names one. */
+struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
+                                          const struct ar_algorithm *algorithm);
 
 /** The fitted library, and that of the engine, fitted or NCCL's own; NULL if there is none. */
 static inline const struct ar_library *ar_scenario_fitted(const struct ar_scenario *scenario)

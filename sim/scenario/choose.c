@@ -54,18 +54,18 @@ static enum ar_status try_shapes(const struct ar_scenario *scenario,
 {
     const struct ar_engine *engine = scenario->engine;
     struct ar_scenario candidate = *scenario;
-    struct ar_shape own = ar_algorithm_default_shape(
-        algorithm, scenario->gpus, ar_cluster_facts(scenario->cluster)->gpus_per_node);
+    uint32_t ranks = ar_scenario_group_ranks(scenario);
     bool is_free = scenario->has_best_shape || !ar_scenario_has(scenario, AR_KEY_SHAPE);
-    own = is_free ? own : scenario->shape;
+    bool has_grids = is_free && ar_algorithm_shapes(algorithm) == AR_SHAPES_GRIDS;
+    const struct ar_shape own =
+        is_free ? ar_scenario_default_shape(scenario, algorithm) : scenario->shape;
     candidate.algorithm = algorithm;
     candidate.engine = engine->is_simulation ? ar_engine_checker(engine) : engine;
     candidate.baseline = AR_BASELINE_GPU;
-    for (uint32_t x = 1; x <= scenario->gpus; x++) {
-        bool is_grid = is_free && ar_algorithm_shapes(algorithm) == AR_SHAPES_GRIDS;
+    for (uint32_t x = 1; x <= ranks; x++) {
         double time_s = 0;
-        if (scenario->gpus % x == 0 && (is_grid || x == own.x)) {
-            candidate.shape = (struct ar_shape){.x = x, .y = scenario->gpus / x};
+        if (x == own.x || (has_grids && ranks % x == 0)) {
+            candidate.shape = x == own.x ? own : (struct ar_shape){.x = x, .y = ranks / x};
             AR_TRY(try_one(&candidate, choice, &time_s, err));
             choice->own_s = x == own.x ? time_s : choice->own_s;
         }
@@ -85,6 +85,8 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
         return AR_OK; /* there is nothing to be fast at yet */
     }
     bool is_free = wants_algorithm(scenario);
+    (void)ar_error_set(err, AR_USAGE, "%s: no algorithm of it is known",
+                       scenario->operation->command);
     for (size_t i = 0; i < (is_free ? ar_algorithms_count : 1); i++) {
         const struct ar_algorithm *algorithm = is_free ? ar_algorithms[i] : scenario->algorithm;
         if (algorithm->operation == scenario->operation) {

@@ -26,8 +26,8 @@ static double run_s(const struct ar_scenario *scenario)
     double jobs = ar_scenario_is_bare(scenario)
                       ? 1
                       : (double)count_buckets(scenario) * scenario->iterations_count;
-    return ar_engine_cost_s(scenario->engine, ar_shape_ranks(&scenario->shape), scenario->channels,
-                            jobs, jobs * (double)ar_collective_messages(&collective), is_even);
+    return ar_engine_cost_s(scenario->engine, ar_scenario_ranks(scenario), scenario->channels, jobs,
+                            jobs * (double)ar_collective_messages(&collective), is_even);
 }
 
 double ar_run_cost_s(const struct ar_scenario *scenario)

@@ -101,6 +101,26 @@ PARSE(algorithm)
                                      err);
 }
 
+PARSE(operation)
+{
+    return ar_operation_find(origin->where, text, &scenario->operation, err);
+}
+
+PARSE(mesh)
+{
+    return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
+}
+
+PARSE(along)
+{
+    return scenario->mesh.axes_count > 0
+               ? ar_mesh_set_along(origin->where, text, &scenario->mesh, err)
+               : ar_error_set(err, AR_USAGE,
+                              "%s: found \"%.60s\" without a mesh; expected its axes before, such "
+                              "as --mesh dp=32,tp=8",
+                              origin->where, text);
+}
+
 PARSE(shape)
 {
     scenario->has_best_shape = strcmp(text, "best") == 0;
@@ -207,6 +227,18 @@ PARSE(straggler)
     return AR_OK;
 }
 
+PRINT(mesh)
+{
+    char text[AR_MESH_TEXT];
+    fputs(ar_mesh_format(&scenario->mesh, text), file);
+}
+
+PRINT(along)
+{
+    char text[AR_MESH_TEXT];
+    fputs(ar_mesh_format_along(&scenario->mesh, text), file);
+}
+
 PRINT(images_per_s_at)
 {
     if (scenario->rates != NULL) {
@@ -248,6 +280,7 @@ PRINT(baseline)
 
 #define COLLECTIVE  AR_KEY_OF_COLLECTIVE
 #define STEP        AR_KEY_OF_STEP
+#define BARE        AR_KEY_OF_BARE
 #define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
 #define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
 #define AXIS        AR_KEY_IS_AXIS
@@ -278,18 +311,34 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           "direction); repeatable",
                           CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
                           print_settings, FIELD(down_links)},
+    [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
+                          "what the collective achieves, see 'allreckon list operations'", BARE,
+                          AR_LIST_OF_TEXTS, parse_operation, NULL},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
                      AR_LIST_OF_COUNTS, parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
+    [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
+                     "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: the "
+                     "collective runs along some of them, in all groups at once",
+                     BARE, AR_LIST_OF_TEXTS, parse_mesh, print_mesh},
+    [AR_KEY_ALONG] = {"--along", "A", NULL,
+                      "axis of --mesh along which the collective runs, or several: pp,dp; may be "
+                      "left out if there is one",
+                      BARE, AR_LIST_OF_TEXTS, parse_along, print_along},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
-                          "all-reduce algorithm, see 'allreckon list algorithms'; auto: "
-                          "the fastest, or the choice of the library",
+                          "of the operation, see 'allreckon list algorithms'; auto: the fastest, "
+                          "or the choice of the library",
                           COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_algorithm, NULL},
     [AR_KEY_SHAPE] = {"--shape", "XxY|best", NULL,
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
                       "of one node",
                       COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_shape, NULL},
-    [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL, "bytes to reduce: 51.1MB, 64MiB", 0,
-                        AR_LIST_OF_SIZES, parse_payload, NULL},
+    [AR_KEY_ROOT] = {"--root", "R", "0",
+                     "place in its group of the rank that gives or gets all; in a send, that gives",
+                     BARE, AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(root), 0, UINT32_MAX},
+    [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
+                        "bytes as nccl-tests counts them, see 'allreckon list operations': "
+                        "51.1MB, 64MiB",
+                        0, AR_LIST_OF_SIZES, parse_payload, NULL},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_trace,

@@ -144,7 +144,7 @@ static void note_library(FILE *notes, const struct ar_scenario *scenario)
         return;
     }
     uint32_t per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    uint32_t nodes = (ar_shape_ranks(&scenario->shape) + per_node - 1) / per_node;
+    uint32_t nodes = (ar_scenario_ranks(scenario) + per_node - 1) / per_node;
     if (engine->is_fitted) {
         uint32_t fitted = last_count(&scenario->table->fitted);
         uint32_t held_out = last_count(&scenario->table->held_out);
@@ -170,7 +170,7 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     const char *name = ar_algorithm_name(scenario->algorithm);
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     uint32_t x = scenario->shape.x;
-    uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    uint32_t full = ar_scenario_node_members(scenario);
     enum ar_shapes shapes = ar_algorithm_shapes(scenario->algorithm);
     if (ar_scenario_has(scenario, AR_KEY_SHAPE)) {
         return;
@@ -184,6 +184,26 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
                 "%s on %" PRIu32 " GPUs is %s: groups of %" PRIu32
                 ", since groups of a node's %" PRIu32 " do not divide them",
                 name, ranks, text, x, full);
+    }
+}
+
+/* Which ranks run together, and which one is the root. */
+static void note_groups(FILE *notes, const struct ar_scenario *scenario)
+{
+    char mesh[AR_MESH_TEXT], along[AR_MESH_TEXT];
+    const struct ar_operation *operation = scenario->operation;
+    uint32_t groups = ar_scenario_groups(scenario);
+    uint32_t ranks = ar_shape_ranks(&scenario->shape);
+    if (scenario->mesh.axes_count > 0) {
+        ar_note(notes, "%s along %s%s: %" PRIu32 " group%s of %" PRIu32 " GPU%s%s",
+                ar_mesh_format(&scenario->mesh, mesh), ar_mesh_format_along(&scenario->mesh, along),
+                ar_scenario_has(scenario, AR_KEY_ALONG) ? "" : ", the only axis", groups,
+                groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
+                groups == 1 ? "" : " at once, whose messages share the links");
+    }
+    if (operation->has_root && !ar_scenario_has(scenario, AR_KEY_ROOT) && ranks > 1) {
+        ar_note(notes, "the root of the %s is rank 0%s (--root)", operation->name,
+                groups > 1 ? " of each group" : "");
     }
 }
 
@@ -262,6 +282,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
 {
     char text[AR_UNIT_TEXT];
     note_library(notes, scenario);
+    note_groups(notes, scenario);
     ar_note_choice(notes, scenario);
     if (scenario->trace != NULL) {
         ar_note_framework(notes, scenario);
@@ -270,11 +291,11 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     if (!ar_scenario_is_bare(scenario)) {
         ar_note_ideal(notes, scenario, inputs);
     }
-    note_part_of_node(notes, scenario, ar_shape_ranks(&scenario->shape));
+    note_part_of_node(notes, scenario, ar_scenario_ranks(scenario));
     ar_note_shape(notes, scenario);
-    note_links(notes, scenario, ar_shape_ranks(&scenario->shape));
+    note_links(notes, scenario, ar_scenario_ranks(scenario));
     note_channels(notes, scenario);
-    note_costs(notes, scenario, ar_shape_ranks(&scenario->shape));
+    note_costs(notes, scenario, ar_scenario_ranks(scenario));
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
                 scenario->engine->name, ar_format_duration(cost_s, text));

@@ -23,15 +23,29 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     row->compute_s = ar_trace_compute_s(trace);
 }
 
+static void describe_groups(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    ar_copy_text(row->operation, sizeof row->operation, scenario->operation->command);
+    if (scenario->mesh.axes_count > 0) {
+        ar_mesh_format(&scenario->mesh, row->mesh);
+        ar_mesh_format_along(&scenario->mesh, row->along);
+        row->groups = ar_scenario_groups(scenario);
+    }
+    if (scenario->operation->has_root) {
+        row->root = scenario->root;
+    }
+}
+
 void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    uint32_t ranks = ar_shape_ranks(&scenario->shape);
+    uint32_t ranks = ar_scenario_ranks(scenario);
     ar_row_clear(row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_names[scenario->precision]);
     row->gpus = ranks;
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
+    describe_groups(scenario, row);
     ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
     if (ar_algorithm_shapes(scenario->algorithm) != AR_SHAPES_FLAT) {
         ar_shape_format(&scenario->shape, row->shape);

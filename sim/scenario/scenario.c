@@ -124,6 +124,8 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
                                   .operation = scenario->operation,
                                   .algorithm = scenario->algorithm,
                                   .shape = scenario->shape,
+                                  .mesh = scenario->mesh,
+                                  .root = scenario->root,
                                   .channels = channels,
                                   .window = scenario->window,
                                   .element_bytes = ar_precision_bytes(precision)};

@@ -252,9 +252,53 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     return AR_OK;
 }
 
+/* A training step is made of all-reduces of all GPUs. */
+static enum ar_status check_bare(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    for (int i = 0; i < AR_KEYS_COUNT && ar_scenario_has(scenario, AR_KEY_TRACE); i++) {
+        enum ar_key key = (enum ar_key)i;
+        if (ar_key_is(key, AR_KEY_OF_BARE) && ar_scenario_has(scenario, key)) {
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found with a trace, whose steps are all-reduces of all "
+                                      "GPUs; expected it with a payload alone");
+        }
+    }
+    return AR_OK;
+}
+
+/* A mesh says how many GPUs there are, and along which axis if it has one only. */
+static enum ar_status settle_mesh(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_mesh *mesh = &scenario->mesh;
+    char text[AR_MESH_TEXT];
+    uint64_t ranks = ar_mesh_ranks(mesh);
+    if (mesh->axes_count == 0) {
+        return AR_OK;
+    }
+    if (scenario->gpus > 0 && scenario->gpus != ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "%s has %" PRIu64 " places; expected %" PRIu32
+                                  ", the number of --gpus",
+                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
+    }
+    if (mesh->axes_count > 1 && !ar_scenario_has(scenario, AR_KEY_ALONG)) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "found %s without --along; expected --along with the axis, or "
+                                  "axes, along which the collective runs",
+                                  ar_mesh_format(mesh, text));
+    }
+    if (mesh->axes_count == 1) {
+        mesh->axes[0].is_along = true;
+    }
+    scenario->gpus = (uint32_t)ranks;
+    return AR_OK;
+}
+
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
 {
+    AR_TRY(check_bare(scenario, err));
+    AR_TRY(settle_mesh(scenario, err));
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
@@ -268,8 +312,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
         AR_TRY(load_trace(scenario, inputs, err));
         AR_TRY(fill_step(scenario, err));
     }
-    bool is_whole =
-        ar_scenario_has(scenario, AR_KEY_GPUS) && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
+    bool is_whole = scenario->gpus > 0 && ar_scenario_has(scenario, AR_KEY_ALGORITHM);
     return is_whole ? ar_scenario_settle(scenario, err) : AR_OK;
 }
 
@@ -286,15 +329,41 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
                                   "%" PRIu64 ", the GPUs of cluster %s",
                                   scenario->gpus, max, ar_cluster_facts(scenario->cluster)->name);
     }
+    uint32_t ranks = ar_scenario_group_ranks(scenario);
+    const char *whole =
+        scenario->mesh.axes_count > 0 ? "GPUs of a group of the mesh" : "number of --gpus";
     if (ar_scenario_has(scenario, AR_KEY_SHAPE) && !scenario->has_best_shape &&
-        ar_shape_ranks(&scenario->shape) != scenario->gpus) {
+        ar_shape_ranks(&scenario->shape) != ranks) {
         return ar_scenario_refuse(scenario, AR_KEY_SHAPE, err,
-                                  "%s has %" PRIu32 " places; expected X*Y = %" PRIu32
-                                  ", the number of --gpus",
+                                  "%s has %" PRIu32 " places; expected X*Y = %" PRIu32 ", the %s",
                                   ar_shape_format(&scenario->shape, text),
-                                  ar_shape_ranks(&scenario->shape), scenario->gpus);
+                                  ar_shape_ranks(&scenario->shape), ranks, whole);
+    }
+    if (scenario->root >= ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_ROOT, err,
+                                  "found \"%" PRIu32 "\"; expected a whole number from 0 to "
+                                  "%" PRIu32 ", below the %s",
+                                  scenario->root, ranks - 1, whole);
+    }
+    if (ar_scenario_has(scenario, AR_KEY_ROOT) && !scenario->operation->has_root) {
+        return ar_scenario_refuse(scenario, AR_KEY_ROOT, err, "found with %s; expected none there",
+                                  scenario->operation->command);
     }
     return AR_OK;
+}
+
+uint32_t ar_scenario_node_members(const struct ar_scenario *scenario)
+{
+    uint32_t gpus_per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
+    return scenario->mesh.axes_count > 0 ? ar_mesh_node_members(&scenario->mesh, gpus_per_node)
+                                         : gpus_per_node;
+}
+
+struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
+                                          const struct ar_algorithm *algorithm)
+{
+    return ar_algorithm_default_shape(algorithm, ar_scenario_group_ranks(scenario),
+                                      ar_scenario_node_members(scenario));
 }
 
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
@@ -317,9 +386,7 @@ enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *
 {
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     if (!ar_scenario_has(scenario, AR_KEY_SHAPE)) {
-        scenario->shape =
-            ar_algorithm_default_shape(scenario->algorithm, scenario->gpus,
-                                       ar_cluster_facts(scenario->cluster)->gpus_per_node);
+        scenario->shape = ar_scenario_default_shape(scenario, scenario->algorithm);
     }
     AR_TRY(ar_scenario_check_runs(scenario, err));
     struct ar_collective collective = ar_scenario_collective(scenario);

@@ -14,9 +14,10 @@ enum { POINTS_MAX = 1 << 26 };
 static struct ar_scenario scenario_of(const struct ar_scenario *variant, const struct point *point)
 {
     struct ar_scenario scenario = *variant;
+    scenario.operation = point->operation;
     scenario.algorithm = point->algorithm;
     scenario.shape = point->shape;
-    scenario.gpus = ar_shape_ranks(&point->shape);
+    scenario.gpus = ar_scenario_ranks(&scenario);
     scenario.payload_bytes = point->payload_bytes;
     return scenario;
 }
@@ -35,10 +36,12 @@ struct adding {
     struct space *space;
     const struct ar_scenario *variant;
     uint32_t number;
-    uint32_t gpus_per_node;
+    uint32_t node_members; /* GPUs of a group on a node */
+    struct point like;     /* what the points have in common: operation, payload */
     struct points *points;
     uint32_t ring;          /* point of the ring on as many ranks; UINT32_MAX: none */
-    size_t left_out;        /* points that its engine does not run, */
+    bool has_said;          /* which grids are left out, of this number of ranks */
+    size_t left_out;        /* points that are not run, */
     struct ar_error reason; /* as the last of them said */
 };
 
@@ -77,6 +80,7 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
     point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
+    ar_hash_text(&space->fingerprint, point.operation->command);
     ar_hash_text(&space->fingerprint, ar_algorithm_name(point.algorithm));
     ar_hash_text(&space->fingerprint, scenario.engine->name);
     ar_hash_bytes(&space->fingerprint, &point.shape, sizeof point.shape);
@@ -84,11 +88,18 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
     return append(adding->points, &point, err);
 }
 
-static enum ar_status add_step(struct adding *adding, const struct ar_algorithm *algorithm,
-                               struct ar_shape shape, struct ar_error *err)
+/* Adds a point of the kind that is being added. Some algorithms do not run all numbers of ranks. */
+static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
+                              struct ar_shape shape, struct ar_error *err)
 {
-    struct point point = {.algorithm = algorithm, .shape = shape};
+    struct point point = adding->like;
+    point.algorithm = algorithm;
+    point.shape = shape;
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
+    if (ar_algorithm_check_shape(algorithm, &shape, &adding->reason) != AR_OK) {
+        adding->left_out++;
+        return AR_OK;
+    }
     AR_TRY(ar_scenario_check_runs(&scenario, err));
     return add_point(adding, point, err);
 }
@@ -101,18 +112,33 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     struct ar_shape *shapes;
     size_t count;
     if (ar_algorithm_shapes(algorithm) != AR_SHAPES_GRIDS) {
-        return add_step(adding, algorithm,
-                        ar_algorithm_default_shape(algorithm, ranks, adding->gpus_per_node), err);
+        return add_run(adding, algorithm,
+                       ar_algorithm_default_shape(algorithm, ranks, adding->node_members), err);
     }
     AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
-                       adding->gpus_per_node, &shapes, &count, err));
-    if (count == 0 && adding->number == 0) {
+                       adding->node_members, &shapes, &count, err));
+    if (count == 0 && adding->number == 0 && !adding->has_said) {
         ar_note(request->notes,
                 "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
                 ar_algorithm_name(algorithm), ranks, request->shapes);
+        adding->has_said = true;
     }
     for (size_t i = 0; i < count; i++) {
-        AR_TRY(add_step(adding, algorithm, shapes[i], err));
+        AR_TRY(add_run(adding, algorithm, shapes[i], err));
+    }
+    return AR_OK;
+}
+
+/* All algorithms of the operation of `like` on so many ranks. */
+static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
+{
+    const struct space *space = adding->space;
+    adding->ring = UINT32_MAX;
+    for (size_t i = 0; i < space->algorithms_count; i++) {
+        const struct ar_algorithm *algorithm = space->algorithms[i];
+        if (algorithm == NULL || algorithm->operation == adding->like.operation) {
+            AR_TRY(add_shapes(adding, ranks, algorithm, err));
+        }
     }
     return AR_OK;
 }
@@ -135,19 +161,10 @@ static enum ar_status check_shapes(const struct space *space, struct ar_error *e
     return list_shapes_check("--shapes", request->shapes, space->gpus, space->gpus_count, err);
 }
 
-static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
+/* Says which points are left out; none at all are refused. */
+static enum ar_status check_taken(const struct adding *adding, size_t taken, struct ar_error *err)
 {
-    struct space *space = adding->space;
-    size_t before = space->steps.count;
-    adding->points = &space->steps;
-    AR_TRY(check_shapes(space, err));
-    for (size_t i = 0; i < space->gpus_count; i++) {
-        adding->ring = UINT32_MAX;
-        for (size_t j = 0; j < space->algorithms_count; j++) {
-            AR_TRY(add_shapes(adding, (uint32_t)space->gpus[i], space->algorithms[j], err));
-        }
-    }
-    size_t taken = space->steps.count - before;
+    const struct space_request *request = adding->space->request;
     if (taken == 0 && adding->left_out > 0) {
         *err = adding->reason;
         return err->status;
@@ -156,22 +173,35 @@ static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
         return ar_error_set(
             err, AR_USAGE,
             "--shapes: found \"%.100s\"; expected as many places as one of --gpus %s",
-            space->request->shapes, space->request->gpus);
+            request->shapes, request->gpus != NULL ? request->gpus : "");
     }
     if (adding->left_out > 0) {
-        ar_note(space->request->notes, "%zu of %zu points left out: %s", adding->left_out,
+        ar_note(request->notes, "%zu of %zu points left out: %s", adding->left_out,
                 adding->left_out + taken, adding->reason.text);
     }
     return AR_OK;
 }
 
-/* The bare all-reduces of one size: every algorithm in its standard shape at the largest GPU
- * count. */
+static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
+{
+    struct space *space = adding->space;
+    size_t before = space->steps.count;
+    adding->points = &space->steps;
+    adding->like = (struct point){.operation = &ar_operation_all_reduce};
+    for (size_t i = 0; i < space->gpus_count; i++) {
+        adding->has_said = false;
+        AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
+    }
+    return check_taken(adding, space->steps.count - before, err);
+}
+
+/* The bare all-reduces of one size beside steps: every algorithm in its standard shape at the
+ * largest GPU count. */
 static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
                                   struct ar_error *err)
 {
     const struct space *space = adding->space;
-    struct point point = {.payload_bytes = payload_bytes};
+    struct point point = {.operation = &ar_operation_all_reduce, .payload_bytes = payload_bytes};
     uint64_t max = 0;
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
     adding->ring = UINT32_MAX;
@@ -182,8 +212,68 @@ static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
     for (size_t i = 0; i < space->algorithms_count; i++) {
         point.algorithm = space->algorithms[i];
         point.shape =
-            ar_algorithm_default_shape(point.algorithm, (uint32_t)max, adding->gpus_per_node);
+            ar_algorithm_default_shape(point.algorithm, (uint32_t)max, adding->node_members);
         AR_TRY(add_point(adding, point, err));
+    }
+    return AR_OK;
+}
+
+/* One operation at one number of GPUs, all payloads and algorithms. */
+static enum ar_status add_collectives(struct adding *adding, const struct ar_operation *operation,
+                                      uint64_t gpus, struct ar_error *err)
+{
+    const struct space *space = adding->space;
+    struct ar_scenario scenario = *adding->variant;
+    scenario.operation = operation;
+    scenario.gpus = (uint32_t)gpus;
+    if (operation->has_root) {
+        AR_TRY(ar_scenario_check_gpus(&scenario, err));
+    }
+    adding->has_said = false;
+    for (size_t i = 0; i < space->sizes_count; i++) {
+        scenario.payload_bytes = space->sizes[i];
+        AR_TRY(ar_scenario_check_payload(&scenario, err));
+        adding->like = (struct point){.operation = operation, .payload_bytes = space->sizes[i]};
+        AR_TRY(add_algorithms(adding, ar_scenario_group_ranks(&scenario), err));
+    }
+    return AR_OK;
+}
+
+static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
+{
+    struct space *space = adding->space;
+    size_t before = space->bare.count;
+    adding->points = &space->bare;
+    for (size_t i = 0; i < space->operations_count; i++) {
+        for (size_t j = 0; j < space->gpus_count; j++) {
+            AR_TRY(add_collectives(adding, space->operations[i], space->gpus[j], err));
+        }
+    }
+    return check_taken(adding, space->bare.count - before, err);
+}
+
+/* The GPU counts on the cluster of a variant: those that are listed, or those of the mesh. */
+static enum ar_status read_gpus(struct space *space, const struct ar_scenario *variant,
+                                struct ar_error *err)
+{
+    const char *text = space->request->gpus;
+    ar_arena_end(&space->lists);
+    if (text == NULL) {
+        text = ar_arena_format(&space->lists, "%" PRIu32, variant->gpus);
+    }
+    if (text == NULL) {
+        return ar_error_no_memory(err, "the numbers of GPUs");
+    }
+    AR_TRY(list_counts(&space->lists, "--gpus", text, ar_cluster_gpus_count(variant->cluster),
+                       &space->gpus, &space->gpus_count, err));
+    for (size_t i = 0; i < space->gpus_count && variant->mesh.axes_count > 0; i++) {
+        if (space->gpus[i] != variant->gpus) {
+            char mesh[AR_MESH_TEXT];
+            return ar_scenario_refuse(
+                variant, AR_KEY_MESH, err,
+                "%s has %" PRIu32 " places; expected %" PRIu64 ", the number of --gpus",
+                ar_mesh_format(&variant->mesh, mesh), variant->gpus, space->gpus[i]);
+        }
     }
     return AR_OK;
 }
@@ -191,23 +281,46 @@ static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
 static enum ar_status add_variant(struct space *space, uint32_t number, struct ar_error *err)
 {
     struct adding adding = {.space = space, .number = number};
+    bool is_repeated = variants_repeats(&space->variants, number, true);
     if (variants_repeats(&space->variants, number, false)) {
         return AR_OK;
     }
     AR_TRY(variants_scenario(&space->variants, number, &adding.variant, err));
     AR_TRY(ar_scenario_hash(adding.variant, &space->fingerprint, err));
-    const struct ar_cluster *cluster = adding.variant->cluster;
-    adding.gpus_per_node = ar_cluster_facts(cluster)->gpus_per_node;
-    ar_arena_end(&space->lists);
-    AR_TRY(list_counts(&space->lists, "--gpus", space->request->gpus,
-                       ar_cluster_gpus_count(cluster), &space->gpus, &space->gpus_count, err));
+    adding.node_members = ar_scenario_node_members(adding.variant);
+    AR_TRY(read_gpus(space, adding.variant, err));
+    AR_TRY(check_shapes(space, err));
+    if (!space->has_steps) {
+        return is_repeated ? AR_OK : add_bare(&adding, err);
+    }
     AR_TRY(add_steps(&adding, err));
     adding.points = &space->bare;
-    bool is_repeated = variants_repeats(&space->variants, number, true);
     for (size_t i = 0; i < space->sizes_count && !is_repeated; i++) {
         AR_TRY(add_payload(&adding, space->sizes[i], err));
     }
     return AR_OK;
+}
+
+/* The algorithms of each operation; a name counts where there is one. */
+static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
+{
+    const struct space_request *request = space->request;
+    const char *operations = request->operations != NULL ? request->operations : "allreduce";
+    struct ar_arena *arena = &space->variants.arena;
+    bool has_root = false;
+    AR_TRY(list_operations(arena, "--operation", operations, &space->operations,
+                           &space->operations_count, err));
+    for (size_t i = 0; i < space->operations_count; i++) {
+        has_root = has_root || space->operations[i]->has_root;
+    }
+    const struct ar_operation *only = space->operations_count == 1 ? space->operations[0] : NULL;
+    if (!has_root && ar_scenario_has(&request->variants.base, AR_KEY_ROOT)) {
+        return ar_scenario_refuse(&request->variants.base, AR_KEY_ROOT, err,
+                                  "found with %.100s; expected none there", operations);
+    }
+    return list_algorithms(arena, "--algorithms", only, request->algorithms,
+                           only == &ar_operation_all_reduce, &space->algorithms,
+                           &space->algorithms_count, err);
 }
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
@@ -218,9 +331,9 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->request = request;
     space->fingerprint = AR_HASH_BEGIN;
     ar_hash_text(&space->fingerprint, AR_VERSION);
+    space->has_steps = ar_scenario_has(&request->variants.base, AR_KEY_TRACE);
     AR_TRY(variants_create(&request->variants, &space->variants, err));
-    AR_TRY(list_algorithms(arena, "--algorithms", &ar_operation_all_reduce, request->algorithms,
-                           true, &space->algorithms, &space->algorithms_count, err));
+    AR_TRY(read_algorithms(space, err));
     if (request->payloads != NULL) {
         AR_TRY(list_sizes(arena, "--payload", request->payloads, &space->sizes, &space->sizes_count,
                           err));
@@ -236,6 +349,41 @@ enum ar_status space_create(const struct space_request *request, struct space *s
     space->points = space->steps.list;
     space->points_count = space->steps.count;
     return AR_OK;
+}
+
+/* --- contests --------------------------------------------------------------------------------- */
+
+static size_t find(const uint64_t *values, size_t count, uint64_t value)
+{
+    size_t index = 0;
+    while (index + 1 < count && values[index] != value) {
+        index++;
+    }
+    return index;
+}
+
+size_t space_contests(const struct space *space)
+{
+    size_t counts = space->variants.count * space->gpus_count;
+    return space->has_steps ? counts : counts * space->operations_count * space->sizes_count;
+}
+
+size_t space_contest(const struct space *space, uint32_t number)
+{
+    const struct point *point = &space->points[number];
+    uint32_t groups = ar_scenario_groups(&space->request->variants.base);
+    size_t gpus = find(space->gpus, space->gpus_count, groups * ar_shape_ranks(&point->shape));
+    size_t condition = variants_condition(&space->variants, point->variant);
+    if (space->has_steps) {
+        return number < space->steps_count ? condition * space->gpus_count + gpus : SIZE_MAX;
+    }
+    size_t operation = 0;
+    while (space->operations[operation] != point->operation) {
+        operation++;
+    }
+    size_t size = find(space->sizes, space->sizes_count, point->payload_bytes);
+    condition = condition * space->operations_count + operation;
+    return (condition * space->gpus_count + gpus) * space->sizes_count + size;
 }
 
 void space_destroy(struct space *space)

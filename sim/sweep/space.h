@@ -11,18 +11,21 @@
 /** What a sweep is of; lists are texts of lists.h. */
 struct space_request {
     struct variants_request variants;
-    const char *gpus;
+    const char *operations; /**< of bare collectives; NULL: all-reduce */
+    const char *gpus;       /**< NULL: those of the mesh */
     const char *algorithms;
     const char *shapes;
-    const char *payloads; /**< of bare all-reduces beside the steps; NULL: none */
+    const char *payloads; /**< of bare collectives: without a trace all points, with one all-reduces
+                               beside the steps; NULL: none */
     FILE *notes;          /**< where points that are left out are said (ar_note.h) */
 };
 
 /** One row to compute. */
 struct point {
+    const struct ar_operation *operation;
     const struct ar_algorithm *algorithm;
     struct ar_shape shape;
-    uint64_t payload_bytes; /**< bare all-reduce; 0: a training step */
+    uint64_t payload_bytes; /**< bare collective; 0: a training step */
     uint32_t variant;
     float cost_s; /**< estimated */
     /** The point that sends the same messages and so has the same times; itself if there is none. A
@@ -40,16 +43,19 @@ struct points {
 struct space {
     const struct space_request *request;
     struct variants variants;
-    const struct ar_algorithm **algorithms;
+    bool has_steps; /**< there is a trace */
+    const struct ar_operation **operations;
+    size_t operations_count;
+    const struct ar_algorithm **algorithms; /**< of all of them */
     size_t algorithms_count;
     uint64_t *gpus; /**< the GPU counts, as given */
     size_t gpus_count;
-    uint64_t *sizes; /**< of bare all-reduces */
+    uint64_t *sizes; /**< of bare collectives */
     size_t sizes_count;
     struct ar_arena lists;      /**< of the variant whose points were added last */
     struct points steps;        /**< variant by variant; in the end `bare` is behind them */
-    struct points bare;         /**< all-reduces */
-    const struct point *points; /**< training steps first, then bare all-reduces */
+    struct points bare;         /**< collectives */
+    const struct point *points; /**< training steps first, then bare collectives */
     size_t points_count;
     size_t steps_count;
     /** Same for same rows: all points, the values of the clusters and the traces. */
@@ -61,6 +67,12 @@ struct space {
 enum ar_status space_create(const struct space_request *request, struct space *space,
                             struct ar_error *err);
 void space_destroy(struct space *space);
+
+/** Points of which the fastest is asked for have one number, below space_contests(): those of one
+ * GPU count and one combination of conditions, of bare collectives also of one operation and one
+ * payload. Bare collectives beside steps are in none: SIZE_MAX. */
+size_t space_contest(const struct space *space, uint32_t point);
+size_t space_contests(const struct space *space);
 
 /** The scenario of a point; valid until that of another variant is asked for. */
 enum ar_status space_scenario(struct space *space, const struct point *point,

@@ -157,8 +157,10 @@ static enum ar_status write_rows(struct sweep *sweep, struct ar_error *err)
     if (!is_table) { /* which has a mark */
         ar_note_estimates(request->notes, estimates,
                           request->is_best ? bests.count : space->points_count);
-    } else if (!request->is_best && bests.count < space->steps_count) {
-        puts("\nthe best for each GPU count:");
+    } else if (!request->is_best &&
+               bests.count < (space->has_steps ? space->steps_count : space->points_count)) {
+        puts(space->has_steps ? "\nthe best for each GPU count:"
+                              : "\nthe best for each operation, GPU count and payload:");
         return sweep_print(space, &sweep->journal, &request->view, &bests, &estimates, err);
     }
     return AR_OK;
@@ -177,11 +179,11 @@ static enum ar_status report_failures(const struct sweep *sweep, struct ar_error
     }
     const struct point *point = &sweep->space->points[first];
     AR_TRY(journal_read_row(journal, first, &row, err));
-    return ar_error_set(err, AR_INTERNAL,
-                        "%zu of %zu points failed; the first, %s on %" PRIu32 " GPUs: %s%s",
-                        journal->failed_count, journal->points_count,
-                        ar_algorithm_name(point->algorithm), ar_shape_ranks(&point->shape),
-                        row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
+    return ar_error_set(
+        err, AR_INTERNAL, "%zu of %zu points failed; the first, %s on %" PRIu32 " GPUs: %s%s",
+        journal->failed_count, journal->points_count, ar_algorithm_name(point->algorithm),
+        ar_shape_ranks(&point->shape) * ar_scenario_groups(&sweep->space->request->variants.base),
+        row.status, journal->path[0] != '\0' ? "; --resume tries them again" : "");
 }
 
 /* Keeps the rows of points that are like another one. */

@@ -53,7 +53,7 @@ enum ar_status sweep_files_write(const char *directory, const struct space *spac
                                  const struct journal *journal, struct ar_error *err)
 {
     char path[PATH_SIZE];
-    size_t steps = space->steps_count;
+    size_t steps = space->has_steps ? space->steps_count : space->points_count;
     AR_TRY(write_csv(directory, "sweep.csv", journal, 0, steps, err));
     if (space->points_count > steps) {
         return write_csv(directory, "payload.csv", journal, steps, space->points_count, err);

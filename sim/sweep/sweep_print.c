@@ -101,7 +101,7 @@ static enum ar_status print_rows(struct printer *printer, const uint32_t *points
         printer->estimates += printer->shown.row.exact == 0;
     }
     if (!printer->has_begun) {
-        begin(printer, false); /* an empty list has a head too */
+        begin(printer, !printer->space->has_steps); /* an empty list has a head too */
     }
     return AR_OK;
 }
@@ -126,37 +126,27 @@ enum ar_status sweep_print(const struct space *space, const struct journal *jour
     return status == AR_OK ? ended : status;
 }
 
-static size_t find_count(const struct space *space, uint64_t gpus)
-{
-    size_t index = 0;
-    while (index + 1 < space->gpus_count && space->gpus[index] != gpus) {
-        index++;
-    }
-    return index;
-}
-
 enum ar_status sweep_find_bests(const struct space *space, const struct journal *journal,
                                 struct ar_arena *arena, struct sweep_bests *bests,
                                 struct ar_error *err)
 {
     struct ar_row row;
-    size_t count = space->variants.count * space->gpus_count;
+    size_t count = space_contests(space);
     uint32_t *points = ar_arena_alloc(arena, count, sizeof *points);
     double *times_s = ar_arena_alloc(arena, count, sizeof *times_s); /* 0: none yet */
     if (points == NULL || times_s == NULL) {
         return ar_error_no_memory(err, "the best rows");
     }
-    for (uint32_t i = 0; i < space->steps_count; i++) {
-        const struct point *point = &space->points[i];
-        size_t place = variants_condition(&space->variants, point->variant) * space->gpus_count +
-                       find_count(space, ar_shape_ranks(&point->shape));
-        if (!journal->is_ok[i]) {
+    for (uint32_t i = 0; i < space->points_count; i++) {
+        size_t place = space_contest(space, i);
+        if (place == SIZE_MAX || !journal->is_ok[i]) {
             continue;
         }
         AR_TRY(journal_read_row(journal, i, &row, err));
-        if (times_s[place] == 0 || row.iteration_s < times_s[place]) {
+        double time_s = space->has_steps ? row.iteration_s : row.allreduce_s;
+        if (times_s[place] == 0 || time_s < times_s[place]) {
             points[place] = i;
-            times_s[place] = row.iteration_s;
+            times_s[place] = time_s;
         }
     }
     *bests = (struct sweep_bests){.points = points};

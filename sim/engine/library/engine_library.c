@@ -105,6 +105,19 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
+    if (collective->operation != &ar_operation_all_reduce) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found %s; expected all-reduce, whose times alone it knows, "
+                            "or --engine recurrence, simgrid or closed",
+                            engine->name, collective->operation->name);
+    }
+    if (ar_collective_groups(collective) > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found %" PRIu32 " groups at once; expected one, since it "
+                            "knows of no links that they share, or --engine recurrence, simgrid "
+                            "or closed",
+                            engine->name, ar_collective_groups(collective));
+    }
     if (library == NULL) {
         return refuse_cluster(engine, cluster, err);
     }

@@ -1,0 +1,234 @@
+/* One collective, whatever its operation: a row that counts as nccl-tests does, groups of a mesh,
+ * roots; sweeps of collectives; what is refused. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_collectives, .init = cli_enter, .fini = cli_leave);
+
+static const struct kind {
+    const char *command;
+    double factor; /* busbw over algbw on 6 ranks */
+    bool has_root;
+} kinds[] = {
+    {"allreduce", 10.0 / 6, false},
+    {"allgather", 5.0 / 6, false},
+    {"reducescatter", 5.0 / 6, false},
+    {"broadcast", 1, true},
+    {"reduce", 1, true},
+};
+
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return atof(cli_cell(table, row, column));
+}
+
+Test(cli_collectives, rows_count_as_nccl_tests_does)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        struct cli_run run =
+            cli_good("$AR %s --cluster flat --gpus 6 --payload 6MB --format csv", kinds[i].command);
+        struct cli_table *table = cli_table(run.out);
+        double algbw_Bps = 6e6 / number(table, 1, "allreduce_s");
+        cr_expect_str_eq(cli_cell(table, 1, "operation"), kinds[i].command);
+        cr_expect_str_eq(cli_cell(table, 1, "payload_bytes"), "6000000");
+        cr_expect_float_eq(number(table, 1, "algbw_Bps"), algbw_Bps, 1e-7 * algbw_Bps);
+        cr_expect_float_eq(number(table, 1, "busbw_Bps"), kinds[i].factor * algbw_Bps,
+                           1e-7 * algbw_Bps, "%s", kinds[i].command);
+        cr_expect_str_eq(cli_cell(table, 1, "root"), kinds[i].has_root ? "0" : "");
+        cr_expect_eq(strstr(run.err, "is rank 0 (--root)") != NULL, kinds[i].has_root);
+        cr_expect_not_null(strstr(run.err, "is the fastest of"), "%s", run.err);
+        cr_expect_str_eq(cli_cell(table, 1, "mesh"), "");
+        cr_expect_str_eq(cli_cell(table, 1, "groups"), "");
+    }
+}
+
+Test(cli_collectives, another_root_of_the_same_machine_takes_the_same_time)
+{
+    static const char line[] = "$AR broadcast --cluster flat --gpus 6 --algorithm chain --payload "
+                               "6MB --format csv --root %d";
+    struct cli_table *first = cli_table(cli_good(line, 0).out);
+    struct cli_table *last = cli_table(cli_good(line, 5).out);
+    cr_expect_str_eq(cli_cell(last, 1, "root"), "5");
+    cr_expect_str_eq(cli_cell(first, 1, "allreduce_s"), cli_cell(last, 1, "allreduce_s"));
+}
+
+/* --- groups ------------------------------------------------------------------------------- */
+
+#define GATHER                                                                                     \
+    "allgather --cluster cluster.topo --set hca.bandwidth=10GB/s --algorithm ring --payload 8MiB " \
+    "--format csv"
+
+Test(cli_collectives, groups_of_a_mesh_share_the_links)
+{
+    struct cli_table *both =
+        cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --along dp | tr '=' ' ' | sed "
+                           "'s/\"dp 8,tp 4\"/mesh/'")
+                      .out);
+    struct cli_table *given =
+        cli_table(cli_good("$AR " GATHER " --mesh dp=8,tp=4 --gpus 32 --along dp | tr '=' ' ' | "
+                           "sed 's/\"dp 8,tp 4\"/mesh/'")
+                      .out);
+    cli_expect_same_table(both, given);
+    cr_expect_str_eq(cli_cell(both, 1, "gpus"), "32");
+    cr_expect_str_eq(cli_cell(both, 1, "nodes"), "8");
+    cr_expect_str_eq(cli_cell(both, 1, "along"), "dp");
+    cr_expect_str_eq(cli_cell(both, 1, "groups"), "4");
+    /* 7/8 of four payloads leave each node by two HCAs of 10 GB/s */
+    cr_expect_geq(number(both, 1, "allreduce_s"), 4 * 7 * 1048576 / 20e9);
+    /* busbw is that of a group */
+    cr_expect_float_eq(number(both, 1, "busbw_Bps"), 7.0 / 8 * number(both, 1, "algbw_Bps"), 10);
+}
+
+Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
+{
+    struct cli_run run = cli_good("$AR " GATHER " --mesh dp=32");
+    struct cli_table *mesh = cli_table(run.out);
+    struct cli_table *plain = cli_table(cli_good("$AR " GATHER " --gpus 32").out);
+    cr_expect_not_null(strstr(run.err, "dp=32 along dp, the only axis: 1 group of 32 GPUs"), "%s",
+                       run.err);
+    cr_expect_str_eq(cli_cell(mesh, 1, "allreduce_s"), cli_cell(plain, 1, "allreduce_s"));
+    cr_expect_str_eq(cli_cell(mesh, 1, "groups"), "1");
+}
+
+Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
+{
+    struct cli_table *table = cli_table(cli_good("$AR " GATHER " --mesh dp=4,tp=4 --along dp "
+                                                 "--check | sed 's/\"dp=4,tp=4\"/mesh/'")
+                                            .out);
+    double time_s = number(table, 2, "allreduce_s");
+    cr_expect_str_eq(cli_cell(table, 2, "engine"), "simgrid");
+    cr_expect_float_eq(number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s);
+}
+
+/* --- sweeps ------------------------------------------------------------------------------- */
+
+#define SWEEP                                                                                      \
+    "$AR sweep --cluster cluster.topo --gpus 8,32 --payload 4KiB,4MiB --operation "                \
+    "allgather,broadcast --out %s --format csv"
+
+Test(cli_collectives, a_sweep_has_each_operation_count_payload_and_algorithm)
+{
+    struct cli_table *all = cli_table(cli_good(SWEEP, "all").out);
+    struct cli_table *file = cli_table(cli_read("all/sweep.csv"));
+    cli_expect_same_table(all, file);
+    for (size_t i = 1; i < all->rows_count; i++) {
+        struct cli_run run = cli_good(
+            "$AR %s --cluster cluster.topo --gpus %s --algorithm %s --payload %sB --format csv",
+            cli_cell(all, i, "operation"), cli_cell(all, i, "gpus"), cli_cell(all, i, "algorithm"),
+            cli_cell(all, i, "payload_bytes"));
+        cli_expect_same_row(cli_table(run.out), 1, all, i);
+    }
+    cr_expect_eq(all->rows_count % 8, 1, "%zu", all->rows_count);
+    cr_expect_geq(all->rows_count, 1 + 2 * 2 * (2 + 2));
+}
+
+Test(cli_collectives, the_best_of_a_sweep_is_that_of_each_operation_count_and_payload)
+{
+    struct cli_table *all = cli_table(cli_good(SWEEP, "all").out);
+    struct cli_table *best = cli_table(cli_good(SWEEP " --best", "best").out);
+    cr_assert_eq(best->rows_count, 1 + 2 * 2 * 2);
+    for (size_t i = 1; i < best->rows_count; i++) {
+        double best_s = number(best, i, "allreduce_s");
+        for (size_t j = 1; j < all->rows_count; j++) {
+            bool is_alike = true;
+            for (size_t k = 0; k < 3; k++) {
+                static const char *const columns[] = {"operation", "gpus", "payload_bytes"};
+                is_alike = is_alike &&
+                           strcmp(cli_cell(all, j, columns[k]), cli_cell(best, i, columns[k])) == 0;
+            }
+            cr_expect(!is_alike || number(all, j, "allreduce_s") >= best_s);
+        }
+    }
+}
+
+Test(cli_collectives, a_sweep_goes_on_only_with_the_same_operation_mesh_and_root)
+{
+    static const char line[] = "$AR sweep --cluster cluster.topo --payload 4KiB --out here %s";
+    static const char *const others[] = {
+        "--resume --operation reduce --mesh dp=8,tp=4 --along dp",
+        "--resume --operation broadcast --mesh dp=8,tp=4 --along tp",
+        "--resume --operation broadcast --mesh dp=8,tp=4 --along dp --root 1",
+    };
+    cli_good(line, "--operation broadcast --mesh dp=8,tp=4 --along dp");
+    struct cli_run again =
+        cli_good(line, "--resume --operation broadcast --mesh dp=8,tp=4 --along dp");
+    cr_expect_not_null(strstr(again.err, "nothing to compute"), "%s", again.err);
+    for (size_t i = 0; i < 3; i++) {
+        struct cli_run run = cli_run(line, others[i]);
+        cr_expect_null(strstr(run.err, "nothing to compute"), "%s: %s", others[i], run.err);
+    }
+}
+
+/* --- what is refused ---------------------------------------------------------------------- */
+
+Test(cli_collectives, what_cannot_be_is_one_line)
+{
+    static const struct {
+        const char *line, *fragment;
+    } rows[] = {
+        {"--gpus 32 --mesh dp=4,tp=4 --along dp", "--mesh: dp=4,tp=4 has 16 places; expected 32"},
+        {"--mesh dp=4,tp=4", "--mesh: found dp=4,tp=4 without --along; expected --along"},
+        {"--mesh dp=4,tp=4 --along ep", "--along: found \"ep\"; expected axes of the mesh"},
+        {"--gpus 16 --along dp", "--along: found \"dp\" without a mesh; expected"},
+        {"--mesh dp=4,dp=4 --along dp", "--mesh: found \"dp=4,dp=4\"; expected up to"},
+        {"--mesh dp=4,tp=0 --along dp", "--mesh: found \"dp=4,tp=0\"; expected up to"},
+        {"--mesh dp=9999,tp=4 --along dp", "expected a whole number from 1 to 4352"},
+        {"--mesh dp=8,tp=4 --along dp --root 8", "--root: found \"8\"; expected a whole number "
+                                                 "from 0 to 7, below the GPUs of a group"},
+        {"--gpus 16 --root 16", "--root: found \"16\"; expected a whole number from 0 to 15"},
+        {"--gpus 16 --root -1", "--root: found \"-1\""},
+        {"--gpus 16 --algorithm torus2d", "--algorithm: unknown algorithm \"torus2d\""},
+        {"--gpus 16 --operation reduce", "unknown option \"--operation\""},
+        {"--gpus 16 --engine nccl", "engine nccl: found broadcast; expected all-reduce"},
+        {"--gpus 16 --engine library", "engine library: found broadcast; expected all-reduce"},
+        {"--mesh dp=8,tp=4 --along dp --algorithm tree --shape 4x8", "--shape: 4x8 has 32 places"},
+    };
+    size_t files = cli_files_count();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run =
+            cli_run("$AR broadcast --cluster abci-v100 --payload 1MB %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, 64, rows[i].fragment);
+    }
+    cr_expect_eq(cli_files_count(), files);
+}
+
+Test(cli_collectives, what_does_not_belong_together_is_one_line)
+{
+    static const struct {
+        const char *line, *fragment;
+    } rows[] = {
+        {"allreduce --cluster flat --gpus 4 --payload 1MB --root 0", "unknown option \"--root\""},
+        {"allreduce --cluster abci-v100-nccl2.8 --mesh dp=8,tp=4 --along dp --engine library "
+         "--algorithm auto --payload 1MB",
+         "engine library: found 4 groups at once; expected one"},
+        {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --mesh dp=4",
+         "unknown option \"--mesh\""},
+        {"links --cluster flat --gpus 4 --algorithm ring --trace trace.csv --root 1",
+         "--root: found with a trace"},
+        {"sweep --cluster flat --gpus 4 --trace trace.csv --operation allgather",
+         "--operation: found with a trace"},
+        {"sweep --cluster flat --gpus 4 --operation allgather",
+         "--trace is missing, and --payload"},
+        {"sweep --cluster flat --gpus 4 --operation alltoal --payload 1MB", "did you mean"},
+        {"sweep --cluster flat --gpus 4 --operation allgather --payload 1MB --root 1",
+         "--root: found with allgather; expected none there"},
+        {"sweep --cluster flat --gpus 4 --operation broadcast --payload 1MB --root 4",
+         "--root: found \"4\""},
+        {"sweep --cluster flat --gpus 4,8 --mesh dp=8 --payload 1MB",
+         "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
+        {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
+         "--bucket; expected none with"},
+        {"verify --operation alltoal", "--operation: unknown operation \"alltoal\""},
+        {"verify --operation broadcast --algorithms torus2d", "unknown algorithm \"torus2d\""},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct cli_run run = cli_run("$AR %s", rows[i].line);
+        cli_expect_error(&run, rows[i].line, 64, rows[i].fragment);
+    }
+}
