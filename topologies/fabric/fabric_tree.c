@@ -90,58 +90,69 @@ static struct ar_link_range tree_candidates(const struct ar_cluster *cluster, co
 
 /* --- reach ----------------------------------------------------------------------------------- */
 
-/* Nodes, and of their HCAs one with rails. */
+/* Racks. */
 struct part {
     uint64_t first, count;
-    uint32_t rail; /* AR_ALL_RAILS: every one */
 };
-
-enum { AR_ALL_RAILS = UINT16_MAX };
 
 /* What is in the group that has a link. */
 static struct part part_of(const struct ar_fat_tree *tree, uint32_t index)
 {
     uint32_t level = level_of(tree, index);
     uint32_t group = (index - tree->levels[level].first_link) / 2 / tree->levels[level].links;
-    struct part part = {.count = tree->levels[0].children, .rail = AR_ALL_RAILS};
-    if (level == 0 && tree->rails > 1) {
-        part.rail = group % tree->rails;
-        group /= tree->rails;
-    }
+    struct part part = {group, 1};
     for (uint32_t i = 1; i <= level; i++) {
-        part.count *= tree->levels[i].children / (i == 1 ? tree->rails : 1);
+        part.count *= tree->levels[i].children;
     }
-    part.first = group * part.count;
+    part.first = part.first * part.count / tree->rails;
+    part.count = level == 0 ? 1 : part.count / tree->rails;
     return part;
 }
 
-/* The first GPU of a rail in a node stands for all of its rack. */
-static uint64_t gpu_of(const struct ar_cluster *cluster, uint64_t rack, uint32_t rail)
+/* Nodes that stand for all of a rack: its first two, which may be on unlike rails, and, where
+ * NVLinks go beyond nodes, the first ones of the first two domains that begin in it. Some may be
+ * the same. */
+enum { STAND_INS = 4 };
+
+static uint64_t stand_in(const struct ar_cluster *cluster, uint64_t rack, uint32_t which)
 {
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    return rack * cluster->tree.levels[0].children * gpus + rail * gpus / cluster->tree.rails;
+    uint64_t nodes = cluster->tree.levels[0].children, domain = cluster->domain_nodes;
+    uint64_t first = rack * nodes;
+    uint64_t node =
+        which < 2 ? first + which : (first + domain - 1) / domain * domain + (which - 2) * domain;
+    return node < first + nodes && node < cluster->facts.nodes_count ? node : first;
 }
 
-/* Each rack and rail of the part with all outside of it. */
+/* The GPUs that stand for those of two racks or of one. */
+static enum ar_status check_racks(const struct ar_cluster *cluster, uint64_t a, uint64_t b,
+                                  uint32_t ranks, struct ar_error *err)
+{
+    uint32_t rails = cluster->tree.rails, gpus = cluster->facts.gpus_per_node;
+    uint32_t each = STAND_INS * rails;
+    for (uint32_t i = 0; i < each * each; i++) {
+        uint32_t left = i / each, right = i % each;
+        uint64_t source = stand_in(cluster, a, left / rails) * gpus + left % rails * gpus / rails;
+        uint64_t other = stand_in(cluster, b, right / rails) * gpus + right % rails * gpus / rails;
+        if (source != other && source < ranks && other < ranks) {
+            AR_TRY(ar_reach_check_pair(cluster, (uint32_t)source, (uint32_t)other, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* Each rack of the part with all outside of it, with itself if it has rails. */
 static enum ar_status tree_check_reach(const struct ar_cluster *cluster, uint32_t index,
                                        uint32_t ranks, struct ar_error *err)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
     struct part part = part_of(tree, index);
-    uint32_t rack_nodes = tree->levels[0].children;
-    uint64_t leaves = tree->levels[0].count;
-    uint64_t begin = part.first / rack_nodes * tree->rails;
-    uint64_t end = (part.first + part.count) / rack_nodes * tree->rails;
-    for (uint64_t a = begin; a < end && a < leaves; a++) {
-        uint64_t source = gpu_of(cluster, a / tree->rails, (uint32_t)(a % tree->rails));
-        if (source >= ranks || (part.rail != AR_ALL_RAILS && a % tree->rails != part.rail)) {
-            continue;
-        }
-        for (uint64_t b = 0; b < leaves; b++) {
-            uint64_t other = gpu_of(cluster, b / tree->rails, (uint32_t)(b % tree->rails));
-            bool is_inside = b >= begin && b < end && part.rail == AR_ALL_RAILS;
-            if (other < ranks && a != b && !is_inside) {
-                AR_TRY(ar_reach_check_pair(cluster, (uint32_t)source, (uint32_t)other, err));
+    uint64_t racks = tree->levels[0].count / tree->rails;
+    uint64_t rack_gpus = (uint64_t)tree->levels[0].children * cluster->facts.gpus_per_node;
+    bool has_inside = tree->rails > 1 && part.count == 1;
+    for (uint64_t a = part.first; a < part.first + part.count && a * rack_gpus < ranks; a++) {
+        for (uint64_t b = 0; b < racks && b * rack_gpus < ranks; b++) {
+            if (has_inside || b < part.first || b >= part.first + part.count) {
+                AR_TRY(check_racks(cluster, a, b, ranks, err));
             }
         }
     }
@@ -150,10 +161,12 @@ static enum ar_status tree_check_reach(const struct ar_cluster *cluster, uint32_
 
 static bool tree_is_idle(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks)
 {
-    struct part part = part_of(&cluster->tree, index);
-    uint32_t gpus = cluster->facts.gpus_per_node;
-    return ranks <= part.first * gpus ||
-           (part.rail == AR_ALL_RAILS && part.first == 0 && ranks <= part.count * gpus);
+    const struct ar_fat_tree *tree = &cluster->tree;
+    struct part part = part_of(tree, index);
+    uint64_t rack_gpus = (uint64_t)tree->levels[0].children * cluster->facts.gpus_per_node;
+    bool has_inside = tree->rails > 1 && part.count == 1;
+    return ranks <= part.first * rack_gpus ||
+           (!has_inside && part.first == 0 && ranks <= part.count * rack_gpus);
 }
 
 const struct ar_fabric ar_fabric_fat_tree = {

@@ -43,9 +43,7 @@ static enum ar_status check_nodes(const struct ar_cluster *cluster, uint64_t nod
     return AR_OK;
 }
 
-/* The GPUs of a node with each other, with another node of its NVLink domain and one outside, which
- * stand for all: their way out of the node is the same; and with other nodes that have a link
- * down: with rails two such have a way only where both are up. */
+/* The GPUs of the link's node with all: which HCA they use may depend on what is down elsewhere. */
 static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link, uint32_t ranks,
                                  struct ar_error *err)
 {
@@ -53,16 +51,9 @@ static enum ar_status check_link(const struct ar_cluster *cluster, uint32_t link
         return cluster->fabric->check_reach(cluster, link - cluster->first_fabric_link, ranks, err);
     }
     uint64_t node = link / cluster->node.count;
-    uint64_t domain = cluster->domain_nodes;
     AR_TRY(check_nodes(cluster, node, node, ranks, err));
-    AR_TRY(check_nodes(cluster, node, node == 0 ? 1 : 0, ranks, err));
-    AR_TRY(check_nodes(cluster, node, node < domain ? domain : 0, ranks, err));
-    AR_TRY(check_nodes(cluster, node, node % domain == 0 ? node + 1 : node - 1, ranks, err));
-    for (uint32_t i = 0; i < cluster->changes_count; i++) {
-        uint32_t other = cluster->changes[i].link;
-        if (cluster->changes[i].is_down && other < cluster->first_fabric_link) {
-            AR_TRY(check_nodes(cluster, node, other / cluster->node.count, ranks, err));
-        }
+    for (uint64_t other = 0; other * cluster->facts.gpus_per_node < ranks; other++) {
+        AR_TRY(check_nodes(cluster, node, other, ranks, err));
     }
     return AR_OK;
 }

@@ -305,6 +305,21 @@ Test(fat_tree, a_message_takes_a_rail_whose_hcas_are_both_up)
                      "node-2.hca-1.in node-2.pcie-0.down");
 }
 
+Test(fat_tree, gpus_of_unlike_rails_and_nodes_that_lost_their_leaf_are_found)
+{
+    const char *settings[] = {"tree.rails=spine", NULL};
+    static const char *const down[] = {"rack-0.rail-0.up"};
+    struct ar_cluster *cluster;
+    struct ar_error err;
+    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_USAGE);
+    cr_expect_eq(ar_cluster_check_reach(cluster, 4, &err), AR_OK, "one node");
+    cr_expect_eq(ar_cluster_check_reach(cluster, 5, &err), AR_USAGE, "GPU 4 to GPU 2");
+    const char *over_nvlink[] = {"tree.rails=nvlink", NULL};
+    cr_expect_eq(load_down(over_nvlink, down, 1, &cluster, &err), AR_USAGE);
+    cr_expect_eq(ar_cluster_check_reach(cluster, 8, &err), AR_OK, "one rack");
+    cr_expect_eq(ar_cluster_check_reach(cluster, 9, &err), AR_USAGE, "GPU 0 to GPU 8");
+}
+
 /* --- NVLink domains ----------------------------------------------------------------------------
  */
 
