@@ -34,7 +34,13 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"backend", "B", TEXT, AT(backend), "host", .help = "what runs the ranks, see below"},
-    {"algorithms", "LIST", TEXT, AT(algorithms), "all", .help = "all-reduce algorithms, or all"},
+    {"operation", "O", TEXT, AT(operation), "allreduce",
+     .help = "allreduce, allgather, reducescatter, broadcast, reduce, gather, scatter, alltoall, "
+             "send, or all"},
+    {"algorithms", "LIST", TEXT, AT(algorithms), "all",
+     .help = "algorithms of the operation, or all"},
+    {"root", "R", COUNT, AT(root), "0", .help = "rank that gives or gets all, where one does",
+     .max = UINT32_MAX},
     {"shapes", "LIST", TEXT, AT(shapes), "all",
      .help = "grids: all (every X*Y = N), square, node, or XxY,...; ring is always Nx1"},
     {"ranks", "LIST", TEXT, AT(ranks), NULL,
@@ -52,7 +58,7 @@ static const struct option_row rows[] = {
      .min = 0, .max = COUNT_MAX},
     {"window", "W", COUNT, AT(config.window), "8", .help = "slots of a connection", .min = 1,
      .max = AR_WINDOW_MAX},
-    {"slot", "SIZE", BYTES, AT(config.slot_bytes), "256KiB",
+    {"slot", "SIZE", BYTES, AT(config.slot_bytes), "1MiB",
      .help = "most that a slot holds; messages go in pieces (host, mpi)", .min = sizeof(float),
      .max = 1 << 30, .expected = "4B to 1GiB"},
     {"ranks-per-node", "G", COUNT, AT(ranks_per_node), NULL,
@@ -249,10 +255,11 @@ static void write_help(FILE *file, const char *text)
 void help_write(FILE *file)
 {
     fputs("usage: allreckon-validate [options]\n\n"
-          "Runs all-reduce algorithms for real, checks every element of every result and\n"
-          "measures the time. Prints CSV; lines that begin with # say on what.\n\n"
+          "Runs collectives for real, checks every element of every result and measures the\n"
+          "time. Prints CSV; lines that begin with # say on what.\n\n"
           "  allreckon-validate --ranks 4,6 --payload 64KiB:16MiB:x4 --out t.csv\n"
-          "  allreckon-validate --check-only --ranks 1:17:+1 --channels 1,2\n"
+          "  allreckon-validate --operation alltoall --algorithm pairwise --ranks 4\n"
+          "  allreckon-validate --operation all --check-only --ranks 1:17:+1 --channels 1,2\n"
           "  mpirun -n 8 allreckon-validate --backend mpi --payload 4KiB:64MiB:x4\n"
           "  allreckon-validate --probes --ranks 2\n\noptions:\n",
           file);
@@ -269,9 +276,10 @@ void help_write(FILE *file)
     for (size_t i = 0; i < BACKENDS; i++) {
         fprintf(file, "  %-6s %s\n", backends[i]->name, backends[i]->summary);
     }
-    fputs("\nThe time of a repetition is that of its slowest rank, from a barrier on. Sizes\n"
-          "carry units (64KiB, 51.2MB, 8B), times too (30s, 500ms). Exit codes follow\n"
-          "sysexits: 0, 64 usage, 69 what the backend needs is not there, 70 wrong elements\n"
-          "or a rank that waits in vain, 71 no memory or processes, 74 I/O.\n",
+    fputs("\nA payload counts bytes as nccl-tests do: the larger one of what a rank gives\n"
+          "and gets. The time of a repetition is that of its slowest rank, from a barrier\n"
+          "on. Sizes carry units (64KiB, 51.2MB, 8B), times too (30s, 500ms). Exit codes\n"
+          "follow sysexits: 0, 64 usage, 69 what the backend needs is not there, 70 wrong\n"
+          "elements or a rank that waits in vain, 71 no memory or processes, 74 I/O.\n",
           file);
 }

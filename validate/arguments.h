@@ -8,14 +8,16 @@
 
 struct arguments {
     const char *backend;
+    const char *operation; /**< its command, or all */
     const char *algorithms;
     const char *shapes;
     const char *ranks;    /**< NULL: the backend's choice */
     const char *payload;  /**< NULL: depends on what is measured */
     const char *channels; /**< list */
     const char *datatype;
-    const char *memory;      /**< NULL: the backend's default */
-    const char *out;         /**< NULL: stdout */
+    const char *memory; /**< NULL: the backend's default */
+    const char *out;    /**< NULL: stdout */
+    uint32_t root;
     uint32_t ranks_per_node; /**< 0: what the backend finds */
     struct run_config config;
     bool check_only;

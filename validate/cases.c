@@ -10,6 +10,7 @@ enum { REMAINDERS = 6, PRIME = 10007 };
 
 /* What the loops over lists go through. */
 struct lists {
+    const struct ar_operation *operation; /* NULL: all */
     const struct ar_algorithm **algorithms;
     size_t algorithms_count;
     uint64_t *ranks;
@@ -64,9 +65,9 @@ void cases_destroy(struct cases *cases)
     *cases = (struct cases){.rows = NULL, .count = 0};
 }
 
-/* All sizes of a row that is complete but for its elements. */
-static enum ar_status add_sizes(const struct lists *lists, struct measurement row,
-                                struct cases *cases, struct ar_error *err)
+/* All sizes of a row that is complete but for its elements, rounded down to a multiple. */
+static enum ar_status add_sizes(const struct lists *lists, uint64_t multiple,
+                                struct measurement row, struct cases *cases, struct ar_error *err)
 {
     const uint64_t around[REMAINDERS] = {0, 1, row.ranks - 1, row.ranks, row.ranks + 1, PRIME};
     const uint64_t *elements = lists->elements != NULL ? lists->elements : around;
@@ -74,9 +75,9 @@ static enum ar_status add_sizes(const struct lists *lists, struct measurement ro
     for (size_t i = 0; i < count; i++) {
         bool is_again = false;
         for (size_t j = 0; j < i; j++) {
-            is_again = is_again || elements[j] == elements[i];
+            is_again = is_again || elements[j] / multiple == elements[i] / multiple;
         }
-        row.elements = elements[i];
+        row.elements = elements[i] - elements[i] % multiple;
         AR_TRY(is_again ? AR_OK : cases_add(cases, &row, err));
     }
     return AR_OK;
@@ -89,49 +90,92 @@ static enum ar_status add_shape(const struct lists *lists, struct measurement ro
     row.shape = shape;
     for (size_t i = 0; i < lists->channels_count; i++) {
         row.channels = (uint32_t)lists->channels[i];
-        AR_TRY(add_sizes(lists, row, cases, err));
+        AR_TRY(add_sizes(lists, 1, row, cases, err));
     }
     return AR_OK;
 }
 
-/* The shapes named that the algorithm runs; if that is none, the one it runs by default. */
+static bool has_shape(const struct ar_shape *shapes, size_t count, const struct ar_shape *shape)
+{
+    size_t i = 0;
+    while (i < count && !ar_shape_equal(&shapes[i], shape)) {
+        i++;
+    }
+    return i < count;
+}
+
+/* The shapes named that the algorithm runs; of all shapes, or if it runs none of them, the one it
+ * runs by default. An algorithm that does not run so many ranks is left out, unless it was asked
+ * for by name. */
 static enum ar_status add_algorithm(const struct arguments *arguments, const struct lists *lists,
                                     struct measurement row, struct cases *cases,
                                     struct ar_error *err)
 {
     struct ar_shape *shapes;
     size_t shapes_count;
-    bool has_run = false;
-    struct ar_error ignored;
+    size_t found = 0;
+    bool are_all = strcmp(arguments->shapes, "all") == 0;
     AR_TRY(list_shapes(&cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
                        &shapes, &shapes_count, err));
     for (size_t i = 0; i < shapes_count; i++) {
-        if (ar_algorithm_check_shape(row.algorithm, &shapes[i], &ignored) == AR_OK) {
-            has_run = true;
+        if (ar_algorithm_check_shape(row.algorithm, &shapes[i], err) == AR_OK) {
+            shapes[found++] = shapes[i];
             AR_TRY(add_shape(lists, row, shapes[i], cases, err));
         }
     }
-    if (has_run) {
+    struct ar_shape standard =
+        ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
+    if ((found > 0 && !are_all) || has_shape(shapes, found, &standard)) {
         return AR_OK;
     }
-    struct ar_shape shape =
-        ar_algorithm_default_shape(row.algorithm, row.ranks, row.ranks_per_node);
-    return add_shape(lists, row, shape, cases, err);
+    enum ar_status status = ar_algorithm_check_shape(row.algorithm, &standard, err);
+    if (status != AR_OK) {
+        return found > 0 || strcmp(arguments->algorithms, "all") == 0 ? AR_OK : status;
+    }
+    return add_shape(lists, row, standard, cases, err);
+}
+
+/* What the library does in one call, with channels of its own. */
+static enum ar_status add_library(const struct backend *backend, const struct lists *lists,
+                                  struct measurement row, struct cases *cases, struct ar_error *err)
+{
+    enum { NAME_SIZE = 32 };
+    row.channels = 1;
+    row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        char *name = ar_arena_alloc(&cases->arena, NAME_SIZE, 1);
+        if (lists->operation != NULL && lists->operation != ar_operations[i]) {
+            continue;
+        }
+        if (name == NULL) {
+            return ar_error_no_memory(err, "the list of cases");
+        }
+        snprintf(name, NAME_SIZE, "%s-%s", backend->name, ar_operations[i]->command);
+        row.name = name;
+        row.operation = ar_operations[i];
+        uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
+        AR_TRY(add_sizes(lists, multiple, row, cases, err));
+    }
+    return AR_OK;
 }
 
 static enum ar_status add_ranks(const struct arguments *arguments, const struct backend *backend,
                                 const struct lists *lists, struct measurement row,
                                 struct cases *cases, struct ar_error *err)
 {
-    if (backend->library_collective != NULL) {
-        struct measurement library = row;
-        library.name = backend->library_collective;
-        library.channels = 1;
-        library.shape = (struct ar_shape){.x = row.ranks, .y = 1};
-        AR_TRY(add_sizes(lists, library, cases, err));
+    row.root = arguments->root;
+    if (row.root >= row.ranks) {
+        return ar_error_set(err, AR_USAGE,
+                            "--root: found %" PRIu32 "; expected a rank of %" PRIu32
+                            ", which begin with 0",
+                            row.root, row.ranks);
+    }
+    if (backend->is_library) {
+        AR_TRY(add_library(backend, lists, row, cases, err));
     }
     for (size_t i = 0; i < lists->algorithms_count; i++) {
         row.algorithm = lists->algorithms[i];
+        row.operation = row.algorithm->operation;
         row.name = row.algorithm->name;
         if (backend->can_run == NULL || backend->can_run(row.algorithm)) {
             AR_TRY(add_algorithm(arguments, lists, row, cases, err));
@@ -149,8 +193,11 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     const char *payload = arguments->payload != NULL ? arguments->payload : "";
     bool wants_remainders =
         strcmp(payload, "remainders") == 0 || (arguments->check_only && arguments->payload == NULL);
-    AR_TRY(list_algorithms(arena, "--algorithms", &ar_operation_all_reduce, arguments->algorithms,
-                           false, &lists->algorithms, &lists->algorithms_count, err));
+    if (strcmp(arguments->operation, "all") != 0) {
+        AR_TRY(ar_operation_find("--operation", arguments->operation, &lists->operation, err));
+    }
+    AR_TRY(list_algorithms(arena, "--algorithms", lists->operation, arguments->algorithms, false,
+                           &lists->algorithms, &lists->algorithms_count, err));
     AR_TRY(list_counts(arena, "--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
                        machine->ranks_max, &lists->ranks, &lists->ranks_count, err));
     AR_TRY(list_counts(arena, "--channels", arguments->channels, AR_CHANNELS_MAX, &lists->channels,
@@ -182,7 +229,7 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
                                   arguments->check_only ? 1 : arguments->config.repetitions};
     AR_TRY(element_find("--datatype", arguments->datatype, &row.type, err));
     AR_TRY(parse_lists(arguments, machine, row.type, &cases->arena, &lists, err));
-    if (backend->library_collective != NULL) {
+    if (backend->is_library) {
         lists.channels[0] = 1; /* the library has channels of its own */
         lists.channels_count = 1;
     }

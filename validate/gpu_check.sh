@@ -43,7 +43,7 @@ step() {
     printf '%-18s ok (%s s)\n' "$name" $((SECONDS - begin))
     return 0
   fi
-  if [ "$code" = 69 ] && [ "$name" = nccl ]; then # the library is optional, the GPU is not
+  if [ "$code" = 69 ] && [ "${name%-all}" = nccl ]; then # the library is optional, the GPU is not
     printf '%-18s not there: %s\n' "$name" "$(tail -n 1 "$log")"
     return 0
   fi
@@ -73,17 +73,22 @@ fi
 
 step check-fp32 60 "${cuda[@]}" --check-only --ranks 1:9:+1,12,16 --channels 1,2,3
 step check-fp16 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --datatype fp16 --window 2
+step check-all 60 "${cuda[@]}" --check-only --operation all --ranks 1,3,4,8 --root 0
 step check-graph 40 "${cuda[@]}" --check-only --ranks 2:8:+2 --graph
 pair=$((gpus > 2 ? gpus : 2))
 step probes 50 "${cuda[@]}" --probes --ranks "$pair" --payload 1MiB:256MiB:x4 --out "$out/probes.csv"
 step times 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --out "$out/times.csv"
 step times-graph 60 "${cuda[@]}" --ranks 4,8 --payload 4KiB:64MiB:x16 --repetitions 10 --graph --out "$out/times-graph.csv"
+for operation in allgather reducescatter alltoall; do
+  step "times-$operation" 30 "${cuda[@]}" --operation $operation --ranks 4,8 --payload 64KiB:64MiB:x32 --repetitions 10 --out "$out/times-$operation.csv"
+done
 step nccl 60 "$program" --backend nccl --payload 4KiB:256MiB:x16 --out "$out/nccl.csv"
+step nccl-all 60 "$program" --backend nccl --operation all --payload 4KiB:64MiB:x16 --out "$out/nccl-all.csv"
 
 # A sum reads two runs and writes one, a copy reads one and writes one.
 if [ -s "$out/probes.csv" ]; then
-  awk -F, '$2 == "probe-copy" || $2 == "probe-reduce" {
-      rate[$2] = ($2 == "probe-copy" ? 2 : 3) * $9 / $11 / 1e9
+  awk -F, '$3 == "probe-copy" || $3 == "probe-reduce" {
+      rate[$3] = ($3 == "probe-copy" ? 2 : 3) * $11 / $13 / 1e9
     }
     END {
       frac = rate["probe-reduce"] / rate["probe-copy"]

@@ -78,9 +78,22 @@ void result_write_provenance(FILE *file, const struct backend *backend,
 
 void result_write_header(FILE *file)
 {
-    fputs("backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,payload_bytes,"
-          "repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier\n",
+    fputs("backend,operation,algorithm,shape,root,channels,ranks,nodes,datatype,element_bytes,"
+          "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,algbw_Bps,"
+          "busbw_Bps,wrong,tier\n",
           file);
+}
+
+/* Of the median, as nccl-tests count them. */
+static void write_bandwidths(FILE *file, const struct measurement *measurement, double time_s)
+{
+    const struct ar_operation *operation = measurement->operation;
+    if (measurement->is_check || operation == NULL || time_s <= 0) {
+        fputs(",,", file);
+        return;
+    }
+    double algbw_Bps = (double)measurement_bytes(measurement) / time_s;
+    fprintf(file, "%.9g,%.9g,", algbw_Bps, operation->busbw_Bps(algbw_Bps, measurement->ranks));
 }
 
 static void write_times(FILE *file, struct measurement *measurement)
@@ -94,14 +107,19 @@ static void write_times(FILE *file, struct measurement *measurement)
         }
         fputc(',', file);
     }
+    write_bandwidths(file, measurement, ar_quantile(times_s, measurement->repetitions, 0.5));
 }
 
 void result_write_row(FILE *file, const struct backend *backend, struct measurement *measurement)
 {
     char shape[AR_SHAPE_TEXT];
-    fprintf(file,
-            "%s,%s,%s,%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",",
-            backend->name, measurement->name, ar_shape_format(&measurement->shape, shape),
+    const struct ar_operation *operation = measurement->operation;
+    fprintf(file, "%s,%s,%s,%s,", backend->name, operation != NULL ? operation->command : "",
+            measurement->name, ar_shape_format(&measurement->shape, shape));
+    if (operation != NULL && operation->has_root) {
+        fprintf(file, "%" PRIu32, measurement->root);
+    }
+    fprintf(file, ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%s,%" PRIu32 ",%" PRIu64 ",%" PRIu32 ",",
             measurement->channels, measurement->ranks, measurement->nodes, measurement->type->name,
             measurement->type->bytes, measurement_bytes(measurement), measurement->repetitions);
     write_times(file, measurement);

@@ -154,13 +154,15 @@ Test(loop, several_nodes_give_back_the_network_they_were_made_with)
 
 Test(loop, bad_input_is_one_line)
 {
-    cli_good("sed 's/^host,ring,/nccl,nccl-allreduce,/' host.csv > mixed.csv");
-    cli_good("grep -e '^#' -e ^backend -e '^host,ring,[23]x1' host.csv | head -17 > few.csv");
+    cli_good("sed 's/^host,allreduce,ring,/nccl,allreduce,nccl-allreduce,/' host.csv > mixed.csv");
+    cli_good(
+        "grep -e '^#' -e ^backend -e '^host,allreduce,ring,[23]x1' host.csv | head -17 > few.csv");
     cli_good("grep -e '^#' -e ^backend -e ',4096,3,' host.csv > size.csv");
-    cli_good("sed 's/^host,ring,2x1,/host,ring,5x1,/' host.csv > shape.csv");
-    cli_good("sed 's/^host,ring,2x1,1,/host,ring,2x1,0,/' host.csv > channels.csv");
-    cli_good("sed 's/^host,ring/mpi,ring/' host.csv > backends.csv");
+    cli_good("sed 's/ring,2x1,/ring,5x1,/' host.csv > shape.csv");
+    cli_good("sed 's/ring,2x1,,1,/ring,2x1,,0,/' host.csv > channels.csv");
+    cli_good("sed 's/^host,allreduce,ring/mpi,allreduce,ring/' host.csv > backends.csv");
     cli_good("sed 's/,fp32,4,/,fp64,8,/' host.csv > elements.csv");
+    cli_good("sed 's/^host,allreduce,ring/host,allgather,ring/' host.csv > gathers.csv");
     static const struct {
         const char *line;
         int code;
@@ -176,6 +178,8 @@ Test(loop, bad_input_is_one_line)
         {"calibrate channels.csv --cluster host", 65, "0 channels; expected 1 to 32"},
         {"calibrate backends.csv --cluster host", 65, "as in the runs before"},
         {"calibrate elements.csv --cluster host", 65, "found elements of 8 bytes"},
+        {"calibrate gathers.csv --cluster host", 65, "all-gather"},
+        {"compare gathers.csv --cluster host --engine closed", 65, "all-gather"},
         {"calibrate host.csv --cluster host --hold-out 5", 64, "found 5 GPUs, which no log has"},
         {"calibrate host.csv --cluster host --hold-out 2,3,4", 64, "found all GPU counts"},
         {"calibrate host.csv --cluster host --folds", 64, "--folds: found rows of our own"},

@@ -24,6 +24,7 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
 {
     double times_s[] = {3e-6, 1e-6, 2e-6};
     struct measurement row = {.name = "torus2d",
+                              .operation = &ar_operation_all_reduce,
                               .shape = {.x = 3, .y = 2},
                               .channels = 4,
                               .ranks = 6,
@@ -35,12 +36,19 @@ Test(result, a_row_has_its_cells_in_the_order_of_the_header)
                               .repetitions = 3,
                               .times_s = times_s};
     char *text = printed(&row);
-    cr_expect_str_eq(text, "host,torus2d,3x2,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,2.8e-06,7,"
-                           "node\n");
+    cr_expect_str_eq(text, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
+                           "2.8e-06,500000000,833333333,7,node\n");
     free(text);
     row.is_check = true;
     text = printed(&row);
-    cr_expect_str_eq(text, "host,torus2d,3x2,4,6,1,fp16,2,1000,3,,,,,7,node\n");
+    cr_expect_str_eq(text, "host,allreduce,torus2d,3x2,,4,6,1,fp16,2,1000,3,,,,,,,7,node\n");
+    free(text);
+    row.operation = &ar_operation_broadcast;
+    row.root = 5;
+    row.is_check = false;
+    text = printed(&row);
+    cr_expect_str_eq(text, "host,broadcast,torus2d,3x2,5,4,6,1,fp16,2,1000,3,2e-06,1e-06,1.2e-06,"
+                           "2.8e-06,500000000,500000000,7,node\n");
     free(text);
 }
 

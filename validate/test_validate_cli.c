@@ -8,8 +8,9 @@
 TestSuite(validate_cli, .init = cli_enter, .fini = cli_leave);
 
 static const char header[] =
-    "backend,algorithm,shape,channels,ranks,nodes,datatype,element_bytes,payload_bytes,repetitions,"
-    "time_median_s,time_min_s,time_p10_s,time_p90_s,wrong,tier";
+    "backend,operation,algorithm,shape,root,channels,ranks,nodes,datatype,element_bytes,"
+    "payload_bytes,repetitions,time_median_s,time_min_s,time_p10_s,time_p90_s,algbw_Bps,busbw_Bps,"
+    "wrong,tier";
 
 /* What follows the comments. */
 static const char *behind_comments(const char *text)
@@ -33,7 +34,8 @@ static struct cli_table *good_table(const char *arguments)
 Test(validate_cli, times_are_in_order_and_nothing_is_wrong)
 {
     struct cli_table *table =
-        good_table("--ranks 2,6 --payload 1KiB,3MB --channels 1,2 --datatype fp16 --repetitions 4");
+        good_table("--algorithms ring,hierarchical,torus2d,tree --ranks 2,6 --payload 1KiB,3MB "
+                   "--channels 1,2 --datatype fp16 --repetitions 4");
     /* ring 1, the three others 2 grids of 2 ranks; 1 and 4 each of 6; x 2 x 2 */
     cr_assert_eq(table->rows_count, 1 + (7 + 13) * 4);
     for (size_t i = 1; i < table->rows_count; i++) {
@@ -58,6 +60,20 @@ Test(validate_cli, a_check_takes_no_times)
         cr_expect_str_empty(cli_cell(table, i, "time_median_s"));
         cr_expect_str_eq(cli_cell(table, i, "wrong"), "0");
     }
+}
+
+Test(validate_cli, an_operation_is_named_as_in_the_simulator)
+{
+    struct cli_table *table = good_table("--operation broadcast --algorithm chain --root 2 --ranks "
+                                         "3 --payload 1MiB --repetitions 3");
+    cr_assert_eq(table->rows_count, 1 + 1);
+    cr_expect_str_eq(cli_cell(table, 1, "operation"), "broadcast");
+    cr_expect_str_eq(cli_cell(table, 1, "algorithm"), "chain");
+    cr_expect_str_eq(cli_cell(table, 1, "root"), "2");
+    double algbw_Bps = atof(cli_cell(table, 1, "algbw_Bps"));
+    double time_s = atof(cli_cell(table, 1, "time_median_s"));
+    cr_expect_float_eq(algbw_Bps * time_s, 1048576.0, 1.0);
+    cr_expect_float_eq(atof(cli_cell(table, 1, "busbw_Bps")), algbw_Bps, 1.0);
 }
 
 Test(validate_cli, probes_have_a_row_for_each_pair_and_one_for_the_tier)
@@ -89,7 +105,7 @@ Test(validate_cli, a_file_says_where_it_comes_from)
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         cr_expect_not_null(strstr(text, keys[i]), "%s is not in %s", keys[i], text);
     }
-    cr_expect_eq(cli_lines_with(behind_comments(text), "host,ring,2x1"), 1);
+    cr_expect_eq(cli_lines_with(behind_comments(text), "host,allreduce,ring,2x1"), 1);
 }
 
 struct bad {
@@ -124,6 +140,9 @@ Test(validate_cli, wrong_options_are_one_line)
         {"--graph", 64, "expected backend cuda"},
         {"--check-only --probes", 64, "expected one"},
         {"--algorithms rong", 64, "did you mean \"ring\"?"},
+        {"--operation alltoal", 64, "did you mean \"alltoall\"?"},
+        {"--operation broadcast --ranks 4 --root 4", 64,
+         "--root: found 4; expected a rank of 4, which begin with 0"},
         {"--ranks-per-node 0", 64, "--ranks-per-node: found \"0\""},
         {"--out /nonexistent/x.csv", 74, "/nonexistent/x.csv: cannot write"},
         {"--out /dev/null", 74, "expected a file name"},

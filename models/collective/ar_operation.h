@@ -36,6 +36,7 @@ struct ar_operation {
     const char *name;    /**< "all-reduce" */
     const char *command; /**< "allreduce", as nccl-tests and the command line have it */
     const char *payload; /**< which bytes its payload counts, as nccl-tests do */
+    bool has_parts;      /**< elements of the buffer differ by the part they are in */
     bool has_root;       /**< one rank, at position 0, begins with all or ends with all */
 
     /** Bus bandwidth of nccl-tests from payload over time: the rate at which an algorithm that is

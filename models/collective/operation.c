@@ -16,11 +16,20 @@ static bool wants_all(const struct ar_operation_place *place, uint32_t contribut
     return true;
 }
 
-/* The part of a span that an element of it belongs to: the last one that begins, at part * count /
- * parts rounded down, at or before it. */
+/* The part of a span that an element of it belongs to. */
 static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element)
 {
-    return (uint32_t)(((element - whole.first + 1) * parts - 1) / whole.count);
+    uint32_t low = 0;
+    uint32_t high = parts - 1; /* the last part that begins at or before the element has it */
+    while (low < high) {
+        uint32_t middle = low + (high - low + 1) / 2;
+        if (ar_span_part(whole, parts, middle).first <= element) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    return low;
 }
 
 /* The position whose part of the buffer has the element. */
@@ -131,6 +140,7 @@ const struct ar_operation ar_operation_reduce_scatter = {
     .name = "reduce-scatter",
     .command = "reducescatter",
     .payload = "what one rank gives, N times what it gets",
+    .has_parts = true,
     .busbw_Bps = busbw_of_one_round,
     .holds = holds_own,
     .wants = wants_all_of_own_part,
@@ -140,6 +150,7 @@ const struct ar_operation ar_operation_all_gather = {
     .name = "all-gather",
     .command = "allgather",
     .payload = "what one rank gets, N times what it gives",
+    .has_parts = true,
     .busbw_Bps = busbw_of_one_round,
     .holds = holds_own_part,
     .wants = wants_owners,
@@ -169,6 +180,7 @@ const struct ar_operation ar_operation_gather = {
     .name = "gather",
     .command = "gather",
     .payload = "what the root gets, N times what each rank gives",
+    .has_parts = true,
     .has_root = true,
     .busbw_Bps = busbw_of_one_round,
     .holds = holds_own_part,
@@ -179,6 +191,7 @@ const struct ar_operation ar_operation_scatter = {
     .name = "scatter",
     .command = "scatter",
     .payload = "what the root gives, N times what each rank gets",
+    .has_parts = true,
     .has_root = true,
     .busbw_Bps = busbw_of_one_round,
     .holds = holds_at_root,
@@ -189,6 +202,7 @@ const struct ar_operation ar_operation_all_to_all = {
     .name = "all-to-all",
     .command = "alltoall",
     .payload = "the buffer of one rank, N times what it gives to each",
+    .has_parts = true,
     .busbw_Bps = busbw_of_one_round,
     .holds = holds_own,
     .wants = wants_from_behind,

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "collective.h"
 #include "log.h"
 #include "words.h"
 
@@ -12,7 +13,7 @@ enum { RUNS_SEARCHED = 4096 };
 
 /* A row, and what tells its run apart. Times are in the unit that the name of the column says. */
 struct entry {
-    const char *backend, *algorithm, *shape, *tier;
+    const char *backend, *operation, *algorithm, *shape, *tier;
     uint32_t ranks, nodes, channels;
     uint64_t element_bytes;
     struct ar_log_row row;
@@ -27,6 +28,7 @@ struct entry {
 static const struct ar_column harness_columns[] = {
     TIME(out_of_place.time_s, "time_median_s"),
     AR_COLUMN(string, struct entry, backend, "backend", "a text"),
+    AR_COLUMN(string, struct entry, operation, "operation", "a text", OPTIONAL),
     AR_COLUMN(string, struct entry, algorithm, "algorithm", "a text"),
     AR_COLUMN(string, struct entry, shape, "shape", "a text", OPTIONAL),
     AR_COLUMN(count, struct entry, channels, "channels", "", OPTIONAL),
@@ -86,10 +88,18 @@ static enum ar_status find_table(const struct ar_csv *csv, const struct table **
                         published_columns[0].name);
 }
 
+/* Tables that do not say it hold all-reduces. */
+static enum ar_log_collective collective_of(const struct entry *entry)
+{
+    return entry->operation[0] != '\0' ? ar_collective_of_name(entry->operation)
+                                       : AR_LOG_ALL_REDUCE;
+}
+
 static bool is_same_run(const struct ar_log *run, const struct entry *entry)
 {
-    return run->ranks == entry->ranks && run->nodes == entry->nodes &&
-           run->channels == entry->channels && strcmp(run->tool, entry->backend) == 0 &&
+    return run->collective == collective_of(entry) && run->ranks == entry->ranks &&
+           run->nodes == entry->nodes && run->channels == entry->channels &&
+           strcmp(run->tool, entry->backend) == 0 &&
            strcmp(run->algorithm, entry->algorithm) == 0 && strcmp(run->shape, entry->shape) == 0 &&
            strcmp(run->tier, entry->tier) == 0 &&
            (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
@@ -107,7 +117,7 @@ static enum ar_status find_run(struct ar_logs *logs, const struct entry *entry,
         }
     }
     AR_TRY(ar_logs_add_run(logs, format, entry->row.line, run, err));
-    (*run)->collective = AR_LOG_ALL_REDUCE; /* both tables hold all-reduces only */
+    (*run)->collective = collective_of(entry);
     (*run)->is_complete = true;
     (*run)->ranks = entry->ranks;
     (*run)->nodes = entry->nodes;
@@ -152,6 +162,7 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
     }
     for (size_t i = 0; i < csv->rows_count; i++) {
         entries[i] = (struct entry){.backend = "",
+                                    .operation = "",
                                     .algorithm = "",
                                     .shape = "",
                                     .tier = "",

@@ -44,8 +44,7 @@ static enum ar_status run(const struct run_config *config, struct ar_arena *aren
     if (measurement->probe != PROBE_NONE) {
         return cuda_probe_run(config, gpus, arena, measurement, err);
     }
-    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements, arena,
-                          &payload, err));
+    AR_TRY(payload_create(measurement, arena, &payload, err));
     AR_TRY(cuda_schedule_create(measurement, config, gpus, arena, &crew, err));
     return crew_repeat(crew, config, &payload, arena, measurement, err);
 }

@@ -6,7 +6,7 @@
 #include "cuda_kernels.h"
 #include "executor.h"
 
-/* Slots begin at multiples of this; a message lies in its slot as its span lies in the buffer. */
+/* Slots begin at multiples of this; a span lies in its slot as it lies in the buffer. */
 enum { SLOT_ALIGNMENT = 16 };
 
 /* A connection. */
@@ -45,19 +45,10 @@ struct cuda_schedule {
 
 /* --- making ------------------------------------------------------------------------------- */
 
-/* Largest message: a part of a channel, rounded up; the first ones are at least as large. */
 static size_t slot_capacity(const struct measurement *measurement)
 {
-    uint64_t max = measurement_part(measurement, measurement->channels - 1).count;
-    struct ar_phase phases[AR_PHASES_MAX];
-    uint32_t count = ar_algorithm_phases(measurement->algorithm, &measurement->shape, phases);
-    uint64_t largest = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t share = (max + phases[i].parts - 1) / phases[i].parts;
-        largest = phases[i].steps > 0 && share > largest ? share : largest;
-    }
-    size_t bytes = (largest + 1) * measurement->type->bytes;
-    return (bytes / SLOT_ALIGNMENT + 2) * SLOT_ALIGNMENT;
+    size_t bytes = (measurement_message_max(measurement) + 1) * measurement->type->bytes;
+    return (bytes / SLOT_ALIGNMENT + 2 + measurement->ranks) * SLOT_ALIGNMENT; /* spans, at most */
 }
 
 static enum ar_status make_rank(struct cuda_schedule *schedule, uint32_t gpus, uint32_t rank,
@@ -181,33 +172,67 @@ static size_t offset_of(const struct turn *turn, struct ar_span span)
     return (turn->part.first + span.first) * turn->schedule->measurement->type->bytes;
 }
 
-/* Where a message lies: sender and receiver have the same span, and buffers begin alike. */
-static unsigned char *slot_of(const struct turn *turn, const struct cuda_link *link,
-                              struct ar_span span, uint32_t slot)
+static unsigned char *slot_of(const struct turn *turn, const struct cuda_link *link, uint32_t slot)
 {
-    return link->slots + slot * turn->schedule->slot_bytes + offset_of(turn, span) % SLOT_ALIGNMENT;
+    return link->slots + slot * turn->schedule->slot_bytes;
 }
 
-static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err)
+/* The next place in a slot where a span may lie: sender and receiver have the same spans, and
+ * buffers begin alike. */
+static unsigned char *place_of(const struct turn *turn, unsigned char *at, struct ar_span span)
 {
-    struct ar_span span = turn->move.send_span.whole;
-    struct cuda_link *link = link_of(turn, turn->move.send_to, true);
-    uint32_t window = turn->schedule->config->window;
-    uint32_t slot = (uint32_t)(link->sends % window);
+    return at + (offset_of(turn, span) - (uintptr_t)at) % SLOT_ALIGNMENT;
+}
+
+static enum ar_status lay_out_copy(const struct turn *turn, int peer, unsigned char *to,
+                                   const unsigned char *from, size_t bytes, struct ar_error *err)
+{
     cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
     int device = turn->schedule->ranks[turn->rank].device;
-    int peer = turn->schedule->ranks[link->to].device;
-    const unsigned char *from = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
-    unsigned char *to = slot_of(turn, link, span, slot);
-    size_t bytes = span.count * turn->schedule->measurement->type->bytes;
-    CUDA_TRY(cudaSetDevice, device);
-    if (link->sends >= window) {
-        CUDA_TRY(cudaStreamWaitEvent, stream, link->taken[slot], 0);
-    }
     if (device == peer) {
         CUDA_TRY(cudaMemcpyAsync, to, from, bytes, cudaMemcpyDeviceToDevice, stream);
     } else {
         CUDA_TRY(cudaMemcpyPeerAsync, to, peer, from, device, bytes, stream);
+    }
+    return AR_OK;
+}
+
+/* A message that has not been taken is in the slot: with its peer, the sends of a phase at once
+ * are never more than the window. */
+static enum ar_status report_full(const struct turn *turn, struct ar_error *err)
+{
+    char text[MEASUREMENT_TEXT];
+    return ar_error_set(err, AR_INTERNAL,
+                        "%s: rank %" PRIu32 " sends more messages at once to one rank than a "
+                        "window of %" PRIu32 " has; expected a larger --window",
+                        measurement_text(turn->schedule->measurement, text), turn->rank,
+                        turn->schedule->config->window);
+}
+
+static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err)
+{
+    const struct ar_slice *slice = &turn->move.send_span;
+    struct cuda_link *link = link_of(turn, turn->move.send_to, true);
+    uint32_t window = turn->schedule->config->window;
+    uint32_t slot = (uint32_t)(link->sends % window);
+    cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
+    const unsigned char *buffer = turn->schedule->crew.buffers[turn->rank];
+    unsigned char *to = slot_of(turn, link, slot);
+    uint32_t part = 0;
+    struct ar_span span;
+    CUDA_TRY(cudaSetDevice, turn->schedule->ranks[turn->rank].device);
+    if (link->sends - link->receives >= window) {
+        return report_full(turn, err);
+    }
+    if (link->sends >= window) {
+        CUDA_TRY(cudaStreamWaitEvent, stream, link->taken[slot], 0);
+    }
+    while (ar_slice_next(slice, &part, &span)) {
+        size_t bytes = span.count * turn->schedule->measurement->type->bytes;
+        to = place_of(turn, to, span);
+        AR_TRY(lay_out_copy(turn, turn->schedule->ranks[link->to].device, to,
+                            buffer + offset_of(turn, span), bytes, err));
+        to += bytes;
     }
     link->sends++;
     CUDA_TRY(cudaEventRecord, link->sent[slot], stream);
@@ -216,39 +241,55 @@ static enum ar_status lay_out_send(const struct turn *turn, struct ar_error *err
 
 static enum ar_status lay_out_receive(const struct turn *turn, struct ar_error *err)
 {
-    struct ar_span span = turn->move.receive_span.whole;
+    const struct ar_slice *slice = &turn->move.receive_span;
     struct cuda_link *link = link_of(turn, turn->move.receive_from, false);
     uint32_t slot = (uint32_t)(link->receives % turn->schedule->config->window);
     cudaStream_t stream = turn->schedule->ranks[turn->rank].streams[turn->channel];
-    unsigned char *to = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
-    const unsigned char *from = slot_of(turn, link, span, slot);
+    int device = turn->schedule->ranks[turn->rank].device;
+    unsigned char *from = slot_of(turn, link, slot);
     uint32_t element_bytes = turn->schedule->measurement->type->bytes;
-    CUDA_TRY(cudaSetDevice, turn->schedule->ranks[turn->rank].device);
+    uint32_t part = 0;
+    struct ar_span span;
+    CUDA_TRY(cudaSetDevice, device);
     CUDA_TRY(cudaStreamWaitEvent, stream, link->sent[slot], 0);
-    if (turn->move.receive == AR_RECEIVE_REDUCE) {
-        AR_TRY(cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
-                          "the launch of a sum", err));
-    } else {
-        CUDA_TRY(cudaMemcpyAsync, to, from, span.count * element_bytes, cudaMemcpyDeviceToDevice,
-                 stream);
+    while (ar_slice_next(slice, &part, &span)) {
+        unsigned char *to = turn->schedule->crew.buffers[turn->rank] + offset_of(turn, span);
+        size_t bytes = span.count * element_bytes;
+        from = place_of(turn, from, span);
+        AR_TRY(turn->move.receive == AR_RECEIVE_REDUCE
+                   ? cuda_check(kernels_reduce(element_bytes, to, from, span.count, stream),
+                                "the launch of a sum", err)
+                   : lay_out_copy(turn, device, to, from, bytes, err));
+        from += bytes;
     }
     link->receives++;
     CUDA_TRY(cudaEventRecord, link->taken[slot], stream);
     return AR_OK;
 }
 
-/* One step of a channel: all sends, then all receives. */
-static enum ar_status lay_out_step(struct cuda_schedule *schedule, uint32_t channel, uint32_t step,
-                                   struct ar_error *err)
+/* All sends, or all receives, of a step of a channel. */
+static enum ar_status lay_out_half(struct cuda_schedule *schedule, uint32_t channel, uint32_t step,
+                                   bool sends, struct ar_error *err)
 {
-    uint32_t ranks = schedule->measurement->ranks;
-    for (uint32_t i = 0; i < 2 * ranks; i++) {
-        struct turn turn = turn_of(schedule, channel, i % ranks, step);
-        if (i < ranks && turn.move.sends && turn.move.send_span.count > 0) {
+    for (uint32_t position = 0; position < schedule->measurement->ranks; position++) {
+        struct turn turn = turn_of(schedule, channel, position, step);
+        if (sends && turn.move.sends && turn.move.send_span.count > 0) {
             AR_TRY(lay_out_send(&turn, err));
-        } else if (i >= ranks && turn.move.receive != AR_RECEIVE_NONE &&
+        } else if (!sends && turn.move.receive != AR_RECEIVE_NONE &&
                    turn.move.receive_span.count > 0) {
             AR_TRY(lay_out_receive(&turn, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* Steps that are laid out together: those of a phase at once, with all sends first. */
+static enum ar_status lay_out_steps(struct cuda_schedule *schedule, uint32_t first, uint32_t count,
+                                    struct ar_error *err)
+{
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        for (uint32_t channel = 0; channel < schedule->measurement->channels; channel++) {
+            AR_TRY(lay_out_half(schedule, channel, first + i % count, i < count, err));
         }
     }
     return AR_OK;
@@ -295,15 +336,18 @@ static enum ar_status join_streams(struct cuda_schedule *schedule, struct ar_err
 static enum ar_status lay_out(struct cuda_schedule *schedule, struct ar_error *err)
 {
     const struct measurement *measurement = schedule->measurement;
-    uint32_t steps = ar_algorithm_steps(measurement->algorithm, &measurement->shape);
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = ar_algorithm_phases(measurement->algorithm, &measurement->shape, phases);
+    uint32_t step = 0;
     for (uint32_t i = 0; i < schedule->links_count; i++) {
         schedule->links[i].sends = 0;
         schedule->links[i].receives = 0;
     }
     AR_TRY(fork_streams(schedule, err));
-    for (uint32_t step = 0; step < steps; step++) {
-        for (uint32_t channel = 0; channel < measurement->channels; channel++) {
-            AR_TRY(lay_out_step(schedule, channel, step, err));
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t together = phases[i].is_at_once ? phases[i].steps : 1;
+        for (uint32_t end = step + phases[i].steps; step < end; step += together) {
+            AR_TRY(lay_out_steps(schedule, step, together, err));
         }
     }
     return join_streams(schedule, err);

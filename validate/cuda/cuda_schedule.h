@@ -5,7 +5,8 @@
  * the receiver's GPU and two events per slot. A send waits until its slot has been taken, copies
  * the span into it (peer-to-peer between GPUs) and records "sent"; a receive waits for "sent", adds
  * or copies the slot into the buffer and records "taken". The host lays out step by step, in each
- * step all sends before all receives, so no event is waited for before it is recorded. Messages of
+ * step (of phases at once: in all their steps) all sends before all receives, so no event is waited
+ * for before it is recorded. Messages of
  * no elements are left out. Ranks may share a GPU.
  */
 #ifndef AR_VALIDATE_CUDA_SCHEDULE_H

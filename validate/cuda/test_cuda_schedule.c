@@ -47,6 +47,8 @@ static struct measurement make_row(const struct ar_algorithm *algorithm, struct 
                                    uint32_t channels, uint64_t elements)
 {
     return (struct measurement){.name = algorithm->name,
+                                .operation = algorithm->operation,
+                                .root = ar_shape_ranks(&shape) / 2,
                                 .algorithm = algorithm,
                                 .shape = shape,
                                 .channels = channels,

@@ -123,7 +123,7 @@ static enum ar_status run(const struct run_config *config, struct ar_arena *aren
     struct payload payload;
     struct ports *ports;
     struct host_group *group;
-    AR_TRY(payload_create(measurement->type, ranks, measurement->elements, arena, &payload, err));
+    AR_TRY(payload_create(measurement, arena, &payload, err));
     AR_TRY(ports_create_all(measurement, arena, &ports, err));
     AR_TRY(host_group_create(ports, ranks, config->window,
                              execution_slot_bytes(measurement, config), arena, &group, err));

@@ -112,6 +112,7 @@ static const struct run_config config = {
     .window = 2, .slot_bytes = BYTES, .timeout_s = 10, .memory = &memory_host};
 
 static const struct measurement row = {.name = "relay",
+                                       .operation = &ar_operation_all_reduce,
                                        .algorithm = &relay,
                                        .shape = {.x = RANKS, .y = 1},
                                        .channels = 1,

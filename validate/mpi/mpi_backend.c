@@ -60,7 +60,7 @@ static enum ar_status run_rank(const struct run_config *config, struct ar_arena 
     struct execution execution = {.measurement = measurement, .config = config, .ports = &ports};
     uint32_t ranks = measurement->ranks;
     AR_TRY(ports_create(measurement, world->rank, arena, &ports, err));
-    AR_TRY(payload_create(measurement->type, ranks, measurement->elements, arena, &payload, err));
+    AR_TRY(payload_create(measurement, arena, &payload, err));
     AR_TRY(mpi_transport_create(&ports, ranks, config, execution_slot_bytes(measurement, config),
                                 arena, &execution.transport, err));
     return rank_run(&execution, &payload, arena, measurement, err);

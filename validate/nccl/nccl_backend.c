@@ -1,4 +1,4 @@
-/* NCCL: its own all-reduce as the reference, and the 2D torus made of its collectives. One process
+/* NCCL: its own collectives as the reference, and the 2D torus made of them. One process
  * drives all GPUs of the machine; under mpirun each process drives one. */
 #include "backend.h"
 #include "cuda_device.h"
@@ -94,8 +94,7 @@ static enum ar_status run(const struct run_config *config, struct ar_arena *aren
     struct payload payload;
     struct nccl_place place;
     struct crew *crew;
-    AR_TRY(payload_create(measurement->type, measurement->ranks, measurement->elements, arena,
-                          &payload, err));
+    AR_TRY(payload_create(measurement, arena, &payload, err));
     AR_TRY(find_place(measurement, &place, err));
     if (place.count > 0) {
         AR_TRY(
@@ -112,9 +111,9 @@ static enum ar_status run(const struct run_config *config, struct ar_arena *aren
 
 const struct backend backend_nccl = {
     .name = "nccl",
-    .summary = "ncclAllReduce, and torus2d made of NCCL's collectives; one GPU per rank",
+    .summary = "NCCL's collectives, and torus2d made of them; one GPU per rank",
     .memories = {&memory_device},
-    .library_collective = "nccl-allreduce",
+    .is_library = true,
     .can_run = can_run,
     .start = start,
     .stop = stop,

@@ -22,7 +22,11 @@
     X(group_end, ncclGroupEnd)                                                                     \
     X(all_reduce, ncclAllReduce)                                                                   \
     X(reduce_scatter, ncclReduceScatter)                                                           \
-    X(all_gather, ncclAllGather)
+    X(all_gather, ncclAllGather)                                                                   \
+    X(broadcast, ncclBroadcast)                                                                    \
+    X(reduce, ncclReduce)                                                                          \
+    X(send, ncclSend)                                                                              \
+    X(recv, ncclRecv)
 
 struct nccl_library {
 #define X(member, function) __typeof__(&function) member;

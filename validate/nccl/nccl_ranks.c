@@ -3,36 +3,10 @@
 #include <inttypes.h>
 
 #include "cuda_device.h"
-#include "transport.h"
-
-struct nccl_rank {
-    uint32_t rank;
-    int device;
-    ncclComm_t all;
-    ncclComm_t row;    /* NULL unless the torus runs */
-    ncclComm_t column; /* NULL unless the torus runs */
-    cudaStream_t stream;
-    cudaEvent_t begin;
-    cudaEvent_t end;
-    unsigned char *buffer; /* of X shards; the crew's */
-    unsigned char *token;  /* one element, of the barrier */
-};
-
-struct nccl_ranks {
-    struct crew crew;
-    const struct nccl_library *library;
-    const struct measurement *measurement;
-    ncclDataType_t type;
-    uint64_t shard; /* elements */
-    struct nccl_rank *ranks;
-    double timeout_s;
-};
-
-/* What a rank contributes to a group of calls. */
-typedef ncclResult_t call(const struct nccl_ranks *ranks, struct nccl_rank *rank);
+#include "nccl_calls.h"
 
 /* The calls of all ranks of this process as one group, as NCCL wants it from one thread. */
-static enum ar_status call_all(struct nccl_ranks *ranks, call *function, const char *name,
+static enum ar_status call_all(struct nccl_ranks *ranks, nccl_call *function, const char *name,
                                struct ar_error *err)
 {
     const struct nccl_library *library = ranks->library;
@@ -68,12 +42,6 @@ static ncclResult_t meet(const struct nccl_ranks *ranks, struct nccl_rank *rank)
 {
     return ranks->library->all_reduce(rank->token, rank->token, 1, ranks->type, ncclSum, rank->all,
                                       rank->stream);
-}
-
-static ncclResult_t reduce_all(const struct nccl_ranks *ranks, struct nccl_rank *rank)
-{
-    return ranks->library->all_reduce(rank->buffer, rank->buffer, ranks->measurement->elements,
-                                      ranks->type, ncclSum, rank->all, rank->stream);
 }
 
 static ncclResult_t scatter_row(const struct nccl_ranks *ranks, struct nccl_rank *rank)
@@ -160,6 +128,9 @@ static enum ar_status make_rank(struct nccl_ranks *ranks, struct nccl_rank *rank
     AR_TRY(cuda_make_event(arena, true, &rank->end, err));
     AR_TRY(cuda_allocate(arena, bytes, &rank->buffer, err));
     CUDA_TRY(cudaMemset, rank->buffer, 0, bytes);
+    if (ranks->library_call->has_result) {
+        AR_TRY(cuda_allocate(arena, bytes, &rank->result, err));
+    }
     AR_TRY(cuda_allocate(arena, sizeof(float), &rank->token, err));
     CUDA_TRY(cudaMemset, rank->token, 0, sizeof(float));
     CUDA_TRY(cudaDeviceSynchronize);
@@ -204,9 +175,10 @@ static enum ar_status run(struct crew *crew, double *time_s, struct ar_error *er
     AR_TRY(call_all(ranks, meet, "ncclAllReduce", err));
     AR_TRY(record_all(ranks, false, err));
     if (ranks->measurement->elements > 0) {
-        AR_TRY(ranks->measurement->algorithm != NULL
-                   ? run_torus(ranks, err)
-                   : call_all(ranks, reduce_all, "ncclAllReduce", err));
+        AR_TRY(
+            ranks->measurement->algorithm != NULL
+                ? run_torus(ranks, err)
+                : call_all(ranks, ranks->library_call->function, ranks->library_call->name, err));
     }
     AR_TRY(record_all(ranks, true, err));
     for (uint32_t i = 0; i < crew->count; i++) {
@@ -239,7 +211,9 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
     struct nccl_ranks *made = ar_arena_alloc(arena, 1, sizeof *made);
     struct nccl_rank *members = ar_arena_alloc(arena, place->count, sizeof *members);
     unsigned char **buffers = ar_arena_alloc(arena, place->count, sizeof *buffers);
-    if (made == NULL || members == NULL || buffers == NULL) {
+    unsigned char **results = ar_arena_alloc(arena, place->count, sizeof *results);
+    const struct nccl_call_row *library_call = nccl_call_find(measurement->operation);
+    if (made == NULL || members == NULL || buffers == NULL || results == NULL) {
         return ar_error_no_memory(err, "ranks");
     }
     *made = (struct nccl_ranks){
@@ -247,11 +221,13 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
                  .first = place->first,
                  .count = place->count,
                  .buffers = buffers,
+                 .results = library_call->has_result ? results : NULL,
                  .run = run},
         .library = library,
         .measurement = measurement,
         .type = measurement->type->bytes == sizeof(float) ? ncclFloat32 : ncclFloat16,
         .shard = (measurement->elements + x - 1) / x,
+        .library_call = library_call,
         .ranks = members,
         .timeout_s = timeout_s,
     };
@@ -260,6 +236,7 @@ enum ar_status nccl_ranks_create(const struct nccl_library *library,
         members[i].device = place->device + (int)i;
         AR_TRY(make_rank(made, &members[i], arena, err));
         buffers[i] = members[i].buffer;
+        results[i] = members[i].result;
     }
     if (ar_arena_own(arena, made, destroy_communicators) == NULL) {
         return ar_error_no_memory(err, "ranks");

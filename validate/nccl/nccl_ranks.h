@@ -1,6 +1,10 @@
 /** \file nccl_ranks.h
  * The ranks of an NCCL run that this process drives: all of them, one per GPU, or with MPI one.
  *
+ * An operation is one call of NCCL, or what it has none for one group of ncclSend and ncclRecv: all
+ * of them in place but the all-to-all. For equal parts, the elements of a reduce-scatter or an
+ * all-gather are a multiple of the ranks.
+ *
  * The 2D torus is made of library calls as Sony did: ncclReduceScatter along the row, ncclAllReduce
  * down the column on the shard, ncclAllGather along the row. NCCL wants equal shards, so a buffer
  * is padded to a multiple of X elements.

@@ -6,9 +6,9 @@
 
 #include "element.h"
 
-enum { RANKS_MAX = 16, CALLS_MAX = 64 };
+enum { RANKS_MAX = 16, CALLS_MAX = 1024 };
 
-enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, SPLIT };
+enum kind { ALL_REDUCE, REDUCE_SCATTER, ALL_GATHER, BROADCAST, REDUCE, SPLIT, SEND, RECEIVE };
 
 struct ncclComm {
     int family; /* that all ranks of a communicator share */
@@ -23,6 +23,7 @@ struct asked {
     unsigned char *to;
     size_t count;
     ncclDataType_t type;
+    int peer; /* or root */
     int color;
     int key;
     ncclComm_t *made;
@@ -136,6 +137,49 @@ static ncclResult_t all_gather(const void *from, void *to, size_t count, ncclDat
         .kind = ALL_GATHER, .comm = comm, .from = from, .to = to, .count = count, .type = type});
 }
 
+static ncclResult_t broadcast(const void *from, void *to, size_t count, ncclDataType_t type,
+                              int root, ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    return ask((struct asked){.kind = BROADCAST,
+                              .comm = comm,
+                              .from = from,
+                              .to = to,
+                              .count = count,
+                              .type = type,
+                              .peer = root});
+}
+
+static ncclResult_t reduce(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    cr_expect_eq(operation, ncclSum);
+    return ask((struct asked){.kind = REDUCE,
+                              .comm = comm,
+                              .from = from,
+                              .to = to,
+                              .count = count,
+                              .type = type,
+                              .peer = root});
+}
+
+static ncclResult_t send(const void *from, size_t count, ncclDataType_t type, int peer,
+                         ncclComm_t comm, cudaStream_t stream)
+{
+    (void)stream;
+    return ask((struct asked){
+        .kind = SEND, .comm = comm, .from = from, .count = count, .type = type, .peer = peer});
+}
+
+static ncclResult_t recv(void *to, size_t count, ncclDataType_t type, int peer, ncclComm_t comm,
+                         cudaStream_t stream)
+{
+    (void)stream;
+    return ask((struct asked){
+        .kind = RECEIVE, .comm = comm, .to = to, .count = count, .type = type, .peer = peer});
+}
+
 static ncclResult_t group_start(void)
 {
     fake.depth++;
@@ -159,11 +203,16 @@ static void split(struct asked *const *calls, int count)
     fake.families += RANKS_MAX;
 }
 
+static const struct element_type *type_of(const struct asked *call)
+{
+    return call->type == ncclFloat32 ? &element_fp32 : &element_fp16;
+}
+
 /* What goes to a rank, in a room of its own, since buffers overlap. */
 static unsigned char *outcome(struct asked *const *calls, size_t count, size_t rank, size_t *bytes)
 {
     const struct asked *call = calls[0];
-    const struct element_type *type = call->type == ncclFloat32 ? &element_fp32 : &element_fp16;
+    const struct element_type *type = type_of(call);
     size_t part = call->count * type->bytes;
     *bytes = call->kind == ALL_GATHER ? count * part : part;
     unsigned char *capacity = calloc(*bytes + 1, 1);
@@ -172,6 +221,8 @@ static unsigned char *outcome(struct asked *const *calls, size_t count, size_t r
         const unsigned char *from = calls[i]->from;
         if (call->kind == ALL_GATHER) {
             memcpy(capacity + i * part, from, part);
+        } else if (call->kind == BROADCAST) {
+            memcpy(capacity, calls[call->peer]->from, part);
         } else {
             from += call->kind == REDUCE_SCATTER ? rank * part : 0;
             type->reduce(capacity, from, call->count);
@@ -194,14 +245,50 @@ static void perform(struct asked *const *calls, int count)
         rooms[i] = outcome(calls, (size_t)count, (size_t)i, &bytes);
     }
     for (int i = 0; i < count; i++) {
-        memcpy(calls[i]->to, rooms[i], bytes);
+        if (calls[i]->kind != REDUCE || calls[i]->peer == i) {
+            memcpy(calls[i]->to, rooms[i], bytes);
+        }
         free(rooms[i]);
+    }
+}
+
+/* The send that a receive is for: the first one left between the two. */
+static struct asked *find_send(const struct asked *receive)
+{
+    for (int i = 0; i < fake.calls_count; i++) {
+        struct asked *call = &fake.calls[i];
+        if (call->kind == SEND && call->comm != NULL &&
+            call->comm->family == receive->comm->family && call->comm->rank == receive->peer &&
+            call->peer == receive->comm->rank) {
+            return call;
+        }
+    }
+    cr_assert_fail("rank %d receives what nobody sends", receive->comm->rank);
+    return NULL;
+}
+
+static void pass_messages(void)
+{
+    for (int i = 0; i < fake.calls_count; i++) {
+        struct asked *call = &fake.calls[i];
+        if (call->kind == RECEIVE) {
+            struct asked *sent = find_send(call);
+            cr_assert_eq(sent->count, call->count);
+            memcpy(call->to, sent->from, call->count * type_of(call)->bytes);
+            sent->comm = NULL;
+            call->comm = NULL;
+        }
+    }
+    for (int i = 0; i < fake.calls_count; i++) {
+        cr_assert(fake.calls[i].kind != SEND || fake.calls[i].comm == NULL,
+                  "a message that nobody receives");
     }
 }
 
 static ncclResult_t group_end(void)
 {
     cr_assert_eq(fake.depth--, 1);
+    pass_messages();
     for (int i = 0; i < fake.calls_count; i++) {
         struct asked *calls[RANKS_MAX] = {NULL};
         ncclComm_t comm = fake.calls[i].comm;

@@ -20,7 +20,7 @@ static uint64_t run_row(struct measurement row)
     row.repetitions = 1;
     row.times_s = &time_s;
     fake_cuda_start((int)row.ranks, 1);
-    cr_assert_eq(payload_create(row.type, row.ranks, row.elements, &arena, &payload, &err), AR_OK);
+    cr_assert_eq(payload_create(&row, &arena, &payload, &err), AR_OK);
     cr_assert_eq(nccl_ranks_create(&library, &row, &place, 1, &arena, &crew, &err), AR_OK, "%s",
                  err.text);
     cr_assert_eq(crew_repeat(crew, &config, &payload, &arena, &row, &err), AR_OK, "%s", err.text);
@@ -36,10 +36,12 @@ static void check_shape(const struct ar_algorithm *algorithm, struct ar_shape sh
     const uint64_t elements[] = {0, 1, ranks - 1, ranks, ranks + 1, 1009, 1010};
     for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
         struct measurement row = {.name = "test",
+                                  .operation = &ar_operation_all_reduce,
                                   .algorithm = algorithm,
                                   .shape = shape,
                                   .channels = 1,
                                   .ranks = ranks,
+                                  .ranks_per_node = ranks,
                                   .type = i % 2 == 0 ? &element_fp32 : &element_fp16,
                                   .elements = elements[i]};
         cr_expect_eq(run_row(row), 0, "%ux%u, %d elements", shape.x, shape.y, (int)elements[i]);
@@ -61,9 +63,24 @@ Test(nccl_ranks, a_torus_of_library_calls_is_an_all_reduce_on_every_grid)
     }
 }
 
-Test(nccl_ranks, the_reference_is_one_call)
+/* Equal parts, as NCCL wants them; any root. */
+Test(nccl_ranks, every_operation_is_one_group_of_calls)
 {
-    for (uint32_t ranks = 1; ranks <= 5; ranks++) {
-        check_shape(NULL, (struct ar_shape){.x = ranks, .y = 1});
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        for (uint32_t ranks = 1; ranks <= 6; ranks++) {
+            for (uint64_t share = 0; share <= 1009; share = 3 * share + 1) {
+                struct measurement row = {.name = "test",
+                                          .operation = ar_operations[i],
+                                          .shape = {.x = ranks, .y = 1},
+                                          .root = ranks / 2,
+                                          .channels = 1,
+                                          .ranks = ranks,
+                                          .ranks_per_node = ranks,
+                                          .type = &element_fp32,
+                                          .elements = share * ranks};
+                cr_expect_eq(run_row(row), 0, "%s, %u ranks, %d elements", row.operation->name,
+                             ranks, (int)row.elements);
+            }
+        }
     }
 }

@@ -23,10 +23,10 @@ struct machine {
 
 struct backend {
     const char *name;
-    const char *summary;                                   /**< one line for --help */
-    const struct memory *memories[BACKEND_MEMORIES];       /**< the first is the default */
-    bool has_graphs;                                       /**< takes --graph */
-    const char *library_collective;                        /**< name of a reference, NULL: none */
+    const char *summary;                             /**< one line for --help */
+    const struct memory *memories[BACKEND_MEMORIES]; /**< the first is the default */
+    bool has_graphs;                                 /**< takes --graph */
+    bool is_library; /**< has collectives of its own, with channels of its own: `nccl-allreduce` */
     bool (*can_run)(const struct ar_algorithm *algorithm); /**< NULL: all of them */
 
     /** Starts libraries, looks at the machine. */

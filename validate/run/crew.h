@@ -5,7 +5,7 @@
 #ifndef AR_VALIDATE_CREW_H
 #define AR_VALIDATE_CREW_H
 
-#include "measurement.h"
+#include "payload.h"
 
 /** First member of what a backend has for its ranks. */
 struct crew {
@@ -13,6 +13,7 @@ struct crew {
     uint32_t first;          /**< rank */
     uint32_t count;          /**< of ranks; 0: nothing is filled and checked, as in probes */
     unsigned char **buffers; /**< of each rank, with all elements, in `memory` */
+    unsigned char **results; /**< where each ends; NULL: in its buffer */
 
     /** Runs the collective, or the probe, once; `time_s` begins as 0. */
     enum ar_status (*run)(struct crew *crew, double *time_s, struct ar_error *err);

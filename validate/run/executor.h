@@ -2,12 +2,13 @@
  * Executes the moves of one rank: on every channel a walk through the steps of the algorithm, over
  * the ports of a transport.
  *
- * A step sends a span in pieces of a slot, straight from the buffer, and receives a span piece by
+ * A step sends a slice in pieces of a slot, straight from the buffer, and receives one piece by
  * piece, each of which is added to the buffer or copied into it. The next step begins when both are
- * done; sent means handed over. A piece is not received where an earlier message is still being
- * read, and what a step sends from where it also receives is copied first. Up to `window` pieces of
- * a port are in flight, so a rank may run ahead of its peers. A message of no elements is sent as
- * one empty piece. One thread drives all channels of a rank in turn and waits when none can go on.
+ * done; sent means handed over. In a phase that is at once, sends go on without the receives. A
+ * piece is not received where an earlier message is still being read. What has several runs, or
+ * lies where the step also receives, is copied first. Up to `window` pieces of a port are in
+ * flight, so a rank may run ahead of its peers. A message of no elements is sent as one empty
+ * piece. One thread drives all channels of a rank in turn and waits when none can go on.
  */
 #ifndef AR_VALIDATE_EXECUTOR_H
 #define AR_VALIDATE_EXECUTOR_H

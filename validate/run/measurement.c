@@ -7,10 +7,14 @@ struct ar_order measurement_order(const struct measurement *measurement)
 {
     const struct ar_algorithm *algorithm = measurement->algorithm;
     bool is_mirrored = algorithm != NULL && algorithm->has_mirror;
-    return (struct ar_order){.ranks = measurement->ranks,
-                             .node_members = measurement->ranks_per_node,
-                             .channels = measurement->channels,
-                             .mirror_group = is_mirrored ? measurement->shape.x : 0};
+    return (struct ar_order){
+        .ranks = measurement->ranks,
+        .node_members = algorithm != NULL ? measurement->ranks_per_node : 1,
+        .channels = measurement->channels,
+        .mirror_group = is_mirrored ? measurement->shape.x : 0,
+        .has_root = measurement->operation != NULL && measurement->operation->has_root,
+        .root = measurement->root,
+    };
 }
 
 struct ar_span measurement_part(const struct measurement *measurement, uint32_t channel)
@@ -24,11 +28,27 @@ uint64_t measurement_bytes(const struct measurement *measurement)
     return measurement->elements * measurement->type->bytes;
 }
 
+uint64_t measurement_message_max(const struct measurement *measurement)
+{
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = ar_algorithm_phases(measurement->algorithm, &measurement->shape, phases);
+    uint64_t largest = measurement->probe != PROBE_NONE ? measurement->elements : 0;
+    for (uint32_t channel = 0; channel < measurement->channels; channel++) {
+        uint64_t elements = measurement_part(measurement, channel).count;
+        for (uint32_t i = 0; i < count; i++) {
+            uint64_t share = (elements + phases[i].parts - 1) / phases[i].parts;
+            largest = phases[i].steps > 0 && share > largest ? share : largest;
+        }
+    }
+    return largest;
+}
+
 const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT])
 {
     char shape[AR_SHAPE_TEXT];
-    snprintf(text, MEASUREMENT_TEXT, "%s %s, %" PRIu32 " channel%s, %" PRIu64 " %s element%s",
-             measurement->name, ar_shape_format(&measurement->shape, shape), measurement->channels,
+    snprintf(text, MEASUREMENT_TEXT, "%s %s %s, %" PRIu32 " channel%s, %" PRIu64 " %s element%s",
+             measurement->operation->name, measurement->name,
+             ar_shape_format(&measurement->shape, shape), measurement->channels,
              measurement->channels == 1 ? "" : "s", measurement->elements, measurement->type->name,
              measurement->elements == 1 ? "" : "s");
     return text;

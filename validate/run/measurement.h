@@ -8,7 +8,6 @@
 #include "ar_algorithm.h"
 #include "ar_collective.h"
 #include "memory.h"
-#include "payload.h"
 
 /** How everything of a run is executed. */
 struct run_config {
@@ -39,10 +38,21 @@ static inline bool probe_is_of_link(enum probe probe)
 
 enum { TIER_SIZE = 64 };
 
+/** Where a result is not what it should be. */
+struct mismatch {
+    uint64_t wrong; /**< elements that are */
+    uint32_t rank;  /**< the first one: who has it, where, what it is; valid if any is wrong */
+    uint64_t element;
+    double found;
+    double expected;
+};
+
 struct measurement {
     const char *name;                     /**< column `algorithm` */
+    const struct ar_operation *operation; /**< NULL: a probe */
     const struct ar_algorithm *algorithm; /**< NULL: a probe, or a collective of a library */
     struct ar_shape shape;
+    uint32_t root; /**< rank, of operations that have one */
     uint32_t channels;
     uint32_t ranks;
     uint32_t ranks_per_node; /**< for the rank orders of the channels */
@@ -60,7 +70,7 @@ struct measurement {
     char tier[TIER_SIZE]; /**< of a probe, else empty */
 };
 
-/** The rank order of its channels. */
+/** The rank order of its channels; that of a library's collective are the ranks as they are. */
 struct ar_order measurement_order(const struct measurement *measurement);
 
 /** The part of the payload that a channel carries. */
@@ -68,7 +78,10 @@ struct ar_span measurement_part(const struct measurement *measurement, uint32_t 
 
 uint64_t measurement_bytes(const struct measurement *measurement);
 
-/** "torus2d 2x3, 6 ranks, 1 channel, 4096 fp32 elements"; returns `text`. */
+/** Elements of its longest message, at most. */
+uint64_t measurement_message_max(const struct measurement *measurement);
+
+/** "all-reduce torus2d 2x3, 1 channel, 4096 fp32 elements"; returns `text`. */
 enum { MEASUREMENT_TEXT = 160 };
 const char *measurement_text(const struct measurement *measurement, char text[MEASUREMENT_TEXT]);
 

@@ -6,6 +6,7 @@
 #define AR_VALIDATE_RANK_H
 
 #include "executor.h"
+#include "payload.h"
 
 /** Runs all repetitions of a collective or a probe with the measurement, config, ports and
  * transport of `execution`; results go to `own`: the times are those of this rank. Only ranks that

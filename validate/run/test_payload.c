@@ -1,6 +1,7 @@
 /* The payload: sums are exact, and every kind of mistake shows. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,34 +18,60 @@ static void end_arena(void)
 
 TestSuite(payload, .fini = end_arena);
 
+static struct payload_view view_of(const struct payload *payload, uint32_t rank)
+{
+    struct ar_error err;
+    struct payload_view view;
+    cr_assert_eq(payload_see(payload, rank, &arena, &view, &err), AR_OK);
+    return view;
+}
+
 /* The sum of all ranks as an all-reduce forms it, rank by rank; free()d by the caller. */
 static unsigned char *reduced(const struct payload *payload)
 {
-    const struct element_type *type = payload->type;
-    size_t bytes = payload->elements * type->bytes;
+    const struct element_type *type = payload->measurement->type;
+    uint64_t elements = payload->measurement->elements;
+    size_t bytes = elements * type->bytes;
     unsigned char *sum = calloc(bytes + 1, 1);
     unsigned char *part = malloc(bytes + 1);
     cr_assert(sum != NULL && part != NULL);
-    for (uint32_t rank = 0; rank < payload->ranks; rank++) {
-        payload_fill(payload, rank, part);
-        type->reduce(sum, part, payload->elements);
+    for (uint32_t rank = 0; rank < payload->measurement->ranks; rank++) {
+        struct payload_view view = view_of(payload, rank);
+        payload_fill(&view, part);
+        type->reduce(sum, part, elements);
     }
     free(part);
     return sum;
+}
+
+static struct measurement make_row(const struct ar_operation *operation,
+                                   const struct element_type *type, uint32_t ranks,
+                                   uint64_t elements)
+{
+    return (struct measurement){.operation = operation,
+                                .shape = {.x = ranks, .y = 1},
+                                .channels = 1,
+                                .ranks = ranks,
+                                .type = type,
+                                .elements = elements};
 }
 
 static struct payload make(const struct element_type *type, uint32_t ranks, uint64_t elements)
 {
     struct ar_error err;
     struct payload payload;
-    cr_assert_eq(payload_create(type, ranks, elements, &arena, &payload, &err), AR_OK);
+    struct measurement *row = ar_arena_alloc(&arena, 1, sizeof *row);
+    cr_assert_not_null(row);
+    *row = make_row(&ar_operation_all_reduce, type, ranks, elements);
+    cr_assert_eq(payload_create(row, &arena, &payload, &err), AR_OK);
     return payload;
 }
 
 static uint64_t wrong_in(const struct payload *payload, const unsigned char *buffer)
 {
     struct mismatch mismatch = {.wrong = 0};
-    payload_check(payload, 0, buffer, &mismatch);
+    struct payload_view view = view_of(payload, 0);
+    payload_check(&view, buffer, &mismatch);
     return mismatch.wrong;
 }
 
@@ -72,7 +99,8 @@ Test(payload, more_ranks_than_can_be_counted_are_refused)
 {
     struct ar_error err;
     struct payload payload;
-    cr_expect_eq(payload_create(&element_fp16, 2049, 10, &arena, &payload, &err), AR_USAGE);
+    struct measurement row = make_row(&ar_operation_all_reduce, &element_fp16, 2049, 10);
+    cr_expect_eq(payload_create(&row, &arena, &payload, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "at most 2048"), "%s", err.text);
 }
 
@@ -80,14 +108,15 @@ Test(payload, a_wrong_element_is_found_wherever_it_is)
 {
     struct payload payload = make(&element_fp32, RANKS, 2 * PAYLOAD_PERIOD + 3);
     unsigned char *sum = reduced(&payload);
-    uint64_t places[] = {0, 1, PAYLOAD_PERIOD - 1, PAYLOAD_PERIOD, payload.elements - 1};
+    struct payload_view view = view_of(&payload, 3);
+    uint64_t places[] = {0, 1, PAYLOAD_PERIOD - 1, PAYLOAD_PERIOD, 2 * PAYLOAD_PERIOD + 2};
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         unsigned char *at = sum + places[i] * 4;
         unsigned char kept[4];
         struct mismatch mismatch = {.wrong = 0};
         memcpy(kept, at, sizeof kept);
         element_fp32.store(at, 100000);
-        payload_check(&payload, 3, sum, &mismatch);
+        payload_check(&view, sum, &mismatch);
         cr_expect_eq(mismatch.wrong, 1);
         cr_expect_eq(mismatch.element, places[i]);
         cr_expect_eq(mismatch.rank, 3);
@@ -108,7 +137,8 @@ Test(payload, a_contribution_too_few_or_too_many_or_in_the_wrong_place_shows)
     unsigned char *sum = reduced(&payload);
     unsigned char *twice = reduced(&payload);
     unsigned char *shifted = reduced(&payload);
-    payload_fill(&payload, 4, pattern);
+    struct payload_view view = view_of(&payload, 4);
+    payload_fill(&view, pattern);
     element_fp32.reduce(twice, pattern, ELEMENTS);
     memmove(shifted, sum + 4, (ELEMENTS - 1) * 4);
     cr_expect_gt(wrong_in(&payload, pattern), ELEMENTS * 9 / 10);
@@ -117,4 +147,74 @@ Test(payload, a_contribution_too_few_or_too_many_or_in_the_wrong_place_shows)
     free(sum);
     free(twice);
     free(shifted);
+}
+
+/* 10 elements on 3 ranks: parts of 3, 3 and 4. The one rank of an operation with a root is 1. */
+static struct payload make_parts(const struct ar_operation *operation)
+{
+    static struct measurement row;
+    struct ar_error err;
+    struct payload payload;
+    row = make_row(operation, &element_fp32, 3, 10);
+    row.root = 1;
+    cr_assert_eq(payload_create(&row, &arena, &payload, &err), AR_OK);
+    return payload;
+}
+
+/* What an element begins as, and ends as, on a rank. */
+static double filled(const struct payload *payload, uint32_t rank, uint64_t element)
+{
+    _Alignas(4) unsigned char buffer[40];
+    struct payload_view view = view_of(payload, rank);
+    payload_fill(&view, buffer);
+    return element_fp32.load(buffer + 4 * element);
+}
+
+static bool is_right(const struct payload *payload, uint32_t rank, uint64_t element, double value)
+{
+    _Alignas(4) unsigned char buffer[40] = {0};
+    struct payload_view view = view_of(payload, rank);
+    struct mismatch all = {.wrong = 0};
+    struct mismatch but_one = {.wrong = 0};
+    float stored = (float)value;
+    memset(buffer, 0xff, sizeof buffer);
+    payload_check(&view, buffer, &all);
+    memcpy(buffer + 4 * element, &stored, 4);
+    payload_check(&view, buffer, &but_one);
+    return but_one.wrong + 1 == all.wrong;
+}
+
+static double value_of(uint32_t rank, uint64_t element)
+{
+    return payload_value(&element_fp32, 3, rank, element);
+}
+
+Test(payload, a_rank_begins_with_what_the_operation_says_and_no_number_elsewhere)
+{
+    struct payload gather = make_parts(&ar_operation_all_gather);
+    cr_expect_eq(filled(&gather, 1, 3), value_of(1, 3));
+    cr_expect(isnan(filled(&gather, 1, 2)) && isnan(filled(&gather, 1, 6)));
+    struct payload broadcast = make_parts(&ar_operation_broadcast);
+    cr_expect_eq(filled(&broadcast, 1, 9), value_of(1, 9));
+    cr_expect(isnan(filled(&broadcast, 0, 9)));
+}
+
+/* Positions are those of ranks without a root; with one, rank 1 has position 0, rank 2 position 1
+ * and rank 0 position 2. */
+Test(payload, what_is_expected_is_whose_contributions_the_operation_wants)
+{
+    struct payload gather = make_parts(&ar_operation_all_gather);
+    cr_expect(is_right(&gather, 0, 6, value_of(2, 6)));
+    cr_expect_not(is_right(&gather, 0, 6, value_of(1, 6)));
+    struct payload scatter = make_parts(&ar_operation_scatter);
+    cr_expect(is_right(&scatter, 2, 3, value_of(1, 3)));
+    cr_expect(is_right(&scatter, 0, 6, value_of(1, 6)));
+    cr_expect_not(is_right(&scatter, 0, 3, value_of(1, 3)), "not wanted, not looked at");
+    struct payload all_to_all = make_parts(&ar_operation_all_to_all);
+    cr_expect(is_right(&all_to_all, 0, 0, value_of(0, 0)));
+    cr_expect(is_right(&all_to_all, 0, 3, value_of(2, 3)), "part 1 comes from one rank behind");
+    struct payload reduce = make_parts(&ar_operation_reduce);
+    double sum = value_of(0, 5) + value_of(1, 5) + value_of(2, 5);
+    cr_expect(is_right(&reduce, 1, 5, sum));
+    cr_expect_not(is_right(&reduce, 0, 5, sum), "only the root is looked at");
 }
