@@ -146,8 +146,8 @@ const struct ar_algorithm ar_algorithm_recursive_doubling = {
 
 static const struct ar_stage halving_doubling[] = {
     {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, true},
-    {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, false},
+    {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, true},
+    {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, false},
     {"unfold", &block_fold, 0, LINES_ALL, true, false},
 };
 

@@ -100,10 +100,12 @@ extern const struct block block_fold;
 extern const struct block block_fold_parts;
 /** Those that are left swap all with the member whose number differs in bit s. */
 extern const struct block block_doubling;
-/** They gather the parts of all: first from the neighbour, last from half of them. */
+/** They gather the parts of all members: first from the neighbour, last from half of them. */
 extern const struct block block_doubling_all_gather;
-/** The same along Swing's distances 1, 1, 3, 5, 11, ... in turn forwards and backwards; which parts
- * a member begins with is as it comes, all members hold different ones. */
+/** The same of as many parts as there are members left, so that halves are halves. */
+extern const struct block block_doubling_of_halves;
+/** The same along Swing's distances 1, 1, 3, 5, 11, ... in turn forwards and backwards; which part
+ * a member begins with is as it comes, all have different ones. */
 extern const struct block block_swing_all_gather;
 /** All-gather in log2 size steps, rounded up, for any size: in step s from the member 2^s on. */
 extern const struct block block_bruck_all_gather;
@@ -113,5 +115,7 @@ extern const struct block block_bruck_all_gather;
 /** Member 0 sends all there is; or to each its part and those behind it. The farthest first. */
 extern const struct block block_binomial_broadcast;
 extern const struct block block_binomial_scatter;
+/** The same among those that are left after folding, who have the parts of both of a pair. */
+extern const struct block block_folded_scatter;
 
 #endif

@@ -121,6 +121,30 @@ static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uin
     return move;
 }
 
+static uint32_t as_many_as_numbers(uint32_t size)
+{
+    return 1u << bits_in(size);
+}
+
+/* As many parts as numbers: those of 2^step numbers beside each other, by name. */
+static struct block_parts parts_named(uint32_t name, uint32_t step)
+{
+    return (struct block_parts){.first = name >> step << step, .run = 1u << step};
+}
+
+static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint32_t step)
+{
+    if (is_left_out(size, member)) {
+        return (struct block_move){.sends = false};
+    }
+    uint32_t number = number_of(size, member);
+    uint32_t peer = number ^ 1u << step;
+    struct block_move move = swap_with(size, peer);
+    move.send = parts_named(number, step);
+    move.receive = parts_named(peer, step);
+    return move;
+}
+
 const struct block block_fold = {AR_PHASE_EXCHANGE, false,   fold_steps,
                                  fold_messages,     as_many, fold};
 const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,   fold_steps,
@@ -129,6 +153,8 @@ const struct block block_doubling = {AR_PHASE_EXCHANGE, false,   bits_in,
                                      doubling_messages, as_many, doubling};
 const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE, false,   bits_in,
                                                 doubling_messages, as_many, doubling_all_gather};
+const struct block block_doubling_of_halves = {
+    AR_PHASE_EXCHANGE, false, bits_in, doubling_messages, as_many_as_numbers, doubling_of_halves};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
 
@@ -165,7 +191,7 @@ static uint32_t swing_name(uint32_t bits, uint32_t number)
     return name | is_odd;
 }
 
-/* The parts are as many as numbers; part i begins at the number whose name is i. */
+/* Part i is of the number whose name is i. */
 static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32_t step)
 {
     if (is_left_out(size, member)) {
@@ -175,15 +201,9 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
     uint32_t number = number_of(size, member);
     uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
     struct block_move move = swap_with(size, peer);
-    uint32_t run = 1u << step;
-    move.send = (struct block_parts){.first = swing_name(bits, number) & ~(run - 1), .run = run};
-    move.receive = (struct block_parts){.first = swing_name(bits, peer) & ~(run - 1), .run = run};
+    move.send = parts_named(swing_name(bits, number), step);
+    move.receive = parts_named(swing_name(bits, peer), step);
     return move;
-}
-
-static uint32_t as_many_as_numbers(uint32_t size)
-{
-    return 1u << bits_in(size);
 }
 
 const struct block block_swing_all_gather = {
@@ -232,7 +252,33 @@ static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32
     return move;
 }
 
+/* Among those that are left after folding, each with the parts of all that it stands for. */
+static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t step)
+{
+    uint32_t distance;
+    uint32_t numbers = as_many_as_numbers(size);
+    if (is_left_out(size, member)) {
+        return (struct block_move){.sends = false};
+    }
+    uint32_t number = number_of(size, member);
+    struct block_move move = binomial(numbers, number, step, &distance);
+    uint32_t first = move.sends ? number + distance : number;
+    uint32_t part = part_of(size, first);
+    move.send_to = member_of(size, number + distance);
+    move.receive_from = move.receives ? member_of(size, number - distance) : 0;
+    move.send = move.receive =
+        (struct block_parts){.first = part, .run = part_of(size, first + distance) - part};
+    return move;
+}
+
+static uint64_t folded_messages(uint32_t size)
+{
+    return as_many_as_numbers(size) - 1;
+}
+
 const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE, false,   binomial_steps,
                                                binomial_messages, as_many, binomial_broadcast};
 const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE, false,   binomial_steps,
                                              binomial_messages, as_many, binomial_scatter};
+const struct block block_folded_scatter = {AR_PHASE_EXCHANGE, false,   bits_in,
+                                           folded_messages,   as_many, folded_scatter};

@@ -60,14 +60,17 @@ const struct ar_algorithm ar_algorithm_reduce_binomial = {
 };
 
 static const struct ar_stage reduce_gather[] = {
-    {"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, true},
+    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, true},
+    {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, false},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_gather = {
     .name = "reducescatter-gather",
-    .title = "the reduce-scatter of a ring, then a binomial gather",
-    .formula = "(N-1 + log2 N) alpha + 2 n/B (N-1)/N + gamma n (N-1)/N",
+    .title =
+        "reduce-scatter by halves, then a binomial gather; other than powers of two are folded",
+    .formula =
+        "2 log2 N alpha + 2 n/B (N-1)/N + gamma n (N-1)/N, and alpha + n/B + gamma n to fold",
     .source = long_source,
     .shape_help = flat_help,
     .operation = &ar_operation_reduce,
