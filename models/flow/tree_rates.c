@@ -23,7 +23,14 @@ struct course {
     uint32_t first;     /* turn of the first part */
     uint32_t end;       /* turn after the last part has left */
     uint32_t next;      /* part without a rate so far */
-    uint32_t next_turn; /* in which it leaves; AR_NEVER: there is none */
+    double slowest_Bps; /* of its parts with a rate */
+};
+
+/* A hop that is under way. */
+struct busy {
+    uint32_t hop;
+    uint32_t next_turn; /* in which its next part leaves; AR_NEVER: there is none */
+    uint32_t end;
 };
 
 /* What is known of a position. */
@@ -32,9 +39,20 @@ struct station {
     double pace_s;    /* of the slowest of them */
 };
 
+/* What never changes of a hop. */
+struct way {
+    double alone_Bps;    /* while no other hop is under way */
+    double weight;       /* by which it shares */
+    uint32_t alone_link; /* the one that gives it no more then */
+    uint32_t first_link; /* in `links`: those that other hops of the phase use, too */
+    uint32_t links_count;
+};
+
 /* Hops under way on a link. */
 struct use {
+    double share_Bps; /* of a hop of weight 1 */
     double weight;
+    double bandwidth_Bps;
     uint32_t flows;
 };
 
@@ -53,17 +71,18 @@ struct tree_rates {
     const struct ar_pattern *pattern;
     uint32_t parts;
     bool reduces;
-    bool has_weights; /* shares are by latency, as on a platform file */
-    double bytes;     /* of a message, at present */
-    double turn_s;
+    double bytes; /* of a message, at present */
+    double turns_per_s;
     uint32_t turns;
-    struct ar_flow *flows;    /* [hop] */
+    struct way *ways; /* [hop] */
+    uint32_t *links;  /* of all ways, one after the other */
+    uint32_t links_count;
     struct course *courses;   /* [hop] */
     struct station *stations; /* [position], on one lane */
     struct use *uses;         /* [link] */
     uint32_t *order;          /* hops by the turn in which they begin */
     uint32_t *begin;          /* [turn]: where its hops begin in `order` */
-    uint32_t *busy;           /* hops under way */
+    struct busy *busy;        /* hops under way */
     uint32_t busy_count;
     double *rates_Bps;         /* [hop][part], at present */
     struct tree_shares shares; /* at present */
@@ -72,16 +91,58 @@ struct tree_rates {
     double *answers_Bps; /* [answer][hop][part]: pages that nobody writes to cost nothing */
 };
 
-static void find_flows(struct tree_rates *rates)
+static void path_of(const struct tree_rates *rates, const struct ar_order *order, uint32_t lane,
+                    const struct ar_hop *hop, struct ar_path *path)
+{
+    ar_cluster_path(rates->collective->cluster, ar_order_rank(order, lane, hop->from),
+                    ar_order_rank(order, lane, hop->to), path);
+}
+
+/* A link that nobody else uses in this phase bounds a hop alone, as does one that is not shared. */
+static void find_way(struct tree_rates *rates, const struct ar_path *path, struct way *way)
+{
+    const struct ar_cluster *cluster = rates->collective->cluster;
+    /* SimGrid shares by latency: the less of it, the more bandwidth. */
+    bool has_weights = ar_cluster_platform_path(cluster) != NULL && path->latency_s > 0;
+    *way = (struct way){.alone_Bps = HUGE_VAL,
+                        .weight = has_weights ? 1 / path->latency_s : 1,
+                        .first_link = rates->links_count};
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        uint32_t link = ar_path_link(path, i);
+        double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
+        if (bandwidth_Bps < way->alone_Bps) {
+            way->alone_Bps = bandwidth_Bps;
+            way->alone_link = link;
+        }
+        if (rates->uses[link].flows > 1 && ar_cluster_link_is_shared(cluster, link)) {
+            rates->uses[link].bandwidth_Bps = bandwidth_Bps;
+            rates->links[rates->links_count++] = link;
+            way->links_count++;
+        }
+    }
+}
+
+/* Counts the hops on each link, then finds their ways; returns the links of all of them, before
+ * there is room for their ways. */
+static size_t walk_hops(struct tree_rates *rates)
 {
     struct ar_order order = ar_collective_order(rates->collective);
     const struct ar_pattern *pattern = rates->pattern;
+    size_t links_count = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
-            rates->flows[i] = (struct ar_flow){ar_order_rank(&order, lane, pattern->hops[i].from),
-                                               ar_order_rank(&order, lane, pattern->hops[i].to)};
+            struct ar_path path;
+            path_of(rates, &order, lane, &pattern->hops[i], &path);
+            links_count += path.links_count;
+            for (uint32_t j = 0; rates->links == NULL && j < path.links_count; j++) {
+                rates->uses[ar_path_link(&path, j)].flows++;
+            }
+            if (rates->links != NULL) {
+                find_way(rates, &path, &rates->ways[i]);
+            }
         }
     }
+    return links_count;
 }
 
 enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -97,8 +158,7 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     made->pattern = pattern;
     made->parts = phase->parts;
     made->reduces = phase->copies_from > 0;
-    made->has_weights = ar_cluster_platform_path(collective->cluster) != NULL;
-    made->flows = ar_arena_alloc(arena, hops, sizeof *made->flows);
+    made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
     made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
     made->stations =
         ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
@@ -109,12 +169,19 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     made->busy = ar_arena_alloc(arena, hops, sizeof *made->busy);
     made->answers_Bps =
         ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
-    if (made->flows == NULL || made->courses == NULL || made->stations == NULL ||
+    if (made->ways == NULL || made->courses == NULL || made->stations == NULL ||
         made->uses == NULL || made->order == NULL || made->begin == NULL || made->busy == NULL ||
         made->answers_Bps == NULL) {
         return ar_error_no_memory(err, "the rates of a tree");
     }
-    find_flows(made);
+    made->links = ar_arena_alloc(arena, walk_hops(made), sizeof *made->links);
+    if (made->links == NULL) {
+        return ar_error_no_memory(err, "the rates of a tree");
+    }
+    walk_hops(made);
+    for (uint32_t link = 0; link < ar_cluster_links_count(collective->cluster); link++) {
+        made->uses[link].flows = 0;
+    }
     *rates = made;
     return AR_OK;
 }
@@ -186,7 +253,7 @@ static double longest_hop_s(const struct tree_rates *rates)
 
 static uint32_t turn_of(const struct tree_rates *rates, const struct course *course, uint32_t part)
 {
-    return (uint32_t)((course->start_s + part * course->pace_s) / rates->turn_s + FUZZ);
+    return (uint32_t)((course->start_s + part * course->pace_s) * rates->turns_per_s + FUZZ);
 }
 
 /* Cuts the time into turns, and sorts the hops by that in which they begin. */
@@ -198,18 +265,18 @@ static void cut_into_turns(struct tree_rates *rates)
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         end_s = fmax(end_s, start_hops(rates, lane));
     }
-    rates->turn_s = fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
+    rates->turns_per_s = 1 / fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
     memset(begin, 0, (TURNS_MAX + 4) * sizeof *begin);
     for (uint32_t i = 0; i < hops_count; i++) {
         struct course *course = &rates->courses[i];
-        double end = (last_start_s(rates, course) + course->part_s) / rates->turn_s;
+        double end = (last_start_s(rates, course) + course->part_s) * rates->turns_per_s;
         uint32_t after_last = turn_of(rates, course, rates->parts - 1) + 1;
         course->first = turn_of(rates, course, 0);
         course->end = (uint32_t)ceil(end - FUZZ);
         course->end = course->end > after_last ? course->end : after_last;
         course->next = 0;
-        course->next_turn = course->first;
+        course->slowest_Bps = HUGE_VAL;
         rates->turns = course->end > rates->turns ? course->end : rates->turns;
         begin[course->first + 2]++;
     }
@@ -221,59 +288,56 @@ static void cut_into_turns(struct tree_rates *rates)
     }
 }
 
-static void path_of(const struct tree_rates *rates, uint32_t hop, struct ar_path *path)
+/* What a hop of weight 1 gets of a link now. */
+static void share_out(struct use *use)
 {
-    ar_cluster_path(rates->collective->cluster, rates->flows[hop].source,
-                    rates->flows[hop].destination, path);
-}
-
-/* SimGrid shares by latency: the less of it, the more bandwidth. */
-static double weight_of(const struct tree_rates *rates, const struct ar_path *path)
-{
-    return rates->has_weights && path->latency_s > 0 ? 1 / path->latency_s : 1;
+    use->share_Bps = 1 / use->weight * use->bandwidth_Bps;
 }
 
 static void enter(struct tree_rates *rates, uint32_t hop)
 {
-    struct ar_path path;
-    path_of(rates, hop, &path);
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        struct use *use = &rates->uses[ar_path_link(&path, i)];
-        use->weight += weight_of(rates, &path);
+    const struct way *way = &rates->ways[hop];
+    const uint32_t *links = rates->links + way->first_link;
+    for (uint32_t i = 0; i < way->links_count; i++) {
+        struct use *use = &rates->uses[links[i]];
+        use->weight += way->weight;
         use->flows++;
+        share_out(use);
     }
-    rates->busy[rates->busy_count++] = hop;
+    rates->busy[rates->busy_count++] = (struct busy){
+        .hop = hop, .next_turn = rates->courses[hop].first, .end = rates->courses[hop].end};
 }
 
 static void leave(struct tree_rates *rates, uint32_t hop)
 {
-    struct ar_path path;
-    path_of(rates, hop, &path);
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        struct use *use = &rates->uses[ar_path_link(&path, i)];
+    const struct way *way = &rates->ways[hop];
+    const uint32_t *links = rates->links + way->first_link;
+    for (uint32_t i = 0; i < way->links_count; i++) {
+        struct use *use = &rates->uses[links[i]];
         use->flows--;
-        use->weight = use->flows > 0 ? use->weight - weight_of(rates, &path) : 0;
+        use->weight = use->flows > 0 ? use->weight - way->weight : 0;
+        share_out(use);
     }
 }
 
 /* What a hop gets now. */
 static double share_of(struct tree_rates *rates, uint32_t hop)
 {
-    const struct ar_cluster *cluster = rates->collective->cluster;
-    struct ar_path path;
-    path_of(rates, hop, &path);
-    double share_Bps = path.bandwidth_Bps;
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = ar_path_link(&path, i);
-        const struct use *use = &rates->uses[link];
-        bool is_shared = ar_cluster_link_is_shared(cluster, link);
-        double part = is_shared ? weight_of(rates, &path) / use->weight : 1;
-        share_Bps = fmin(share_Bps, part * ar_cluster_link_bandwidth(cluster, link));
-        if (share_Bps < rates->shares.slowest_Bps) {
-            rates->shares.slowest_Bps = share_Bps;
-            rates->shares.slowest_link = link;
-            rates->shares.slowest_flows = is_shared ? use->flows : 1;
+    const struct way *way = &rates->ways[hop];
+    const uint32_t *links = rates->links + way->first_link;
+    double share_Bps = way->alone_Bps;
+    uint32_t narrowest = way->alone_link;
+    for (uint32_t i = 0; i < way->links_count; i++) {
+        double part_Bps = way->weight * rates->uses[links[i]].share_Bps;
+        if (part_Bps < share_Bps) {
+            share_Bps = part_Bps;
+            narrowest = links[i];
         }
+    }
+    if (share_Bps < rates->shares.slowest_Bps) {
+        rates->shares.slowest_Bps = share_Bps;
+        rates->shares.slowest_link = narrowest;
+        rates->shares.slowest_flows = share_Bps < way->alone_Bps ? rates->uses[narrowest].flows : 1;
     }
     return share_Bps;
 }
@@ -282,15 +346,17 @@ static double share_of(struct tree_rates *rates, uint32_t hop)
 static void give_shares(struct tree_rates *rates, uint32_t turn)
 {
     for (uint32_t i = 0; i < rates->busy_count; i++) {
-        uint32_t hop = rates->busy[i];
-        struct course *course = &rates->courses[hop];
-        if (course->next_turn != turn) {
+        struct busy *busy = &rates->busy[i];
+        if (busy->next_turn != turn) {
             continue;
         }
-        double share_Bps = share_of(rates, hop);
-        while (course->next_turn == turn) {
-            rates->rates_Bps[(size_t)hop * rates->parts + course->next++] = share_Bps;
-            course->next_turn =
+        struct course *course = &rates->courses[busy->hop];
+        double *hop_Bps = rates->rates_Bps + (size_t)busy->hop * rates->parts;
+        double share_Bps = share_of(rates, busy->hop);
+        course->slowest_Bps = share_Bps < course->slowest_Bps ? share_Bps : course->slowest_Bps;
+        while (busy->next_turn == turn) {
+            hop_Bps[course->next++] = share_Bps;
+            busy->next_turn =
                 course->next < rates->parts ? turn_of(rates, course, course->next) : AR_NEVER;
         }
     }
@@ -304,8 +370,8 @@ static void run_turns(struct tree_rates *rates)
     rates->shares.slowest_Bps = HUGE_VAL;
     for (uint32_t turn = 0; turn <= rates->turns; turn++) {
         for (uint32_t i = 0; i < rates->busy_count;) {
-            if (rates->courses[rates->busy[i]].end == turn) {
-                leave(rates, rates->busy[i]);
+            if (rates->busy[i].end == turn) {
+                leave(rates, rates->busy[i].hop);
                 rates->busy[i] = rates->busy[--rates->busy_count];
             } else {
                 i++;
@@ -324,11 +390,7 @@ static bool settle(struct tree_rates *rates)
 {
     bool is_same = true;
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        const double *hop_Bps = rates->rates_Bps + (size_t)i * rates->parts;
-        double part_s = 0;
-        for (uint32_t part = 0; part < rates->parts; part++) {
-            part_s = fmax(part_s, rates->bytes / hop_Bps[part]);
-        }
+        double part_s = rates->bytes / rates->courses[i].slowest_Bps;
         is_same = is_same && fabs(part_s - rates->courses[i].part_s) <= SAME_TIME * part_s;
         rates->courses[i].part_s = part_s;
     }
