@@ -85,7 +85,7 @@ uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase 
                           const struct ar_pattern **patterns);
 
 /** The rate in bytes per second that each part of `bytes` bytes has on each hop of a phase that is
- * a tree with steps: [hop of its pattern][part]; valid until seven other sizes were asked for. */
+ * a tree with steps: [part][hop of its pattern]; valid until seven other sizes were asked for. */
 const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes);
 
 /** The least time that an all-reduce of `elements` elements takes without setup: that of its

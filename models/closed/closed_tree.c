@@ -6,7 +6,7 @@
 struct tree {
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
-    const double *rates_Bps; /* [hop][part] */
+    const double *rates_Bps; /* [part][hop] */
     struct closed_station *stations;
     uint32_t ranks;
     double bytes;
@@ -19,7 +19,7 @@ struct tree {
 /* That a part occupies a hop. */
 static double part_s(const struct tree *tree, uint32_t hop, uint32_t part)
 {
-    return tree->bytes / tree->rates_Bps[(size_t)hop * tree->phase->parts + part];
+    return tree->bytes / tree->rates_Bps[(size_t)part * tree->pattern->hops_count + hop];
 }
 
 static uint32_t last_part(const struct tree *tree)

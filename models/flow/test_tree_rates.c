@@ -104,7 +104,7 @@ Test(tree_rates, are_those_of_the_paths_where_no_link_is_shared)
         const struct tree_shares *shares = tree_rates_find(bed.rates, bytes);
         for (uint32_t i = 0; i < 8 * bed.pattern->hops_count; i++) {
             struct ar_path path;
-            path_of(&tree, bed.pattern, i / 8, &path);
+            path_of(&tree, bed.pattern, i % bed.pattern->hops_count, &path);
             cr_expect(support_near(shares->rates_Bps[i], path.bandwidth_Bps, 1e-12), "%g bytes",
                       bytes);
         }

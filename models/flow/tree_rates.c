@@ -44,15 +44,15 @@ struct way {
     double alone_Bps;    /* while no other hop is under way */
     double weight;       /* by which it shares */
     uint32_t alone_link; /* the one that gives it no more then */
-    uint32_t first_link; /* in `links`: those that other hops of the phase use, too */
-    uint32_t links_count;
+    uint32_t first;      /* in `shared`: the links that other hops of the phase use, too */
+    uint32_t count;
 };
 
-/* Hops under way on a link. */
+/* A link that several hops use, and those under way on it. */
 struct use {
-    double share_Bps; /* of a hop of weight 1 */
     double weight;
     double bandwidth_Bps;
+    uint32_t link;
     uint32_t flows;
 };
 
@@ -75,38 +75,38 @@ struct tree_rates {
     double turns_per_s;
     uint32_t turns;
     struct way *ways; /* [hop] */
-    uint32_t *links;  /* of all ways, one after the other */
-    uint32_t links_count;
+    uint32_t *shared; /* [way of a hop]: numbers of its shared links, one way after the other */
+    uint32_t shared_count;
     struct course *courses;   /* [hop] */
     struct station *stations; /* [position], on one lane */
-    struct use *uses;         /* [link] */
-    uint32_t *order;          /* hops by the turn in which they begin */
-    uint32_t *begin;          /* [turn]: where its hops begin in `order` */
-    struct busy *busy;        /* hops under way */
+    struct use *uses;         /* [shared link], in the order in which hops come to them */
+    double *shares_Bps;       /* [shared link]: of a hop of weight 1 */
+    uint32_t uses_count;
+    uint32_t *order;   /* hops by the turn in which they begin */
+    uint32_t *begin;   /* [turn]: where its hops begin in `order` */
+    struct busy *busy; /* hops under way */
     uint32_t busy_count;
-    double *rates_Bps;         /* [hop][part], at present */
+    double *rates_Bps;         /* [part][hop], at present */
     struct tree_shares shares; /* at present */
     uint32_t answers_given;
     struct answer answers[SIZES];
-    double *answers_Bps; /* [answer][hop][part]: pages that nobody writes to cost nothing */
+    double *answers_Bps; /* [answer][part][hop]: pages that nobody writes to cost nothing */
 };
 
-static void path_of(const struct tree_rates *rates, const struct ar_order *order, uint32_t lane,
-                    const struct ar_hop *hop, struct ar_path *path)
-{
-    ar_cluster_path(rates->collective->cluster, ar_order_rank(order, lane, hop->from),
-                    ar_order_rank(order, lane, hop->to), path);
-}
+/* What is known of a link before it has a number among the shared ones; there are fewer links. */
+#define ALONE   UINT32_MAX
+#define SEVERAL (UINT32_MAX - 1)
 
 /* A link that nobody else uses in this phase bounds a hop alone, as does one that is not shared. */
-static void find_way(struct tree_rates *rates, const struct ar_path *path, struct way *way)
+static void find_way(struct tree_rates *rates, const struct ar_path *path, uint32_t *number_of,
+                     struct way *way)
 {
     const struct ar_cluster *cluster = rates->collective->cluster;
     /* SimGrid shares by latency: the less of it, the more bandwidth. */
     bool has_weights = ar_cluster_platform_path(cluster) != NULL && path->latency_s > 0;
     *way = (struct way){.alone_Bps = HUGE_VAL,
                         .weight = has_weights ? 1 / path->latency_s : 1,
-                        .first_link = rates->links_count};
+                        .first = rates->shared_count};
     for (uint32_t i = 0; i < path->links_count; i++) {
         uint32_t link = ar_path_link(path, i);
         double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
@@ -114,17 +114,32 @@ static void find_way(struct tree_rates *rates, const struct ar_path *path, struc
             way->alone_Bps = bandwidth_Bps;
             way->alone_link = link;
         }
-        if (rates->uses[link].flows > 1 && ar_cluster_link_is_shared(cluster, link)) {
-            rates->uses[link].bandwidth_Bps = bandwidth_Bps;
-            rates->links[rates->links_count++] = link;
-            way->links_count++;
+        if (number_of[link] == ALONE || !ar_cluster_link_is_shared(cluster, link)) {
+            continue;
         }
+        if (number_of[link] == SEVERAL) {
+            number_of[link] = rates->uses_count;
+            rates->uses[rates->uses_count++] =
+                (struct use){.bandwidth_Bps = bandwidth_Bps, .link = link};
+        }
+        rates->shared[rates->shared_count++] = number_of[link];
+        way->count++;
     }
 }
 
-/* Counts the hops on each link, then finds their ways; returns the links of all of them, before
- * there is room for their ways. */
-static size_t walk_hops(struct tree_rates *rates)
+/* Notes which links one hop uses, and which several; counts those of all hops. */
+static size_t count_links(const struct ar_path *path, uint32_t *number_of)
+{
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        uint32_t *number = &number_of[ar_path_link(path, i)];
+        *number = *number == 0 ? ALONE : SEVERAL;
+    }
+    return path->links_count;
+}
+
+/* The path of every hop: counts their links as long as there is no room for their ways, finds these
+ * when there is. Returns how many links they have in all. */
+static size_t walk_paths(struct tree_rates *rates, uint32_t *number_of)
 {
     struct ar_order order = ar_collective_order(rates->collective);
     const struct ar_pattern *pattern = rates->pattern;
@@ -132,17 +147,37 @@ static size_t walk_hops(struct tree_rates *rates)
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         for (uint32_t i = pattern->lane_hops[lane]; i < pattern->lane_hops[lane + 1]; i++) {
             struct ar_path path;
-            path_of(rates, &order, lane, &pattern->hops[i], &path);
-            links_count += path.links_count;
-            for (uint32_t j = 0; rates->links == NULL && j < path.links_count; j++) {
-                rates->uses[ar_path_link(&path, j)].flows++;
-            }
-            if (rates->links != NULL) {
-                find_way(rates, &path, &rates->ways[i]);
+            ar_cluster_path(rates->collective->cluster,
+                            ar_order_rank(&order, lane, pattern->hops[i].from),
+                            ar_order_rank(&order, lane, pattern->hops[i].to), &path);
+            if (rates->shared == NULL) {
+                links_count += count_links(&path, number_of);
+            } else {
+                find_way(rates, &path, number_of, &rates->ways[i]);
             }
         }
     }
     return links_count;
+}
+
+static enum ar_status find_ways(struct ar_arena *arena, struct tree_rates *rates,
+                                struct ar_error *err)
+{
+    uint32_t links = ar_cluster_links_count(rates->collective->cluster);
+    uint32_t *number_of = ar_arena_alloc(arena, links, sizeof *number_of);
+    rates->ways = ar_arena_alloc(arena, rates->pattern->hops_count, sizeof *rates->ways);
+    rates->uses = ar_arena_alloc(arena, links, sizeof *rates->uses);
+    rates->shares_Bps = ar_arena_alloc(arena, links, sizeof *rates->shares_Bps);
+    if (number_of == NULL || rates->ways == NULL || rates->uses == NULL ||
+        rates->shares_Bps == NULL) {
+        return ar_error_no_memory(err, "the rates of a tree");
+    }
+    rates->shared = ar_arena_alloc(arena, walk_paths(rates, number_of), sizeof *rates->shared);
+    if (rates->shared == NULL) {
+        return ar_error_no_memory(err, "the rates of a tree");
+    }
+    walk_paths(rates, number_of);
+    return AR_OK;
 }
 
 enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -158,30 +193,19 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     made->pattern = pattern;
     made->parts = phase->parts;
     made->reduces = phase->copies_from > 0;
-    made->ways = ar_arena_alloc(arena, hops, sizeof *made->ways);
     made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
     made->stations =
         ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
-    made->uses =
-        ar_arena_alloc(arena, ar_cluster_links_count(collective->cluster), sizeof *made->uses);
     made->order = ar_arena_alloc(arena, hops, sizeof *made->order);
     made->begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof *made->begin);
     made->busy = ar_arena_alloc(arena, hops, sizeof *made->busy);
     made->answers_Bps =
         ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
-    if (made->ways == NULL || made->courses == NULL || made->stations == NULL ||
-        made->uses == NULL || made->order == NULL || made->begin == NULL || made->busy == NULL ||
-        made->answers_Bps == NULL) {
+    if (made->courses == NULL || made->stations == NULL || made->order == NULL ||
+        made->begin == NULL || made->busy == NULL || made->answers_Bps == NULL) {
         return ar_error_no_memory(err, "the rates of a tree");
     }
-    made->links = ar_arena_alloc(arena, walk_hops(made), sizeof *made->links);
-    if (made->links == NULL) {
-        return ar_error_no_memory(err, "the rates of a tree");
-    }
-    walk_hops(made);
-    for (uint32_t link = 0; link < ar_cluster_links_count(collective->cluster); link++) {
-        made->uses[link].flows = 0;
-    }
+    AR_TRY(find_ways(arena, made, err));
     *rates = made;
     return AR_OK;
 }
@@ -193,7 +217,7 @@ static void begin_with_all(struct tree_rates *rates)
     const struct ar_hop *slowest = &hops[0];
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
         for (uint32_t part = 0; part < rates->parts; part++) {
-            rates->rates_Bps[(size_t)i * rates->parts + part] = hops[i].rate_Bps;
+            rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] = hops[i].rate_Bps;
         }
         rates->courses[i].part_s = rates->bytes / hops[i].rate_Bps;
         slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
@@ -288,21 +312,17 @@ static void cut_into_turns(struct tree_rates *rates)
     }
 }
 
-/* What a hop of weight 1 gets of a link now. */
-static void share_out(struct use *use)
-{
-    use->share_Bps = 1 / use->weight * use->bandwidth_Bps;
-}
-
+/* A hop begins to use its links, or no longer does: what a hop of weight 1 gets there from now on.
+ */
 static void enter(struct tree_rates *rates, uint32_t hop)
 {
     const struct way *way = &rates->ways[hop];
-    const uint32_t *links = rates->links + way->first_link;
-    for (uint32_t i = 0; i < way->links_count; i++) {
-        struct use *use = &rates->uses[links[i]];
+    for (uint32_t i = 0; i < way->count; i++) {
+        uint32_t number = rates->shared[way->first + i];
+        struct use *use = &rates->uses[number];
         use->weight += way->weight;
         use->flows++;
-        share_out(use);
+        rates->shares_Bps[number] = 1 / use->weight * use->bandwidth_Bps;
     }
     rates->busy[rates->busy_count++] = (struct busy){
         .hop = hop, .next_turn = rates->courses[hop].first, .end = rates->courses[hop].end};
@@ -311,12 +331,12 @@ static void enter(struct tree_rates *rates, uint32_t hop)
 static void leave(struct tree_rates *rates, uint32_t hop)
 {
     const struct way *way = &rates->ways[hop];
-    const uint32_t *links = rates->links + way->first_link;
-    for (uint32_t i = 0; i < way->links_count; i++) {
-        struct use *use = &rates->uses[links[i]];
+    for (uint32_t i = 0; i < way->count; i++) {
+        uint32_t number = rates->shared[way->first + i];
+        struct use *use = &rates->uses[number];
         use->flows--;
         use->weight = use->flows > 0 ? use->weight - way->weight : 0;
-        share_out(use);
+        rates->shares_Bps[number] = 1 / use->weight * use->bandwidth_Bps;
     }
 }
 
@@ -324,20 +344,21 @@ static void leave(struct tree_rates *rates, uint32_t hop)
 static double share_of(struct tree_rates *rates, uint32_t hop)
 {
     const struct way *way = &rates->ways[hop];
-    const uint32_t *links = rates->links + way->first_link;
     double share_Bps = way->alone_Bps;
-    uint32_t narrowest = way->alone_link;
-    for (uint32_t i = 0; i < way->links_count; i++) {
-        double part_Bps = way->weight * rates->uses[links[i]].share_Bps;
+    uint32_t narrowest = AR_NEVER;
+    for (uint32_t i = 0; i < way->count; i++) {
+        uint32_t number = rates->shared[way->first + i];
+        double part_Bps = way->weight * rates->shares_Bps[number];
         if (part_Bps < share_Bps) {
             share_Bps = part_Bps;
-            narrowest = links[i];
+            narrowest = number;
         }
     }
     if (share_Bps < rates->shares.slowest_Bps) {
+        const struct use *use = narrowest != AR_NEVER ? &rates->uses[narrowest] : NULL;
         rates->shares.slowest_Bps = share_Bps;
-        rates->shares.slowest_link = narrowest;
-        rates->shares.slowest_flows = share_Bps < way->alone_Bps ? rates->uses[narrowest].flows : 1;
+        rates->shares.slowest_link = use != NULL ? use->link : way->alone_link;
+        rates->shares.slowest_flows = use != NULL ? use->flows : 1;
     }
     return share_Bps;
 }
@@ -345,17 +366,18 @@ static double share_of(struct tree_rates *rates, uint32_t hop)
 /* Gives the parts that leave in a turn the shares of their hops. */
 static void give_shares(struct tree_rates *rates, uint32_t turn)
 {
+    size_t hops_count = rates->pattern->hops_count;
     for (uint32_t i = 0; i < rates->busy_count; i++) {
         struct busy *busy = &rates->busy[i];
         if (busy->next_turn != turn) {
             continue;
         }
         struct course *course = &rates->courses[busy->hop];
-        double *hop_Bps = rates->rates_Bps + (size_t)busy->hop * rates->parts;
+        double *hop_Bps = rates->rates_Bps + busy->hop;
         double share_Bps = share_of(rates, busy->hop);
         course->slowest_Bps = share_Bps < course->slowest_Bps ? share_Bps : course->slowest_Bps;
         while (busy->next_turn == turn) {
-            hop_Bps[course->next++] = share_Bps;
+            hop_Bps[course->next++ * hops_count] = share_Bps;
             busy->next_turn =
                 course->next < rates->parts ? turn_of(rates, course, course->next) : AR_NEVER;
         }

@@ -27,7 +27,7 @@
 
 /** The shares of the parts, for one size of message. */
 struct tree_shares {
-    const double *rates_Bps; /**< [hop of the pattern][part] */
+    const double *rates_Bps; /**< [part][hop of the pattern] */
     double slowest_Bps;      /**< the least of them */
     uint32_t slowest_link;   /**< where it is the share of a link */
     uint32_t slowest_flows;  /**< under way on that link then */

@@ -60,7 +60,7 @@ struct recurrence {
     double *finish_s;          /**< [rank]: this job, latest lane so far */
     struct ar_move *moves;     /**< [position]: room for one step */
     double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
-                                    [hop][part % window]: arrivals */
+                                    [part % window][hop]: arrivals */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
     int64_t *jump_room;    /**< see ring_jump_capacity() */
@@ -91,7 +91,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
 /** Writes a mark of the present job: where the observed ranks on the lane are in time. */
 void recurrence_mark(const struct recurrence *recurrence, uint32_t lane, uint32_t mark);
 
-/** Runs a phase that is a tree; the rates are those of its parts, [hop of the pattern][part]. */
+/** Runs a phase that is a tree; the rates are those of its parts, [part][hop of the pattern]. */
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_pattern *pattern, const double *part_rates_Bps,
                          uint32_t lane, uint64_t elements);

@@ -80,11 +80,13 @@ void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *
 struct tree_run {
     struct recurrence *recurrence;
     const struct ar_phase *phase;
+    const struct ar_pattern *pattern;
     const struct ar_hop *hops;
     const uint32_t *step_hops;
-    const double *rates_Bps; /* [hop][part] */
+    size_t hops_count;
+    const double *rates_Bps; /* [part][hop of the pattern] */
     double *free_s;          /* by hop */
-    double *flights_s;       /* [hop][part % window]: arrivals */
+    double *flights_s;       /* [part % window][hop]: arrivals */
     uint64_t elements;
 };
 
@@ -99,18 +101,13 @@ static double bytes_of(const struct tree_run *run, uint32_t part)
 static void send_part(const struct tree_run *run, uint32_t part, uint32_t began)
 {
     double bytes = bytes_of(run, part);
-    size_t window = run->recurrence->collective->window;
+    size_t slot = part % run->recurrence->collective->window;
+    const double *rates_Bps = run->rates_Bps + (size_t)part * run->pattern->hops_count;
+    double *flights_s = run->flights_s + slot * run->hops_count;
     for (uint32_t i = run->step_hops[began]; i < run->step_hops[began + 1]; i++) {
-        const struct ar_hop *hop = &run->hops[i];
-        double *oldest_s = &run->flights_s[i * window + part % window];
-        double arrival_s =
-            send_one(run->recurrence, hop, run->rates_Bps[i * run->phase->parts + part], bytes,
-                     run->free_s[i], *oldest_s);
-        double *flight_s = next_flight(run->recurrence, hop->from);
-        run->free_s[i] = run->recurrence->states[hop->from].free_s;
-        *oldest_s = arrival_s;
-        /* Nobody waits here for it in a tree; the rank is done when the last one has arrived. */
-        *flight_s = arrival_s > *flight_s ? arrival_s : *flight_s;
+        flights_s[i] = send_one(run->recurrence, &run->hops[i], rates_Bps[i], bytes, run->free_s[i],
+                                flights_s[i]);
+        run->free_s[i] = run->recurrence->states[run->hops[i].from].free_s;
     }
 }
 
@@ -122,6 +119,18 @@ static void receive_part(const struct tree_run *run, uint32_t part, uint32_t beg
     }
 }
 
+/* Nobody waits for the flights of a tree in the next phase; a rank is done when the last one of
+ * each of its hops has arrived. */
+static void keep_last_flights(const struct tree_run *run)
+{
+    size_t window = run->recurrence->collective->window;
+    const double *flights_s = run->flights_s + (run->phase->parts - 1) % window * run->hops_count;
+    for (size_t i = 0; i < run->hops_count; i++) {
+        double *last_s = &run->recurrence->flights_s[run->hops[i].from * window];
+        *last_s = flights_s[i] > *last_s ? flights_s[i] : *last_s;
+    }
+}
+
 void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *phase,
                          const struct ar_pattern *pattern, const double *part_rates_Bps,
                          uint32_t lane, uint64_t elements)
@@ -130,9 +139,11 @@ void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *p
     size_t hops_count = pattern->step_hops[phase->steps];
     struct tree_run run = {.recurrence = recurrence,
                            .phase = phase,
+                           .pattern = pattern,
                            .hops = pattern->hops + first_hop,
+                           .hops_count = hops_count,
                            .step_hops = pattern->step_hops,
-                           .rates_Bps = part_rates_Bps + first_hop * phase->parts,
+                           .rates_Bps = part_rates_Bps + first_hop,
                            .free_s = recurrence->connections_s,
                            .flights_s = recurrence->connections_s + hops_count,
                            .elements = elements};
@@ -150,4 +161,5 @@ void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *p
             receive_part(&run, part, step - part * phase->period, step < phase->copies_from);
         }
     }
+    keep_last_flights(&run);
 }
