@@ -96,6 +96,9 @@ double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements);
 /** Bytes of the largest message of a phase. */
 uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements);
 
+/** ar_closed_time.exact, or exact_in_queue, without the time; O(ranks * channels) at most. */
+bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue);
+
 /** Time of one all-reduce of `elements` elements; O(ranks * channels). */
 void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time);

@@ -294,6 +294,12 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
     return "";
 }
 
+/* The ranks of a chain finish at different times, and begin the next all-reduce so. */
+bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue)
+{
+    return why_not_exact(closed, elements)[0] == '\0' && !(in_queue && has_chains(closed));
+}
+
 /* The longest phase waits for the busiest link. */
 static void wait_for_links(double missing_s, struct ar_closed_time *time)
 {
@@ -328,6 +334,5 @@ void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
     if (!time->exact && missing_s > 0) {
         wait_for_links(missing_s, time);
     }
-    /* The ranks of a chain finish at different times, and begin the next all-reduce so. */
     time->exact_in_queue = time->exact && !has_chains(closed);
 }

@@ -20,17 +20,15 @@ struct course {
     double start_s;     /* of the first part */
     double pace_s;      /* from part to part */
     double part_s;      /* that a part occupies the hop, at its slowest */
-    uint32_t first;     /* turn of the first part */
     uint32_t end;       /* turn after the last part has left */
     uint32_t next;      /* part without a rate so far */
     double slowest_Bps; /* of its parts with a rate */
 };
 
-/* A hop that is under way. */
-struct busy {
-    uint32_t hop;
-    uint32_t next_turn; /* in which its next part leaves; AR_NEVER: there is none */
-    uint32_t end;
+/* Which hops something happens to, turn by turn. */
+struct timetable {
+    uint32_t *begin; /* [turn]: of its hops */
+    uint32_t *hops;
 };
 
 /* What is known of a position. */
@@ -82,10 +80,9 @@ struct tree_rates {
     struct use *uses;         /* [shared link], in the order in which hops come to them */
     double *shares_Bps;       /* [shared link]: of a hop of weight 1 */
     uint32_t uses_count;
-    uint32_t *order;   /* hops by the turn in which they begin */
-    uint32_t *begin;   /* [turn]: where its hops begin in `order` */
-    struct busy *busy; /* hops under way */
-    uint32_t busy_count;
+    struct timetable firsts;   /* the first part leaves, */
+    struct timetable each;     /* a part leaves: a hop stands there once for each, */
+    struct timetable ends;     /* the last part has left */
     double *rates_Bps;         /* [part][hop], at present */
     struct tree_shares shares; /* at present */
     uint32_t answers_given;
@@ -180,6 +177,13 @@ static enum ar_status find_ways(struct ar_arena *arena, struct tree_rates *rates
     return AR_OK;
 }
 
+static bool make_timetable(struct ar_arena *arena, size_t entries, struct timetable *timetable)
+{
+    timetable->begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof *timetable->begin);
+    timetable->hops = ar_arena_alloc(arena, entries, sizeof *timetable->hops);
+    return timetable->begin != NULL && timetable->hops != NULL;
+}
+
 enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collective *collective,
                                  const struct ar_phase *phase, const struct ar_pattern *pattern,
                                  struct tree_rates **rates, struct ar_error *err)
@@ -196,13 +200,12 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
     made->stations =
         ar_arena_alloc(arena, ar_shape_ranks(&collective->shape), sizeof *made->stations);
-    made->order = ar_arena_alloc(arena, hops, sizeof *made->order);
-    made->begin = ar_arena_alloc(arena, TURNS_MAX + 4, sizeof *made->begin);
-    made->busy = ar_arena_alloc(arena, hops, sizeof *made->busy);
     made->answers_Bps =
         ar_arena_alloc(arena, SIZES * hops * phase->parts, sizeof *made->answers_Bps);
-    if (made->courses == NULL || made->stations == NULL || made->order == NULL ||
-        made->begin == NULL || made->busy == NULL || made->answers_Bps == NULL) {
+    if (made->courses == NULL || made->stations == NULL || made->answers_Bps == NULL ||
+        !make_timetable(arena, hops, &made->firsts) ||
+        !make_timetable(arena, hops * phase->parts, &made->each) ||
+        !make_timetable(arena, hops, &made->ends)) {
         return ar_error_no_memory(err, "the rates of a tree");
     }
     AR_TRY(find_ways(arena, made, err));
@@ -280,35 +283,63 @@ static uint32_t turn_of(const struct tree_rates *rates, const struct course *cou
     return (uint32_t)((course->start_s + part * course->pace_s) * rates->turns_per_s + FUZZ);
 }
 
-/* Cuts the time into turns, and sorts the hops by that in which they begin. */
+/* Counts what is in a turn. */
+static void expect(struct timetable *timetable, uint32_t turn)
+{
+    timetable->begin[turn + 2]++;
+}
+
+/* After all of it was counted. */
+static void sum_up(struct timetable *timetable, uint32_t turns)
+{
+    for (uint32_t turn = 1; turn <= turns; turn++) {
+        timetable->begin[turn + 1] += timetable->begin[turn];
+    }
+}
+
+static void note(struct timetable *timetable, uint32_t turn, uint32_t hop)
+{
+    timetable->hops[timetable->begin[turn + 1]++] = hop;
+}
+
+/* Cuts the time into turns, and sorts the hops by those in which something happens to them. */
 static void cut_into_turns(struct tree_rates *rates)
 {
     uint32_t hops_count = rates->pattern->hops_count;
-    uint32_t *begin = rates->begin;
     double end_s = 0;
     for (uint32_t lane = 0; lane < ar_collective_lanes(rates->collective); lane++) {
         end_s = fmax(end_s, start_hops(rates, lane));
     }
     rates->turns_per_s = 1 / fmax(longest_hop_s(rates) / TURNS_OF_A_HOP, end_s / TURNS_MAX);
     rates->turns = 0;
-    memset(begin, 0, (TURNS_MAX + 4) * sizeof *begin);
+    memset(rates->firsts.begin, 0, (TURNS_MAX + 4) * sizeof *rates->firsts.begin);
+    memset(rates->each.begin, 0, (TURNS_MAX + 4) * sizeof *rates->each.begin);
+    memset(rates->ends.begin, 0, (TURNS_MAX + 4) * sizeof *rates->ends.begin);
     for (uint32_t i = 0; i < hops_count; i++) {
         struct course *course = &rates->courses[i];
         double end = (last_start_s(rates, course) + course->part_s) * rates->turns_per_s;
         uint32_t after_last = turn_of(rates, course, rates->parts - 1) + 1;
-        course->first = turn_of(rates, course, 0);
         course->end = (uint32_t)ceil(end - FUZZ);
         course->end = course->end > after_last ? course->end : after_last;
         course->next = 0;
         course->slowest_Bps = HUGE_VAL;
         rates->turns = course->end > rates->turns ? course->end : rates->turns;
-        begin[course->first + 2]++;
+        expect(&rates->firsts, turn_of(rates, course, 0));
+        expect(&rates->ends, course->end);
+        for (uint32_t part = 0; part < rates->parts; part++) {
+            expect(&rates->each, turn_of(rates, course, part));
+        }
     }
-    for (uint32_t turn = 1; turn <= rates->turns; turn++) {
-        begin[turn + 1] += begin[turn];
-    }
+    sum_up(&rates->firsts, rates->turns);
+    sum_up(&rates->each, rates->turns);
+    sum_up(&rates->ends, rates->turns);
     for (uint32_t i = 0; i < hops_count; i++) {
-        rates->order[begin[rates->courses[i].first + 1]++] = i;
+        const struct course *course = &rates->courses[i];
+        note(&rates->firsts, turn_of(rates, course, 0), i);
+        note(&rates->ends, course->end, i);
+        for (uint32_t part = 0; part < rates->parts; part++) {
+            note(&rates->each, turn_of(rates, course, part), i);
+        }
     }
 }
 
@@ -324,8 +355,6 @@ static void enter(struct tree_rates *rates, uint32_t hop)
         use->flows++;
         rates->shares_Bps[number] = 1 / use->weight * use->bandwidth_Bps;
     }
-    rates->busy[rates->busy_count++] = (struct busy){
-        .hop = hop, .next_turn = rates->courses[hop].first, .end = rates->courses[hop].end};
 }
 
 static void leave(struct tree_rates *rates, uint32_t hop)
@@ -363,47 +392,32 @@ static double share_of(struct tree_rates *rates, uint32_t hop)
     return share_Bps;
 }
 
-/* Gives the parts that leave in a turn the shares of their hops. */
-static void give_shares(struct tree_rates *rates, uint32_t turn)
+/* Gives the next part of a hop, which leaves now, the share of its hop. */
+static void give_share(struct tree_rates *rates, uint32_t hop)
 {
-    size_t hops_count = rates->pattern->hops_count;
-    for (uint32_t i = 0; i < rates->busy_count; i++) {
-        struct busy *busy = &rates->busy[i];
-        if (busy->next_turn != turn) {
-            continue;
-        }
-        struct course *course = &rates->courses[busy->hop];
-        double *hop_Bps = rates->rates_Bps + busy->hop;
-        double share_Bps = share_of(rates, busy->hop);
-        course->slowest_Bps = share_Bps < course->slowest_Bps ? share_Bps : course->slowest_Bps;
-        while (busy->next_turn == turn) {
-            hop_Bps[course->next++ * hops_count] = share_Bps;
-            busy->next_turn =
-                course->next < rates->parts ? turn_of(rates, course, course->next) : AR_NEVER;
-        }
+    struct course *course = &rates->courses[hop];
+    double share_Bps = share_of(rates, hop);
+    course->slowest_Bps = share_Bps < course->slowest_Bps ? share_Bps : course->slowest_Bps;
+    rates->rates_Bps[course->next++ * (size_t)rates->pattern->hops_count + hop] = share_Bps;
+}
+
+/* To all hops of a turn. */
+static void let_all(struct tree_rates *rates, const struct timetable *timetable, uint32_t turn,
+                    void (*happen)(struct tree_rates *rates, uint32_t hop))
+{
+    for (uint32_t i = timetable->begin[turn]; i < timetable->begin[turn + 1]; i++) {
+        happen(rates, timetable->hops[i]);
     }
 }
 
 /* The hops that are under way, turn by turn. */
 static void run_turns(struct tree_rates *rates)
 {
-    uint32_t next = 0;
-    rates->busy_count = 0;
     rates->shares.slowest_Bps = HUGE_VAL;
     for (uint32_t turn = 0; turn <= rates->turns; turn++) {
-        for (uint32_t i = 0; i < rates->busy_count;) {
-            if (rates->busy[i].end == turn) {
-                leave(rates, rates->busy[i].hop);
-                rates->busy[i] = rates->busy[--rates->busy_count];
-            } else {
-                i++;
-            }
-        }
-        while (next < rates->pattern->hops_count &&
-               rates->courses[rates->order[next]].first == turn) {
-            enter(rates, rates->order[next++]);
-        }
-        give_shares(rates, turn);
+        let_all(rates, &rates->ends, turn, leave);
+        let_all(rates, &rates->firsts, turn, enter);
+        let_all(rates, &rates->each, turn, give_share);
     }
 }
 

@@ -126,10 +126,8 @@ static void judge(const struct recurrence *recurrence)
     if (!trial->exact && trial->rank_start_s == NULL && trial->rank_factor == NULL) {
         trial->exact = true;
         for (uint32_t i = 0; i < trial->jobs_count && trial->exact; i++) {
-            struct ar_closed_time time;
-            ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
             bool is_queued = i > 0 && trial->times[i - 1].finish_s > ar_trial_ready(trial, i, 0);
-            trial->exact = is_queued ? time.exact_in_queue : time.exact;
+            trial->exact = ar_closed_is_exact(trial->plan, trial->jobs[i].elements, is_queued);
         }
     }
     ar_copy_text(trial->note, sizeof trial->note,
