@@ -38,6 +38,8 @@ struct ar_operation {
     const char *payload; /**< which bytes its payload counts, as nccl-tests do */
     bool has_parts;      /**< elements of the buffer differ by the part they are in */
     bool has_root;       /**< one rank, at position 0, begins with all or ends with all */
+    bool is_in_order; /**< positions of every channel are the ranks in order, from the root on: what
+                           is at one position is meant for one rank */
 
     /** Bus bandwidth of nccl-tests from payload over time: the rate at which an algorithm that is
      * optimal in bytes would send on every link. */

@@ -92,8 +92,9 @@ struct ar_order ar_collective_order(const struct ar_collective *collective)
 {
     uint32_t gpus_per_node = ar_cluster_facts(collective->cluster)->gpus_per_node;
     bool has_mesh = collective->mesh.axes_count > 0;
-    uint32_t members =
-        has_mesh ? ar_mesh_node_members(&collective->mesh, gpus_per_node) : gpus_per_node;
+    uint32_t members = collective->operation->is_in_order ? 1
+                       : has_mesh ? ar_mesh_node_members(&collective->mesh, gpus_per_node)
+                                  : gpus_per_node;
     bool is_plain = collective->has_plain_orders || members != gpus_per_node;
     return (struct ar_order){
         .ranks = ar_shape_ranks(&collective->shape),

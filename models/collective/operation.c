@@ -213,6 +213,7 @@ const struct ar_operation ar_operation_send = {
     .command = "send",
     .payload = "the message",
     .has_root = true,
+    .is_in_order = true,
     .busbw_Bps = busbw_of_all,
     .holds = holds_at_root,
     .wants = wants_at_last,

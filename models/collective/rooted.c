@@ -144,7 +144,7 @@ static const struct ar_stage message[] = {
 
 const struct ar_algorithm ar_algorithm_send = {
     .name = "message",
-    .title = "one message from the root to the last rank",
+    .title = "one message from the root to the rank before it, the last one from rank 0",
     .formula = "alpha + n/B",
     .source = "one message",
     .shape_help = flat_help,

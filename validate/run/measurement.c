@@ -6,13 +6,15 @@
 struct ar_order measurement_order(const struct measurement *measurement)
 {
     const struct ar_algorithm *algorithm = measurement->algorithm;
+    const struct ar_operation *operation = measurement->operation;
     bool is_mirrored = algorithm != NULL && algorithm->has_mirror;
+    bool is_in_order = algorithm == NULL || (operation != NULL && operation->is_in_order);
     return (struct ar_order){
         .ranks = measurement->ranks,
-        .node_members = algorithm != NULL ? measurement->ranks_per_node : 1,
+        .node_members = is_in_order ? 1 : measurement->ranks_per_node,
         .channels = measurement->channels,
         .mirror_group = is_mirrored ? measurement->shape.x : 0,
-        .has_root = measurement->operation != NULL && measurement->operation->has_root,
+        .has_root = operation != NULL && operation->has_root,
         .root = measurement->root,
     };
 }
