@@ -66,7 +66,7 @@ void ar_note_framework(FILE *notes, const struct ar_scenario *scenario);
  * Returns whether there was something. */
 bool ar_note_trace(FILE *notes, const struct ar_scenario *scenario);
 
-/** Hosts and assumptions of a platform file, if the cluster is one. */
+/** Hosts of a platform file, if the cluster is one; what was assumed for values that matter. */
 void ar_note_platform(FILE *notes, const struct ar_scenario *scenario);
 
 /** How many of so many rows are not exact, if any. */

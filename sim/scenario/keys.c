@@ -297,18 +297,20 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         "platform (.xml)",
                         CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, NULL,
                         FIELD(cluster_name)},
-    [AR_KEY_SET] = {"--set", "KEY=VALUE", NULL,
-                    "change a value of the cluster, such as net.latency=2.4us; may be repeated",
-                    CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once,
-                    print_settings, FIELD(settings)},
+    [AR_KEY_SET] =
+        {"--set", "KEY=VALUE", NULL,
+         "change a value of the cluster, such as net.latency=2.4us or fabric.routes=hash:1; may "
+         "be repeated",
+         CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once, print_settings,
+         FIELD(settings)},
     [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
                           "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
                           "node-3.hca-0.out:4; repeatable",
                           CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
                           print_settings, FIELD(slow_links)},
     [AR_KEY_DOWN_LINK] = {"--down-link", "LINK", NULL,
-                          "a link that is down: node-3.hca-0, rack-2.up, node-0.nvlink-0-1 (one "
-                          "direction); repeatable",
+                          "a link that is down: node-3.hca-0, rack-2.up, rack-2.cable-7, "
+                          "node-0.nvlink-0-1 (one direction); repeatable",
                           CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
                           print_settings, FIELD(down_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",

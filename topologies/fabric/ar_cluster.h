@@ -14,7 +14,8 @@
  * It occupies each link of the path at bytes / bandwidth; links are shared max-min fairly among the
  * messages on them. In the order of the path, the links are
  *
- *     nvlink  the NVLink of the pair; with an NVLink switch, port of a, port of b
+ *     nvlink  the NVLink of the pair; with an NVLink switch, port of a, port of b, which may be in
+ *             different nodes of an NVLink domain
  *     pcie    port of a, [PCIe switch of a up, PCIe switch of b down], port of b
  *     rack    PCIe switch up, HCA out, HCA in, PCIe switch down
  *     spine   PCIe switch up, HCA out, rack up, [pod up, ... pod down,] rack down, HCA in, PCIe
@@ -22,7 +23,9 @@
  *
  * where the parts in brackets are absent on one switch and within a pod, and PCIe switches are if
  * the cluster has none. On rack and spine paths they are absent, too, if the HCAs hang on the
- * switches (key `hca.attached`): the message then never goes up to the host.
+ * switches (key `hca.attached`): the message then never goes up to the host. With rails
+ * (`tree.rails = nvlink`) a rack or spine path may begin with an nvlink path to another GPU of the
+ * node. With `fabric.routes` other than `ideal`, up and down are single cables.
  *
  * The latency is a property of the tier, and rack and spine have the same one, so that messages
  * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is
@@ -75,7 +78,6 @@ struct ar_cluster_facts {
     uint32_t nodes_count;    /**< nodes that exist */
     uint32_t gpus_per_node;
     uint32_t hcas_per_node;    /**< 0 on a cluster of one node */
-    uint32_t nodes_per_rack;   /**< 0: no racks */
     double reduce_s_per_byte;  /**< gamma: summing one byte of two buffers on a GPU */
     double collective_setup_s; /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */

@@ -35,7 +35,6 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .nodes_count = values->count[TOPO_NODES],
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
-        .nodes_per_rack = values->count[TOPO_RACK_NODES],
         .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),

@@ -26,7 +26,6 @@ Test(cluster, abci_v100_has_the_published_counts)
     cr_assert_eq(facts->nodes_count, 1088);
     cr_assert_eq(facts->gpus_per_node, 4);
     cr_assert_eq(facts->hcas_per_node, 2);
-    cr_assert_eq(facts->nodes_per_rack, 34);
     cr_assert_eq(ar_cluster_gpus_count(cluster), 4352);
     cr_assert(is_near(facts->reduce_s_per_byte, 3.846e-12));
     cr_assert(is_near(facts->collective_setup_s, 8.4e-6));

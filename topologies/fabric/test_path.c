@@ -42,7 +42,7 @@ static bool is_expected_tier(const struct ar_cluster *cluster, uint32_t a, uint3
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
     uint32_t a_node = a / facts->gpus_per_node, b_node = b / facts->gpus_per_node;
-    uint32_t rack = facts->nodes_per_rack, domain = cluster->domain_nodes;
+    uint32_t rack = cluster->values.count[TOPO_RACK_NODES], domain = cluster->domain_nodes;
     if (cluster->tree.rails > 1 && a_node != b_node) {
         return tier == AR_TIER_RACK || tier == AR_TIER_SPINE; /* see test_fat_tree.c */
     }

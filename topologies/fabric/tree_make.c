@@ -142,6 +142,30 @@ static void group_nodes(struct ar_cluster *cluster)
     }
 }
 
+/* Says what was taken for switches that nobody counted, where it matters. */
+static enum ar_status record_switches(struct ar_cluster *cluster, struct ar_error *err)
+{
+    const struct ar_fat_tree *tree = &cluster->tree;
+    char text[16 * AR_TREE_LEVELS_MAX] = "";
+    size_t used = 0;
+    if (tree->routes == AR_ROUTES_IDEAL || tree->levels_count == 0 ||
+        cluster->values.is_given[TOPO_TREE_SWITCHES]) {
+        return AR_OK;
+    }
+    for (uint32_t i = 0; i < tree->levels_count; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u", i > 0 ? "x" : "",
+                                 tree->levels[i].switches);
+    }
+    const char *copy = ar_arena_text(cluster->arena, text);
+    if (copy == NULL) {
+        return ar_error_no_memory(err, "the cluster");
+    }
+    ar_topo_entries_store((struct ar_topo_entry){TOPO_TREE_SWITCHES, copy, "assumed",
+                                                 cluster->entries.path, AR_BAD_DATA},
+                          &cluster->entries);
+    return AR_OK;
+}
+
 enum ar_status ar_tree_make(struct ar_cluster *cluster, uint64_t *links_count, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -165,5 +189,5 @@ enum ar_status ar_tree_make(struct ar_cluster *cluster, uint64_t *links_count, s
             break; /* refused by the caller */
         }
     }
-    return AR_OK;
+    return record_switches(cluster, err);
 }
