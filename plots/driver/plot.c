@@ -80,13 +80,16 @@ static enum ar_status read_tables(struct job *job, struct ar_error *err)
     struct ar_plot_report *report = &job->report;
     bool is_any = false;
     for (size_t i = 0; i < AR_PLOT_FILES; i++) {
-        struct ar_plot_table *table = &job->tables[i];
+        struct ar_plot_table table = {.csv = NULL};
+        enum ar_plot_file file = (enum ar_plot_file)i;
         const char *path = job->paths[i];
-        if (path != NULL && (ar_plot_sources[i].is_needed || access(path, F_OK) == 0)) {
-            AR_TRY(ar_plot_table_read(path, (enum ar_plot_file)i, job->arena, table, err));
-            report->rows_failed += table->failed_count;
+        if (path != NULL && job->tables[i].csv == NULL &&
+            (ar_plot_sources[i].is_needed || access(path, F_OK) == 0)) {
+            AR_TRY(ar_plot_table_read(path, &file, job->arena, &table, err));
+            job->tables[file] = table;
+            report->rows_failed += table.failed_count;
             report->rows_failed_line =
-                report->rows_failed_line == 0 ? table->failed_line : report->rows_failed_line;
+                report->rows_failed_line == 0 ? table.failed_line : report->rows_failed_line;
             is_any = true;
         }
     }
@@ -186,7 +189,11 @@ static enum ar_status prepare_picture(struct job *job, size_t i, struct ar_error
     picture->is_drawn = picture->rows_count > 0;
     job->refused = job->refused == NULL ? reason : job->refused;
     if (!picture->is_drawn) {
-        reason = reason == NULL ? drawing->kind->empty_reason : reason;
+        enum ar_plot_file file = drawing->kind->parts[0].file;
+        const char *empty = file == AR_PLOT_STEPS && drawing->tables[0] == NULL
+                                ? "no training steps to draw"
+                                : drawing->kind->empty_reason;
+        reason = reason == NULL ? empty : reason;
         return explain_absence(job, reason, picture, err);
     }
     for (size_t part = 0; part < AR_PLOT_PARTS; part++) {

@@ -1,7 +1,8 @@
 /** \file ar_plot_kind.h
  * The pictures: one row each of what it is called, which file it needs, and which of its rows and
  * columns it shows. How it looks is its template's matter (../templates/NAME.gp), which also
- * computes what axes and marks need; nothing is computed here but `crossover`, which is a result.
+ * computes what axes and marks need; nothing is computed here but `crossover` and `best`, which are
+ * results.
  */
 #ifndef AR_PLOT_KIND_H
 #define AR_PLOT_KIND_H
@@ -26,7 +27,7 @@ struct ar_plot_part {
     void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
-enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 14 };
+enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 15 };
 
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */

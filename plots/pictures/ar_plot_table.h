@@ -15,7 +15,7 @@ enum ar_plot_set { AR_PLOT_SWEEP, AR_PLOT_COMPARE, AR_PLOT_PUBLISHED };
 
 /** The files, in the order of reading. */
 enum ar_plot_file {
-    AR_PLOT_STEPS,       /**< sweep.csv: training steps */
+    AR_PLOT_STEPS,       /**< sweep.csv: training steps; if there are none, the next one */
     AR_PLOT_COLLECTIVES, /**< payload.csv: single collectives */
     AR_PLOT_COMPARED,    /**< compare.csv: measured and predicted calls */
     AR_PLOT_RESULTS,     /**< reproduce.csv: published results */
@@ -50,6 +50,10 @@ enum ar_plot_column {
     AR_COL_BUCKET,
     AR_COL_CHANNELS,
     AR_COL_WINDOW,
+    AR_COL_OPERATION,
+    AR_COL_MESH,
+    AR_COL_ALONG,
+    AR_COL_ROOT,
     AR_COL_ALGORITHM,
     AR_COL_ENGINE,
     AR_COL_EXACT,
@@ -111,10 +115,11 @@ struct ar_plot_table {
     uint64_t failed_line;          /**< line of the first of them; 0: none */
 };
 
-/** Reads a file; all that is made belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a missing
+/** Reads a file; `*file` says which one it is, also if it is sweep.csv of collectives alone. All
+ * that is made belongs to the arena. Errors: AR_NO_INPUT, AR_BAD_DATA (a missing
  * or doubled column, a wrong cell, no row with status ok; the line begins `file:line:`),
  * AR_NO_MEMORY. */
-enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file file, struct ar_arena *arena,
+enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err);
 
 /** A cell as a number; 0 when the file has no such column. */

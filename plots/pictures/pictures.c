@@ -2,6 +2,7 @@
 #include <float.h>
 #include <math.h>
 
+#include "ar_plot_best.h"
 #include "ar_plot_crossover.h"
 #include "ar_plot_kind.h"
 
@@ -113,7 +114,7 @@ static void narrow_changes(const struct ar_plot_table *table, struct ar_plot_row
     .empty_reason = "no row of payload.csv to draw",                                               \
     .parts = {{.file = AR_PLOT_COLLECTIVES,                                                        \
                .name = data,                                                                       \
-               .columns = {LEAD, AR_COL_PAYLOAD, shown},                                           \
+               .columns = {LEAD, AR_COL_OPERATION, AR_COL_PAYLOAD, shown},                         \
                .above_0 = {AR_COL_PAYLOAD, shown},                                                 \
                .keys = {AR_COL_ALGORITHM, AR_COL_PAYLOAD, AR_COL_GPUS},                            \
                .least = AR_COL_ALLREDUCE,                                                          \
@@ -167,11 +168,11 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .least = AR_COL_ITERATION,
                 .narrow = narrow_bars}}},
     {.name = "payload",
-     .settings = "heading = 'Time of one all-reduce'\nquantity = 'time of one all-reduce "
-                 "(ms)'\nshown = 'allreduce_s'\nscale = 1e3\n",
+     .settings = "heading = 'Time of one %s'\nquantity = 'time of one %s (ms)'"
+                 "\nshown = 'allreduce_s'\nscale = 1e3\n",
      PAYLOADS("payload_curves", AR_COL_ALLREDUCE)},
     {.name = "busbw",
-     .settings = "heading = 'Bus bandwidth of one all-reduce'\nquantity = 'bus bandwidth "
+     .settings = "heading = 'Bus bandwidth of one %s'\nquantity = 'bus bandwidth "
                  "(GB/s)'\nshown = 'busbw_Bps'\nscale = 1e-9\n",
      PAYLOADS("busbw_curves", AR_COL_BUSBW)},
     {.name = "shapes_counts",
@@ -197,6 +198,15 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .name = "crossover",
                 .narrow = ar_plot_crossover_pick,
                 .write = ar_plot_crossover_write}}},
+    {.name = "best",
+     .template_name = "best",
+     .facts = {AR_COL_CLUSTER, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE},
+     .empty_reason = "needs collectives of several algorithms, GPU counts and payloads",
+     .parts = {{.file = AR_PLOT_COLLECTIVES,
+                .name = "best",
+                .above_0 = {AR_COL_PAYLOAD, AR_COL_ALLREDUCE},
+                .narrow = ar_plot_best_pick,
+                .write = ar_plot_best_write}}},
     {.name = "compare_time",
      .template_name = "compare_time",
      .empty_reason = "compare.csv has no row",

@@ -53,6 +53,10 @@ static const struct {
     [AR_COL_BUCKET] = {"bucket", TEXT, STEPS, STEPS, 0},
     [AR_COL_CHANNELS] = {"channels", TEXT, SWEEPS, SWEEPS, 0},
     [AR_COL_WINDOW] = {"window", TEXT, SWEEPS, SWEEPS, 0},
+    [AR_COL_OPERATION] = {"operation", TEXT, SWEEPS, SWEEPS, 0},
+    [AR_COL_MESH] = {"mesh", TEXT, COLLECTIVES, COLLECTIVES, 0},
+    [AR_COL_ALONG] = {"along", TEXT, COLLECTIVES, COLLECTIVES, 0},
+    [AR_COL_ROOT] = {"root", TEXT, COLLECTIVES, COLLECTIVES, 0},
     [AR_COL_ALGORITHM] = {"algorithm", NAME, SWEEPS | RESULTS | CURVES, 0, RESULTS},
     [AR_COL_ENGINE] = {"engine", NAME, SWEEPS, 0, 0},
     [AR_COL_EXACT] = {"exact", TEXT, SWEEPS, SWEEPS, 0},
@@ -259,12 +263,30 @@ static enum ar_status value_texts(const struct ar_plot_table *table, unsigned fi
     return AR_OK;
 }
 
-enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file file, struct ar_arena *arena,
+/* A sweep without steps: no row has a trace. */
+static bool has_no_steps(const struct ar_csv *csv)
+{
+    size_t trace = 0;
+    bool is_empty = csv->rows_count > 0;
+    while (trace < csv->columns_count &&
+           strcmp(csv->cells[trace], columns[AR_COL_TRACE].name) != 0) {
+        trace++;
+    }
+    for (size_t row = 0; row < csv->rows_count && is_empty; row++) {
+        is_empty = trace < csv->columns_count && ar_csv_cell(csv, row, trace)[0] == '\0';
+    }
+    return is_empty;
+}
+
+enum ar_status ar_plot_table_read(const char *path, enum ar_plot_file *file, struct ar_arena *arena,
                                   struct ar_plot_table *table, struct ar_error *err)
 {
     struct ar_csv *csv = NULL;
-    unsigned bit = 1u << file;
     AR_TRY(ar_csv_load(path, arena, &csv, err));
+    if (*file == AR_PLOT_STEPS && has_no_steps(csv)) {
+        *file = AR_PLOT_COLLECTIVES;
+    }
+    unsigned bit = 1u << *file;
     texts_of_row *texts = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *texts);
     values_of_row *values = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *values);
     size_t *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_plot_best.h"
 #include "ar_plot_crossover.h"
 #include "ar_plot_kind.h"
 #include "ar_plot_quote.h"
@@ -13,6 +14,7 @@ static FILE *file;
 static struct ar_arena arena;
 static struct ar_plot_table table;
 static struct ar_plot_rows rows;
+static enum ar_plot_file read_as;
 
 static void begin_file(void)
 {
@@ -44,9 +46,9 @@ static void add(unsigned gpus, const char *algorithm, const char *shape, const c
 static void read_rows(void)
 {
     struct ar_error err;
+    read_as = AR_PLOT_STEPS;
     fflush(file);
-    cr_assert_eq(ar_plot_table_read(path, AR_PLOT_STEPS, &arena, &table, &err), AR_OK, "%s",
-                 err.text);
+    cr_assert_eq(ar_plot_table_read(path, &read_as, &arena, &table, &err), AR_OK, "%s", err.text);
     cr_assert_eq(ar_plot_rows_all(&table, &arena, &rows, &err), AR_OK);
 }
 
@@ -205,4 +207,54 @@ Test(plot_pictures, text_cannot_leave_its_quotes_or_its_cell)
     cr_expect_str_eq(written(ar_plot_write_text, "it's\n`x` \"@y\" \xff\u00fc"),
                      "'it''s `x` \"@y\" ?\u00fc'");
     cr_expect_str_eq(written(ar_plot_write_cell, "a, \"b\" 'c'\r"), "a; 'b' 'c' ");
+}
+
+/* --- the fastest of collectives ------------------------------------------------------------------
+ */
+
+static void add_collective(unsigned gpus, const char *algorithm, unsigned payload_bytes,
+                           const char *time_s)
+{
+    fprintf(file, "c,,,fp16,%u,%s,,closed,%u,,%s,,,,,,,,,ok\n", gpus, algorithm, payload_bytes,
+            time_s);
+}
+
+static const char *best_of_all(void)
+{
+    static char text[2048];
+    FILE *out = fmemopen(text, sizeof text, "w");
+    cr_assert_not_null(out);
+    ar_plot_best_write(out, &table, rows);
+    fclose(out);
+    return text;
+}
+
+/* Two counts and two payloads: a tie, a clear one, one that only one algorithm has. */
+Test(plot_pictures, the_fastest_algorithm_has_its_tie_and_the_next_slower_one)
+{
+    add_collective(4, "ring", 8, "0.3");
+    add_collective(4, "ring", 16, "0.4");
+    add_collective(8, "ring", 8, "0.5");
+    add_collective(8, "ring", 16, "0.6");
+    add_collective(4, "tree", 8, "0.3000000001");
+    add_collective(4, "tree", 16, "0.2");
+    add_collective(8, "tree", 8, "0.7");
+    add_collective(4, "direct", 8, "0.6");
+    pick("best");
+    cr_expect_eq(read_as, AR_PLOT_COLLECTIVES, "no row has a trace");
+    cr_expect_str_eq(best_of_all(),
+                     "operation,gpus,payload_bytes,algorithm,shape,exact,allreduce_s,same_count,"
+                     "next_algorithm,next_shape,next_s\n"
+                     ",4,8,ring,,,0.3,1,direct,,0.6\n"
+                     ",4,16,tree,,,0.2,0,ring,,0.4\n"
+                     ",8,8,ring,,,0.5,0,tree,,0.7\n"
+                     ",8,16,ring,,,0.6,0,,,\n");
+}
+
+Test(plot_pictures, one_count_one_payload_or_one_algorithm_is_no_map)
+{
+    add_collective(4, "ring", 8, "0.3");
+    add_collective(4, "tree", 16, "0.3");
+    pick("best");
+    cr_expect_eq(rows.count, 0u);
 }

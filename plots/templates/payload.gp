@@ -1,7 +1,11 @@
-# Time, or bus bandwidth, of one all-reduce against its payload, both axes logarithmic: a time is flat where latency rules
-# and rises where bandwidth does. The script says `heading`, `quantity`, the column `shown` and its `scale`.
+# Time, or bus bandwidth, of one collective against its payload, both axes logarithmic: a time is flat where latency rules
+# and rises where bandwidth does. The script says `heading` and `quantity` (of an operation), the column `shown` and its
+# `scale`.
 
 eval take_rows
+eval take_operation
+heading = sprintf(heading, operation)
+quantity = strstrt(quantity, '%s') > 0 ? sprintf(quantity, operation) : quantity
 stats data using (column('payload_bytes')) name 'payload' nooutput
 stats data using (scale * column(shown)) name 'shown' nooutput
 eval bytes_unit

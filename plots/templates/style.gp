@@ -14,8 +14,11 @@ place(list, name) = words(substr(' '.list, 1, strstrt(' '.list.' ', ' '.name.' '
 # --- colours and marks ---------------------------------------------------------------------------
 # An algorithm has one style in all pictures. The colours of Okabe and Ito are told apart with any colour vision;
 # dashes and marks repeat the distinction for print in grey. Algorithms that are not named here take the later styles.
-palette_names = 'ring torus2d hierarchical tree'
-palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x444444 0x882255'
+# Names that share one are of different operations.
+palette_names = 'ring torus2d hierarchical tree halving-doubling recursive-doubling direct swing blueconnect in-network '.\
+    'recursive-halving bruck neighbour linear pairwise two-level binomial scatter-allgather reducescatter-gather chain message'
+palette_styles = '1 2 3 4 5 6 7 8 9 10 6 8 5 7 2 3 6 5 5 1 1'
+palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x444444 0x882255 0x999933 0xAAAAAA'
 marks = '7 9 5 13 11 15'
 set dashtype 11 (11,4)
 set dashtype 12 (5,4)
@@ -42,12 +45,20 @@ take_algorithm(name, exact, shape) = (algorithms = add(algorithms, name), \
 take_rows = "stats data using (take_algorithm(strcol('algorithm'), strcol('exact'), strcol('shape')), \
     grid_rows = grid_rows + (strstrt(strcol('shape'), 'x') > 1)) nooutput; ".\
     "note = grid_rows > 0 ? 'each algorithm at its best shape' : ''"
-style(name) = has(palette_names, name) ? place(palette_names, name) : words(palette_names) + place(others, name)
+style(name) = has(palette_names, name) ? int(word(palette_styles, place(palette_names, name))) : \
+    words(palette_colours) + place(others, name)
 
 # Filled marks are exact, open ones approximate; the subtitle says so where a picture has both. In the key an algorithm
 # has the mark of its rows, the open one if there is no other.
 row_mark(k, exact) = exact eq 'no' ? open_mark(k) : mark(k)
 key_mark(name) = has(exact_names, name) ? mark(style(name)) : open_mark(style(name))
+
+# The operation of the rows, as people say it; files without that column are of all-reduces.
+operation_words = 'allreduce all-reduce reducescatter reduce-scatter allgather all-gather alltoall all-to-all'
+spoken(command) = command eq '' ? 'all-reduce' : \
+    has(operation_words, command) ? word(operation_words, place(operation_words, command) + 1) : command
+operation = ''
+take_operation = "stats data using (operation = spoken(strcol('operation')), 0) nooutput"
 
 # A name in the key has its shape if all its rows have the same.
 is_shape_of(name, entry) = strstrt(entry, name.':') == 1 ? 1 : 0

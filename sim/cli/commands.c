@@ -91,14 +91,17 @@ const struct command commands[] = {
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
      "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
-     "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, and "
-     "time and bus bandwidth against payload. A sweep of several batches or payloads "
+     "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, "
+     "time and bus bandwidth against payload, and a map of the fastest algorithm over payload and "
+     "GPUs. A sweep of several batches or payloads "
      "(--gradient-scale) gives a table of GPU counts from which torus2d is faster than the ring. "
      "Rows that differ in what a picture does not show are not drawn as one: --where chooses. The "
      "gnuplot script and the data of each picture stay beside it; the paths of the pictures go to "
      "stdout.\n\nexample:\n  allreckon plot out/abci\n"
      "example: of a sweep with --jitter 0,0.05 and --set hca.bandwidth=10GB/s,12GB/s\n"
-     "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow"},
+     "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow\n"
+     "example: of a sweep of several operations\n"
+     "  allreckon plot out/all --where operation=alltoall --out out/alltoall"},
     {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
      KEY_BIT(AR_KEY_PAYLOAD), 0, "every term of a prediction, each parameter with its source", "",
      0,

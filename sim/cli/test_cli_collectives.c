@@ -165,6 +165,26 @@ Test(cli_collectives, a_sweep_goes_on_only_with_the_same_operation_mesh_and_root
     }
 }
 
+Test(cli_collectives, pictures_are_of_one_operation_and_say_which)
+{
+    static const char *const names[] = {"payload", "busbw", "best"};
+    if (system("gnuplot --version >/dev/null 2>&1") != 0) {
+        cr_skip_test("no gnuplot");
+    }
+    cli_good(SWEEP, "all");
+    struct cli_run both = cli_run("$AR plot all --quiet");
+    cli_expect_error(&both, "plot all", 65, "--where operation=allgather");
+    struct cli_run one = cli_good("$AR plot all --where operation=allgather");
+    cr_expect_not_null(strstr(one.err, "no training steps to draw"), "%s", one.err);
+    for (size_t i = 0; i < 3; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "all/%s.svg", names[i]);
+        cr_expect_not_null(strstr(cli_read(path), "all-gather"), "%s", path);
+        cr_expect_eq(cli_lines_with(one.out, path), 1);
+    }
+    cr_expect_eq(cli_table(cli_read("all/best.csv"))->rows_count, 1 + 2 * 2);
+}
+
 /* --- what is refused ---------------------------------------------------------------------- */
 
 Test(cli_collectives, what_cannot_be_is_one_line)
