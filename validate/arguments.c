@@ -34,7 +34,7 @@ struct option_row {
 
 static const struct option_row rows[] = {
     {"backend", "B", TEXT, AT(backend), "host", .help = "what runs the ranks, see below"},
-    {"operation", "O", TEXT, AT(operation), "allreduce",
+    {"operation", "LIST", TEXT, AT(operation), "allreduce",
      .help = "allreduce, allgather, reducescatter, broadcast, reduce, gather, scatter, alltoall, "
              "send, or all"},
     {"algorithms", "LIST", TEXT, AT(algorithms), "all",

@@ -8,7 +8,7 @@
 
 struct arguments {
     const char *backend;
-    const char *operation; /**< its command, or all */
+    const char *operation; /**< list of commands, or all */
     const char *algorithms;
     const char *shapes;
     const char *ranks;    /**< NULL: the backend's choice */

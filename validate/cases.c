@@ -10,7 +10,8 @@ enum { REMAINDERS = 6, PRIME = 10007 };
 
 /* What the loops over lists go through. */
 struct lists {
-    const struct ar_operation *operation; /* NULL: all */
+    const struct ar_operation **operations;
+    size_t operations_count;
     const struct ar_algorithm **algorithms;
     size_t algorithms_count;
     uint64_t *ranks;
@@ -142,21 +143,27 @@ static enum ar_status add_library(const struct backend *backend, const struct li
     enum { NAME_SIZE = 32 };
     row.channels = 1;
     row.shape = (struct ar_shape){.x = row.ranks, .y = 1};
-    for (size_t i = 0; i < ar_operations_count; i++) {
+    for (size_t i = 0; i < lists->operations_count; i++) {
         char *name = ar_arena_alloc(&cases->arena, NAME_SIZE, 1);
-        if (lists->operation != NULL && lists->operation != ar_operations[i]) {
-            continue;
-        }
         if (name == NULL) {
             return ar_error_no_memory(err, "the list of cases");
         }
-        snprintf(name, NAME_SIZE, "%s-%s", backend->name, ar_operations[i]->command);
+        snprintf(name, NAME_SIZE, "%s-%s", backend->name, lists->operations[i]->command);
         row.name = name;
-        row.operation = ar_operations[i];
+        row.operation = lists->operations[i];
         uint64_t multiple = row.operation->has_parts ? row.ranks : 1; /* parts of equal size */
         AR_TRY(add_sizes(lists, multiple, row, cases, err));
     }
     return AR_OK;
+}
+
+static bool has_operation(const struct lists *lists, const struct ar_operation *operation)
+{
+    size_t i = 0;
+    while (i < lists->operations_count && lists->operations[i] != operation) {
+        i++;
+    }
+    return i < lists->operations_count;
 }
 
 static enum ar_status add_ranks(const struct arguments *arguments, const struct backend *backend,
@@ -177,7 +184,8 @@ static enum ar_status add_ranks(const struct arguments *arguments, const struct 
         row.algorithm = lists->algorithms[i];
         row.operation = row.algorithm->operation;
         row.name = row.algorithm->name;
-        if (backend->can_run == NULL || backend->can_run(row.algorithm)) {
+        bool is_meant = has_operation(lists, row.operation);
+        if (is_meant && (backend->can_run == NULL || backend->can_run(row.algorithm))) {
             AR_TRY(add_algorithm(arguments, lists, row, cases, err));
         }
     }
@@ -193,10 +201,10 @@ static enum ar_status parse_lists(const struct arguments *arguments, const struc
     const char *payload = arguments->payload != NULL ? arguments->payload : "";
     bool wants_remainders =
         strcmp(payload, "remainders") == 0 || (arguments->check_only && arguments->payload == NULL);
-    if (strcmp(arguments->operation, "all") != 0) {
-        AR_TRY(ar_operation_find("--operation", arguments->operation, &lists->operation, err));
-    }
-    AR_TRY(list_algorithms(arena, "--algorithms", lists->operation, arguments->algorithms, false,
+    AR_TRY(list_operations(arena, "--operation", arguments->operation, &lists->operations,
+                           &lists->operations_count, err));
+    const struct ar_operation *only = lists->operations_count == 1 ? lists->operations[0] : NULL;
+    AR_TRY(list_algorithms(arena, "--algorithms", only, arguments->algorithms, false,
                            &lists->algorithms, &lists->algorithms_count, err));
     AR_TRY(list_counts(arena, "--ranks", arguments->ranks != NULL ? arguments->ranks : standard,
                        machine->ranks_max, &lists->ranks, &lists->ranks_count, err));
