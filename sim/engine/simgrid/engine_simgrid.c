@@ -35,17 +35,23 @@ static enum ar_status find_pairs(const struct ar_collective *collective, struct 
     struct ar_phase_flows flows;
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     uint32_t first_step = 0;
+    size_t patterns = 0;
+    for (uint32_t i = 0; i < phases_count; i++) {
+        patterns += phases[i].kind == AR_PHASE_EXCHANGE ? phases[i].steps : 1;
+    }
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
-    *pairs = ar_arena_alloc(arena, phases_count * flows.places_max, sizeof **pairs);
+    *pairs = ar_arena_alloc(arena, patterns * flows.places_max, sizeof **pairs);
     *count = 0;
     if (*pairs == NULL) {
         return ar_error_no_memory(err, "the routes of the platform");
     }
-    for (uint32_t i = 0; i < phases_count; i++) {
-        ar_phase_flows_find(collective, &phases[i], first_step, &flows);
-        memcpy(*pairs + *count, flows.flows, flows.flows_count * sizeof **pairs);
-        *count += flows.flows_count;
-        first_step += phases[i].steps;
+    for (uint32_t i = 0; i < phases_count; first_step += phases[i++].steps) {
+        uint32_t steps = phases[i].kind == AR_PHASE_EXCHANGE ? phases[i].steps : 1;
+        for (uint32_t step = 0; step < steps; step++) {
+            ar_phase_flows_find(collective, &phases[i], first_step + step, &flows);
+            memcpy(*pairs + *count, flows.flows, flows.flows_count * sizeof **pairs);
+            *count += flows.flows_count;
+        }
     }
     return AR_OK;
 }
