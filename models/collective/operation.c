@@ -16,20 +16,11 @@ static bool wants_all(const struct ar_operation_place *place, uint32_t contribut
     return true;
 }
 
-/* The part of a span that an element of it belongs to. */
+/* The part of a span that an element of it belongs to: the last one that begins, at part * count /
+ * parts rounded down, at or before it. */
 static uint32_t part_with(struct ar_span whole, uint32_t parts, uint64_t element)
 {
-    uint32_t low = 0;
-    uint32_t high = parts - 1; /* the last part that begins at or before the element has it */
-    while (low < high) {
-        uint32_t middle = low + (high - low + 1) / 2;
-        if (ar_span_part(whole, parts, middle).first <= element) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    return low;
+    return (uint32_t)(((element - whole.first + 1) * parts - 1) / whole.count);
 }
 
 /* The position whose part of the buffer has the element. */

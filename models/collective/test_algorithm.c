@@ -1,5 +1,5 @@
-/* What all-reduce algorithms promise; test_mutants.c shows that the verification notices broken
- * ones. */
+/* What all-reduce algorithms promise; test_blocks.c proves all, test_mutants.c shows that the
+ * verification notices broken ones. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,35 +8,6 @@
 #include "test_support.h"
 
 /* --- proofs ---------------------------------------------------------------------------------- */
-
-static void verify_all(uint32_t ranks)
-{
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        uint64_t cases = 0;
-        struct ar_error err = {.text = ""};
-        cr_assert_eq(ar_verify_ranks(ar_algorithms[i], ranks, &cases, &err), AR_OK, "%s", err.text);
-        cr_assert_geq(cases, 6, "%s runs no shape of %u ranks", ar_algorithms[i]->name, ranks);
-    }
-}
-
-Test(algorithm, all_reduce_correctly_on_all_shapes_of_1_to_17_ranks)
-{
-    for (uint32_t ranks = 1; ranks <= 17; ranks++) {
-        verify_all(ranks);
-    }
-}
-
-Test(algorithm, all_reduce_correctly_on_all_shapes_of_24_34_and_48_ranks)
-{
-    verify_all(24);
-    verify_all(34);
-    verify_all(48);
-}
-
-Test(algorithm, all_reduce_correctly_on_all_shapes_of_64_ranks)
-{
-    verify_all(64);
-}
 
 static void verify_one(const char *name, uint32_t x, uint32_t y, uint64_t elements)
 {

@@ -137,6 +137,7 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
     uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
     uint64_t fabric_links = 0;
     cluster->fabric = ar_fabrics[values->count[TOPO_FABRIC]];
+    cluster->routes = (enum ar_routes)values->count[TOPO_FABRIC_ROUTES];
     AR_TRY(cluster->fabric->make(cluster, &fabric_links, err));
     if (links + fabric_links > INT32_MAX) {
         return ar_topo_refuse(&cluster->entries, TOPO_NODES,

@@ -132,8 +132,6 @@ struct ar_tree_level {
 struct ar_fat_tree {
     uint32_t levels_count; /**< 0: one rack, which never limits */
     uint32_t rails;        /**< 1: all HCAs of a node are in one group */
-    enum ar_routes routes;
-    uint32_t seed;
     struct ar_tree_level levels[AR_TREE_LEVELS_MAX];
 };
 
@@ -166,6 +164,7 @@ struct ar_cluster {
     const struct ar_fabric *fabric;
     uint32_t first_fabric_link;       /**< behind those of all nodes */
     uint32_t fabric_links_count;      /**< 0: one switch that never limits */
+    enum ar_routes routes;            /**< of its messages, where there is a choice */
     struct ar_fat_tree tree;          /**< of ar_fabric_fat_tree */
     struct ar_torus torus;            /**< of ar_fabric_torus */
     struct ar_dragonfly dragonfly;    /**< of ar_fabric_dragonfly */
@@ -203,9 +202,15 @@ static inline enum ar_link_kind ar_link_kind(const struct ar_cluster *cluster, u
                : (enum ar_link_kind)cluster->node.list[link % cluster->node.count].kind;
 }
 
+/** What ar_hca_in_use() does in a cluster with changed links. */
+uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link);
+
 /** The link that carries the messages of an HCA's link: itself, or the next one of the node that is
  * up in that direction; a link that is down if there is none. */
-uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link);
+static inline uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
+{
+    return cluster->changes_count == 0 ? link : ar_hca_in_use_changed(cluster, link);
+}
 
 /** As ar_cluster_path(), but where there is no way links_count is 0 and near_links[0] is a link
  * that is down and has no substitute. */
@@ -237,6 +242,16 @@ static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
         path->bandwidth_Bps = bandwidth_Bps;
     }
 }
+
+/** The number of an HCA. */
+static inline uint32_t ar_port_number(const struct ar_cluster *cluster, struct ar_port port)
+{
+    return port.node * cluster->facts.hcas_per_node + port.hca;
+}
+
+/** A number that the seed of `hash:SEED`, two HCAs and a salt decide, for routes. */
+uint32_t ar_route_hash(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                       uint32_t salt);
 
 /** Nodes on each router of a torus or dragonfly. */
 static inline uint32_t ar_router_nodes(const struct ar_cluster *cluster)

@@ -18,7 +18,7 @@ static enum ar_status make(struct ar_cluster *cluster, uint64_t *links_count, st
         .spines = is_plus ? values->count[TOPO_DRAGONFLY_SPINES] : 0,
         .global_links = values->count[TOPO_DRAGONFLY_GLOBAL_LINKS],
         .is_palmtree = values->count[TOPO_DRAGONFLY_ARRANGEMENT] == AR_DRAGONFLY_PALMTREE,
-        .is_bundled = true,
+        .is_bundled = cluster->routes == AR_ROUTES_IDEAL,
     };
     double nodes = (double)dragonfly->groups * dragonfly->routers * ar_router_nodes(cluster);
     if (nodes != values->count[TOPO_NODES]) {
@@ -55,8 +55,17 @@ static double bandwidth(const struct ar_cluster *cluster, uint32_t index)
            number[is_global ? TOPO_DRAGONFLY_GLOBAL_BANDWIDTH : TOPO_DRAGONFLY_LOCAL_BANDWIDTH];
 }
 
-/* Messages are dealt to parallel ways in turn, by their nodes; where a link is down, to the next
- * way that is up. */
+/* Ideal: messages are dealt to parallel ways in turn, by their nodes; dmodk: by the destination. */
+static uint32_t choose_way(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                           uint32_t ways)
+{
+    uint32_t number = cluster->routes == AR_ROUTES_IDEAL   ? from.node + to.node
+                      : cluster->routes == AR_ROUTES_DMODK ? ar_port_number(cluster, to)
+                                                           : ar_route_hash(cluster, from, to, 0);
+    return number % ways;
+}
+
+/* Where a link is down, the next way that is up. */
 static void route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                   struct ar_path *path)
 {
@@ -67,7 +76,7 @@ static void route(const struct ar_cluster *cluster, struct ar_port from, struct 
         return;
     }
     uint32_t ways = ar_dragonfly_ways(dragonfly, source, destination);
-    uint32_t first = (from.node + to.node) % ways;
+    uint32_t first = choose_way(cluster, from, to, ways);
     uint32_t links[AR_DRAGONFLY_ROUTE_MAX];
     uint32_t hops = ar_dragonfly_route(dragonfly, source, destination, first, links);
     uint32_t down = find_down(cluster, links, hops);
@@ -86,10 +95,18 @@ static void route(const struct ar_cluster *cluster, struct ar_port from, struct 
     path->latency_s += hops * cluster->values.number[TOPO_SWITCH_LATENCY];
 }
 
+/* A local link of a dragonfly is no bundle, but a cable of its own. */
+static uint32_t cables(const struct ar_cluster *cluster, uint32_t index)
+{
+    const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
+    return ar_dragonfly_width(dragonfly, index >= ar_dragonfly_first_global(dragonfly));
+}
+
 /* --- names ----------------------------------------------------------------------------------- */
 
 /* `group-3.local-1-4.up` is the link from router 1 to router 4, `group-3.leaf-1.up` that of a leaf
- * to its spines, `global-2-5.up` that from group 2 to group 5; numbers of parallel ones follow. */
+ * to its spines, `global-2-5.up` that from group 2 to group 5; the latter two are bundles, or
+ * cables with a number (`global-2-5.cable-0.up`; `group-3.leaf-1.cable-2.up` to spine 2). */
 static void name(const struct ar_cluster *cluster, uint32_t index, char *text, size_t size)
 {
     const struct ar_dragonfly *dragonfly = &cluster->dragonfly;
@@ -98,9 +115,9 @@ static void name(const struct ar_cluster *cluster, uint32_t index, char *text, s
     const char *direction = is_down ? "down" : "up";
     uint32_t low = is_down ? link.a : link.group;
     uint32_t high = is_down ? link.group : link.a;
-    char parallel[16] = "";
+    char parallel[24] = "";
     if (!dragonfly->is_bundled) {
-        snprintf(parallel, sizeof parallel, "-%u", link.b);
+        snprintf(parallel, sizeof parallel, ".cable-%u", link.b);
     }
     switch (link.kind) {
     case AR_DRAGONFLY_LOCAL:
@@ -139,18 +156,17 @@ static struct ar_link_range candidates(const struct ar_cluster *cluster, const c
     struct ar_dragonfly_link link = {.kind = is_global ? AR_DRAGONFLY_GLOBAL
                                              : is_plus ? AR_DRAGONFLY_UP
                                                        : AR_DRAGONFLY_LOCAL};
-    uint32_t parallel = dragonfly->is_bundled ? 1
-                        : is_global           ? dragonfly->global_links
-                                              : dragonfly->spines;
+    uint32_t parallel = is_global ? dragonfly->global_links : is_plus ? dragonfly->spines : 1;
     link.group = next_number(&text, dragonfly->groups - 1);
     link.a = next_number(&text, things - 1);
-    link.b = next_number(&text, is_global || is_plus ? parallel - 1 : things - 1);
+    link.b = is_global || is_plus ? 0 : next_number(&text, things - 1);
     uint32_t *high = link.kind == AR_DRAGONFLY_LOCAL ? &link.b : &link.a;
     uint32_t low = link.kind == AR_DRAGONFLY_LOCAL ? link.a : link.group;
     if (link.kind != AR_DRAGONFLY_UP && *high == low) {
         *high = low > 0 ? low - 1 : 1;
     }
-    return (struct ar_link_range){ar_dragonfly_index(dragonfly, link) / 2 * 2, 2};
+    return (struct ar_link_range){ar_dragonfly_index(dragonfly, link) / 2 * 2,
+                                  dragonfly->is_bundled ? 2 : 2 * parallel};
 }
 
 /* --- reach ----------------------------------------------------------------------------------- */
@@ -210,6 +226,7 @@ const struct ar_fabric ar_fabric_dragonfly = {.make = make,
                                               .route = route,
                                               .bandwidth = bandwidth,
                                               .name = name,
+                                              .cables = cables,
                                               .candidates = candidates,
                                               .check_reach = check_reach,
                                               .is_idle = is_idle};

@@ -106,8 +106,19 @@ static uint32_t turn_round(const struct ar_cluster *cluster, uint32_t router, ui
     return UINT32_MAX;
 }
 
-/* Of two equally short ways one of even coordinate goes up and one of odd coordinate down: if all
- * nodes send equally far, the links of both directions carry the same. */
+/* Which of two equally short ways a message takes. Ideal: from an even coordinate up, from an odd
+ * one down, so that links of both directions carry the same if all nodes send equally far; dmodk:
+ * to an even coordinate up. */
+static bool is_tie_down(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                        uint32_t coordinate, uint32_t wanted, uint32_t dimension)
+{
+    uint32_t number = cluster->routes == AR_ROUTES_IDEAL ? coordinate
+                      : cluster->routes == AR_ROUTES_DMODK
+                          ? wanted
+                          : ar_route_hash(cluster, from, to, dimension);
+    return number % 2 == 1;
+}
+
 static void route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
                   struct ar_path *path)
 {
@@ -121,7 +132,8 @@ static void route(const struct ar_cluster *cluster, struct ar_port from, struct 
         uint32_t coordinate = ar_torus_coordinate(torus, router, d);
         uint32_t wanted = ar_torus_coordinate(torus, end, d);
         uint32_t links[AR_FABRIC_HOPS_MAX];
-        int32_t steps = ar_torus_steps(torus, d, coordinate, wanted, coordinate % 2 == 1);
+        int32_t steps = ar_torus_steps(torus, d, coordinate, wanted,
+                                       is_tie_down(cluster, from, to, coordinate, wanted, d));
         if (steps != 0 && cluster->changes_count > 0) {
             uint32_t down = turn_round(cluster, router, d, hops, &steps);
             if (down != UINT32_MAX) {

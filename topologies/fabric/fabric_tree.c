@@ -48,7 +48,7 @@ static void tree_name(const struct ar_cluster *cluster, uint32_t index, char *na
     const char *direction = index % 2 == 0 ? "up" : "down";
     char group[NAME_SIZE];
     ar_tree_group_name(tree, level, link / links, group, sizeof group);
-    if (tree->routes == AR_ROUTES_IDEAL) {
+    if (cluster->routes == AR_ROUTES_IDEAL) {
         snprintf(name, size, "%s.%s", group, direction);
     } else {
         snprintf(name, size, "%s.cable-%u.%s", group, link % links, direction);

@@ -63,11 +63,8 @@ bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
     return cluster->changes_count > 0 && !isfinite(ar_link_factor(cluster, link));
 }
 
-uint32_t ar_hca_in_use(const struct ar_cluster *cluster, uint32_t link)
+uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link)
 {
-    if (cluster->changes_count == 0) {
-        return link;
-    }
     uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
     uint32_t first = (link / cluster->node.count + 1) * cluster->node.count - ends;
     for (uint32_t step = 0; step < ends; step += 2) {

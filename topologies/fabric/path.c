@@ -29,7 +29,7 @@ static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, stru
 
 /* A GPU of a node, whose links start at `first`. */
 struct place {
-    uint32_t first, gpu;
+    uint32_t node, first, gpu;
 };
 
 /* Over the ports of two GPUs of a node or, over NVLink switches, of an NVLink domain. */
@@ -54,7 +54,8 @@ static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t
     uint32_t nvlink = cluster->node.nvlink[a][b];
     if (nvlink == AR_NO_LINK ||
         (cluster->node.port[a] != AR_NO_LINK && ar_link_is_down(cluster, first + nvlink))) {
-        port_path(cluster, (struct place){first, a}, (struct place){first, b}, path);
+        port_path(cluster, (struct place){.first = first, .gpu = a},
+                  (struct place){.first = first, .gpu = b}, path);
         return;
     }
     begin_path(cluster, AR_TIER_NVLINK, path);
@@ -62,11 +63,25 @@ static void node_path(const struct ar_cluster *cluster, uint32_t first, uint32_t
                 cluster->values.weight[a][b] * cluster->rates_Bps[AR_KIND_NVLINK], path);
 }
 
-/* The HCA of a directed link of one. */
-static struct ar_port port_of(const struct ar_cluster *cluster, uint32_t link)
+static uint64_t mix(uint64_t x)
 {
-    const struct ar_node_links *node = &cluster->node;
-    return (struct ar_port){link / node->count, (link % node->count - node->hca[0]) / 2};
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u; /* the finalizer of SplitMix64 (Steele 2014) */
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+uint32_t ar_route_hash(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                       uint32_t salt)
+{
+    uint64_t pair = (uint64_t)ar_port_number(cluster, from) << 32 | ar_port_number(cluster, to);
+    uint64_t seed = (uint64_t)cluster->values.number[TOPO_FABRIC_ROUTES] << 8 | salt;
+    return (uint32_t)(mix(mix(pair + 0x9e3779b97f4a7c15u) + seed * 0x9e3779b97f4a7c15u) >> 32);
+}
+
+/* The HCA of a directed link of one of the place's node. */
+static struct ar_port port_of(const struct ar_cluster *cluster, struct place place, uint32_t link)
+{
+    return (struct ar_port){place.node, (link - place.first - cluster->node.hca[0]) / 2};
 }
 
 /* The rail on which a message between nodes travels: that of its destination, if both its HCAs are
@@ -94,7 +109,7 @@ static struct place change_rails(const struct ar_cluster *cluster, struct place 
     const struct ar_node_links *node = &cluster->node;
     uint32_t rail = rail_of(cluster, from, to);
     uint32_t gpus = cluster->facts.gpus_per_node / cluster->facts.hcas_per_node; /* of a rail */
-    struct place relay = {from.first, rail * gpus + from.gpu % gpus};
+    struct place relay = {from.node, from.first, rail * gpus + from.gpu % gpus};
     *out = from.first + node->hca[0] + 2 * rail;
     *in = to.first + node->hca[0] + 2 * rail + 1;
     if (relay.gpu != from.gpu) {
@@ -123,7 +138,8 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
     }
     ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
     if (cluster->fabric_links_count > 0) {
-        cluster->fabric->route(cluster, port_of(cluster, out), port_of(cluster, in), path);
+        cluster->fabric->route(cluster, port_of(cluster, from, out), port_of(cluster, to, in),
+                               path);
     }
     ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);
     if (node->net_uplink[to.gpu] != AR_NO_LINK) {
@@ -174,8 +190,9 @@ void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t de
     uint32_t source_node = source / gpus;
     uint32_t destination_node = destination / gpus;
     uint32_t links = cluster->node.count;
-    struct place from = {source_node * links, source - source_node * gpus};
-    struct place to = {destination_node * links, destination - destination_node * gpus};
+    struct place from = {source_node, source_node * links, source - source_node * gpus};
+    struct place to = {destination_node, destination_node * links,
+                       destination - destination_node * gpus};
     assert(source != destination && source_node < cluster->facts.nodes_count &&
            destination_node < cluster->facts.nodes_count);
     if (source_node == destination_node) {

@@ -93,7 +93,7 @@ static enum ar_status lay_cables(struct ar_cluster *cluster, uint32_t index, str
                  index + 1, cables, divisor);
         return ar_topo_refuse(&cluster->entries, TOPO_TREE_SWITCHES, expected, err);
     }
-    if (tree->routes == AR_ROUTES_IDEAL) {
+    if (cluster->routes == AR_ROUTES_IDEAL) {
         level->links = level->switches = 1;
         level->cables = cables;
         level->bandwidth_Bps *= cables;
@@ -148,7 +148,7 @@ static enum ar_status record_switches(struct ar_cluster *cluster, struct ar_erro
     const struct ar_fat_tree *tree = &cluster->tree;
     char text[16 * AR_TREE_LEVELS_MAX] = "";
     size_t used = 0;
-    if (tree->routes == AR_ROUTES_IDEAL || tree->levels_count == 0 ||
+    if (cluster->routes == AR_ROUTES_IDEAL || tree->levels_count == 0 ||
         cluster->values.is_given[TOPO_TREE_SWITCHES]) {
         return AR_OK;
     }
@@ -174,8 +174,6 @@ enum ar_status ar_tree_make(struct ar_cluster *cluster, uint64_t *links_count, s
     AR_TRY(check_rails(cluster, err));
     tree->levels_count = 0;
     tree->rails = 1;
-    tree->routes = (enum ar_routes)values->count[TOPO_FABRIC_ROUTES];
-    tree->seed = (uint32_t)values->number[TOPO_FABRIC_ROUTES];
     if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] > 1) {
         tree->rails = values->count[TOPO_HCAS];
     }

@@ -10,7 +10,7 @@
 
 struct climb {
     const struct ar_cluster *cluster;
-    uint32_t source, destination;    /* numbers of the ports */
+    struct ar_port from, to;
     uint32_t a[AR_TREE_LEVELS_MAX];  /* groups on the way up, by level */
     uint32_t b[AR_TREE_LEVELS_MAX];  /* on the way down */
     uint32_t up[AR_TREE_LEVELS_MAX]; /* links */
@@ -20,20 +20,6 @@ struct climb {
 };
 
 #define AR_NO_BLOCK UINT32_MAX
-
-static uint64_t mix(uint64_t x)
-{
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u; /* the finalizer of SplitMix64 (Steele 2014) */
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
-
-static uint32_t hash(const struct climb *climb, uint32_t level, uint32_t is_down)
-{
-    uint64_t pair = (uint64_t)climb->source << 32 | climb->destination;
-    uint64_t salt = (uint64_t)climb->cluster->tree.seed << 8 | 2 * level | is_down;
-    return (uint32_t)(mix(mix(pair + 0x9e3779b97f4a7c15u) + salt * 0x9e3779b97f4a7c15u) >> 32);
-}
 
 static bool is_up(struct climb *climb, uint32_t link)
 {
@@ -56,8 +42,9 @@ static bool descend(struct climb *climb, uint32_t level, uint32_t from)
     const struct ar_fat_tree *tree = &climb->cluster->tree;
     const struct ar_tree_level *at = &tree->levels[level];
     uint32_t choices = at->links / at->switches;
-    uint32_t first =
-        tree->routes == AR_ROUTES_HASH ? hash(climb, level, 1) : climb->up[level] / at->switches;
+    uint32_t first = climb->cluster->routes == AR_ROUTES_HASH
+                         ? ar_route_hash(climb->cluster, climb->from, climb->to, 2 * level + 1)
+                         : climb->up[level] / at->switches;
     for (uint32_t i = 0; i < choices; i++) {
         uint32_t link = from + at->switches * ((first % choices + i) % choices);
         climb->down[level] = link_of(climb, level, climb->b[level], link) + 1;
@@ -76,7 +63,9 @@ static bool ascend(struct climb *climb, uint32_t level, uint32_t from, uint32_t 
     const struct ar_tree_level *at = &tree->levels[level];
     uint32_t below = level > 0 ? tree->levels[level - 1].switches : 1;
     uint32_t choices = at->links / below;
-    uint32_t first = tree->routes == AR_ROUTES_HASH ? hash(climb, level, 0) : rest;
+    uint32_t first = climb->cluster->routes == AR_ROUTES_HASH
+                         ? ar_route_hash(climb->cluster, climb->from, climb->to, 2 * level)
+                         : rest;
     for (uint32_t i = 0; i < choices; i++) {
         uint32_t link = from + below * ((first % choices + i) % choices);
         climb->up[level] = link;
@@ -102,19 +91,33 @@ static void add_links(const struct climb *climb, struct ar_path *path)
     }
 }
 
-void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
-                   struct ar_path *path)
+/* From one group of a level to another one, and on the way what is above: one link up, one down. */
+static void route_ideal(const struct ar_cluster *cluster, uint32_t index, uint32_t a, uint32_t b,
+                        struct ar_path *path)
+{
+    const struct ar_tree_level *level = &cluster->tree.levels[index];
+    uint32_t first = cluster->first_fabric_link + level->first_link;
+    ar_path_add(cluster, first + 2 * a, level->bandwidth_Bps, path);
+    if (index + 1 < cluster->tree.levels_count) {
+        uint32_t children = level[1].children;
+        if (a / children != b / children) {
+            route_ideal(cluster, index + 1, a / children, b / children, path);
+        }
+    }
+    ar_path_add(cluster, first + 2 * b + 1, level->bandwidth_Bps, path);
+}
+
+/* As ar_tree_route(), between different groups. */
+static void route_cables(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                         struct ar_path *path)
 {
     const struct ar_fat_tree *tree = &cluster->tree;
     uint32_t hcas = tree->rails == 1 ? cluster->facts.hcas_per_node : 1;
-    struct climb climb;
     uint32_t a = ar_tree_leaf(tree, from), b = ar_tree_leaf(tree, to);
-    if (a == b) {
-        return;
-    }
+    struct climb climb;
     climb.cluster = cluster;
-    climb.source = from.node * cluster->facts.hcas_per_node + from.hca;
-    climb.destination = to.node * cluster->facts.hcas_per_node + to.hca;
+    climb.from = from;
+    climb.to = to;
     climb.levels_count = 0;
     climb.blocked = AR_NO_BLOCK;
     while (a != b) {
@@ -126,11 +129,25 @@ void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct
         a /= tree->levels[climb.levels_count].children;
         b /= tree->levels[climb.levels_count].children;
     }
-    path->tier = AR_TIER_SPINE;
     uint32_t port = to.node * hcas + (hcas > 1 ? to.hca : 0);
     if (ascend(&climb, 0, 0, port)) {
         add_links(&climb, path);
     } else {
         ar_path_fail(climb.blocked, path);
+    }
+}
+
+void ar_tree_route(const struct ar_cluster *cluster, struct ar_port from, struct ar_port to,
+                   struct ar_path *path)
+{
+    uint32_t a = ar_tree_leaf(&cluster->tree, from), b = ar_tree_leaf(&cluster->tree, to);
+    if (a == b) {
+        return;
+    }
+    path->tier = AR_TIER_SPINE;
+    if (cluster->routes == AR_ROUTES_IDEAL) {
+        route_ideal(cluster, 0, a, b, path);
+    } else {
+        route_cables(cluster, from, to, path);
     }
 }

@@ -350,7 +350,7 @@ static void write_zones(const struct ar_cluster *cluster, uint32_t nodes_count, 
 
 bool ar_cluster_is_nested(const struct ar_cluster *cluster)
 {
-    return cluster->fabric == &ar_fabric_fat_tree && cluster->tree.routes == AR_ROUTES_IDEAL &&
+    return cluster->fabric == &ar_fabric_fat_tree && cluster->routes == AR_ROUTES_IDEAL &&
            cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NONE && cluster->domain_nodes == 1;
 }
 

@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 #include "ar_maxmin.h"
+#include "test_cluster_load.h"
+#include "test_machines.h"
 #include "test_platform.h"
 
 enum { FLOWS_MAX = 300 };
@@ -81,6 +83,16 @@ Test(maxmin, random_flows_on_one_switch_share_as_in_simgrid)
     struct ar_cluster *cluster = load("flat");
     for (uint32_t seed = 200; seed < 220; seed++) {
         check_pattern(cluster, 24, 100, seed);
+    }
+}
+
+Test(maxmin, random_flows_between_routers_share_as_in_simgrid)
+{
+    for (uint32_t m = 0; m < TEST_ROUTERS_COUNT; m++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[m]);
+        uint32_t nodes = ar_cluster_facts(cluster)->nodes_count;
+        check_pattern(cluster, nodes, 40, 300 + m);
+        check_pattern(cluster, nodes, FLOWS_MAX, 400 + m);
     }
 }
 

@@ -1,0 +1,227 @@
+/* Slices of buffers, meshes, and the orders of lanes with groups and roots. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "ar_order.h"
+#include "ar_shape.h"
+
+/* --- slices ---------------------------------------------------------------------------------- */
+
+static bool is_in(uint32_t part, uint32_t first, uint32_t run, uint32_t period)
+{
+    return (part + period - first % period) % period < run;
+}
+
+/* Its spans hold the elements of its parts in order, each once, and touch nowhere. */
+static void expect_slice(uint64_t elements, uint32_t parts, uint32_t first, uint32_t run,
+                         uint32_t period)
+{
+    struct ar_span whole = {.first = 5, .count = elements};
+    struct ar_slice slice = ar_slice_of_parts(whole, parts, first, run, period);
+    struct ar_span span = {.first = 0, .count = 0};
+    bool has_element[512] = {false};
+    uint64_t count = 0;
+    uint32_t part = 0;
+    uint64_t end = 0;
+    bool is_first = true;
+    while (ar_slice_next(&slice, &part, &span)) {
+        cr_assert(is_first || span.first > end || (span.count == 0 && span.first >= end) ||
+                  (span.first == end && elements < parts));
+        for (uint64_t i = span.first; i < span.first + span.count; i++) {
+            cr_assert(!has_element[i]);
+            has_element[i] = true;
+            count++;
+        }
+        end = span.first + span.count;
+        is_first = false;
+    }
+    cr_expect_eq(count, slice.count);
+    for (uint32_t i = 0; i < parts; i++) {
+        struct ar_span one = ar_span_part(whole, parts, i);
+        for (uint64_t j = one.first; j < one.first + one.count; j++) {
+            cr_expect_eq(has_element[j], is_in(i, first, run, period),
+                         "%u of %u parts of %u elements, %u+%u/%u", i, parts, (unsigned)elements,
+                         first, run, period);
+        }
+    }
+}
+
+Test(slice, holds_the_elements_of_its_parts)
+{
+    static const uint64_t elements[] = {0, 1, 7, 24, 101, 120};
+    for (size_t i = 0; i < sizeof elements / sizeof elements[0]; i++) {
+        for (uint32_t parts = 1; parts <= 12; parts++) {
+            for (uint32_t first = 0; first < parts; first++) {
+                for (uint32_t run = 1; run <= parts; run++) {
+                    expect_slice(elements[i], parts, first, run, parts);
+                }
+            }
+            for (uint32_t bit = 1; bit < parts; bit *= 2) {
+                expect_slice(elements[i], parts, bit, bit, 2 * bit);
+            }
+            for (uint32_t period = 2; period <= parts; period++) {
+                expect_slice(elements[i], parts, period - 1, 1, period);
+            }
+        }
+    }
+}
+
+/* --- meshes ---------------------------------------------------------------------------------- */
+
+static struct ar_mesh mesh_of(const char *axes, const char *along)
+{
+    struct ar_mesh mesh;
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_mesh_parse("--mesh", axes, &mesh, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_mesh_set_along("--along", along, &mesh, &err), AR_OK, "%s", err.text);
+    return mesh;
+}
+
+Test(mesh, groups_along_an_axis_are_its_stride_apart)
+{
+    struct ar_mesh mesh = mesh_of("pp=2,dp=4,tp=8", "dp");
+    cr_assert_eq(ar_mesh_ranks(&mesh), 64);
+    cr_assert_eq(ar_mesh_groups(&mesh), 16);
+    cr_assert_eq(ar_mesh_group_ranks(&mesh), 4);
+    for (uint32_t place = 0; place < 4; place++) {
+        cr_expect_eq(ar_mesh_rank(&mesh, 0, place), 8 * place);
+        cr_expect_eq(ar_mesh_rank(&mesh, 3, place), 8 * place + 3);
+        cr_expect_eq(ar_mesh_rank(&mesh, 8, place), 32 + 8 * place);
+    }
+}
+
+Test(mesh, every_rank_has_one_place_in_one_group)
+{
+    static const char *const alongs[] = {"a", "b", "c", "a,c", "a,b", "c,b,a"};
+    for (size_t i = 0; i < sizeof alongs / sizeof alongs[0]; i++) {
+        struct ar_mesh mesh = mesh_of("a=3,b=4,c=5", alongs[i]);
+        bool is_taken[60] = {false};
+        for (uint32_t group = 0; group < ar_mesh_groups(&mesh); group++) {
+            for (uint32_t place = 0; place < ar_mesh_group_ranks(&mesh); place++) {
+                uint32_t rank = ar_mesh_rank(&mesh, group, place);
+                uint32_t group_back;
+                uint32_t place_back;
+                cr_assert(rank < 60 && !is_taken[rank]);
+                is_taken[rank] = true;
+                ar_mesh_place(&mesh, rank, &group_back, &place_back);
+                cr_expect(group_back == group && place_back == place);
+            }
+        }
+    }
+}
+
+Test(mesh, is_written_as_it_is_read)
+{
+    struct ar_mesh mesh = mesh_of("pp=4,dp=16,tp=8", "pp,tp");
+    char text[AR_MESH_TEXT];
+    cr_expect_str_eq(ar_mesh_format(&mesh, text), "pp=4,dp=16,tp=8");
+    cr_expect_str_eq(ar_mesh_format_along(&mesh, text), "pp,tp");
+}
+
+Test(mesh, what_is_no_mesh_is_refused)
+{
+    static const char *const texts[] = {"",
+                                        "dp",
+                                        "dp=",
+                                        "dp=0",
+                                        "dp=4,",
+                                        "dp=4,dp=2",
+                                        "4",
+                                        "dp=4;tp=2",
+                                        "dp=-1",
+                                        "1=4",
+                                        "dp=65536,tp=65536",
+                                        "a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1",
+                                        "averylongname=4"};
+    struct ar_mesh mesh;
+    struct ar_error err;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        cr_expect_eq(ar_mesh_parse("--mesh", texts[i], &mesh, &err), AR_USAGE, "%s", texts[i]);
+        cr_expect_not_null(strstr(err.text, "such as pp=4,dp=16,tp=8"));
+    }
+    mesh = mesh_of("dp=4,tp=2", "dp");
+    cr_expect_eq(ar_mesh_set_along("--along", "pp", &mesh, &err), AR_USAGE);
+    cr_expect_str_eq(err.text, "--along: found \"pp\"; expected axes of the mesh dp=4,tp=2");
+}
+
+Test(mesh, members_of_a_group_on_a_node_are_counted_where_they_stand_together)
+{
+    struct ar_mesh inner = mesh_of("dp=16,tp=8", "tp");
+    struct ar_mesh outer = mesh_of("dp=16,tp=8", "dp");
+    struct ar_mesh half = mesh_of("dp=16,tp=4", "tp");
+    struct ar_mesh strided = mesh_of("dp=16,tp=2", "dp");
+    struct ar_mesh odd = mesh_of("dp=4,tp=3", "tp");
+    cr_expect_eq(ar_mesh_node_members(&inner, 8), 8);
+    cr_expect_eq(ar_mesh_node_members(&outer, 8), 1);
+    cr_expect_eq(ar_mesh_node_members(&half, 8), 4);
+    cr_expect_eq(ar_mesh_node_members(&strided, 8), 4);
+    cr_expect_eq(ar_mesh_node_members(&odd, 4), 1); /* the second group lies on two nodes */
+}
+
+/* --- orders ---------------------------------------------------------------------------------- */
+
+/* Every lane holds the ranks of its group, each once, and the root first if there is one. */
+static void expect_lanes(const struct ar_order *order, uint32_t groups)
+{
+    for (uint32_t lane = 0; lane < groups * order->channels; lane++) {
+        bool is_taken[64] = {false};
+        for (uint32_t position = 0; position < order->ranks; position++) {
+            uint32_t rank = ar_order_rank(order, lane, position);
+            uint32_t group = 0;
+            uint32_t place = rank;
+            if (order->mesh != NULL) {
+                ar_mesh_place(order->mesh, rank, &group, &place);
+            }
+            cr_assert(place < order->ranks && !is_taken[place]);
+            is_taken[place] = true;
+            cr_expect_eq(group, lane / order->channels);
+            cr_expect_eq(ar_order_lane(order, lane % order->channels, rank), lane);
+            cr_expect_eq(ar_order_position(order, lane, rank), position, "lane %u", lane);
+            cr_expect(position > 0 || !order->has_root || place == order->root,
+                      "root %u of %u, lane %u: rank %u", order->root, order->ranks, lane, rank);
+        }
+    }
+}
+
+Test(order, lanes_of_groups_hold_the_ranks_of_their_group)
+{
+    static const char *const alongs[] = {"a", "b", "c", "a,c"};
+    for (size_t i = 0; i < sizeof alongs / sizeof alongs[0]; i++) {
+        struct ar_mesh mesh = mesh_of("a=3,b=2,c=4", alongs[i]);
+        for (uint32_t gpus = 1; gpus <= 8; gpus *= 2) {
+            struct ar_order order = {.ranks = ar_mesh_group_ranks(&mesh),
+                                     .node_members = ar_mesh_node_members(&mesh, gpus),
+                                     .channels = 3,
+                                     .mesh = &mesh};
+            expect_lanes(&order, ar_mesh_groups(&mesh));
+        }
+    }
+}
+
+Test(order, the_root_stands_at_position_0_of_every_lane)
+{
+    for (uint32_t ranks = 1; ranks <= 17; ranks++) {
+        for (uint32_t root = 0; root < ranks; root++) {
+            for (uint32_t members = 1; members <= 8; members++) {
+                struct ar_order order = {.ranks = ranks,
+                                         .node_members = members,
+                                         .channels = 4,
+                                         .root = root,
+                                         .has_root = true};
+                expect_lanes(&order, 1);
+            }
+        }
+    }
+}
+
+Test(order, a_root_leaves_whole_nodes_together)
+{
+    struct ar_order order = {
+        .ranks = 24, .node_members = 8, .channels = 4, .root = 13, .has_root = true};
+    for (uint32_t lane = 0; lane < 4; lane++) {
+        for (uint32_t position = 0; position < 24; position++) {
+            uint32_t first = ar_order_rank(&order, lane, position - position % 8);
+            cr_expect_eq(ar_order_rank(&order, lane, position) / 8, first / 8);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/* Each algorithm of each operation, broken in each of several ways; the verification must notice.
+ */
+#include <criterion/criterion.h>
+
+#include "algorithms.h"
+#include "ar_verify.h"
+
+static const struct ar_algorithm *const rows[] = {
+#define X(name) &ar_algorithm_##name,
+    AR_ALGORITHM_LIST(X) AR_NEW_ALGORITHM_LIST(X)
+#undef X
+};
+
+/* Elements that do not divide by 6 ranks, which are folded by what wants powers of two. */
+enum { ELEMENTS = 101, RANKS = 6 };
+
+/* What is broken: one message of one step. */
+static const struct ar_algorithm *original;
+static uint32_t broken_step;
+static uint32_t broken_sender;
+
+enum way { SHORTER, LOST, ELSEWHERE, ADDED, WAYS };
+static enum way way;
+
+static struct ar_slice without_first(struct ar_slice slice)
+{
+    uint32_t part = 0;
+    struct ar_span span;
+    while (ar_slice_next(&slice, &part, &span) && span.count == 0) {
+    }
+    return ar_slice_all((struct ar_span){.first = span.first + 1, .count = span.count - 1});
+}
+
+static void break_one(struct ar_slice *slice, uint32_t *peer, uint32_t ranks)
+{
+    if (way == SHORTER) {
+        *slice = without_first(*slice);
+    } else if (way == ELSEWHERE) {
+        *peer = (*peer + 1) % ranks;
+    }
+}
+
+/* Sender and receiver agree on what is broken, but for who sends elsewhere. */
+static struct ar_move broken(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                             uint32_t step)
+{
+    struct ar_move move = ar_algorithm_move(original, shape, elements, position, step);
+    struct ar_move of_sender = ar_algorithm_move(original, shape, elements, broken_sender, step);
+    if (step != broken_step) {
+        return move;
+    }
+    if (position == broken_sender) {
+        break_one(&move.send_span, &move.send_to, ar_shape_ranks(shape));
+        move.sends = way != LOST;
+    }
+    if (position == of_sender.send_to && way != ELSEWHERE) {
+        uint32_t ignored = 0;
+        break_one(&move.receive_span, &ignored, ar_shape_ranks(shape));
+        move.receive = way == LOST                       ? AR_RECEIVE_NONE
+                       : way != ADDED                    ? move.receive
+                       : move.receive == AR_RECEIVE_COPY ? AR_RECEIVE_REDUCE
+                                                         : AR_RECEIVE_COPY;
+    }
+    return move;
+}
+
+/* The first message of the step that carries more than one element. */
+static bool find_message(const struct ar_shape *shape)
+{
+    for (uint32_t rank = 0; rank < ar_shape_ranks(shape); rank++) {
+        struct ar_move move = ar_algorithm_move(original, shape, ELEMENTS, rank, broken_step);
+        if (move.sends && move.send_span.count > 1) {
+            broken_sender = rank;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_caught(const struct ar_shape *shape)
+{
+    struct ar_algorithm mutant = *original;
+    struct ar_error err = {.text = ""};
+    mutant.move = broken;
+    return ar_verify(&mutant, shape, ELEMENTS, &err) == AR_INTERNAL;
+}
+
+static void expect_mutants_caught(const struct ar_shape *shape)
+{
+    uint32_t mutants = 0;
+    for (broken_step = 0; broken_step < ar_algorithm_steps(original, shape); broken_step++) {
+        if (!find_message(shape)) {
+            continue;
+        }
+        for (way = 0; way < WAYS; way++) {
+            mutants++;
+            cr_expect(is_caught(shape), "%s of %s: way %d in step %u by %u", original->name,
+                      original->operation->name, (int)way, broken_step, broken_sender);
+        }
+    }
+    cr_expect(mutants >= WAYS, "%s of %s has no mutant", original->name, original->operation->name);
+}
+
+Test(mutants_blocks, of_every_algorithm_are_caught)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        original = rows[i];
+        struct ar_shape shape = ar_algorithm_default_shape(original, RANKS, 2);
+        expect_mutants_caught(&shape);
+    }
+}

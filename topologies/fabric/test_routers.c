@@ -1,0 +1,360 @@
+/* Tori, meshes and dragonflies as clusters: names, links that are down, values that do not fit. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fabric.h"
+#include "test_cluster_load.h"
+#include "test_machines.h"
+#include "test_setting.h"
+
+/* A generator of its own, so that the links are the same everywhere. */
+static uint32_t next_random(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+static uint32_t gpus_of(const struct ar_cluster *cluster)
+{
+    return (uint32_t)ar_cluster_gpus_count(cluster);
+}
+
+/* Takes links with these names down. */
+static enum ar_status take_down(struct ar_cluster *cluster, const char *const *names, size_t count,
+                                struct ar_error *err)
+{
+    struct ar_setting list[8];
+    struct ar_link_settings settings = {
+        .down = ar_settings_of_option("--down-link", names, count, list)};
+    return ar_cluster_change_links(cluster, &settings, err);
+}
+
+static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                              char text[1024])
+{
+    struct ar_path path;
+    size_t length = 0;
+    ar_path_find(cluster, a, b, &path);
+    text[0] = '\0';
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        char name[64];
+        length += (size_t)snprintf(text + length, 1024 - length, "%s%s", i > 0 ? " " : "",
+                                   ar_cluster_link_name(cluster, path.near_links[i], name, 64));
+    }
+    return text;
+}
+
+static const char *const small_torus[] = {TEST_TORUS("2x5"), TEST_ONE_GPU, "nodes=10",
+                                          "torus.link_bandwidth=7GB/s", NULL};
+static const char *const small_mesh[] = {
+    TEST_TORUS("2x5"), TEST_ONE_GPU, "nodes=10", "torus.link_bandwidth=7GB/s", "fabric=mesh", NULL};
+static const char *const small_dragonfly[] = {TEST_DRAGONFLY("dragonfly", "3", "2", "2"),
+                                              TEST_ONE_GPU, "nodes=6", NULL};
+static const char *const hashed_dragonfly[] = {TEST_DRAGONFLY("dragonfly", "3", "2", "2"),
+                                               TEST_ONE_GPU, "nodes=6", "fabric.routes=hash:1",
+                                               NULL};
+
+/* --- routes ---------------------------------------------------------------------------------- */
+
+Test(routers, a_message_corrects_its_last_coordinate_first)
+{
+    char text[1024];
+    struct ar_cluster *cluster = test_load_small(small_torus);
+    cr_expect_str_eq(name_links(cluster, 1, 9, text),
+                     "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-4.x.up "
+                     "node-9.hca-0.in");
+    cr_expect_str_eq(name_links(cluster, 5, 0, text),
+                     "node-5.hca-0.out router-0-0.x.down node-0.hca-0.in");
+    cluster = test_load_small(small_mesh);
+    cr_expect_str_eq(name_links(cluster, 1, 4, text),
+                     "node-1.hca-0.out router-0-1.y.up router-0-2.y.up router-0-3.y.up "
+                     "node-4.hca-0.in");
+}
+
+Test(routers, a_message_in_a_dragonfly_goes_local_global_local)
+{
+    char text[1024];
+    struct ar_cluster *cluster = test_load_small(small_dragonfly);
+    cr_expect_str_eq(name_links(cluster, 0, 1, text),
+                     "node-0.hca-0.out group-0.local-0-1.up node-1.hca-0.in");
+    cr_expect_str_eq(name_links(cluster, 0, 2, text),
+                     "node-0.hca-0.out global-0-1.up node-2.hca-0.in");
+    cr_expect_str_eq(name_links(cluster, 0, 3, text),
+                     "node-0.hca-0.out group-0.local-0-1.up global-0-1.up node-3.hca-0.in");
+    struct ar_path path;
+    cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 8e9);
+}
+
+Test(routers, links_at_once_give_the_hcas_of_a_node_so_many_links_together)
+{
+    const char *settings[] = {TEST_TORUS("6"), "torus.link_bandwidth=7GB/s", NULL};
+    struct ar_topo *topo;
+    struct ar_arena arena = {.last = NULL};
+    struct ar_error err;
+    struct ar_setting list[8];
+    struct ar_cluster *cluster;
+    char path[TEST_PATH_SIZE];
+    const char text[] = "name = x ; t\nnodes = 6 ; t\ngpus_per_node = 2 ; t\nhcas = 2 ; t\n"
+                        "net.latency = 1us ; t\nnvlink.pairs = all ; t\nnvlink.latency = 1us ; t\n"
+                        "nvlink.bandwidth = 10GB/s ; t\ntorus.links_at_once = 3 ; t\n";
+    test_file_make(text, strlen(text), path);
+    cr_assert_eq(ar_topo_load(path, &arena, &topo, &err), AR_OK);
+    cr_assert_eq(ar_cluster_create(topo, ar_settings_of_option("--set", settings, 4, list), &arena,
+                                   &cluster, &err),
+                 AR_OK, "%s", err.text);
+    cr_expect_eq(ar_cluster_link_bandwidth(cluster, cluster->node.hca[0]), 3 * 7e9 / 2);
+    ar_arena_end(&arena);
+}
+
+/* --- names ----------------------------------------------------------------------------------- */
+
+/* A link is found by its name, with and without its direction. */
+Test(routers, every_link_is_found_by_its_name)
+{
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        struct ar_cluster *file = test_load_small(test_machines[m]);
+        uint32_t links = ar_cluster_links_count(file);
+        uint32_t step = links / 60 + 1;
+        for (uint32_t link = file->first_fabric_link; link < links; link += step) {
+            struct ar_cluster *cluster = test_load_small(test_machines[m]);
+            struct ar_error err;
+            char name[64];
+            const char *names[] = {ar_cluster_link_name(file, link, name, sizeof name)};
+            cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
+            for (uint32_t other = 0; other < links; other++) {
+                cr_assert_eq(ar_link_is_down(cluster, other), other == link, "%s", name);
+            }
+            cluster = test_load_small(test_machines[m]);
+            *strrchr(name, '.') = '\0';
+            cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
+            for (uint32_t other = 0; other < links; other++) {
+                uint32_t first = file->first_fabric_link;
+                bool is_meant = other >= first && (other - first) / 2 == (link - first) / 2;
+                cr_assert_eq(ar_link_is_down(cluster, other), is_meant, "%s", name);
+            }
+        }
+    }
+}
+
+Test(routers, a_name_that_is_none_is_answered_with_one_nearby)
+{
+    static const struct {
+        const char *const *machine;
+        const char *name, *expected;
+    } rows[] = {
+        {small_torus, "router-0-7.y.up", "did you mean \"router-0-4.y.up\""},
+        {small_torus, "router-0-1.z.up", "did you mean \"router-0-1.x.up\""},
+        {small_torus, "router", "did you mean \"router-0-0.x.up\""},
+        {small_mesh, "router-0-4.y.up", "unknown link \"router-0-4.y.up\""},
+        {small_torus, "group-0.local-0-1", "unknown link"},
+        {small_dragonfly, "global-0-0.up", "did you mean \"global-0-1.up\""},
+        {small_dragonfly, "global-1-0.up", "did you mean \"global-0-1.up\""},
+        {small_dragonfly, "group-9.local-0-1", "did you mean \"group-2.local-0-1\""},
+        {small_dragonfly, "global-0-1.cable-2.up", "unknown link"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_cluster *cluster = test_load_small(rows[i].machine);
+        struct ar_error err = {.text = ""};
+        cr_expect_eq(take_down(cluster, &rows[i].name, 1, &err), AR_USAGE, "%s", rows[i].name);
+        cr_expect_not_null(strstr(err.text, rows[i].expected), "\"%s\" lacks \"%s\"", err.text,
+                           rows[i].expected);
+    }
+}
+
+/* --- links that are down --------------------------------------------------------------------- */
+
+Test(routers, a_message_goes_the_other_way_round_a_ring)
+{
+    char text[1024];
+    const char *names[] = {"router-0-1.y.up", "router-0-0.x.up"};
+    struct ar_cluster *cluster = test_load_small(small_torus);
+    struct ar_error err;
+    cr_assert_eq(take_down(cluster, names, 2, &err), AR_OK);
+    cr_expect_str_eq(name_links(cluster, 1, 3, text),
+                     "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-3.y.down "
+                     "node-3.hca-0.in");
+    cr_expect_str_eq(name_links(cluster, 0, 5, text),
+                     "node-0.hca-0.out router-1-0.x.down node-5.hca-0.in");
+    cr_expect_eq(ar_cluster_check_reach(cluster, 10, &err), AR_OK);
+}
+
+Test(routers, a_message_takes_the_next_cable_between_two_groups)
+{
+    struct ar_cluster *file = test_load_small(hashed_dragonfly);
+    struct ar_error err;
+    char before[1024], after[1024];
+    const char *names[] = {"global-0-2.cable-0.up"};
+    const char *all[] = {"global-0-2"};
+    struct ar_cluster *cluster = test_load_small(hashed_dragonfly);
+    cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK);
+    uint32_t changed = 0;
+    for (uint32_t b = 4; b < 6; b++) {
+        for (uint32_t a = 0; a < 2; a++) {
+            name_links(file, a, b, before);
+            name_links(cluster, a, b, after);
+            changed += strcmp(before, after) != 0;
+            cr_expect_not_null(strstr(after, "global-0-2.cable-1.up"), "%s", after);
+        }
+    }
+    cr_expect(changed > 0);
+    cluster = test_load_small(hashed_dragonfly);
+    cr_assert_eq(take_down(cluster, all, 1, &err), AR_OK);
+    cr_expect_eq(ar_cluster_check_reach(cluster, 4, &err), AR_OK);
+    cr_expect_eq(ar_cluster_check_reach(cluster, 5, &err), AR_USAGE);
+    cr_expect_not_null(strstr(err.text, "GPUs 0 and 4 cannot reach each other: global-0-2.cable-"),
+                       "%s", err.text);
+}
+
+Test(routers, a_cable_of_a_bundle_that_is_down_takes_its_part_of_the_bandwidth)
+{
+    struct ar_cluster *cluster = test_load_small(small_dragonfly);
+    struct ar_error err;
+    struct ar_path path;
+    const char *names[] = {"global-0-1.cable-1"};
+    cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 4e9);
+    cr_expect_eq(ar_cluster_path(cluster, 2, 0, &path)->bandwidth_Bps, 4e9);
+    cr_expect_eq(ar_cluster_path(cluster, 0, 4, &path)->bandwidth_Bps, 8e9);
+}
+
+/* All pairs, both ways. */
+static bool all_reach(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    for (uint32_t pair = 0; pair < ranks * ranks; pair++) {
+        struct ar_path path;
+        if (pair / ranks == pair % ranks) {
+            continue;
+        }
+        ar_path_find(cluster, pair / ranks, pair % ranks, &path);
+        if (path.links_count == 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The check looks at a few pairs only. */
+Test(routers, the_check_of_reach_finds_out_what_all_pairs_say)
+{
+    uint32_t seed = 1, reached = 0, refused = 0;
+    for (uint32_t i = 0; i < 60 * TEST_ROUTERS_COUNT; i++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[i % TEST_ROUTERS_COUNT]);
+        uint32_t links = cluster->fabric_links_count;
+        uint32_t count = 1 + next_random(&seed) % 4;
+        uint32_t ranks = 2 + next_random(&seed) % (gpus_of(cluster) - 1);
+        char texts[4][64];
+        const char *names[4] = {texts[0], texts[1], texts[2], texts[3]};
+        struct ar_error err;
+        for (uint32_t j = 0; j < count; j++) {
+            uint32_t link = cluster->first_fabric_link + next_random(&seed) % links;
+            ar_cluster_link_name(cluster, link, texts[j], sizeof texts[j]);
+        }
+        if (take_down(cluster, names, count, &err) != AR_OK) {
+            continue; /* one of them twice */
+        }
+        bool is_whole = all_reach(cluster, ranks);
+        enum ar_status status = ar_cluster_check_reach(cluster, ranks, &err);
+        cr_expect_eq(status, is_whole ? AR_OK : AR_USAGE, "machine %u, %u ranks: %s, %s",
+                     i % TEST_ROUTERS_COUNT, ranks, names[0], err.text);
+        reached += is_whole;
+        refused += !is_whole;
+    }
+    cr_expect(reached > 100 && refused > 100, "%u reached, %u refused", reached, refused);
+}
+
+Test(routers, no_message_takes_a_link_that_is_called_idle)
+{
+    uint32_t idle = 0;
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[m]);
+        uint32_t gpus = cluster->facts.gpus_per_node;
+        for (uint32_t ranks = 1; ranks <= gpus_of(cluster); ranks += gpus) {
+            for (uint32_t pair = 0; pair < ranks * ranks; pair++) {
+                struct ar_path path = {.links_count = 0};
+                if (pair / ranks != pair % ranks) {
+                    ar_path_find(cluster, pair / ranks, pair % ranks, &path);
+                }
+                for (uint32_t i = 0; i < path.links_count; i++) {
+                    uint32_t link = path.near_links[i];
+                    cr_assert(link < cluster->first_fabric_link ||
+                              !cluster->fabric->is_idle(cluster, link - cluster->first_fabric_link,
+                                                        ranks));
+                }
+            }
+            for (uint32_t i = 0; i < cluster->fabric_links_count; i++) {
+                idle += cluster->fabric->is_idle(cluster, i, ranks);
+            }
+        }
+    }
+    cr_expect(idle > 1000, "%u", idle);
+}
+
+/* --- bad values ------------------------------------------------------------------------------ */
+
+#define TORUS_OF(lengths, bandwidth) TEST_NO_RACKS, "fabric=torus", lengths, bandwidth
+
+static const struct {
+    const char *settings[10];
+    const char *expected;
+} bad_rows[] = {
+    {{TORUS_OF("torus.lengths=4x4", "torus.link_bandwidth=7GB/s")},
+     "\"4x4\"; expected lengths whose product times router.nodes (1) is nodes (6)"},
+    {{TORUS_OF("torus.lengths=6", "torus.link_bandwidth=7GB/s"), "router.nodes=2"},
+     "\"6\"; expected lengths whose product times router.nodes (2) is nodes (6)"},
+    {{TORUS_OF("torus.lengths=6x1x1x1x1x1x1", "torus.link_bandwidth=7GB/s")},
+     "expected the lengths of at most 6 dimensions"},
+    {{TORUS_OF("torus.lengths=1048576x1048576x1048576x1048576", "torus.link_bandwidth=7GB/s")},
+     "expected lengths whose product times"},
+    {{TORUS_OF("torus.lengths=0x6", "torus.link_bandwidth=7GB/s")}, "torus.lengths"},
+    {{TORUS_OF("torus.lengths=2x3", "torus.link_bandwidth=0GB/s")}, "torus.link_bandwidth"},
+    {{TORUS_OF("torus.lengths=2x3", "torus.link_bandwidth=7GB/s"), "torus.wraps=1"},
+     "expected a 0 or 1 for each of the 2 torus.lengths"},
+    {{TORUS_OF("torus.lengths=2x3", "torus.link_bandwidth=7GB/s"), "torus.wraps=1x2"},
+     "torus.wraps"},
+    {{TORUS_OF("torus.lengths=2x3", "torus.link_bandwidth=7GB/s"), "torus.links_at_once=4"},
+     "expected it or hca.bandwidth"},
+    {{TORUS_OF("torus.lengths=600", "torus.link_bandwidth=7GB/s"), "nodes=600"},
+     "expected lengths with routes of at most 120 links, not of 300"},
+    {{"fabric=torus", "torus.lengths=2x3", "torus.link_bandwidth=7GB/s"},
+     "key \"rack.nodes\": found \"2\"; expected fabric = fat-tree, or none"},
+    {{"torus.lengths=2x3"}, "expected fabric = torus or mesh, or none"},
+    {{"dragonfly.groups=2"}, "expected fabric = dragonfly or dragonfly+, or none"},
+    {{TEST_NO_RACKS, "fabric=torus"},
+     "key \"torus.lengths\": found nowhere; expected counts, since the fabric is a torus"},
+    {{TEST_NO_RACKS, "fabric=hypercube"}, "hypercube"},
+    {{TEST_DRAGONFLY("dragonfly", "4", "2", "1")},
+     "key \"nodes\": found \"6\"; expected dragonfly.groups (4) x dragonfly.routers (2) x"},
+    {{TEST_DRAGONFLY("dragonfly", "3", "2", "0")}, "dragonfly.global_links"},
+    {{TEST_DRAGONFLY("dragonfly", "3", "2", "1"), "dragonfly.spines=2"},
+     "expected fabric = dragonfly+, or none"},
+    {{TEST_DRAGONFLY("dragonfly+", "3", "2", "1")},
+     "key \"dragonfly.spines\": found nowhere; expected at least 1, since the fabric is"},
+    {{TEST_DRAGONFLY("dragonfly", "3", "2", "1"), "dragonfly.arrangement=random"}, "random"},
+};
+
+Test(routers, values_that_do_not_fit_are_refused_with_one_clear_line)
+{
+    char path[TEST_PATH_SIZE];
+    struct ar_arena arena = {.last = NULL};
+    test_file_make(test_small_cluster, strlen(test_small_cluster), path);
+    for (size_t i = 0; i < sizeof bad_rows / sizeof bad_rows[0]; i++) {
+        struct ar_cluster *cluster;
+        struct ar_error err = {.text = ""};
+        struct ar_setting list[10];
+        size_t count = 0;
+        while (count < 10 && bad_rows[i].settings[count] != NULL) {
+            count++;
+        }
+        enum ar_status status =
+            ar_cluster_load(path, ar_settings_of_option("--set", bad_rows[i].settings, count, list),
+                            &arena, &cluster, &err);
+        bool is_missing = strstr(err.text, "found nowhere") != NULL;
+        bool is_of_file = strstr(err.text, "--set") == NULL;
+        cr_expect_eq(status, is_missing || is_of_file ? AR_BAD_DATA : AR_USAGE, "%s", err.text);
+        cr_expect_not_null(strstr(err.text, bad_rows[i].expected), "%zu: \"%s\" lacks \"%s\"", i,
+                           err.text, bad_rows[i].expected);
+        cr_expect_null(strchr(err.text, '\n'));
+    }
+    ar_arena_end(&arena);
+}
