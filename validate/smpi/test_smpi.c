@@ -6,7 +6,7 @@
 
 #include "../../sim/cli/test_cli.h"
 
-enum { RANKS_MAX = 32, COUNTS = 6 };
+enum { RANKS_MAX = 32 };
 
 /* No time is spent outside of the network, and every message is a rendezvous, as with our window
  * of one. */
@@ -20,8 +20,10 @@ struct pair {
     const char *smpi;      /* operation:algorithm, as in --cfg=smpi/... */
     const char *operation; /* as in `allreckon OPERATION` */
     const char *algorithm;
-    int ranks[COUNTS]; /* 0: no more */
+    const int *ranks; /* 0: no more */
 };
+
+static const int any_number[] = {4, 7, 8, 13, 32, 0};
 
 static void enter(void)
 {
@@ -32,47 +34,60 @@ static void enter(void)
 
 TestSuite(smpi, .init = enter, .fini = cli_leave, .timeout = 240);
 
-/* The number behind the first comma. */
-static double time_of(const char *line)
+/* A few bytes, where latency is all, and a mebibyte and more; equal parts for every rank. */
+enum { PAYLOADS = 2 };
+
+static void find_payloads(int ranks, int payloads[PAYLOADS])
 {
-    const char *comma = strchr(line, ',');
-    cr_assert_not_null(comma, "%s", line);
-    return strtod(comma + 1, NULL);
+    payloads[0] = 16 * ranks;
+    payloads[1] = 131072 / ranks * ranks * 16;
 }
 
-static double time_of_smpi(const struct pair *pair, int ranks, int bytes)
+static void ask_smpi(const struct pair *pair, int ranks, const int payloads[PAYLOADS],
+                     double times_s[PAYLOADS])
 {
     struct cli_run run =
         cli_run("'" AR_TEST_SMPIRUN "' -np %d -platform flat.xml -hostfile hosts " SMPI_OPTIONS
-                "--cfg=smpi/%s '" AR_TEST_COLLECTIVE "' %s %d",
-                ranks, pair->smpi, pair->operation, bytes);
+                "--cfg=smpi/%s '" AR_TEST_COLLECTIVE "' %s %d %d",
+                ranks, pair->smpi, pair->operation, payloads[0], payloads[1]);
     cr_assert_eq(run.code, 0, "%s, %d ranks: %s", pair->smpi, ranks, run.err);
-    return time_of(run.out);
+    const char *at = run.out;
+    for (size_t i = 0; i < PAYLOADS; i++) {
+        at = strchr(at, ',');
+        cr_assert_not_null(at, "%s", run.out);
+        times_s[i] = strtod(++at, NULL);
+    }
 }
 
-static double our_time(const struct pair *pair, const char *engine, int ranks, int bytes)
+static void ask_us(const struct pair *pair, const char *engine, int ranks,
+                   const int payloads[PAYLOADS], double times_s[PAYLOADS])
 {
     struct cli_table *table = cli_table(
-        cli_good("$AR %s --cluster flat --gpus %d --algorithm %s --payload %dB --precision fp32 "
-                 "--channels 1 --window 1 --engine %s --format csv",
-                 pair->operation, ranks, pair->algorithm, bytes, engine)
+        cli_good("$AR %s --cluster flat --gpus %d --algorithm %s --payload %dB,%dB "
+                 "--precision fp32 --channels 1 --window 1 --engine %s --format csv",
+                 pair->operation, ranks, pair->algorithm, payloads[0], payloads[1], engine)
             .out);
-    return strtod(cli_cell(table, 1, "allreduce_s"), NULL);
+    cr_assert_eq(table->rows_count, 1 + PAYLOADS);
+    for (size_t i = 0; i < PAYLOADS; i++) {
+        times_s[i] = strtod(cli_cell(table, 1 + i, "allreduce_s"), NULL);
+    }
 }
 
-/* A few bytes, where latency is all, and a mebibyte and more; equal parts for every rank. */
 static void expect_same(const struct pair *pair, int ranks)
 {
-    const int payloads[] = {16 * ranks, 131072 / ranks * ranks * 16};
-    for (size_t i = 0; i < sizeof payloads / sizeof payloads[0]; i++) {
-        double smpi_s = time_of_smpi(pair, ranks, payloads[i]);
-        static const char *const engines[] = {"recurrence", "simgrid"};
-        for (size_t j = 0; j < sizeof engines / sizeof engines[0]; j++) {
-            double our_s = our_time(pair, engines[j], ranks, payloads[i]);
-            cr_expect_float_eq(our_s / smpi_s, 1, 0.01,
+    static const char *const engines[] = {"recurrence", "simgrid"};
+    int payloads[PAYLOADS];
+    double smpi_s[PAYLOADS];
+    find_payloads(ranks, payloads);
+    ask_smpi(pair, ranks, payloads, smpi_s);
+    for (size_t j = 0; j < sizeof engines / sizeof engines[0]; j++) {
+        double our_s[PAYLOADS];
+        ask_us(pair, engines[j], ranks, payloads, our_s);
+        for (size_t i = 0; i < PAYLOADS; i++) {
+            cr_expect_float_eq(our_s[i] / smpi_s[i], 1, 0.01,
                                "%s %s, %d ranks, %d bytes: %s says %g us, SMPI's %s %g us",
                                pair->operation, pair->algorithm, ranks, payloads[i], engines[j],
-                               our_s * 1e6, pair->smpi, smpi_s * 1e6);
+                               our_s[i] * 1e6, pair->smpi, smpi_s[i] * 1e6);
         }
     }
 }
@@ -80,10 +95,12 @@ static void expect_same(const struct pair *pair, int ranks)
 Test(smpi, what_both_have_takes_the_same_simulated_time)
 {
     static const struct pair pairs[] = {
-        {"allreduce:lr", "allreduce", "ring", {4, 7, 8, 13, 32}},
+        {"allreduce:lr", "allreduce", "ring", any_number},
+        {"allgather:ring", "allgather", "ring", any_number},
+        {"reduce_scatter:ompi_ring", "reducescatter", "ring", any_number},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
-        for (size_t j = 0; j < COUNTS && pairs[i].ranks[j] > 0; j++) {
+        for (size_t j = 0; pairs[i].ranks[j] > 0; j++) {
             expect_same(&pairs[i], pairs[i].ranks[j]);
         }
     }

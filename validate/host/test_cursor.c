@@ -1,0 +1,195 @@
+/* Steps of one rank on a channel, with algorithms made for it: what is sent is what was there
+ * before the step, whatever is received; slices of several runs; sends of a phase that is at once.
+ */
+#include <criterion/criterion.h>
+#include <pthread.h>
+
+#include "host_transport.h"
+
+enum { ELEMENTS = 10 };
+
+static struct ar_arena arena;
+
+static void end_arena(void)
+{
+    ar_arena_end(&arena);
+}
+
+TestSuite(cursor, .fini = end_arena, .timeout = 20);
+
+/* Two ranks swap elements 0 to 5 for 4 to 9. */
+static struct ar_move swap_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
+{
+    struct ar_slice slices[2] = {ar_slice_all((struct ar_span){.first = 0, .count = 6}),
+                                 ar_slice_all((struct ar_span){.first = 4, .count = 6})};
+    (void)shape;
+    (void)elements;
+    (void)step;
+    return (struct ar_move){.sends = true,
+                            .receive = AR_RECEIVE_COPY,
+                            .send_to = 1 - position,
+                            .receive_from = 1 - position,
+                            .send_span = slices[position],
+                            .receive_span = slices[1 - position]};
+}
+
+/* Rank 0 sends parts 4, 0 and 1 of five, which are two runs, and adds parts 2 and 3. */
+static struct ar_move wrap_move(const struct ar_shape *shape, uint64_t elements, uint32_t position,
+                                uint32_t step)
+{
+    struct ar_span whole = {.first = 0, .count = elements};
+    struct ar_slice slices[2] = {ar_slice_of_parts(whole, 5, 4, 3, 5),
+                                 ar_slice_of_parts(whole, 5, 2, 2, 5)};
+    struct ar_move move = swap_move(shape, elements, position, step);
+    move.receive = AR_RECEIVE_REDUCE;
+    move.send_span = slices[position];
+    move.receive_span = slices[1 - position];
+    return move;
+}
+
+/* In step k to the rank k + 1 further on, of three. */
+static struct ar_move spread_move(const struct ar_shape *shape, uint64_t elements,
+                                  uint32_t position, uint32_t step)
+{
+    struct ar_slice all = ar_slice_all((struct ar_span){.first = 0, .count = elements});
+    (void)shape;
+    return (struct ar_move){.sends = true,
+                            .receive = AR_RECEIVE_COPY,
+                            .send_to = (position + step + 1) % 3,
+                            .receive_from = (position + 2 - step) % 3,
+                            .send_span = all,
+                            .receive_span = all};
+}
+
+static uint32_t one_step(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    (void)shape;
+    phases[0] = (struct ar_phase){.kind = AR_PHASE_EXCHANGE, .steps = 1, .parts = 1};
+    return 1;
+}
+
+static uint32_t two_steps(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    one_step(shape, phases);
+    phases[0].steps = 2;
+    return 1;
+}
+
+static uint32_t two_at_once(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX])
+{
+    two_steps(shape, phases);
+    phases[0].is_at_once = true;
+    return 1;
+}
+
+/* Ranks of a group; element i of rank r begins as 100 r + i. Slots hold four elements. */
+struct ranks {
+    struct ar_algorithm algorithm;
+    struct measurement row;
+    struct run_config config;
+    struct execution executions[3];
+};
+
+static void make_ranks(const struct ar_algorithm *algorithm, uint32_t count, struct ranks *ranks)
+{
+    struct ar_error err;
+    struct ports *ports;
+    struct host_group *group;
+    ranks->algorithm = *algorithm;
+    ranks->row = (struct measurement){.name = "test",
+                                      .operation = &ar_operation_all_reduce,
+                                      .algorithm = &ranks->algorithm,
+                                      .shape = {.x = count, .y = 1},
+                                      .channels = 1,
+                                      .ranks = count,
+                                      .ranks_per_node = 1,
+                                      .type = &element_fp32,
+                                      .elements = ELEMENTS};
+    ranks->config = (struct run_config){
+        .window = 8, .slot_bytes = 16, .timeout_s = 0.2, .memory = &memory_host};
+    cr_assert_eq(ports_create_all(&ranks->row, &arena, &ports, &err), AR_OK);
+    cr_assert_eq(host_group_create(ports, count, 8, 16, &arena, &group, &err), AR_OK);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        struct execution *execution = &ranks->executions[rank];
+        *execution = (struct execution){.measurement = &ranks->row,
+                                        .config = &ranks->config,
+                                        .ports = &ports[rank],
+                                        .transport = host_group_transport(group, rank)};
+        cr_assert_eq(execution_create(&arena, execution, &err), AR_OK);
+        for (uint32_t i = 0; i < ELEMENTS; i++) {
+            element_fp32.store(execution->buffer + 4 * i, 100 * rank + i);
+        }
+    }
+}
+
+static void *run_rank(void *argument)
+{
+    struct ar_error err;
+    const struct execution *execution = argument;
+    cr_expect_eq(execution_run(execution, &err), AR_OK, "%s", err.text);
+    return NULL;
+}
+
+static void run_two(const struct ar_algorithm *algorithm, struct ranks *ranks)
+{
+    pthread_t other;
+    make_ranks(algorithm, 2, ranks);
+    cr_assert_eq(pthread_create(&other, NULL, run_rank, &ranks->executions[1]), 0);
+    run_rank(&ranks->executions[0]);
+    pthread_join(other, NULL);
+}
+
+static void expect_elements(const struct ranks *ranks, uint32_t rank,
+                            const double expected[ELEMENTS])
+{
+    for (uint32_t i = 0; i < ELEMENTS; i++) {
+        double found = element_fp32.load(ranks->executions[rank].buffer + 4 * i);
+        cr_expect_eq(found, expected[i], "rank %u, element %u: %g", rank, i, found);
+    }
+}
+
+Test(cursor, what_is_sent_is_what_was_there_before_the_step_received)
+{
+    static const struct ar_algorithm swap = {.name = "swap", .phases = one_step, .move = swap_move};
+    static const double expected[2][ELEMENTS] = {{0, 1, 2, 3, 104, 105, 106, 107, 108, 109},
+                                                 {0, 1, 2, 3, 4, 5, 106, 107, 108, 109}};
+    for (int i = 0; i < 100; i++) {
+        struct ranks ranks;
+        run_two(&swap, &ranks);
+        expect_elements(&ranks, 0, expected[0]);
+        expect_elements(&ranks, 1, expected[1]);
+    }
+}
+
+Test(cursor, a_message_of_several_runs_arrives_in_the_same_places)
+{
+    static const struct ar_algorithm wrap = {.name = "wrap", .phases = one_step, .move = wrap_move};
+    static const double expected[2][ELEMENTS] = {
+        {0, 1, 2, 3, 108, 110, 112, 114, 8, 9}, {100, 102, 104, 106, 104, 105, 106, 107, 116, 118}};
+    struct ranks ranks;
+    run_two(&wrap, &ranks);
+    expect_elements(&ranks, 0, expected[0]);
+    expect_elements(&ranks, 1, expected[1]);
+}
+
+/* Rank 0 runs alone, so it waits in vain; until then it sends one message of three pieces, or two.
+ */
+Test(cursor, at_once_means_that_sends_do_not_wait_for_receives)
+{
+    static const struct ar_algorithm spreads[] = {
+        {.name = "spread", .phases = two_steps, .move = spread_move},
+        {.name = "spread", .phases = two_at_once, .move = spread_move}};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct ar_error err;
+        struct ranks ranks;
+        make_ranks(&spreads[i], 3, &ranks);
+        const struct transport *transport = ranks.executions[0].transport;
+        const struct ports *ports = ranks.executions[0].ports;
+        cr_expect_eq(execution_run(&ranks.executions[0], &err), AR_INTERNAL);
+        cr_expect_eq(transport->sent[ports_find(ports, (struct port){.peer = 1, .sends = true})],
+                     3);
+        cr_expect_eq(transport->sent[ports_find(ports, (struct port){.peer = 2, .sends = true})],
+                     3 * i);
+    }
+}
