@@ -4,13 +4,30 @@
 #include "commands.h"
 #include "explain.h"
 
+static enum ar_status explain_bare(const struct options *options,
+                                   const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_bare_run run;
+    struct ar_row row;
+    AR_TRY(ar_scenario_check_payload(scenario, err));
+    ar_note_before(option_notes(options), scenario, NULL, ar_run_cost_s(scenario));
+    ar_note_flush(option_notes(options));
+    AR_TRY(ar_run_bare(scenario, &run, &row, err));
+    enum ar_status status = explain_collective(scenario, &run, &row, err);
+    ar_bare_run_end(&run);
+    return status;
+}
+
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    if (scenario.trace == NULL) {
+        return explain_bare(options, &scenario, err);
+    }
     bool has_terms = option_key(options, AR_KEY_FRAMEWORK) != NULL || scenario.terms.count > 0 ||
                      scenario.rates != NULL;
     ar_note_before(option_notes(options), &scenario, inputs,

@@ -18,18 +18,7 @@ struct request {
 static enum ar_status read_request(const struct options *options, struct request *request,
                                    struct ar_error *err)
 {
-    bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
-    bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
-    if (has_payload == has_trace) {
-        return ar_error_set(err, AR_USAGE,
-                            "links: found %s; expected one of them: --payload for one all-reduce, "
-                            "--trace for a training step",
-                            has_trace ? "--payload and --trace" : "neither --payload nor --trace");
-    }
-    if (has_payload) {
-        uint32_t allowed = key_bits(AR_KEY_OF_COLLECTIVE) | KEY_BIT(AR_KEY_PAYLOAD);
-        AR_TRY(option_refuse_others(options, allowed, "--payload", err));
-    }
+    AR_TRY(option_require_work(options, err));
     AR_TRY(option_view(options, (struct ar_columns){0}, &request->view, err));
     return ar_error_as_usage(ar_parse_count("--top", options->top, 1, TOP_MAX, &request->top, err),
                              err);

@@ -43,6 +43,24 @@ enum ar_status option_require_key(const struct options *options, enum ar_key key
     return option_required(options, ar_key_name(key), option_key(options, key), err);
 }
 
+enum ar_status option_require_work(const struct options *options, struct ar_error *err)
+{
+    bool has_payload = option_key(options, AR_KEY_PAYLOAD) != NULL;
+    bool has_trace = option_key(options, AR_KEY_TRACE) != NULL;
+    if (has_payload == has_trace) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %s; expected one of them: --payload for one collective, "
+                            "--trace for a training step",
+                            options->command->name,
+                            has_trace ? "--payload and --trace" : "neither --payload nor --trace");
+    }
+    if (has_trace) {
+        return AR_OK;
+    }
+    uint32_t allowed = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE) | KEY_BIT(AR_KEY_PAYLOAD);
+    return option_refuse_others(options, allowed, "--payload", err);
+}
+
 enum ar_status option_check_messages(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err)
 {

@@ -17,6 +17,9 @@ enum ar_status options_inputs(const struct options *options, struct ar_inputs **
 enum ar_status option_require_key(const struct options *options, enum ar_key key,
                                   struct ar_error *err);
 
+/** Refuses all but either --payload, for one collective, or --trace, for a training step. */
+enum ar_status option_require_work(const struct options *options, struct ar_error *err);
+
 /** Refuses an engine without messages, for commands that are about them. */
 enum ar_status option_check_messages(const struct options *options,
                                      const struct ar_scenario *scenario, struct ar_error *err);

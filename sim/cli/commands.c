@@ -109,13 +109,19 @@ const struct command commands[] = {
      "latency, bandwidth and reduction per phase and tier; names the slowest link of each phase "
      "and the source of every parameter. With --engine library or nccl it lists their calls. "
      "Every term of a --framework is taken away in turn: the difference is what it costs.\n\n"
+     "With --payload in place of --trace it explains one collective of any --operation, and says "
+     "who shares the busiest link.\n\n"
      "example: where does the time of a flat ring go?\n"
-     "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5"},
+     "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5\n"
+     "example: groups that share the HCAs of their nodes\n"
+     "  allreckon explain --cluster abci-v100 --operation allgather --mesh dp=16,tp=4 --along dp "
+     "--payload 64MiB"},
     {COMMAND(links), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
      KEY_BIT(AR_KEY_PAYLOAD), KEY_BIT(AR_KEY_BASELINE),
      "load of every link: which one is the bottleneck?", "", 0,
-     "Shows what the messages of one all-reduce (--payload) or of one training step (--trace) put\n"
-     "on each link, and how busy that keeps it while the communication stream runs. Bytes and "
+     "Shows what the messages of one collective (--payload, --operation) or of one training step "
+     "(--trace) put on each link, and how busy that keeps it while the communication stream runs. "
+     "Bytes and "
      "messages are exact; the time is that of the engine.\n\n"
      "example: do the GPUs of a node wait for their HCAs?\n"
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 --payload "

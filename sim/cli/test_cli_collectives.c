@@ -106,6 +106,23 @@ Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
     cr_expect_float_eq(number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s);
 }
 
+Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
+{
+    static const char scene[] = "--cluster cluster.topo --set hca.bandwidth=10GB/s --operation "
+                                "allgather --algorithm ring --payload 8MiB --mesh dp=8,tp=4 "
+                                "--along dp";
+    const char *text = cli_good("$AR explain %s", scene).out;
+    const char *links = cli_good("$AR links %s", scene).out;
+    cr_expect_not_null(strstr(text, "all-gather of 8.389 MB, fp16, on 32 GPUs"), "%s", text);
+    cr_expect_not_null(strstr(text, "mesh dp=8,tp=4 along dp: 4 groups of 8 GPUs at once"));
+    cr_expect_eq(cli_lines_with(text, "  ring all-gather "), 1);
+    cr_expect_not_null(strstr(text, "Busiest link: node-"), "%s", text);
+    cr_expect_not_null(strstr(text, "up to 4 flows at once on it"), "%s", text);
+    cr_expect_not_null(strstr(links, "shared by up to 4 connections"), "%s", links);
+    /* 7/8 of four payloads leave each node by two HCAs */
+    cr_expect_not_null(strstr(links, " 14680064 "), "%s", links);
+}
+
 /* --- sweeps ------------------------------------------------------------------------------- */
 
 #define SWEEP                                                                                      \
@@ -231,6 +248,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "unknown option \"--mesh\""},
         {"links --cluster flat --gpus 4 --algorithm ring --trace trace.csv --root 1",
          "--root: found with a trace"},
+        {"explain --cluster flat --gpus 4", "found neither --payload nor --trace"},
+        {"explain --cluster flat --gpus 4 --payload 1MB --batch 3", "found --batch"},
         {"sweep --cluster flat --gpus 4 --trace trace.csv --operation allgather",
          "--operation: found with a trace"},
         {"sweep --cluster flat --gpus 4 --operation allgather",

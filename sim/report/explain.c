@@ -1,11 +1,13 @@
 #include "explain.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "ar_library_engine.h"
+#include "ar_link_load.h"
 #include "ar_platform.h"
 #include "ar_units.h"
 
@@ -79,7 +81,40 @@ static void write_buckets(const struct ar_step *step)
     puts("  the backward pass begins at forward's end; all times since the step began\n");
 }
 
-/* --- all-reduces by the closed form ------------------------------------------------------- */
+/* --- what the communication stream does ------------------------------------------------------ */
+
+/* The collectives of a step, or one alone. */
+struct stream {
+    const struct ar_scenario *scenario;
+    const struct ar_trial *trial;
+    bool has_buckets;
+    double copy_s;       /* of buckets */
+    double statistics_s; /* of batch norm */
+    double time_s;       /* all of it, by the engine */
+};
+
+static struct stream stream_of_step(const struct ar_scenario *scenario, const struct ar_step *step)
+{
+    return (struct stream){.scenario = scenario,
+                           .trial = &step->trial,
+                           .has_buckets = true,
+                           .copy_s = step->copy_s,
+                           .statistics_s = step->statistics_s,
+                           .time_s = step->allreduce_s};
+}
+
+/* A heading, such as "All-reduce by the closed form, ms". */
+static void write_heading(const struct stream *stream, const char *how, const char *of_last)
+{
+    const char *name = stream->scenario->operation->name;
+    printf("%c%s by %s, ms", toupper((unsigned char)name[0]), name + 1, how);
+    if (stream->has_buckets) {
+        printf(", all buckets (%s: of the last bucket)", of_last);
+    }
+    puts("");
+}
+
+/* --- by the closed form ---------------------------------------------------------------------- */
 
 /* Sums the phases of all buckets into the phases of one. */
 static void add_times(struct ar_closed_time *sum, const struct ar_closed_time *time)
@@ -139,10 +174,11 @@ static void write_part(const char *name, double time_s)
     printf("  %-22s %6s %10s %-6s %9.3f\n", name, "", "", "", time_s * 1e3);
 }
 
-static void write_phases(const struct ar_scenario *scenario, const struct ar_step *step,
-                         const struct ar_closed_time *sum)
+static void write_phases(const struct stream *stream, const struct ar_closed_time *sum)
 {
-    printf("All-reduce by the closed form, ms, all buckets (message, bound: of the last bucket)\n");
+    const struct ar_scenario *scenario = stream->scenario;
+    char name[32];
+    write_heading(stream, "the closed form", "message, bound");
     printf("  %-22s %6s %10s %-6s %9s", "phase", "steps", "message", "bound", "time");
     for (int tier = 0; tier < AR_TIERS_COUNT; tier++) {
         if (is_shown(scenario, tier)) {
@@ -160,46 +196,53 @@ static void write_phases(const struct ar_scenario *scenario, const struct ar_ste
     for (uint32_t i = 0; i < sum->phases_count; i++) {
         write_phase(scenario, &sum->phases[i]);
     }
-    write_part("copies of buckets", step->copy_s);
-    write_part("batch-norm statistics", step->statistics_s);
-    write_part("= all-reduce", sum->time_s + step->copy_s + step->statistics_s);
+    if (stream->has_buckets) {
+        write_part("copies of buckets", stream->copy_s);
+        write_part("batch-norm statistics", stream->statistics_s);
+    }
+    snprintf(name, sizeof name, "= %s", scenario->operation->name);
+    write_part(name, sum->time_s + stream->copy_s + stream->statistics_s);
 }
 
-static void write_closed(const struct ar_scenario *scenario, const struct ar_step *step)
+static void write_closed(const struct stream *stream)
 {
+    const struct ar_trial *trial = stream->trial;
+    const char *engine = stream->scenario->engine->name;
     struct ar_closed_time sum = {.exact = true, .why = ""};
-    for (uint32_t i = 0; i < step->trial.jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->jobs_count; i++) {
         struct ar_closed_time time;
-        ar_closed_evaluate(step->trial.plan, step->trial.jobs[i].elements, &time);
+        ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
         add_times(&sum, &time);
     }
-    double time_s = sum.time_s + step->copy_s + step->statistics_s;
-    double error = 100 * (time_s / step->allreduce_s - 1);
-    write_phases(scenario, step, &sum);
-    printf("  engine %s: %.3f (closed form %+.1f %%)\n", step->engine->name,
-           step->allreduce_s * 1e3, fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */
+    double time_s = sum.time_s + stream->copy_s + stream->statistics_s;
+    double error = 100 * (time_s / stream->time_s - 1);
+    write_phases(stream, &sum);
+    printf("  engine %s: %.3f (closed form %+.1f %%)\n", engine, stream->time_s * 1e3,
+           fabs(error) < 0.05 ? 0 : error); /* no "-0.0" */
     printf("  the closed form is %s%s\n", sum.exact ? "exact here" : "an estimate here: ", sum.why);
-    if (!step->trial.exact && strcmp(step->trial.note, sum.why) != 0) {
-        printf("  engine %s is an estimate here: %s\n", step->engine->name, step->trial.note);
+    if (!trial->exact && strcmp(trial->note, sum.why) != 0) {
+        printf("  engine %s is an estimate here: %s\n", engine, trial->note);
     }
     puts("  bound: hops = a part of the buffer travelling, port = a link never idle, window = out "
          "of slots\n");
 }
 
-/* --- all-reduces by calls of the library -------------------------------------------------- */
+/* --- by calls of the library ----------------------------------------------------------------- */
 
-static void write_calls(const struct ar_step *step)
+static void write_calls(const struct stream *stream)
 {
     static const char *const names[] = {[AR_ALL_REDUCE] = "all-reduce",
                                         [AR_REDUCE_SCATTER] = "reduce-scatter",
                                         [AR_ALL_GATHER] = "all-gather",
                                         [AR_REDUCE] = "reduce",
                                         [AR_BROADCAST] = "broadcast"};
-    const struct ar_trial *trial = &step->trial;
+    const struct ar_trial *trial = stream->trial;
+    const struct ar_engine *engine = stream->scenario->engine;
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]; /* these and choices: of the last bucket */
     struct ar_library_prediction predictions[AR_LIBRARY_CALLS_MAX];
     double times_s[AR_LIBRARY_CALLS_MAX] = {0};
+    char how[64];
     size_t count = 0;
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         if (trial->jobs[i].elements == 0) {
@@ -207,12 +250,12 @@ static void write_calls(const struct ar_step *step)
         }
         count = ar_library_engine_calls(&trial->collective, trial->jobs[i].elements, runs);
         for (size_t j = 0; j < count; j++) {
-            predictions[j] = step->engine->predict(trial->library, calls, &runs[j]);
+            predictions[j] = engine->predict(trial->library, calls, &runs[j]);
             times_s[j] += predictions[j].time_s;
         }
     }
-    printf("All-reduce by calls of %s, ms, all buckets (choice, payload: of the last bucket)\n",
-           trial->library->tuning.release->name);
+    snprintf(how, sizeof how, "calls of %s", trial->library->tuning.release->name);
+    write_heading(stream, how, "choice, payload");
     printf("  %-16s %8s %8s %8s  %-12s %12s %10s\n", "call", "ranks", "nodes", "sharing", "choice",
            "payload", "time");
     for (size_t i = 0; i < count; i++) {
@@ -223,14 +266,27 @@ static void write_calls(const struct ar_step *step)
                run->nodes > 1 ? ar_library_sharers(run) : 1, ar_choices[predictions[i].choice].name,
                ar_format_bytes((uint64_t)run->bytes, payload), times_s[i] * 1e3);
     }
-    printf("  engine %s is an estimate here: %s\n", step->engine->name, trial->note);
+    printf("  engine %s is an estimate here: %s\n", engine->name, trial->note);
     puts("  sharing: such calls that leave each node together, over the same HCAs\n");
 }
 
 /* --- the whole ---------------------------------------------------------------------------- */
 
-static void write_parameters(const struct ar_scenario *scenario, const struct ar_step *step)
+static void write_stream(const struct stream *stream)
 {
+    if (ar_shape_ranks(&stream->scenario->shape) == 1) {
+        return;
+    }
+    if (stream->scenario->engine->needs_library) {
+        write_calls(stream);
+    } else {
+        write_closed(stream);
+    }
+}
+
+static void write_parameters(const struct stream *stream)
+{
+    const struct ar_scenario *scenario = stream->scenario;
     printf("%-26s %-18s %s\n", "Parameter", "value", "source");
     for (size_t i = 0; i < ar_cluster_parameters_count(scenario->cluster); i++) {
         struct ar_cluster_parameter parameter = ar_cluster_parameter(scenario->cluster, i);
@@ -239,24 +295,93 @@ static void write_parameters(const struct ar_scenario *scenario, const struct ar
                    parameter.source[0] != '\0' ? parameter.source : "not stated");
         }
     }
-    printf("  %-24s %-18s %s\n", "layer times", scenario->trace->name, scenario->trace->source);
-    printf("  %-24s %-18s %s\n", "algorithm", ar_algorithm_name(step->collective.algorithm),
-           ar_algorithm_source(step->collective.algorithm));
-    if (step->trial.options[0] != '\0') {
-        printf("  %-24s %-18s %s\n", "engine", step->engine->name, step->trial.options);
+    if (scenario->trace != NULL) {
+        printf("  %-24s %-18s %s\n", "layer times", scenario->trace->name, scenario->trace->source);
+    }
+    printf("  %-24s %-18s %s\n", "algorithm", ar_algorithm_name(scenario->algorithm),
+           ar_algorithm_source(scenario->algorithm));
+    if (stream->trial->options[0] != '\0') {
+        printf("  %-24s %-18s %s\n", "engine", scenario->engine->name, stream->trial->options);
     }
 }
 
 void explain_step(const struct ar_scenario *scenario, const struct ar_step *step)
 {
+    struct stream stream = stream_of_step(scenario, step);
     write_head(scenario, step);
     write_iteration(scenario->trace, step);
     write_buckets(step);
-    bool is_alone = ar_shape_ranks(&step->collective.shape) == 1;
-    if (!is_alone && step->engine->needs_library) {
-        write_calls(step);
-    } else if (!is_alone) {
-        write_closed(scenario, step);
+    write_stream(&stream);
+    write_parameters(&stream);
+}
+
+/* --- one collective ------------------------------------------------------------------------- */
+
+static void write_collective(const struct ar_scenario *scenario, const struct ar_row *row)
+{
+    char text[AR_UNIT_TEXT];
+    printf("%s of %s, %s, on %" PRIu64 " GPU%s of %s\n", scenario->operation->name,
+           ar_format_bytes(scenario->payload_bytes, text), row->precision, row->gpus,
+           row->gpus == 1 ? "" : "s", row->cluster);
+    if (scenario->mesh.axes_count > 0) {
+        uint32_t ranks = ar_shape_ranks(&scenario->shape);
+        printf("mesh %s along %s: %" PRIu64 " group%s of %" PRIu32 " GPU%s%s\n", row->mesh,
+               row->along, row->groups, row->groups == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s",
+               row->groups == 1 ? "" : " at once");
     }
-    write_parameters(scenario, step);
+    printf("%s%s%s", row->algorithm, row->shape[0] != '\0' ? " " : "", row->shape);
+    if (scenario->operation->has_root) {
+        printf(", root %" PRIu32, scenario->root);
+    }
+    if (!scenario->engine->needs_library) {
+        printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
+               scenario->channels == 1 ? "" : "s", scenario->window);
+    }
+    printf(", engine %s\n", row->engine);
+    printf("%s", ar_format_seconds(row->allreduce_s, text));
+    printf("; algbw %s", ar_format_rate(row->algbw_Bps, text));
+    printf(", busbw %s\n\n", ar_format_rate(row->busbw_Bps, text));
+}
+
+/* The link that is busy for the longest time, and who shares it. */
+static void write_busiest(const struct ar_cluster *cluster, const struct ar_link_load *loads,
+                          double time_s)
+{
+    uint32_t busiest = 0;
+    double busiest_s = 0;
+    char name[160], bytes[AR_UNIT_TEXT], busy[AR_UNIT_TEXT];
+    for (uint32_t i = 0; i < ar_cluster_links_count(cluster); i++) {
+        double busy_s = (double)loads[i].bytes / ar_cluster_link_bandwidth(cluster, i);
+        busiest = busy_s > busiest_s ? i : busiest;
+        busiest_s = busy_s > busiest_s ? busy_s : busiest_s;
+    }
+    if (busiest_s > 0) {
+        const struct ar_link_load *load = &loads[busiest];
+        printf("Busiest link: %s, %s in %" PRIu64 " message%s, busy for %s, %.1f %% of the time;\n",
+               ar_cluster_link_name(cluster, busiest, name, sizeof name),
+               ar_format_bytes(load->bytes, bytes), load->messages_count,
+               load->messages_count == 1 ? "" : "s", ar_format_seconds(busiest_s, busy),
+               100 * busiest_s / time_s);
+        printf("  up to %" PRIu32 " flow%s at once on it ('allreckon links' has all links)\n\n",
+               load->flows_max, load->flows_max == 1 ? "" : "s");
+    }
+}
+
+enum ar_status explain_collective(const struct ar_scenario *scenario, const struct ar_bare_run *run,
+                                  const struct ar_row *row, struct ar_error *err)
+{
+    struct stream stream = {.scenario = scenario, .trial = &run->trial, .time_s = row->allreduce_s};
+    uint32_t links = ar_cluster_links_count(scenario->cluster);
+    struct ar_link_load *loads = ar_arena_alloc(scenario->arena, links, sizeof *loads);
+    if (loads == NULL) {
+        return ar_error_no_memory(err, "the loads of links");
+    }
+    if (!scenario->engine->needs_library) {
+        AR_TRY(ar_link_load_add(&run->trial.collective, &run->job.elements, 1, loads, err));
+    }
+    write_collective(scenario, row);
+    write_stream(&stream);
+    write_busiest(scenario->cluster, loads, row->allreduce_s);
+    write_parameters(&stream);
+    return AR_OK;
 }

@@ -1,14 +1,19 @@
 /** \file explain.h
- * A step that was run, split into its terms, each parameter with its source.
+ * A step, or one collective, that was run, split into its terms, each parameter with its source.
  */
 #ifndef AR_EXPLAIN_H
 #define AR_EXPLAIN_H
 
-#include "ar_scenario.h"
+#include "ar_run.h"
 
 /** Writes where the time of a step goes, to stdout: the iteration, its buckets, the all-reduces by
  * the closed form or by calls of the library, all buckets summed up, and the parameters. */
 void explain_step(const struct ar_scenario *scenario, const struct ar_step *step);
+
+/** Writes where the time of one collective goes, to stdout: as above without a step, and who shares
+ * the link that is the busiest. */
+enum ar_status explain_collective(const struct ar_scenario *scenario, const struct ar_bare_run *run,
+                                  const struct ar_row *row, struct ar_error *err);
 
 /** Writes every term of the framework that is on, its value and source, and how much longer the
  * step takes than with that term alone at its default, everything else being the same. Each such

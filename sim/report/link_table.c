@@ -21,8 +21,8 @@ struct line {
     ar_cell_number bandwidth_Bps;
     ar_cell_number busy_s; /* bytes / bandwidth */
     ar_cell_number busy_frac[LINK_TABLE_ROWS_MAX];
-    ar_cell_string cluster, algorithm, shape, engine;
-    ar_cell_count gpus, channels, payload_bytes;
+    ar_cell_string cluster, algorithm, shape, engine, operation, mesh, along;
+    ar_cell_count gpus, channels, payload_bytes, groups;
     ar_cell_number allreduce_s;
 };
 
@@ -51,6 +51,10 @@ static const struct ar_column list_columns[] = {
     COLUMN(count, load.flows_max, "flows_count", ""),
     COLUMN(number, busy_s, "busy_s", ""),
     COLUMN(number, busy_frac[0], "busy_frac", ""),
+    COLUMN(string, operation, "operation", ""),
+    COLUMN(string, mesh, "mesh", ""),
+    COLUMN(string, along, "along", ""),
+    COLUMN(count, groups, "groups", ""),
 };
 
 static const struct ar_column table_columns[] = {
@@ -246,6 +250,10 @@ enum ar_status link_table_write(FILE *file, const struct ar_view *view,
         line.algorithm = row->algorithm;
         line.shape = row->shape;
         line.engine = row->engine;
+        line.operation = row->operation;
+        line.mesh = row->mesh;
+        line.along = row->along;
+        line.groups = row->groups;
         line.gpus = row->gpus;
         line.channels = row->channels;
         line.payload_bytes = row->payload_bytes;

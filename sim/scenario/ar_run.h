@@ -20,6 +20,19 @@ enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, st
 enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
                            struct ar_row *row, struct ar_error *err);
 
+/** A bare collective that was run: one job of a trial, with its time and its closed form. */
+struct ar_bare_run {
+    struct ar_job job;
+    struct ar_job_time time;
+    struct ar_closed *closed; /**< NULL: of a library */
+    struct ar_trial trial;    /**< refers to the others */
+};
+
+/** Runs a bare collective and fills the row. On success it is freed with ar_bare_run_end(). */
+enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
+                           struct ar_row *row, struct ar_error *err);
+void ar_bare_run_end(struct ar_bare_run *run);
+
 /** Estimated seconds on one core, the baseline included, by the rates of the engine (ar_trial.h);
  * good to a factor of two or so. */
 double ar_run_cost_s(const struct ar_scenario *scenario);

@@ -170,33 +170,42 @@ static enum ar_status run_trial(const struct ar_scenario *scenario, struct ar_tr
     return AR_OK;
 }
 
-static enum ar_status run_collective(const struct ar_scenario *scenario, struct ar_row *row,
-                                     struct ar_error *err)
+void ar_bare_run_end(struct ar_bare_run *run)
 {
-    struct ar_job job = {.elements =
-                             scenario->payload_bytes / ar_precision_bytes(scenario->precision)};
-    struct ar_job_time time;
-    struct ar_closed *closed = NULL;
-    struct ar_trial trial = {.collective = ar_scenario_collective(scenario),
-                             .jobs = &job,
-                             .jobs_count = 1,
-                             .times = &time};
+    ar_closed_destroy(run->closed);
+}
+
+enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
+                           struct ar_row *row, struct ar_error *err)
+{
+    enum ar_status status = AR_OK;
+    *run = (struct ar_bare_run){.job.elements = scenario->payload_bytes /
+                                                ar_precision_bytes(scenario->precision)};
+    run->trial = (struct ar_trial){.collective = ar_scenario_collective(scenario),
+                                   .jobs = &run->job,
+                                   .jobs_count = 1,
+                                   .times = &run->time};
+    ar_run_describe(scenario, row);
     if (scenario->engine->needs_library) {
-        trial.library = ar_scenario_library(scenario);
+        run->trial.library = ar_scenario_library(scenario);
     } else {
-        AR_TRY(ar_closed_create(&trial.collective, &closed, err));
-        trial.plan = closed;
+        status = ar_closed_create(&run->trial.collective, &run->closed, err);
+        run->trial.plan = run->closed;
     }
-    enum ar_status status = run_trial(scenario, &trial, row, err);
-    ar_closed_destroy(closed);
-    return status;
+    status = status == AR_OK ? run_trial(scenario, &run->trial, row, err) : status;
+    if (status != AR_OK) {
+        ar_bare_run_end(run);
+    }
+    return end(status, row, err);
 }
 
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
 {
     if (ar_scenario_is_bare(scenario)) {
-        ar_run_describe(scenario, row);
-        return end(run_collective(scenario, row, err), row, err);
+        struct ar_bare_run run;
+        AR_TRY(ar_run_bare(scenario, &run, row, err));
+        ar_bare_run_end(&run);
+        return AR_OK;
     }
     struct ar_step step = ar_scenario_step(scenario);
     AR_TRY(ar_run_step(scenario, &step, row, err));
