@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "ar_exchange.h"
 #include "ar_pattern.h"
 #include "closed_tree.h"
 #include "tree_rates.h"
@@ -38,7 +39,8 @@ static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
                               closed->patterns, &closed->busiest_s_per_byte, err));
     closed->even_elements = ar_shape_ranks(&collective->shape);
     for (uint32_t i = 0; i < closed->phases_count; i++) {
-        uint32_t parts = closed->phases[i].parts;
+        bool is_exchange = closed->phases[i].kind == AR_PHASE_EXCHANGE;
+        uint32_t parts = is_exchange ? closed->phases[i].pieces : closed->phases[i].parts;
         closed->even_elements *= closed->even_elements % parts != 0 ? parts : 1;
     }
     closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
@@ -94,12 +96,26 @@ const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phas
     return tree_rates_find(closed->rates[phase], bytes)->rates_Bps;
 }
 
+/* Elements of some pieces of what a channel carries, as many as they can be. */
+static uint64_t pieces_elements(const struct ar_closed *closed, uint32_t phase, uint32_t pieces,
+                                uint64_t elements)
+{
+    uint32_t channels = closed->collective.channels;
+    uint32_t all = closed->phases[phase].pieces;
+    uint64_t channel_elements = (elements + channels - 1) / channels;
+    uint64_t most = (channel_elements + all - 1) / all * pieces;
+    return most < channel_elements ? most : channel_elements;
+}
+
 uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase, uint64_t elements)
 {
+    const struct ar_exchange *exchange = closed->patterns[phase].exchange;
     uint32_t channels = closed->collective.channels;
     uint32_t parts = closed->phases[phase].parts;
     uint64_t channel_elements = (elements + channels - 1) / channels;
-    return (channel_elements + parts - 1) / parts * closed->collective.element_bytes;
+    uint64_t most = exchange != NULL ? pieces_elements(closed, phase, exchange->largest, elements)
+                                     : (channel_elements + parts - 1) / parts;
+    return most * closed->collective.element_bytes;
 }
 
 double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements)
@@ -233,6 +249,65 @@ static void find_bound(const struct ar_pattern *pattern, uint32_t steps, uint32_
     }
 }
 
+/* The message of a step that arrives last. */
+static void charge_step(const struct ar_closed *closed, uint32_t index, uint32_t step,
+                        uint64_t elements, double gamma, struct ar_phase_time *time)
+{
+    const struct ar_exchange *exchange = closed->patterns[index].exchange;
+    const struct ar_exchange_step *flows = &exchange->steps[step];
+    const struct ar_message_kind *slowest = NULL;
+    double slowest_s = -1, bytes = 0, most_bytes = 0;
+    for (uint32_t i = 0; i < flows->kinds_count; i++) {
+        const struct ar_message_kind *kind = &exchange->kinds[flows->first_kind + i];
+        double kind_bytes = (double)(pieces_elements(closed, index, kind->pieces, elements) *
+                                     closed->collective.element_bytes);
+        double kind_s = kind->latency_s + kind_bytes / kind->rate_Bps;
+        most_bytes = kind_bytes > most_bytes ? kind_bytes : most_bytes;
+        if (kind_s > slowest_s) {
+            slowest = kind;
+            slowest_s = kind_s;
+            bytes = kind_bytes;
+        }
+    }
+    if (slowest == NULL) {
+        return;
+    }
+    time->latency_s[slowest->tier] += slowest->latency_s;
+    time->bandwidth_s[slowest->tier] += bytes / slowest->rate_Bps;
+    time->reduction_s += step < closed->phases[index].copies_from ? gamma * most_bytes : 0;
+    time->time_s += slowest_s;
+    if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
+        time->slowest_Bps = slowest->rate_Bps;
+        time->slowest_link = slowest->link;
+        time->slowest_flows = slowest->flows;
+    }
+}
+
+/* Step after step; or the longest one, if all go at once, and all reductions after it. */
+static void exchange_time(const struct ar_closed *closed, uint32_t index, uint64_t elements,
+                          double gamma, struct ar_phase_time *time)
+{
+    const struct ar_phase *phase = &closed->phases[index];
+    struct ar_phase_time none = *time;
+    struct ar_phase_time longest = *time;
+    double reduction_s = 0;
+    for (uint32_t step = 0; step < phase->steps; step++) {
+        struct ar_phase_time *own = phase->is_at_once ? &none : time;
+        struct ar_phase_time before = none;
+        charge_step(closed, index, step, elements, gamma, own);
+        if (phase->is_at_once) {
+            longest = none.time_s > longest.time_s ? none : longest;
+            reduction_s += none.reduction_s;
+            none = before;
+        }
+    }
+    if (phase->is_at_once) {
+        *time = longest;
+        time->reduction_s = reduction_s;
+    }
+    time->time_s += time->reduction_s;
+}
+
 static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint64_t elements,
                            struct ar_phase_time *time)
 {
@@ -244,6 +319,10 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
     time->message_bytes = ar_closed_message_bytes(closed, index, elements);
     double gamma = ar_cluster_facts(closed->collective.cluster)->reduce_s_per_byte;
     double bytes = (double)time->message_bytes;
+    if (phase->kind == AR_PHASE_EXCHANGE) {
+        exchange_time(closed, index, elements, gamma, time);
+        return;
+    }
     if (phase->kind == AR_PHASE_TREE) {
         closed_tree_time(&closed->collective, phase, &closed->patterns[index],
                          tree_rates_find(closed->rates[index], bytes), bytes, closed->stations,
@@ -267,6 +346,31 @@ static bool has_chains(const struct ar_closed *closed)
     return false;
 }
 
+/* Why an exchange is not exact, among all phases. */
+static const char *why_not_exact_exchange(const struct ar_closed *closed, uint32_t index,
+                                          uint64_t elements)
+{
+    const struct ar_exchange *exchange = closed->patterns[index].exchange;
+    uint32_t channels = closed->collective.channels;
+    uint32_t pieces = closed->phases[index].pieces;
+    bool are_whole = exchange->smallest == pieces;
+    bool goes_on_otherwise = false;
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        goes_on_otherwise |= closed->patterns[i].exchange == NULL && closed->phases[i].steps > 0;
+    }
+    if (!exchange->is_uniform) {
+        return "the messages of a step differ";
+    }
+    if (elements % ((uint64_t)channels * (are_whole ? 1 : pieces)) != 0) {
+        return "messages of a step have different sizes";
+    }
+    if (!exchange->is_full && (exchange->is_shared || goes_on_otherwise) &&
+        closed->phases_count > 1) {
+        return "ranks begin phases at different times";
+    }
+    return "";
+}
+
 static const char *why_not_exact(const struct ar_closed *closed, uint64_t elements)
 {
     const struct ar_shape *shape = &closed->collective.shape;
@@ -274,6 +378,13 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
     bool is_shared = false;
     for (uint32_t i = 0; i < closed->phases_count; i++) {
         if (closed->phases[i].steps == 0) {
+            continue;
+        }
+        if (closed->patterns[i].exchange != NULL) {
+            const char *why = why_not_exact_exchange(closed, i, elements);
+            if (why[0] != '\0') {
+                return why;
+            }
             continue;
         }
         if (closed->phases[i].kind == AR_PHASE_TREE) {
@@ -294,10 +405,26 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
     return "";
 }
 
-/* The ranks of a chain finish at different times, and begin the next all-reduce so. */
+/* Some ranks of an exchange have less to do than others, and end before them. */
+static bool has_idle_ranks(const struct ar_closed *closed)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < closed->phases_count; i++) {
+        const struct ar_exchange *exchange = closed->patterns[i].exchange;
+        has |= exchange != NULL && !exchange->is_full && !exchange->is_private;
+    }
+    return has;
+}
+
+/* Ranks that finish at different times begin the next collective so. */
+static bool is_ragged(const struct ar_closed *closed)
+{
+    return has_chains(closed) || has_idle_ranks(closed);
+}
+
 bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue)
 {
-    return why_not_exact(closed, elements)[0] == '\0' && !(in_queue && has_chains(closed));
+    return why_not_exact(closed, elements)[0] == '\0' && !(in_queue && is_ragged(closed));
 }
 
 /* The longest phase waits for the busiest link. */
@@ -334,5 +461,5 @@ void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
     if (!time->exact && missing_s > 0) {
         wait_for_links(missing_s, time);
     }
-    time->exact_in_queue = time->exact && !has_chains(closed);
+    time->exact_in_queue = time->exact && !is_ragged(closed);
 }

@@ -217,12 +217,12 @@ Test(closed, more_ranks_never_take_less_time)
     for (size_t c = 0; c < 2; c++) {
         for (size_t a = 0; a < ar_algorithms_count; a++) {
             double before_s = 0;
-            for (uint32_t ranks = 4; ranks <= 4096; ranks *= 4) { /* squares, for the torus */
+            for (uint32_t ranks = 4; ranks <= 1024; ranks *= 4) { /* squares, for the torus */
                 struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[a], ranks, 4);
                 struct ar_collective collective =
                     support_collective_of(clusters[c], ar_algorithms[a], shape.x, shape.y);
                 double time_s = support_closed(&collective, 4096ull * 1000).time_s;
-                cr_expect_gt(time_s, before_s, "%s, %u ranks", ar_algorithms[a]->name, ranks);
+                cr_expect_geq(time_s, before_s, "%s, %u ranks", ar_algorithms[a]->name, ranks);
                 before_s = time_s;
             }
         }

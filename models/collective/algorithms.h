@@ -18,10 +18,7 @@
     X(broadcast_chain)                                                                             \
     X(broadcast_tree)                                                                              \
     X(reduce_chain)                                                                                \
-    X(reduce_tree)
-
-/** Proved, but no engine runs them yet. */
-#define AR_NEW_ALGORITHM_LIST(X)                                                                   \
+    X(reduce_tree)                                                                                 \
     X(blueconnect)                                                                                 \
     X(recursive_doubling)                                                                          \
     X(halving_doubling)                                                                            \
@@ -51,7 +48,6 @@
 
 #define X(name) extern const struct ar_algorithm ar_algorithm_##name;
 AR_ALGORITHM_LIST(X)
-AR_NEW_ALGORITHM_LIST(X)
 #undef X
 
 #endif

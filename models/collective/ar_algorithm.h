@@ -62,6 +62,8 @@ struct ar_phase {
     uint32_t steps;       /**< may be 0 (a row of one) */
     uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up; of an
                                exchange at most, and 1 where sizes differ from step to step */
+    uint32_t pieces;      /**< of an exchange: its messages are whole numbers of pieces, of so many
+                               of equal size, of the buffer; else 0 */
     uint64_t messages;    /**< sends of all positions in all steps of the phase */
     uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring

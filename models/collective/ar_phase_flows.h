@@ -27,6 +27,12 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
                                      const struct ar_phase *phases, uint32_t phases_count,
                                      struct ar_phase_flows *flows, struct ar_error *err);
 
+/** How many sets of flows a phase has, one after the other: one for each step of an exchange. */
+static inline uint32_t ar_phase_patterns(const struct ar_phase *phase)
+{
+    return phase->kind == AR_PHASE_EXCHANGE ? phase->steps : phase->steps > 0;
+}
+
 /** Finds the flows of a phase that begins with `first_step` of the algorithm; of an exchange, those
  * of that step. */
 void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,

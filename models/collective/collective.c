@@ -14,8 +14,8 @@ static enum ar_status prepare_paths(const struct ar_collective *collective, stru
     uint32_t first_step = 0;
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
     for (uint32_t i = 0; i < phases_count; i++) {
-        if (phases[i].steps > 0) {
-            ar_phase_flows_find(collective, &phases[i], first_step, &flows);
+        for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
+            ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
             AR_TRY(
                 ar_cluster_prepare_paths(collective->cluster, flows.flows, flows.flows_count, err));
         }

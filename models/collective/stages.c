@@ -11,14 +11,14 @@ static uint32_t steps_of(const struct ar_stage *stage, const struct ar_shape *sh
     return size > 1 ? stage->block->steps(size) : 0;
 }
 
-/* The part of the buffer that a message is of, at most: of all ranks' parts. */
+/* The parts of the buffer that messages are made of. */
 static uint32_t parts_of(const struct ar_stage *stage, const struct ar_shape *shape)
 {
     uint32_t parts = stage->block->parts(size_of(stage, shape));
     for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
         parts *= ar_shape_length(shape, i);
     }
-    return stage->block->kind == AR_PHASE_EXCHANGE ? 1 : parts;
+    return stage->lines == LINES_STRIPES ? ar_shape_ranks(shape) : parts;
 }
 
 static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_shape *shape)
@@ -26,13 +26,16 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
     uint32_t size = size_of(stage, shape);
     uint32_t steps = steps_of(stage, shape);
     uint32_t lines = stage->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
+    uint32_t parts = parts_of(stage, shape);
+    bool is_exchange = stage->block->kind == AR_PHASE_EXCHANGE;
     bool is_all_reduce = stage->block == &block_ring_all_reduce;
     return (struct ar_phase){
         .name = stage->name,
         .kind = stage->block->kind,
         .is_at_once = stage->block->is_at_once,
         .steps = steps,
-        .parts = parts_of(stage, shape),
+        .parts = is_exchange ? 1 : parts,
+        .pieces = is_exchange ? parts : 0,
         .messages = steps > 0 ? lines * stage->block->messages(size) : 0,
         .copies_from = is_all_reduce    ? steps / 2
                        : stage->reduces ? steps

@@ -7,7 +7,7 @@
 
 static const struct ar_algorithm *const rows[] = {
 #define X(name) &ar_algorithm_##name,
-    AR_ALGORITHM_LIST(X) AR_NEW_ALGORITHM_LIST(X)
+    AR_ALGORITHM_LIST(X)
 #undef X
 };
 

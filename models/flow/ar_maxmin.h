@@ -13,10 +13,58 @@
 #ifndef AR_MAXMIN_H
 #define AR_MAXMIN_H
 
+#include "ar_arena.h"
 #include "ar_platform.h"
 
-/** Writes the rate of each flow in bytes per second; `weights` above zero, or NULL: all equal.
- * O(flows * distinct rates). */
+/** The paths of some flows, each asked for once. Begins as all zeros; used again for other flows it
+ * keeps its room. */
+struct ar_paths {
+    size_t count;
+    uint32_t *links;       /**< those of all paths, one after the other */
+    size_t *begin;         /**< [flow]: its first one; and the end */
+    double *latency_s;     /**< [flow] */
+    double *bandwidth_Bps; /**< [flow]: of its narrowest link */
+    enum ar_tier *tiers;   /**< [flow] */
+    size_t flows_room, links_room;
+};
+
+enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
+                             const struct ar_flow *flows, size_t count, struct ar_paths *paths,
+                             struct ar_error *err);
+
+/** A link, and what is on it. */
+struct ar_maxmin_link {
+    double bandwidth_Bps;
+    bool is_shared;
+    uint32_t flows; /**< of the flows shared out last */
+    /* While rates are found. */
+    uint32_t waiting; /* flows not yet settled */
+    uint32_t lowest;  /* of these, those that no other link of theirs gives less */
+    double left_Bps;  /* not yet given to settled flows */
+    double weight;    /* of the waiting flows together */
+    double share_Bps; /* for a flow of weight 1 */
+};
+
+/** Room to share out the links of a cluster, for any flows in turn. */
+struct ar_maxmin {
+    struct ar_maxmin_link *links; /**< [link] */
+    uint32_t *used;               /**< the shared links that carry flows */
+    uint32_t used_count;
+    size_t *open; /* flows not yet settled */
+    double *levels;
+    size_t flows_room;
+};
+
+enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+                                struct ar_maxmin *maxmin, struct ar_error *err);
+
+/** Writes the rate of each flow in bytes per second; `weights` above zero, or NULL: all equal. The
+ * time is that of going through all paths, for as many rounds as full links wait for each other. */
+enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
+                               const struct ar_paths *paths, const double *weights,
+                               double *rates_Bps, struct ar_error *err);
+
+/** All of this once. */
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
                                const double *weights, size_t flows_count, double *rates_Bps,
                                struct ar_error *err);

@@ -8,15 +8,22 @@ struct hop_load {
     uint64_t messages_count;
 };
 
+/* Flows on a link at the time of one of them; others are of earlier times. */
+struct together {
+    uint32_t time;
+    uint32_t flows;
+};
+
 /* A phase of one collective, and room to add it up. */
 struct phase_load {
     const struct ar_collective *collective;
     const struct ar_phase *phase;
     const struct ar_pattern *pattern;
     uint32_t first_step;
-    struct hop_load *hops; /* [hop of the pattern] */
-    uint64_t *sums;        /* [2 * ranks + 1] */
-    uint32_t *flows_on;    /* [link]; zero between phases */
+    struct hop_load *hops;     /* [hop of the pattern] */
+    uint64_t *sums;            /* [2 * ranks + 1] */
+    struct together *together; /* [link] */
+    uint32_t time;             /* of messages that are under way together */
     struct ar_link_load *loads;
 };
 
@@ -95,29 +102,62 @@ static void path_of(const struct phase_load *load, uint32_t hop, uint32_t lane,
                     ar_order_rank(&order, lane, ends->to), path);
 }
 
-/* From the hops of a phase to the links of their paths. */
-static void add_to_links(const struct phase_load *load)
+/* What a hop carries, on the links of its path. */
+static void add_to_links(struct phase_load *load, const struct ar_path *path,
+                         const struct hop_load *hop)
+{
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        struct ar_link_load *link = &load->loads[ar_path_link(path, i)];
+        struct together *on = &load->together[ar_path_link(path, i)];
+        *on = (struct together){load->time, on->time == load->time ? on->flows + 1 : 1};
+        link->flows_max = on->flows > link->flows_max ? on->flows : link->flows_max;
+        link->bytes += hop->elements * load->collective->element_bytes;
+        link->messages_count += hop->messages_count;
+    }
+}
+
+static void add_hops(struct phase_load *load)
 {
     const struct ar_pattern *pattern = load->pattern;
-    uint32_t *flows_on = load->flows_on;
-    for (int pass = 0; pass < 2; pass++) { /* the second one clears the counts of flows */
-        for (uint32_t i = 0, lane = 0; i < pattern->hops_count; i++) {
-            while (i >= pattern->lane_hops[lane + 1]) {
-                lane++;
-            }
-            struct ar_path path;
-            path_of(load, i, lane, &path);
-            for (uint32_t j = 0; j < path.links_count; j++) {
-                struct ar_link_load *link = &load->loads[ar_path_link(&path, j)];
-                uint32_t *flows = &flows_on[ar_path_link(&path, j)];
-                if (pass == 1) {
-                    *flows = 0;
-                    continue;
-                }
-                ++*flows;
-                link->flows_max = *flows > link->flows_max ? *flows : link->flows_max;
-                link->bytes += load->hops[i].elements * load->collective->element_bytes;
-                link->messages_count += load->hops[i].messages_count;
+    struct ar_path path;
+    load->time++;
+    for (uint32_t i = 0, lane = 0; i < pattern->hops_count; i++) {
+        while (i >= pattern->lane_hops[lane + 1]) {
+            lane++;
+        }
+        path_of(load, i, lane, &path);
+        add_to_links(load, &path, &load->hops[i]);
+    }
+}
+
+/* The message that a position sends in a step of an exchange, in all collectives together. */
+static void add_message(struct phase_load *load, const struct ar_order *order, uint32_t lane,
+                        uint32_t position, uint32_t step, const uint64_t *elements, size_t count)
+{
+    struct hop_load message = {.elements = 0};
+    struct ar_move move = {.sends = false};
+    struct ar_path path;
+    for (size_t i = 0; i < count; i++) {
+        move = move_at(load, ar_collective_part(load->collective, elements[i], lane).count,
+                       position, step);
+        message.elements += move.sends ? move.send_span.count : 0;
+        message.messages_count += move.sends;
+    }
+    if (move.sends) {
+        ar_cluster_path(load->collective->cluster, ar_order_rank(order, lane, position),
+                        ar_order_rank(order, lane, move.send_to), &path);
+        add_to_links(load, &path, &message);
+    }
+}
+
+static void add_exchange(struct phase_load *load, const uint64_t *elements, size_t count)
+{
+    struct ar_order order = ar_collective_order(load->collective);
+    for (uint32_t step = 0; step < load->phase->steps; step++) {
+        load->time += step == 0 || !load->phase->is_at_once;
+        for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
+            for (uint32_t position = 0; position < order.ranks; position++) {
+                add_message(load, &order, lane, position, step, elements, count);
             }
         }
     }
@@ -138,15 +178,19 @@ static void add_one(const struct phase_load *load, uint64_t elements)
     }
 }
 
-static void add_phase(const struct phase_load *load, const uint64_t *elements, size_t count)
+static void add_phase(struct phase_load *load, const uint64_t *elements, size_t count)
 {
+    if (load->phase->kind == AR_PHASE_EXCHANGE) {
+        add_exchange(load, elements, count);
+        return;
+    }
     for (uint32_t i = 0; i < load->pattern->hops_count; i++) {
         load->hops[i] = (struct hop_load){.elements = 0};
     }
     for (size_t i = 0; i < count; i++) {
         add_one(load, elements[i]);
     }
-    add_to_links(load);
+    add_hops(load);
 }
 
 static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
@@ -166,8 +210,8 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     load->hops = ar_arena_alloc(arena, hops_max, sizeof *load->hops);
     load->sums =
         ar_arena_alloc(arena, 2 * ar_shape_ranks(&collective->shape) + 1, sizeof *load->sums);
-    load->flows_on = ar_arena_alloc(arena, links_count, sizeof *load->flows_on);
-    if (load->hops == NULL || load->sums == NULL || load->flows_on == NULL) {
+    load->together = ar_arena_alloc(arena, links_count, sizeof *load->together);
+    if (load->hops == NULL || load->sums == NULL || load->together == NULL) {
         return ar_error_no_memory(err, "the loads of links");
     }
     for (uint32_t i = 0; i < phases_count; i++) {

@@ -2,153 +2,245 @@
 
 #include <math.h>
 #include <stdbool.h>
-
-#include "ar_arena.h"
+#include <string.h>
 
 /* Shares closer than this are one level: they come from sums in different order. */
 #define SAME_SHARE 1e-12
 
-struct filling {
-    const struct ar_cluster *cluster;
-    const struct ar_flow *flows;
-    const double *weights; /* NULL: all 1 */
-    size_t flows_count;
-    double *left_Bps;  /* per link: bandwidth not yet given to settled flows */
-    uint32_t *waiting; /* per link: flows not yet settled */
-    double *weight;    /* per link: of these flows together */
-    bool *is_full;     /* per link, at the present level */
-    uint32_t *used;    /* the shared links that carry flows */
-    uint32_t used_count;
-};
+/* --- paths ----------------------------------------------------------------------------------- */
 
-static double weight_of(const struct filling *filling, size_t flow)
+static enum ar_status no_memory(struct ar_error *err)
 {
-    return filling->weights != NULL ? filling->weights[flow] : 1;
+    return ar_error_no_memory(err, "the sharing of links");
 }
 
-static void path_of(const struct filling *filling, size_t flow, struct ar_path *path)
+static enum ar_status make_flows_room(struct ar_arena *arena, size_t count, struct ar_paths *paths,
+                                      struct ar_error *err)
 {
-    ar_cluster_path(filling->cluster, filling->flows[flow].source, filling->flows[flow].destination,
-                    path);
+    if (count <= paths->flows_room) {
+        return AR_OK;
+    }
+    paths->flows_room = count;
+    paths->begin = ar_arena_alloc(arena, count + 1, sizeof *paths->begin);
+    paths->latency_s = ar_arena_alloc(arena, count, sizeof *paths->latency_s);
+    paths->bandwidth_Bps = ar_arena_alloc(arena, count, sizeof *paths->bandwidth_Bps);
+    paths->tiers = ar_arena_alloc(arena, count, sizeof *paths->tiers);
+    bool is_made = paths->begin != NULL && paths->latency_s != NULL &&
+                   paths->bandwidth_Bps != NULL && paths->tiers != NULL;
+    return is_made ? AR_OK : no_memory(err);
 }
 
-/* The level, rate over weight, at which the next link is full or the next flow is at the bandwidth
- * of its path. The latter matters only where a link of the path is not shared. */
-static double next_level(const struct filling *filling, bool has_bounds, const double *rates_Bps)
+static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_t more,
+                                      struct ar_paths *paths, struct ar_error *err)
 {
-    double min = HUGE_VAL;
-    for (uint32_t i = 0; i < filling->used_count; i++) {
-        uint32_t link = filling->used[i];
-        if (filling->waiting[link] > 0) {
-            min = fmin(min, filling->left_Bps[link] / filling->weight[link]);
+    if (used + more <= paths->links_room) {
+        return AR_OK;
+    }
+    size_t room = 2 * (used + more) + 8 * paths->flows_room;
+    uint32_t *links = ar_arena_alloc(arena, room, sizeof *links);
+    if (links == NULL) {
+        return no_memory(err);
+    }
+    if (used > 0) {
+        memcpy(links, paths->links, used * sizeof *links);
+    }
+    paths->links = links;
+    paths->links_room = room;
+    return AR_OK;
+}
+
+enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
+                             const struct ar_flow *flows, size_t count, struct ar_paths *paths,
+                             struct ar_error *err)
+{
+    size_t used = 0;
+    struct ar_path path;
+    AR_TRY(make_flows_room(arena, count, paths, err));
+    paths->count = count;
+    for (size_t i = 0; i < count; i++) {
+        ar_cluster_path(cluster, flows[i].source, flows[i].destination, &path);
+        AR_TRY(make_links_room(arena, used, path.links_count, paths, err));
+        paths->begin[i] = used;
+        paths->latency_s[i] = path.latency_s;
+        paths->bandwidth_Bps[i] = path.bandwidth_Bps;
+        paths->tiers[i] = path.tier;
+        for (uint32_t j = 0; j < path.links_count; j++) {
+            paths->links[used++] = ar_path_link(&path, j);
         }
     }
-    for (size_t i = 0; has_bounds && i < filling->flows_count; i++) {
-        if (rates_Bps[i] == 0) {
-            struct ar_path path;
-            path_of(filling, i, &path);
-            min = fmin(min, path.bandwidth_Bps / weight_of(filling, i));
-        }
-    }
-    return min;
+    paths->begin[count] = used;
+    return AR_OK;
 }
 
-static bool is_on_full_link(const struct ar_path *path, const bool *is_full)
+/* --- rates ----------------------------------------------------------------------------------- */
+
+enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
+                                struct ar_maxmin *maxmin, struct ar_error *err)
 {
-    for (uint32_t i = 0; i < path->links_count; i++) {
-        if (is_full[ar_path_link(path, i)]) {
+    uint32_t links_count = ar_cluster_links_count(cluster);
+    *maxmin = (struct ar_maxmin){
+        .links = ar_arena_alloc(arena, links_count, sizeof *maxmin->links),
+        .used = ar_arena_alloc(arena, links_count, sizeof *maxmin->used),
+    };
+    if (maxmin->links == NULL || maxmin->used == NULL) {
+        return no_memory(err);
+    }
+    for (uint32_t i = 0; i < links_count; i++) {
+        maxmin->links[i].bandwidth_Bps = ar_cluster_link_bandwidth(cluster, i);
+        maxmin->links[i].is_shared = ar_cluster_link_is_shared(cluster, i);
+    }
+    return AR_OK;
+}
+
+static double weight_of(const double *weights, size_t flow)
+{
+    return weights != NULL ? weights[flow] : 1;
+}
+
+/* The level beyond which a flow cannot go, whatever others do. It matters only where a link of its
+ * path is not shared. */
+static double bound_of(const struct ar_paths *paths, const double *weights, bool has_bounds,
+                       size_t flow)
+{
+    return has_bounds ? paths->bandwidth_Bps[flow] / weight_of(weights, flow) : HUGE_VAL;
+}
+
+/* Puts all flows on their links; returns whether a link that is not shared bounds some of them. */
+static bool begin(struct ar_maxmin *maxmin, const struct ar_paths *paths, const double *weights)
+{
+    bool has_bounds = false;
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        maxmin->links[maxmin->used[i]].flows = 0;
+    }
+    maxmin->used_count = 0;
+    for (size_t i = 0; i < paths->count; i++) {
+        maxmin->open[i] = i;
+        for (size_t j = paths->begin[i]; j < paths->begin[i + 1]; j++) {
+            struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
+            if (!link->is_shared) {
+                has_bounds = true;
+                continue;
+            }
+            if (link->flows++ == 0) {
+                maxmin->used[maxmin->used_count++] = paths->links[j];
+                link->weight = 0;
+            }
+            link->weight += weight_of(weights, i);
+        }
+    }
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
+        link->waiting = link->flows;
+        link->left_Bps = link->bandwidth_Bps;
+    }
+    return has_bounds;
+}
+
+/* The level of a flow, rate over weight: the least that a link of its path gives. */
+static double find_level(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow,
+                         double bound)
+{
+    double level = bound;
+    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
+        const struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
+        if (link->is_shared && link->share_Bps < level) {
+            level = link->share_Bps;
+        }
+    }
+    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
+        struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
+        link->lowest += link->share_Bps <= level * (1 + SAME_SHARE);
+    }
+    return level;
+}
+
+/* Whether a link of its path gives to all of its flows the least that they get anywhere: then no
+ * other link leaves anything of it to them. */
+static bool is_at_full_link(const struct ar_maxmin *maxmin, const struct ar_paths *paths,
+                            size_t flow)
+{
+    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
+        const struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
+        if (link->is_shared && link->lowest == link->waiting &&
+            link->share_Bps <= maxmin->levels[flow] * (1 + SAME_SHARE)) {
             return true;
         }
     }
     return false;
 }
 
-static void mark_full_links(struct filling *filling, double level)
+static void take(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow, double weight,
+                 double rate_Bps)
 {
-    for (uint32_t i = 0; i < filling->used_count; i++) {
-        uint32_t link = filling->used[i];
-        filling->is_full[link] =
-            filling->waiting[link] > 0 &&
-            filling->left_Bps[link] / filling->weight[link] <= level * (1 + SAME_SHARE);
+    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
+        struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
+        link->waiting -= link->is_shared;
+        link->left_Bps -= rate_Bps;
+        link->weight -= weight;
     }
 }
 
-/* Settles the flows that can have no more than the level; returns how many. */
-static size_t settle(struct filling *filling, double level, double *rates_Bps)
+/* One round: settles whom it can of the open flows; returns how many are left. */
+static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, const double *weights,
+                     bool has_bounds, size_t open_count, double *rates_Bps)
 {
-    size_t settled = 0;
-    mark_full_links(filling, level);
-    for (size_t i = 0; i < filling->flows_count; i++) {
-        if (rates_Bps[i] > 0) {
-            continue;
-        }
-        struct ar_path path;
-        path_of(filling, i, &path);
-        double weight = weight_of(filling, i);
-        bool is_at_bound = path.bandwidth_Bps <= level * weight * (1 + SAME_SHARE);
-        if (!is_at_bound && !is_on_full_link(&path, filling->is_full)) {
-            continue;
-        }
-        rates_Bps[i] = level * weight;
-        settled++;
-        for (uint32_t j = 0; j < path.links_count; j++) {
-            uint32_t link = ar_path_link(&path, j);
-            if (filling->waiting[link] > 0) { /* else it is not shared */
-                filling->left_Bps[link] -= rates_Bps[i];
-                filling->weight[link] -= weight;
-                filling->waiting[link]--;
-            }
+    size_t left = 0, settled = 0;
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
+        link->share_Bps = link->waiting > 0 ? link->left_Bps / link->weight : HUGE_VAL;
+        link->lowest = 0;
+    }
+    for (size_t i = 0; i < open_count; i++) {
+        size_t flow = maxmin->open[i];
+        double bound = bound_of(paths, weights, has_bounds, flow);
+        maxmin->levels[flow] = find_level(maxmin, paths, flow, bound);
+    }
+    for (size_t i = 0; i < open_count; i++) {
+        size_t flow = maxmin->open[i];
+        bool is_final = maxmin->levels[flow] >= bound_of(paths, weights, has_bounds, flow) ||
+                        is_at_full_link(maxmin, paths, flow);
+        rates_Bps[flow] = is_final ? maxmin->levels[flow] * weight_of(weights, flow) : -1;
+        settled += is_final;
+    }
+    for (size_t i = 0; settled < open_count && i < open_count; i++) {
+        size_t flow = maxmin->open[i];
+        if (rates_Bps[flow] < 0) {
+            maxmin->open[left++] = flow;
+        } else {
+            take(maxmin, paths, flow, weight_of(weights, flow), rates_Bps[flow]);
         }
     }
-    return settled;
+    return left;
 }
 
-/* Notes a flow on a link of its path; false if the link is not shared. */
-static bool use_link(struct filling *filling, uint32_t link, double weight)
+enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
+                               const struct ar_paths *paths, const double *weights,
+                               double *rates_Bps, struct ar_error *err)
 {
-    if (!ar_cluster_link_is_shared(filling->cluster, link)) {
-        return false;
-    }
-    if (filling->waiting[link]++ == 0) {
-        filling->used[filling->used_count++] = link;
-        filling->left_Bps[link] = ar_cluster_link_bandwidth(filling->cluster, link);
-        filling->weight[link] = 0;
-    }
-    filling->weight[link] += weight;
-    return true;
-}
-
-static void fill(struct filling *filling, double *rates_Bps)
-{
-    bool has_bounds = false;
-    for (size_t i = 0; i < filling->flows_count; i++) {
-        struct ar_path path;
-        path_of(filling, i, &path);
-        rates_Bps[i] = 0;
-        for (uint32_t j = 0; j < path.links_count; j++) {
-            has_bounds |= !use_link(filling, ar_path_link(&path, j), weight_of(filling, i));
+    if (paths->count > maxmin->flows_room) {
+        maxmin->flows_room = paths->count;
+        maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
+        maxmin->levels = ar_arena_alloc(arena, paths->count, sizeof *maxmin->levels);
+        if (maxmin->open == NULL || maxmin->levels == NULL) {
+            return no_memory(err);
         }
     }
-    for (size_t settled = 0; settled < filling->flows_count;) {
-        settled += settle(filling, next_level(filling, has_bounds, rates_Bps), rates_Bps);
+    bool has_bounds = begin(maxmin, paths, weights);
+    for (size_t open = paths->count; open > 0;) {
+        open = settle(maxmin, paths, weights, has_bounds, open, rates_Bps);
     }
-}
-
-static enum ar_status run(struct ar_arena *arena, struct filling *filling, double *rates_Bps,
-                          struct ar_error *err)
-{
-    uint32_t links_count = ar_cluster_links_count(filling->cluster);
-    filling->left_Bps = ar_arena_alloc(arena, links_count, sizeof *filling->left_Bps);
-    filling->waiting = ar_arena_alloc(arena, links_count, sizeof *filling->waiting);
-    filling->weight = ar_arena_alloc(arena, links_count, sizeof *filling->weight);
-    filling->is_full = ar_arena_alloc(arena, links_count, sizeof *filling->is_full);
-    filling->used = ar_arena_alloc(arena, links_count, sizeof *filling->used);
-    if (filling->left_Bps == NULL || filling->waiting == NULL || filling->weight == NULL ||
-        filling->is_full == NULL || filling->used == NULL) {
-        return ar_error_no_memory(err, "the sharing of links");
-    }
-    fill(filling, rates_Bps);
     return AR_OK;
+}
+
+static enum ar_status find_rates(struct ar_arena *arena, const struct ar_cluster *cluster,
+                                 const struct ar_flow *flows, const double *weights,
+                                 size_t flows_count, double *rates_Bps, struct ar_error *err)
+{
+    struct ar_paths paths = {.count = 0};
+    struct ar_maxmin maxmin;
+    AR_TRY(ar_paths_find(arena, cluster, flows, flows_count, &paths, err));
+    AR_TRY(ar_maxmin_create(arena, cluster, &maxmin, err));
+    return ar_maxmin_share(arena, &maxmin, &paths, weights, rates_Bps, err);
 }
 
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
@@ -156,9 +248,8 @@ enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar
                                struct ar_error *err)
 {
     struct ar_arena arena = {NULL};
-    struct filling filling = {
-        .cluster = cluster, .flows = flows, .weights = weights, .flows_count = flows_count};
-    enum ar_status status = run(&arena, &filling, rates_Bps, err);
+    enum ar_status status =
+        find_rates(&arena, cluster, flows, weights, flows_count, rates_Bps, err);
     ar_arena_end(&arena);
     return status;
 }

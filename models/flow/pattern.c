@@ -3,18 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_maxmin.h"
+#include "ar_exchange.h"
 #include "ar_phase_flows.h"
+#include "flow_rates.h"
 
 /* Room to resolve the phases of one collective, reused from phase to phase. */
 struct scratch {
     struct ar_phase_flows of; /* whose places the arrays below have */
-    uint32_t *on_link;        /* flows per link */
     double *carried;          /* per link, all phases so far: buffers of a channel */
     bool *has_sender;         /* per lane and position: some position sends to it */
     bool *is_visited;         /* per lane and position */
-    double *rates_Bps;        /* per flow */
-    double *weights;          /* per flow */
+    struct flow_rates rates;  /* of the flows */
 };
 
 static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_collective *collective,
@@ -24,72 +23,31 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &scratch->of, err));
     size_t places = scratch->of.places_max;
     size_t links = ar_cluster_links_count(collective->cluster);
-    scratch->on_link = ar_arena_alloc(arena, links, sizeof *scratch->on_link);
     scratch->carried = ar_arena_alloc(arena, links, sizeof *scratch->carried);
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
-    scratch->rates_Bps = ar_arena_alloc(arena, places, sizeof *scratch->rates_Bps);
-    scratch->weights = ar_arena_alloc(arena, places, sizeof *scratch->weights);
-    bool is_made = scratch->on_link != NULL && scratch->carried != NULL &&
-                   scratch->has_sender != NULL && scratch->is_visited != NULL &&
-                   scratch->rates_Bps != NULL && scratch->weights != NULL;
-    return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
-}
-
-static void path_of(const struct ar_collective *collective, const struct scratch *scratch,
-                    size_t flow, struct ar_path *path)
-{
-    ar_cluster_path(collective->cluster, scratch->of.flows[flow].source,
-                    scratch->of.flows[flow].destination, path);
-}
-
-static void count_on_links(const struct ar_collective *collective, struct scratch *scratch)
-{
-    memset(scratch->on_link, 0,
-           ar_cluster_links_count(collective->cluster) * sizeof *scratch->on_link);
-    for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path;
-        path_of(collective, scratch, i, &path);
-        for (uint32_t j = 0; j < path.links_count; j++) {
-            scratch->on_link[ar_path_link(&path, j)]++;
-        }
-    }
-}
-
-/* Does a flow have less than the bandwidth of its path? Sums in another order may differ in the
- * last digits. */
-static bool is_less(double rate_Bps, double bandwidth_Bps)
-{
-    return rate_Bps < bandwidth_Bps * (1 - 1e-9);
+    bool is_made =
+        scratch->carried != NULL && scratch->has_sender != NULL && scratch->is_visited != NULL;
+    return is_made ? flow_rates_create(arena, collective->cluster, &scratch->rates, err)
+                   : ar_error_no_memory(err, "the flows of a collective");
 }
 
 static struct ar_hop hop_of(const struct ar_collective *collective, const struct scratch *scratch,
                             size_t place, struct ar_pattern *pattern)
 {
-    struct ar_path path;
-    path_of(collective, scratch, scratch->of.flow_of[place], &path);
+    const struct flow_rates *rates = &scratch->rates;
+    size_t flow = scratch->of.flow_of[place];
     struct ar_hop hop = {
         .from = (uint32_t)(place % ar_shape_ranks(&collective->shape)),
         .to = scratch->of.peers[place],
-        .latency_s = path.latency_s,
-        .rate_Bps = scratch->rates_Bps[scratch->of.flow_of[place]],
-        .tier = path.tier,
+        .latency_s = rates->paths.latency_s[flow],
+        .rate_Bps = rates->rates_Bps[flow],
+        .tier = rates->paths.tiers[flow],
         .first_step = scratch->of.first_steps[place],
         .sends = scratch->of.sends[place],
     };
-    double min_Bps = 0;
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        uint32_t link = ar_path_link(&path, i);
-        bool is_shared = ar_cluster_link_is_shared(collective->cluster, link);
-        uint32_t flows = is_shared ? scratch->on_link[link] : 1;
-        double each_Bps = ar_cluster_link_bandwidth(collective->cluster, link) / flows;
-        if (i == 0 || each_Bps < min_Bps) {
-            min_Bps = each_Bps;
-            hop.link = link;
-            hop.flows = flows;
-        }
-    }
-    pattern->is_shared |= is_less(hop.rate_Bps, path.bandwidth_Bps);
+    hop.link = flow_rates_narrowest(rates, flow, &hop.flows);
+    pattern->is_shared |= flow_rates_is_shared(rates, flow);
     return hop;
 }
 
@@ -180,38 +138,6 @@ static bool are_alike(const struct ar_pattern *pattern)
     return true;
 }
 
-static bool is_any_shared(const struct ar_collective *collective, const struct scratch *scratch)
-{
-    for (size_t i = 0; i < scratch->of.flows_count; i++) {
-        struct ar_path path;
-        path_of(collective, scratch, i, &path);
-        if (is_less(scratch->rates_Bps[i], path.bandwidth_Bps)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-/* Max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are a guess that
- * SimGrid itself corrects. It shares by latency: the less of it, the more bandwidth. */
-static enum ar_status find_rates(const struct ar_collective *collective, struct scratch *scratch,
-                                 struct ar_error *err)
-{
-    const struct ar_cluster *cluster = collective->cluster;
-    bool has_platform = ar_cluster_platform_path(cluster) != NULL;
-    for (size_t i = 0; has_platform && i < scratch->of.flows_count; i++) {
-        struct ar_path path;
-        path_of(collective, scratch, i, &path);
-        scratch->weights[i] = path.latency_s > 0 ? 1 / path.latency_s : 1;
-    }
-    AR_TRY(ar_maxmin_rates(cluster, scratch->of.flows, has_platform ? scratch->weights : NULL,
-                           scratch->of.flows_count, scratch->rates_Bps, err));
-    return has_platform && is_any_shared(collective, scratch)
-               ? ar_cluster_platform_rates(cluster, scratch->of.flows, scratch->of.flows_count,
-                                           scratch->rates_Bps, err)
-               : AR_OK;
-}
-
 static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_collective *collective,
                                     const struct ar_phase *phase, uint32_t first_step,
                                     struct scratch *scratch, struct ar_pattern *pattern,
@@ -225,8 +151,7 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     if (pattern->hops == NULL || pattern->walks == NULL || pattern->lane_hops == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
-    count_on_links(collective, scratch);
-    AR_TRY(find_rates(collective, scratch, err));
+    AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, err));
     if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
     } else {
@@ -243,26 +168,20 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     return AR_OK;
 }
 
-/* What the links carry in a phase, in buffers of a channel; equal to the flows on them if all send
- * equally often. */
-static void add_busy_time(const struct ar_collective *collective, const struct ar_phase *phase,
-                          struct scratch *scratch)
+/* What the links carry in a phase, in buffers of a channel. */
+static void add_busy_time(const struct ar_phase *phase, struct scratch *scratch)
 {
-    size_t places = ar_collective_ranks(collective) * (size_t)collective->channels;
-    for (size_t place = 0; !scratch->of.is_even && place < places; place++) {
-        if (scratch->of.peers[place] != AR_NEVER) {
-            struct ar_path path;
-            path_of(collective, scratch, scratch->of.flow_of[place], &path);
-            for (uint32_t i = 0; i < path.links_count; i++) {
-                scratch->carried[ar_path_link(&path, i)] +=
-                    (double)scratch->of.sends[place] / phase->parts;
-            }
+    const struct ar_paths *paths = &scratch->rates.paths;
+    for (size_t place = 0, flow = 0; flow < paths->count; place++) {
+        if (scratch->of.peers[place] == AR_NEVER) {
+            continue;
         }
-    }
-    double each = phase->kind == AR_PHASE_TREE ? 1 : (double)phase->steps / phase->parts;
-    uint32_t links = ar_cluster_links_count(collective->cluster);
-    for (uint32_t link = 0; scratch->of.is_even && link < links; link++) {
-        scratch->carried[link] += each * scratch->on_link[link];
+        double buffers =
+            phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->of.sends[place] / phase->parts;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            scratch->carried[paths->links[i]] += buffers;
+        }
+        flow++;
     }
 }
 
@@ -285,13 +204,23 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
                               double *busiest_s_per_byte, struct ar_error *err)
 {
     struct scratch scratch;
+    struct exchange_scratch *exchanges = NULL;
     uint32_t first_step = 0;
     AR_TRY(scratch_create(scratch_arena, collective, phases, phases_count, &scratch, err));
     for (uint32_t i = 0; i < phases_count; i++) {
-        if (phases[i].steps > 0) {
+        if (phases[i].steps > 0 && phases[i].kind == AR_PHASE_EXCHANGE) {
+            if (exchanges == NULL) {
+                AR_TRY(exchange_scratch_create(scratch_arena, collective, &scratch.rates,
+                                               &exchanges, err));
+            }
+            AR_TRY(exchange_resolve(arena, exchanges, &phases[i], first_step, scratch.carried,
+                                    &patterns[i].exchange, err));
+            patterns[i].is_uniform = patterns[i].exchange->is_uniform;
+            patterns[i].is_shared = patterns[i].exchange->is_shared;
+        } else if (phases[i].steps > 0) {
             AR_TRY(resolve_phase(arena, collective, &phases[i], first_step, &scratch, &patterns[i],
                                  err));
-            add_busy_time(collective, &phases[i], &scratch);
+            add_busy_time(&phases[i], &scratch);
         }
         first_step += phases[i].steps;
     }

@@ -10,11 +10,12 @@
 
 TestSuite(cli_sweep, .init = cli_enter, .fini = cli_leave);
 
-#define STEP "--cluster abci-v100 --trace resnet50-v1.5"
+#define STEP  "--cluster abci-v100 --trace resnet50-v1.5"
+#define WALKS "--algorithms ring,hierarchical,torus2d,tree"
 
 Test(cli_sweep, rows_equal_those_of_predict)
 {
-    cli_good("$AR sweep " STEP " --gpus 4:32:x2 --shapes square --out new/dir --jobs 3");
+    cli_good("$AR sweep " STEP " " WALKS " --gpus 4:32:x2 --shapes square --out new/dir --jobs 3");
     struct cli_table *sweep = cli_table(cli_read("new/dir/sweep.csv"));
     cr_assert_eq(sweep->rows_count, 17, "four GPU counts, four algorithms");
     for (size_t i = 1; i < sweep->rows_count; i++) {
@@ -55,8 +56,8 @@ Test(cli_sweep, a_torus_of_one_column_has_the_row_of_its_own)
 Test(cli_sweep, best_prints_the_fastest_row_of_each_count_and_files_hold_all)
 {
     struct cli_table *best =
-        cli_table(cli_good("$AR sweep " STEP " --gpus 8,64 --engine recurrence --best --format csv "
-                           "--out all")
+        cli_table(cli_good("$AR sweep " STEP " " WALKS " --gpus 8,64 --engine recurrence --best "
+                           "--format csv --out all")
                       .out);
     struct cli_table *all = cli_table(cli_read("all/sweep.csv"));
     cr_assert_eq(best->rows_count, 3);

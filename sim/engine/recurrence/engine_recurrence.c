@@ -6,24 +6,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "ar_exchange.h"
 #include "ar_text.h"
 #include "ar_trial.h"
 #include "recurrence.h"
 
 /* Times closer than this part of them are the same: sums in another order may differ so. */
 #define SAME_FRAC 1e-12
-
-/* A rank is done on a lane when its messages have arrived, too. */
-static double finish_of(const struct recurrence *recurrence, uint32_t position)
-{
-    uint32_t window = recurrence->collective->window;
-    double finish_s = recurrence->states[position].now_s;
-    for (uint32_t i = 0; i < window; i++) {
-        double arrival_s = recurrence->flights_s[(size_t)position * window + i];
-        finish_s = arrival_s > finish_s ? arrival_s : finish_s;
-    }
-    return finish_s;
-}
 
 /* Runs a job on one lane and notes when each rank has finished. */
 static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t elements)
@@ -42,7 +31,7 @@ static void run_job_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
     recurrence_run_lane(recurrence, lane, elements);
     for (uint32_t position = 0; position < recurrence->positions; position++) {
         uint32_t rank = ar_order_rank(&recurrence->order, lane, position);
-        double done_s = finish_of(recurrence, position);
+        double done_s = recurrence_finish(recurrence, position);
         states[position].now_s = done_s;
         finish_s[rank] = done_s > finish_s[rank] ? done_s : finish_s[rank];
     }
@@ -60,17 +49,25 @@ static void mark_start(const struct recurrence *recurrence)
     }
 }
 
-/* Rates cannot change while messages are under way where no link is shared and there is one phase,
- * or where all ranks start together and move in step, which is when the closed form is exact. */
+/* Rates cannot change while messages are under way where no link is shared and there is one phase
+ * or exchanges only, or where all ranks start together and move in step, which is when the closed
+ * form is exact. */
 static bool is_static(const struct recurrence *recurrence)
 {
     uint32_t phases_with_steps = 0;
     bool is_shared = false;
+    bool are_exchanges = true;
+    const struct ar_exchange *last = NULL;
     for (uint32_t i = 0; i < recurrence->phases_count; i++) {
-        phases_with_steps += recurrence->phases[i].steps > 0;
-        is_shared = is_shared || recurrence->patterns[i].is_shared;
+        const struct ar_pattern *pattern = &recurrence->patterns[i];
+        if (recurrence->phases[i].steps > 0) {
+            phases_with_steps++;
+            last = pattern->exchange;
+            are_exchanges = are_exchanges && last != NULL;
+            is_shared = is_shared || pattern->is_shared;
+        }
     }
-    return phases_with_steps == 1 && !is_shared;
+    return are_exchanges ? last != NULL && last->is_private : phases_with_steps == 1 && !is_shared;
 }
 
 /* No job ends before the busiest link can have carried it, behind those before it: what an estimate

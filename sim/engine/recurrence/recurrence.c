@@ -307,7 +307,10 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         const struct bundle *bundle =
             &recurrence->bundles[i * ar_collective_lanes(recurrence->collective) + lane];
         recurrence_mark(recurrence, lane, AR_MARK_PHASES + i);
-        if (bundle->is_regular) {
+        if (recurrence->patterns[i].exchange != NULL) {
+            recurrence_run_exchange(recurrence, phase, recurrence->patterns[i].exchange, lane,
+                                    elements, first_step);
+        } else if (bundle->is_regular) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
             recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
@@ -396,13 +399,14 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
         ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
+    recurrence->exchange_s = ar_arena_alloc(arena, 3 * positions, sizeof *recurrence->exchange_s);
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
     if (recurrence->bundles == NULL || recurrence->states == NULL ||
-        recurrence->flights_s == NULL || recurrence->rank_ready_s == NULL ||
-        recurrence->finish_s == NULL || recurrence->moves == NULL ||
-        recurrence->connections_s == NULL) {
+        recurrence->flights_s == NULL || recurrence->exchange_s == NULL ||
+        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
+        recurrence->moves == NULL || recurrence->connections_s == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
     AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity, err));

@@ -61,6 +61,7 @@ struct recurrence {
     struct ar_move *moves;     /**< [position]: room for one step */
     double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
                                     [part % window][hop]: arrivals */
+    double *exchange_s;        /**< [3][position]: room for an exchange */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
     int64_t *jump_room;    /**< see ring_jump_capacity() */
@@ -100,5 +101,14 @@ void recurrence_run_tree(struct recurrence *recurrence, const struct ar_phase *p
 void recurrence_run_moves(struct recurrence *recurrence, const struct ar_phase *phase,
                           const struct ar_pattern *pattern, uint32_t lane, uint64_t elements,
                           uint32_t first_step);
+
+/** Runs a phase whose peers change from step to step. */
+struct ar_exchange;
+void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phase *phase,
+                             const struct ar_exchange *exchange, uint32_t lane, uint64_t elements,
+                             uint32_t first_step);
+
+/** When a position has finished the steps so far and all that it has sent has arrived. */
+double recurrence_finish(const struct recurrence *recurrence, uint32_t position);
 
 #endif

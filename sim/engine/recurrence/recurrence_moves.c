@@ -19,6 +19,17 @@ static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, 
     return arrival_s;
 }
 
+double recurrence_finish(const struct recurrence *recurrence, uint32_t position)
+{
+    uint32_t window = recurrence->collective->window;
+    double finish_s = recurrence->states[position].now_s;
+    for (uint32_t i = 0; i < window; i++) {
+        double arrival_s = recurrence->flights_s[(size_t)position * window + i];
+        finish_s = arrival_s > finish_s ? arrival_s : finish_s;
+    }
+    return finish_s;
+}
+
 /* Where the arrival of the next message of a rank goes; there is that of the one `window` sends
  * before. */
 static double *next_flight(const struct recurrence *recurrence, uint32_t position)

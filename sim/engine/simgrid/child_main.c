@@ -15,12 +15,17 @@ enum { ACTORS_WITH_GUARD_PAGES = 12000 };
 
 volatile unsigned long child_progress;
 
+_Noreturn void child_no_memory(const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    _exit(ar_status_exit_code(AR_NO_MEMORY));
+}
+
 void *child_alloc(size_t count, size_t size, const char *what)
 {
     void *data = calloc(count, size);
     if (data == NULL && count > 0) {
-        fprintf(stderr, "%s\n", what);
-        _exit(ar_status_exit_code(AR_NO_MEMORY));
+        child_no_memory(what);
     }
     return data;
 }

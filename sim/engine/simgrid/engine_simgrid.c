@@ -37,7 +37,7 @@ static enum ar_status find_pairs(const struct ar_collective *collective, struct 
     uint32_t first_step = 0;
     size_t patterns = 0;
     for (uint32_t i = 0; i < phases_count; i++) {
-        patterns += phases[i].kind == AR_PHASE_EXCHANGE ? phases[i].steps : 1;
+        patterns += ar_phase_patterns(&phases[i]);
     }
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
     *pairs = ar_arena_alloc(arena, patterns * flows.places_max, sizeof **pairs);
@@ -45,13 +45,13 @@ static enum ar_status find_pairs(const struct ar_collective *collective, struct 
     if (*pairs == NULL) {
         return ar_error_no_memory(err, "the routes of the platform");
     }
-    for (uint32_t i = 0; i < phases_count; first_step += phases[i++].steps) {
-        uint32_t steps = phases[i].kind == AR_PHASE_EXCHANGE ? phases[i].steps : 1;
-        for (uint32_t step = 0; step < steps; step++) {
-            ar_phase_flows_find(collective, &phases[i], first_step + step, &flows);
+    for (uint32_t i = 0; i < phases_count; i++) {
+        for (uint32_t j = 0; j < ar_phase_patterns(&phases[i]); j++) {
+            ar_phase_flows_find(collective, &phases[i], first_step + j, &flows);
             memcpy(*pairs + *count, flows.flows, flows.flows_count * sizeof **pairs);
             *count += flows.flows_count;
         }
+        first_step += phases[i].steps;
     }
     return AR_OK;
 }

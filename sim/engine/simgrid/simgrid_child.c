@@ -36,7 +36,6 @@ struct simulation {
     struct ar_trial *trial;
     struct ar_order order;
     uint32_t positions; /* of a lane */
-    uint32_t steps;
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
     double reduce_s_per_byte;
@@ -68,6 +67,14 @@ static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
     char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(
         ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
+}
+
+/* Of an exchange: it has no receiver yet, so that a message starts when both have come. */
+static sg_mailbox_t meeting_between(uint32_t lane, uint32_t from, uint32_t to)
+{
+    char name[NAME_SIZE];
+    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 "=%" PRIu32, lane, from, to);
+    return sg_mailbox_by_name(name);
 }
 
 static struct link_end *connect_out(struct actor *actor, uint32_t peer)
@@ -107,7 +114,8 @@ static void declare_receiver(const struct actor *actor)
     const struct ar_phase *phases = actor->simulation->phases;
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
-        for (uint32_t place = 0; place < ar_phase_period(&phases[i]); place++) {
+        bool is_exchange = phases[i].kind == AR_PHASE_EXCHANGE;
+        for (uint32_t place = 0; !is_exchange && place < ar_phase_period(&phases[i]); place++) {
             struct ar_move move;
             uint32_t step =
                 ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
@@ -142,9 +150,15 @@ static bool oldest_has_arrived(const struct actor *actor)
     return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
-static void send_message(struct actor *actor, const struct ar_move *move)
+/* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
+static sg_comm_t put(sg_mailbox_t mailbox, uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
+    return sg_mailbox_put_async(mailbox, &payload, bytes == 0 ? 1 : (long)bytes);
+}
+
+static void send_message(struct actor *actor, const struct ar_move *move)
+{
     const struct ar_collective *collective = &actor->simulation->trial->collective;
     struct link_end *out = connect_out(actor, move->send_to);
     uint64_t bytes = move->send_span.count * collective->element_bytes;
@@ -155,11 +169,8 @@ static void send_message(struct actor *actor, const struct ar_move *move)
         now_s = simgrid_get_clock();
     }
     out->free_s = now_s + (double)bytes / out->bandwidth_Bps;
-    /* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
-    long simulated_bytes = bytes == 0 ? 1 : (long)bytes;
-    struct flight flight = {.comm = sg_mailbox_put_async(out->mailbox, &payload, simulated_bytes),
-                            .peer = move->send_to,
-                            .step = actor->steps_done};
+    struct flight flight = {
+        .comm = put(out->mailbox, bytes), .peer = move->send_to, .step = actor->steps_done};
     flights_add(&actor->flights, flight);
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
@@ -168,16 +179,82 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     }
 }
 
-static void receive_message(struct actor *actor, const struct ar_move *move)
+static void reduce(const struct actor *actor, const struct ar_move *move)
 {
-    sg_mailbox_get(connect_in(actor, move->receive_from)->mailbox);
-    child_progress++;
     const struct simulation *simulation = actor->simulation;
     uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
     double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
+    child_progress++;
     if (move->receive == AR_RECEIVE_REDUCE && reduce_s > 0) {
         sg_actor_sleep_for(reduce_s);
     }
+}
+
+static void receive_message(struct actor *actor, const struct ar_move *move)
+{
+    sg_mailbox_get(connect_in(actor, move->receive_from)->mailbox);
+    reduce(actor, move);
+}
+
+static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
+{
+    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    return ar_algorithm_move(collective->algorithm, &collective->shape, elements, actor->position,
+                             step);
+}
+
+static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *move)
+{
+    uint64_t bytes = move->send_span.count * actor->simulation->trial->collective.element_bytes;
+    return put(meeting_between(actor->lane, actor->position, move->send_to), bytes);
+}
+
+/* A step of an exchange: it ends when what it sends and what it receives have arrived. */
+static void exchange(struct actor *actor, const struct ar_move *move)
+{
+    sg_comm_t sent = move->sends ? put_to_meet(actor, move) : NULL;
+    if (move->receive != AR_RECEIVE_NONE) {
+        sg_mailbox_get(meeting_between(actor->lane, move->receive_from, actor->position));
+    }
+    if (sent != NULL) {
+        sg_comm_wait(sent);
+    }
+    if (move->receive != AR_RECEIVE_NONE) {
+        reduce(actor, move);
+    }
+}
+
+/* All steps of an exchange whose messages go at once. */
+static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t first_step,
+                             uint32_t steps)
+{
+    static void *payload;
+    sg_comm_t *received = calloc(2 * (size_t)steps, sizeof(sg_comm_t));
+    sg_comm_t *sent = received + steps;
+    if (received == NULL) {
+        child_no_memory("its messages in flight");
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        struct ar_move move = move_at(actor, elements, first_step + i);
+        if (move.receive != AR_RECEIVE_NONE) {
+            received[i] = sg_mailbox_get_async(
+                meeting_between(actor->lane, move.receive_from, actor->position), &payload);
+        }
+        sent[i] = move.sends ? put_to_meet(actor, &move) : NULL;
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        if (received[i] != NULL) {
+            struct ar_move move = move_at(actor, elements, first_step + i);
+            sg_comm_wait(received[i]);
+            reduce(actor, &move);
+        }
+    }
+    for (uint32_t i = 0; i < steps; i++) {
+        if (sent[i] != NULL) {
+            sg_comm_wait(sent[i]);
+        }
+    }
+    free(received);
 }
 
 static void mark(const struct actor *actor, uint32_t job, uint32_t number)
@@ -189,34 +266,58 @@ static void mark(const struct actor *actor, uint32_t job, uint32_t number)
     }
 }
 
+static void land_all(struct actor *actor)
+{
+    while (actor->flights.count > 0) {
+        flights_land(&actor->flights);
+    }
+}
+
+static void run_step(struct actor *actor, const struct ar_phase *phase, const struct ar_move *move)
+{
+    if (phase->kind == AR_PHASE_EXCHANGE) {
+        exchange(actor, move);
+        return;
+    }
+    if (move->sends) {
+        send_message(actor, move);
+    }
+    if (move->receive != AR_RECEIVE_NONE) {
+        receive_message(actor, move);
+    }
+}
+
+static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
+                      uint32_t first_step)
+{
+    actor->is_in_tree = phase->kind == AR_PHASE_TREE;
+    link_ends_keep_last(&actor->out);
+    link_ends_keep_last(&actor->in);
+    if (phase->kind == AR_PHASE_EXCHANGE) {
+        land_all(actor);
+    }
+    if (phase->is_at_once) {
+        exchange_at_once(actor, elements, first_step, phase->steps);
+        actor->steps_done += phase->steps;
+        return;
+    }
+    for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
+        struct ar_move move = move_at(actor, elements, step);
+        run_step(actor, phase, &move);
+        actor->steps_done++;
+    }
+}
+
 static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t elements)
 {
     const struct simulation *simulation = actor->simulation;
-    const struct ar_collective *collective = &simulation->trial->collective;
-    uint32_t phase = 0;
-    uint32_t phase_end = 0;
-    for (uint32_t step = 0;; step++) {
-        while (step == phase_end && phase < simulation->phases_count) {
-            mark(actor, job, AR_MARK_PHASES + phase);
-            actor->is_in_tree = simulation->phases[phase].kind == AR_PHASE_TREE;
-            phase_end += simulation->phases[phase++].steps;
-            link_ends_keep_last(&actor->out);
-            link_ends_keep_last(&actor->in);
-        }
-        if (step == simulation->steps) {
-            break;
-        }
-        struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape, elements,
-                                                actor->position, step);
-        if (move.sends) {
-            send_message(actor, &move);
-        }
-        if (move.receive != AR_RECEIVE_NONE) {
-            receive_message(actor, &move);
-        }
-        actor->steps_done++;
+    uint32_t first_step = 0;
+    for (uint32_t i = 0; i < simulation->phases_count; i++) {
+        mark(actor, job, AR_MARK_PHASES + i);
+        run_phase(actor, &simulation->phases[i], elements, first_step);
+        first_step += simulation->phases[i].steps;
     }
-    mark(actor, job, AR_MARK_PHASES + phase);
+    mark(actor, job, AR_MARK_PHASES + simulation->phases_count);
 }
 
 static void run_job(struct actor *actor, uint32_t index)
@@ -239,9 +340,7 @@ static void run_job(struct actor *actor, uint32_t index)
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->lane);
     walk_through_moves(actor, index, part.count);
-    while (actor->flights.count > 0) {
-        flights_land(&actor->flights);
-    }
+    land_all(actor);
     mark(actor, index, AR_MARK_DONE);
     if (actor->barrier != NULL) {
         sg_barrier_wait(actor->barrier);
@@ -340,7 +439,6 @@ static void simulate(const struct trial_task *task)
         .trial = trial,
         .order = ar_collective_order(&trial->collective),
         .positions = ar_shape_ranks(&trial->collective.shape),
-        .steps = ar_algorithm_steps(trial->collective.algorithm, &trial->collective.shape),
         .reduce_s_per_byte = facts->reduce_s_per_byte,
         .setup_s = facts->collective_setup_s,
     };

@@ -87,6 +87,7 @@ void platform_open(const struct ar_cluster *cluster, const char *path);
 
 /** Memory that a child does not free; without memory for `what` the child ends. */
 void *child_alloc(size_t count, size_t size, const char *what);
+_Noreturn void child_no_memory(const char *what);
 
 /** Begins to watch: from now on the child ends if it computes for long (simgrid_task) while nobody
  * counts child_progress up. To be called when the platform has been loaded. */

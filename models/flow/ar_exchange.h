@@ -1,0 +1,86 @@
+/** \file ar_exchange.h
+ * The messages of a phase whose peers change from step to step: who sends to whom, how much, and at
+ * which rate.
+ *
+ * The messages of a step, on all lanes, are taken to be under way together: the rate of one is its
+ * max-min fair share among them (ar_maxmin.h). In a phase in which all go at once, all messages of
+ * the phase are, and a message is taken to arrive when the busiest link of its path can have
+ * carried all that goes over it: its rate is its size over that time.
+ *
+ * Messages of a step that are alike are of one kind, so that a step in which all are takes O(1).
+ */
+#ifndef AR_EXCHANGE_H
+#define AR_EXCHANGE_H
+
+#include "ar_collective.h"
+#include "flow_rates.h"
+
+struct ar_message_kind {
+    double latency_s;
+    double rate_Bps;
+    uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
+    enum ar_tier tier;
+    uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
+    uint32_t flows; /**< these messages */
+};
+
+struct ar_exchange_step {
+    uint32_t ahead;        /**< every position sends to the one so many ahead; 0: see `peers` */
+    const uint32_t *peers; /**< [position]; AR_NEVER: it does not send */
+    uint32_t first_kind, kinds_count;
+    /** [lane][position]: which of the kinds its message is, in the array that is there; in none, if
+     * all are of one kind. */
+    const uint16_t *narrow;
+    const uint32_t *wide;
+};
+
+struct ar_exchange {
+    uint32_t positions;
+    struct ar_exchange_step *steps; /**< [step of the phase] */
+    struct ar_message_kind *kinds;
+    uint32_t kinds_count;
+    uint32_t smallest, largest; /**< pieces of a message */
+    bool is_uniform;            /**< the messages of each step are alike */
+    bool is_full;               /**< all positions send in every step */
+    bool is_shared;             /**< some message has less than the bandwidth of its path */
+    /** In this phase and the exchanges before it, every link carries messages of one sender or for
+     * one receiver only, so that never two are on it, whoever is late. */
+    bool is_private;
+};
+
+static inline uint32_t ar_exchange_peer(const struct ar_exchange *exchange,
+                                        const struct ar_exchange_step *step, uint32_t position)
+{
+    if (step->ahead == 0) {
+        return step->peers[position];
+    }
+    uint32_t to_end = exchange->positions - position;
+    return step->ahead < to_end ? position + step->ahead : step->ahead - to_end;
+}
+
+/** Of the message that a place, lane * positions + position, sends. */
+static inline const struct ar_message_kind *ar_exchange_kind(const struct ar_exchange *exchange,
+                                                             const struct ar_exchange_step *step,
+                                                             size_t place)
+{
+    uint32_t kind = step->narrow != NULL ? step->narrow[place]
+                    : step->wide != NULL ? step->wide[place]
+                                         : 0;
+    return &exchange->kinds[step->first_kind + kind];
+}
+
+/** What the exchanges of a collective are resolved with, one after the other. */
+struct exchange_scratch;
+
+enum ar_status exchange_scratch_create(struct ar_arena *arena,
+                                       const struct ar_collective *collective,
+                                       struct flow_rates *rates, struct exchange_scratch **scratch,
+                                       struct ar_error *err);
+
+/** Resolves a phase that is an exchange and begins with `first_step`, in the arena. Adds to
+ * `carried` what each link carries, in buffers of a channel. */
+enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch *scratch,
+                                const struct ar_phase *phase, uint32_t first_step, double *carried,
+                                struct ar_exchange **exchange, struct ar_error *err);
+
+#endif
