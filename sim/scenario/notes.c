@@ -210,7 +210,7 @@ static void note_groups(FILE *notes, const struct ar_scenario *scenario)
     }
 }
 
-/* Links that were changed, though no message takes them. */
+/* Links that were changed, though no message takes them, and routes where nothing is to choose. */
 static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t ranks)
 {
     bool has_node = !ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE;
@@ -224,6 +224,13 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
             ar_note(notes, "--%s %s changes nothing: no message among %" PRIu32 " GPUs takes it",
                     idle->key, idle->text, ranks);
         }
+    }
+    const char *routes = ar_cluster_idle_routes(scenario->cluster, ranks);
+    if (routes != NULL) {
+        ar_note(notes,
+                "fabric.routes=%s changes nothing: no message among %" PRIu32 " GPUs goes over "
+                "cables between switches",
+                routes, ranks);
     }
 }
 

@@ -159,6 +159,10 @@ const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluste
                                                           size_t index, uint32_t ranks,
                                                           bool has_node);
 
+/** The routes of the cluster (`hash:1`) if they are not ideal, though no message among the first
+ * `ranks` GPUs crosses a link of the fabric; else NULL. */
+const char *ar_cluster_idle_routes(const struct ar_cluster *cluster, uint32_t ranks);
+
 /** Refuses, with AR_USAGE, that two of the first `ranks` GPUs cannot reach each other. Must have
  * passed before paths among them are asked for. */
 enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t ranks,

@@ -107,3 +107,18 @@ const struct ar_cluster_parameter *ar_cluster_idle_change(const struct ar_cluste
     }
     return &cluster->settings[index];
 }
+
+const char *ar_cluster_idle_routes(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    const struct ar_topo_entry *routes =
+        ar_topo_entries_find(&cluster->entries, TOPO_FABRIC_ROUTES);
+    if (routes == NULL || cluster->values.count[TOPO_FABRIC_ROUTES] == AR_ROUTES_IDEAL) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < cluster->fabric_links_count; i++) {
+        if (!cluster->fabric->is_idle(cluster, i, ranks)) {
+            return NULL;
+        }
+    }
+    return routes->text;
+}

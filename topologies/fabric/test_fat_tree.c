@@ -241,6 +241,15 @@ Test(fat_tree, the_name_of_a_rack_means_all_its_cables)
     cr_expect_eq(ar_cluster_path(cluster, 0, 16, &path)->bandwidth_Bps, 10e9);
 }
 
+Test(fat_tree, routes_change_nothing_within_a_rack)
+{
+    const char *settings[] = {"fabric.routes=hash:1", NULL};
+    struct ar_cluster *cluster = test_load_small(settings);
+    cr_expect_str_eq(ar_cluster_idle_routes(cluster, 8), "hash:1");
+    cr_expect_null(ar_cluster_idle_routes(cluster, 9));
+    cr_expect_null(ar_cluster_idle_routes(test_load_small(NULL), 8));
+}
+
 /* --- rails -------------------------------------------------------------------------------------
  */
 
@@ -381,6 +390,8 @@ Test(fat_tree, levels_that_do_not_fit_are_refused_with_one_clear_line)
         {{"rack.nodes=0", "rack.uplinks=0", "tree.rails=spine"},
          "found \"0\"; expected at least 1"},
         {{"tree.rails=nvlink", "nvlink.pairs=0-1"}, "expected none or spine, since some pairs of"},
+        {{"tree.rails=spine", "hcas=1"},
+         "found \"spine\"; expected none, since nodes have one HCA"},
         {{"tree.rails=both"}, "found \"both\"; expected none, nvlink or spine"},
         {{"nvlink.domain_nodes=2"}, "found \"2\"; expected 1, or nvlink.pairs = switch"},
         {{"nvlink.domain_nodes=0"}, "found \"0\"; expected a whole number from 1"},

@@ -44,6 +44,9 @@ static enum ar_status check_rails(const struct ar_cluster *cluster, struct ar_er
         (!ar_topo_has_nvlink(values) || ar_topo_needs_pcie(values))) {
         expected = "none or spine, since some pairs of GPUs have no NVLink";
     }
+    if (values->count[TOPO_TREE_RAILS] != AR_RAILS_NONE && values->count[TOPO_HCAS] == 1) {
+        expected = "none, since nodes have one HCA";
+    }
     return expected == NULL ? AR_OK
                             : ar_topo_refuse(&cluster->entries, TOPO_TREE_RAILS, expected, err);
 }
