@@ -307,6 +307,7 @@ const struct ar_algorithm ar_algorithm_reduce_chain = {
     .shape_help = chain_help,
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_FLAT,
+    .calls = AR_CALLS_RING,
     .phases = phases_up,
     .move = up,
 };
@@ -319,6 +320,7 @@ const struct ar_algorithm ar_algorithm_broadcast_chain = {
     .shape_help = chain_help,
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_FLAT,
+    .calls = AR_CALLS_RING,
     .phases = phases_down,
     .move = down,
 };

@@ -31,6 +31,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
     .shape_help = flat_help,
     .operation = &ar_operation_reduce_scatter,
     .shapes = AR_SHAPES_FLAT,
+    .calls = AR_CALLS_RING,
     STAGES(reduce_scatter_ring),
 };
 
@@ -47,6 +48,7 @@ const struct ar_algorithm ar_algorithm_all_gather_ring = {
     .shape_help = flat_help,
     .operation = &ar_operation_all_gather,
     .shapes = AR_SHAPES_FLAT,
+    .calls = AR_CALLS_RING,
     STAGES(all_gather_ring),
 };
 

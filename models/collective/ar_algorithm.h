@@ -94,9 +94,9 @@ enum ar_shapes {
 /** The calls of a communication library that do the same as an algorithm. */
 enum ar_calls {
     AR_CALLS_NONE,   /**< it has none such */
-    AR_CALLS_ANY,    /**< one all-reduce, by what the library chooses */
-    AR_CALLS_RING,   /**< one all-reduce by its rings */
-    AR_CALLS_TREE,   /**< one all-reduce by its trees */
+    AR_CALLS_ANY,    /**< one call of its operation, by what the library chooses */
+    AR_CALLS_RING,   /**< one call by its rings */
+    AR_CALLS_TREE,   /**< one call by its trees */
     AR_CALLS_TORUS,  /**< reduce-scatter in rows, all-reduce in columns, all-gather in rows */
     AR_CALLS_LEADERS /**< reduce in groups, all-reduce among their leaders, broadcast in groups */
 };

@@ -105,14 +105,25 @@ extern const struct ar_library_parameter_facts {
     const char *source;
 } ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT];
 
-/** The calls of the library; all but the first are rings only. */
+/** The calls of the library that it has a model of. */
 enum ar_library_call {
     AR_ALL_REDUCE = 0,
     AR_REDUCE_SCATTER, /**< and */
     AR_ALL_GATHER,     /**< half an all-reduce each: p-1 steps of s/p */
     AR_REDUCE,         /**< and */
-    AR_BROADCAST       /**< a chain of p-1 hops that all s bytes stream through */
+    AR_BROADCAST,      /**< a chain of p-1 hops that all s bytes stream through */
+    AR_LIBRARY_CALLS_COUNT
 };
+
+/** What is said of each call. */
+extern const struct ar_library_call_facts {
+    const struct ar_operation *operation;
+    uint32_t rounds; /**< of its rings: steps of an all-reduce go round twice */
+    bool is_chain;
+} ar_library_call_facts[AR_LIBRARY_CALLS_COUNT];
+
+/** The call that achieves an operation; false if the library has no model of one. */
+bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call);
 
 /** What a run is, for the library. */
 struct ar_library_run {
@@ -152,10 +163,11 @@ bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
 
 enum { AR_LIBRARY_CALLS_MAX = 3 };
 
-/** The calls that an all-reduce of `bytes` on X x Y ranks is made of, by AR_CALLS_TORUS a
- * reduce-scatter in rows of X, an all-reduce of s/X in columns of Y and an all-gather in rows, by
- * AR_CALLS_LEADERS a reduce in groups of X, an all-reduce of s among their Y leaders and a
- * broadcast; one by all others. Returns how many; of three, those of one rank are left out.
+/** The calls that a collective of `bytes` on X x Y ranks is made of: an all-reduce by
+ * AR_CALLS_TORUS a reduce-scatter in rows of X, an all-reduce of s/X in columns of Y and an
+ * all-gather in rows, by AR_CALLS_LEADERS a reduce in groups of X, an all-reduce of s among their Y
+ * leaders and a broadcast; `call` by all others. Returns how many; of three, those of one rank are
+ * left out.
  *
  * Rank r lies on node r / g, g = `gpus_per_node`. Row j is ranks jX to jX + X - 1: it spans the
  * nodes of these, the longest row counts, ceil(X/g) where rows begin on nodes. Column i has the
@@ -164,7 +176,8 @@ enum { AR_LIBRARY_CALLS_MAX = 3 };
  * node, else one; one ring of leaders. With k sharers each has 1/k of the network's bandwidth.
  * (That is g / (ranks of a group on a node) where groups are even.) Groups inside a node are taken
  * to disturb nobody. */
-size_t ar_library_calls(enum ar_calls calls, const struct ar_shape *shape, uint32_t gpus_per_node,
-                        double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
+size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
+                        const struct ar_shape *shape, uint32_t gpus_per_node, double bytes,
+                        struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
 #endif

@@ -1,6 +1,24 @@
 /* The calls of the library that an algorithm is made of. */
 #include "ar_library.h"
 
+const struct ar_library_call_facts ar_library_call_facts[AR_LIBRARY_CALLS_COUNT] = {
+    [AR_ALL_REDUCE] = {&ar_operation_all_reduce, 2, false},
+    [AR_REDUCE_SCATTER] = {&ar_operation_reduce_scatter, 1, false},
+    [AR_ALL_GATHER] = {&ar_operation_all_gather, 1, false},
+    [AR_REDUCE] = {&ar_operation_reduce, 1, true},
+    [AR_BROADCAST] = {&ar_operation_broadcast, 1, true}};
+
+bool ar_library_call_find(const struct ar_operation *operation, enum ar_library_call *call)
+{
+    for (int i = 0; i < AR_LIBRARY_CALLS_COUNT; i++) {
+        if (ar_library_call_facts[i].operation == operation) {
+            *call = (enum ar_library_call)i;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Nodes of the longest row. */
 static uint32_t row_nodes(uint32_t x, uint32_t y, uint32_t gpus)
 {
@@ -51,14 +69,17 @@ static size_t grid_calls(bool is_torus, uint32_t x, uint32_t y, uint32_t gpus_pe
     return count;
 }
 
-size_t ar_library_calls(enum ar_calls calls, const struct ar_shape *shape, uint32_t gpus_per_node,
-                        double bytes, struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
+size_t ar_library_calls(enum ar_calls calls, enum ar_library_call call,
+                        const struct ar_shape *shape, uint32_t gpus_per_node, double bytes,
+                        struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
     if (calls == AR_CALLS_TORUS || calls == AR_CALLS_LEADERS) {
         return grid_calls(calls == AR_CALLS_TORUS, shape->x, shape->y, gpus_per_node, bytes, runs);
     }
     uint32_t ranks = ar_shape_ranks(shape);
-    runs[0] = (struct ar_library_run){
-        .nodes = (ranks + gpus_per_node - 1) / gpus_per_node, .ranks = ranks, .bytes = bytes};
+    runs[0] = (struct ar_library_run){.nodes = (ranks + gpus_per_node - 1) / gpus_per_node,
+                                      .ranks = ranks,
+                                      .bytes = bytes,
+                                      .call = call};
     return 1;
 }

@@ -29,12 +29,12 @@ bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
 {
-    double rounds = run->call == AR_ALL_REDUCE ? 2 : 1;
+    const struct ar_library_call_facts *call = &ar_library_call_facts[run->call];
+    double rounds = call->rounds;
     double net = rounds * (run->nodes - 1);
     double all = rounds * (run->ranks - 1);
-    bool is_chain = run->call == AR_REDUCE || run->call == AR_BROADCAST;
     return (struct ar_library_hops){
-        .node = all - net, .net = net, .parts = is_chain ? run->ranks : all};
+        .node = all - net, .net = net, .parts = call->is_chain ? run->ranks : all};
 }
 
 static struct ar_library_hops tree_hops(const struct ar_library_run *run)

@@ -236,7 +236,8 @@ static void expect_grid(enum ar_calls calls, uint32_t x, uint32_t y, uint32_t gp
 {
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     struct ar_shape shape = {.x = x, .y = y};
-    cr_assert_eq(ar_library_calls(calls, &shape, gpus, 960, runs), count, "%ux%u", x, y);
+    cr_assert_eq(ar_library_calls(calls, AR_ALL_REDUCE, &shape, gpus, 960, runs), count, "%ux%u", x,
+                 y);
     for (size_t i = 0; i < count; i++) {
         cr_expect_eq(runs[i].call, expected[i].call, "%ux%u call %zu", x, y, i);
         cr_expect_eq(runs[i].ranks, expected[i].ranks, "%ux%u call %zu", x, y, i);
@@ -302,7 +303,7 @@ Test(tuning, a_torus_of_one_row_is_the_ring_and_one_more_base)
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
     struct ar_library_run ring = {.nodes = 4, .ranks = 16, .bytes = MIB};
     struct ar_shape shape = {.x = 16, .y = 1};
-    cr_assert_eq(ar_library_calls(AR_CALLS_TORUS, &shape, 4, MIB, runs), 2);
+    cr_assert_eq(ar_library_calls(AR_CALLS_TORUS, AR_ALL_REDUCE, &shape, 4, MIB, runs), 2);
     for (size_t i = 0; i < 2; i++) {
         enum ar_choice choice = rows[i].choice;
         double own_s =

@@ -25,6 +25,21 @@ static double time_us(const char *options)
     return number(table, 1, "allreduce_s") * 1e6;
 }
 
+/* 16 GPUs on 4 nodes, 32 MiB of all ranks together: 15 hops, 3 of them across. */
+Test(cli_nccl, halves_of_an_all_reduce_are_operations)
+{
+    static const char *const commands[] = {"allgather", "reducescatter"};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_table *table =
+            cli_table(cli_good("$AR %s --cluster abci-v100 --engine nccl --algorithm auto --gpus "
+                               "16 --payload 32MiB --format csv",
+                               commands[i])
+                          .out);
+        cr_expect_float_eq(number(table, 1, "allreduce_s") * 1e6,
+                           8.4 + 12 * 3.4 + 3 * 9.6 + 33554432 * 15.0 / 16 / 24e3, 1e-6);
+    }
+}
+
 /* 8 GPUs on 2 nodes, 16 KiB: hops, and 7/8 of the payload twice over 24 GB/s. */
 Test(cli_nccl, the_release_of_the_cluster_decides)
 {
@@ -186,6 +201,12 @@ Test(cli_nccl, bad_input_is_one_line)
          64, "found algorithm tree, which nccl-2.3.7 does not have"},
         {"allreduce --cluster abci-v100 --engine nccl --algorithm tree --gpus 4 --payload 1MiB", 64,
          "engine nccl: found algorithm tree on one node"},
+        {"alltoall --cluster abci-v100 --engine nccl --gpus 8 --payload 1MiB", 64,
+         "engine nccl: found all-to-all, which NCCL sends as messages and has no model of"},
+        {"send --cluster abci-v100 --engine nccl --algorithm auto --gpus 8 --payload 1MiB", 64,
+         "engine nccl: found send, which NCCL sends as messages"},
+        {"allgather --cluster abci-v100 --engine nccl --algorithm bruck --gpus 8 --payload 1MiB",
+         64, "found algorithm bruck, which nccl-2.8.4 does not have; expected one of auto, ring"},
         {"compare " PUBLISHED " --cluster abci-v100 --engine nccl --tuning 2.18.33", 64,
          "--tuning: unknown NCCL release \"2.18.33\"; did you mean \"2.18.3\"?"},
         {"calibrate " PUBLISHED " --cluster abci-v100 --tuning none --out x.topo", 64,

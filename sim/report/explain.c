@@ -231,11 +231,6 @@ static void write_closed(const struct stream *stream)
 
 static void write_calls(const struct stream *stream)
 {
-    static const char *const names[] = {[AR_ALL_REDUCE] = "all-reduce",
-                                        [AR_REDUCE_SCATTER] = "reduce-scatter",
-                                        [AR_ALL_GATHER] = "all-gather",
-                                        [AR_REDUCE] = "reduce",
-                                        [AR_BROADCAST] = "broadcast"};
     const struct ar_trial *trial = stream->trial;
     const struct ar_engine *engine = stream->scenario->engine;
     enum ar_calls calls = ar_algorithm_calls(trial->collective.algorithm);
@@ -262,7 +257,7 @@ static void write_calls(const struct stream *stream)
         const struct ar_library_run *run = &runs[i];
         char payload[AR_UNIT_TEXT];
         printf("  %-16s %8" PRIu32 " %8" PRIu32 " %8" PRIu32 "  %-12s %12s %10.3f\n",
-               names[run->call], run->ranks, run->nodes,
+               ar_library_call_facts[run->call].operation->name, run->ranks, run->nodes,
                run->nodes > 1 ? ar_library_sharers(run) : 1, ar_choices[predictions[i].choice].name,
                ar_format_bytes((uint64_t)run->bytes, payload), times_s[i] * 1e3);
     }

@@ -57,9 +57,13 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
 size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
                                struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
-    return ar_library_calls(ar_algorithm_calls(collective->algorithm), &collective->shape,
-                            ar_cluster_facts(collective->cluster)->gpus_per_node,
-                            (double)elements * collective->element_bytes, runs);
+    enum ar_library_call call;
+    return ar_library_call_find(collective->operation, &call)
+               ? ar_library_calls(ar_algorithm_calls(collective->algorithm), call,
+                                  &collective->shape,
+                                  ar_cluster_facts(collective->cluster)->gpus_per_node,
+                                  (double)elements * collective->element_bytes, runs)
+               : 0;
 }
 
 /* --- checks ------------------------------------------------------------------------------- */
@@ -100,17 +104,50 @@ static enum ar_status check_tree(const struct ar_engine *engine, const struct ar
     return AR_OK;
 }
 
+/* A library times what it calls; the fit is of all-reduces. */
+static enum ar_status check_operation(const struct ar_engine *engine,
+                                      const struct ar_operation *operation, struct ar_error *err)
+{
+    enum ar_library_call call;
+    if (!ar_library_call_find(operation, &call)) {
+        return ar_error_set(err, AR_USAGE,
+                            "engine %s: found %s, which NCCL sends as messages and has no model "
+                            "of; expected --engine recurrence, simgrid or closed",
+                            engine->name, operation->name);
+    }
+    return !engine->is_fitted || call == AR_ALL_REDUCE
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "engine %s: found %s; expected all-reduce, which it is fitted to, or "
+                              "--engine nccl, recurrence, simgrid or closed",
+                              engine->name, operation->name);
+}
+
+static enum ar_status refuse_algorithm(const struct ar_engine *engine,
+                                       const struct ar_collective *collective,
+                                       const struct ar_tuning *tuning, struct ar_error *err)
+{
+    char names[128] = "auto";
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        const struct ar_algorithm *known = ar_algorithms[i];
+        size_t used = strlen(names);
+        if (known->operation == collective->operation && known->calls != AR_CALLS_NONE) {
+            snprintf(names + used, sizeof names - used, ", %s", known->name);
+        }
+    }
+    return ar_error_set(err, AR_USAGE,
+                        "engine %s: found algorithm %s, which %s does not have; expected one of "
+                        "%s",
+                        engine->name, ar_algorithm_name(collective->algorithm),
+                        tuning->release->name, names);
+}
+
 static enum ar_status check(const struct ar_engine *engine, const struct ar_collective *collective,
                             const struct ar_library *library, struct ar_error *err)
 {
     const char *cluster = ar_cluster_facts(collective->cluster)->name;
     struct ar_library_run runs[AR_LIBRARY_CALLS_MAX];
-    if (collective->operation != &ar_operation_all_reduce) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found %s; expected all-reduce, whose times alone it knows, "
-                            "or --engine recurrence, simgrid or closed",
-                            engine->name, collective->operation->name);
-    }
+    AR_TRY(check_operation(engine, collective->operation, err));
     if (ar_collective_groups(collective) > 1) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found %" PRIu32 " groups at once; expected one, since it "
@@ -124,11 +161,7 @@ static enum ar_status check(const struct ar_engine *engine, const struct ar_coll
     const struct ar_tuning *tuning = &library->tuning;
     enum ar_calls calls = ar_algorithm_calls(collective->algorithm);
     if (calls == AR_CALLS_NONE) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found algorithm %s, which %s does not have; expected "
-                            "auto, ring, tree, torus2d or hierarchical",
-                            engine->name, ar_algorithm_name(collective->algorithm),
-                            tuning->release->name);
+        return refuse_algorithm(engine, collective, tuning, err);
     }
     size_t count = ar_library_engine_calls(collective, 1, runs);
     if (calls == AR_CALLS_TREE) {
