@@ -1,6 +1,8 @@
 /* Engines beside each other, and beside a calculation, on machines of eight and sixteen GPUs. */
 #include <criterion/criterion.h>
 
+#include "test_cluster_load.h"
+#include "test_machines.h"
 #include "test_trials.h"
 
 static const uint64_t elements = 25557032; /* of 2 bytes */
@@ -72,4 +74,33 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
                       time_s, simulated_s);
         }
     }
+}
+
+/* One small machine of each kind of fabric: where the recurrence calls itself exact it is. */
+Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
+{
+    uint32_t exact = 0;
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[m]);
+        uint32_t ranks = (uint32_t)ar_cluster_gpus_count(cluster);
+        const struct ar_collective cases[] = {
+            support_collective(cluster, "ring", ranks, 1),
+            support_collective(cluster, "torus2d", 2, ranks / 2),
+            support_collective(cluster, "torus2d", ranks / 2, 2),
+            support_collective(cluster, "hierarchical", 2, ranks / 2),
+        };
+        for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+            const struct ar_job job = {.elements = 1000003};
+            struct test_trial test;
+            trials_run(&cases[c], &ar_engine_recurrence, &job, 1, &test);
+            double time_s = test.times[0].finish_s - test.times[0].start_s;
+            double simulated_s = trials_simulate(&cases[c], job.elements);
+            exact += test.trial.exact;
+            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : 0.15),
+                      "machine %zu, %s %ux%u: %.9g s, simulated %.9g s", m,
+                      cases[c].algorithm->name, cases[c].shape.x, cases[c].shape.y, time_s,
+                      simulated_s);
+        }
+    }
+    cr_expect(exact >= TEST_MACHINES_COUNT, "%u", exact);
 }

@@ -24,8 +24,9 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
  *
  * On a cluster that is not nested there is one zone with a
  * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for
- * all; only links that they take are written, and all routes between nodes have a `node-<n>.net`.
- * The only error is AR_NO_MEMORY. */
+ * all; only links that they take are written, and each route begins with a link `LINK[.TIER].net`
+ * for its first LINK, which carries its latency and never limits. The only error is AR_NO_MEMORY.
+ */
 enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
                                         const struct ar_flow *pairs, size_t pairs_count, FILE *file,
                                         struct ar_error *err);

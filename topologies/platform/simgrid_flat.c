@@ -1,9 +1,11 @@
 /* One zone of all hosts, with a route for each pair of them as ar_path_find() has it: for fabrics
  * whose routes are no matter of zones and gates.
  *
- * Only links that some route takes are written. The latency of a path is on a link of its sender's
- * node for its tier, since one over the network may begin with an NVLink; that of a switch is on
- * each link of the fabric. */
+ * Only links that some route takes are written. The latency of a path is on a link of its own
+ * before its first one, a link for each of the tiers of its paths, since one over the network may
+ * begin with an NVLink; that of a switch is on each link of the fabric. The links with the latency
+ * are those of messages that share a link anyway: SimGrid's lazy update gives others wrong shares
+ * once they have a link in common, however wide (README.md). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +18,7 @@ struct flat {
     uint64_t pairs_count;
     uint32_t ranks;
     const char **names; /* of links that are used; else NULL */
+    uint8_t *tiers;     /* [link]: bits of the tiers of paths that begin with it */
     struct ar_arena arena;
     FILE *file;
 };
@@ -56,11 +59,18 @@ static enum ar_status copy_pairs(const struct ar_flow *pairs, size_t count, stru
     return AR_OK;
 }
 
+/* Spine and rack have one latency. */
+static enum ar_tier tier_of(const struct ar_path *path)
+{
+    return path->tier == AR_TIER_SPINE ? AR_TIER_RACK : path->tier;
+}
+
 static enum ar_status name_links(struct flat *flat, struct ar_error *err)
 {
     size_t links_count = ar_cluster_links_count(flat->cluster);
     flat->names = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->names);
-    bool is_made = flat->names != NULL;
+    flat->tiers = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->tiers);
+    bool is_made = flat->names != NULL && flat->tiers != NULL;
     for (uint64_t i = 0; is_made && i < flat->pairs_count; i++) {
         struct ar_flow pair = pair_at(flat, i);
         struct ar_path path;
@@ -68,6 +78,9 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
             continue;
         }
         ar_path_find(flat->cluster, pair.source, pair.destination, &path);
+        if (path.links_count > 0) {
+            flat->tiers[path.near_links[0]] |= (uint8_t)(1 << tier_of(&path));
+        }
         for (uint32_t j = 0; is_made && j < path.links_count; j++) {
             char name[AR_SIMGRID_NAME_SIZE];
             const char **kept = &flat->names[path.near_links[j]];
@@ -81,21 +94,31 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
     return is_made ? AR_OK : ar_error_no_memory(err, "the links of the platform");
 }
 
-/* SimGrid takes no link without bandwidth. */
-static bool has_net_link(const struct ar_cluster *cluster, enum ar_tier tier)
+/* `node-3.hca-0.out.net`, `node-3.port-1.out.nvlink.net`. */
+static const char *net_name(const struct flat *flat, uint32_t link, enum ar_tier tier, char *name,
+                            size_t size)
 {
-    return cluster->latencies_s[tier] > 0 && ar_simgrid_net_width(cluster, tier) > 0;
+    bool is_network = tier == AR_TIER_RACK;
+    snprintf(name, size, "%s%s%s.net", flat->names[link], is_network ? "" : ".",
+             is_network ? "" : ar_tier_name(tier));
+    return name;
 }
 
-static void write_links(const struct flat *flat, uint32_t nodes_count)
+static void write_net_links(const struct flat *flat, uint32_t link)
 {
-    const struct ar_cluster *cluster = flat->cluster;
-    static const enum ar_tier tiers[] = {AR_TIER_RACK, AR_TIER_NVLINK, AR_TIER_PCIE};
-    for (uint32_t i = 0; i < nodes_count * 3; i++) {
-        if (has_net_link(cluster, tiers[i % 3])) {
-            ar_simgrid_write_net_link(cluster, i / 3, tiers[i % 3], flat->file);
+    double bandwidth_Bps = ar_cluster_link_bandwidth(flat->cluster, link);
+    for (uint32_t tier = 0; tier < AR_TIERS_COUNT; tier++) {
+        char name[AR_SIMGRID_NAME_SIZE];
+        if ((flat->tiers[link] >> tier & 1) != 0) {
+            ar_simgrid_write_net_link(net_name(flat, link, (enum ar_tier)tier, name, sizeof name),
+                                      bandwidth_Bps, flat->cluster->latencies_s[tier], flat->file);
         }
     }
+}
+
+static void write_links(const struct flat *flat)
+{
+    const struct ar_cluster *cluster = flat->cluster;
     uint32_t links_count = ar_cluster_links_count(cluster);
     for (uint32_t link = 0; link < links_count; link++) {
         if (flat->names[link] != NULL) {
@@ -103,6 +126,7 @@ static void write_links(const struct flat *flat, uint32_t nodes_count)
             ar_simgrid_write_link(cluster, link,
                                   is_local ? 0 : cluster->values.number[TOPO_SWITCH_LATENCY],
                                   flat->file);
+            write_net_links(flat, link);
         }
     }
 }
@@ -116,21 +140,19 @@ static void write_route(const struct flat *flat, struct ar_flow pair)
     }
     fprintf(flat->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", pair.source,
             pair.destination);
-    if (has_net_link(flat->cluster, path.tier)) {
-        char net[AR_SIMGRID_NAME_SIZE];
-        uint32_t node = pair.source / flat->cluster->facts.gpus_per_node;
-        ar_simgrid_write_hop(ar_simgrid_net_name(node, path.tier, net, sizeof net), flat->file);
-    }
+    char net[AR_SIMGRID_NAME_SIZE];
+    ar_simgrid_write_hop(net_name(flat, path.near_links[0], tier_of(&path), net, sizeof net),
+                         flat->file);
     for (uint32_t i = 0; i < path.links_count; i++) {
         ar_simgrid_write_hop(flat->names[path.near_links[i]], flat->file);
     }
     fprintf(flat->file, "</route>\n");
 }
 
-static void write_zone(const struct flat *flat, uint32_t nodes_count)
+static void write_zone(const struct flat *flat)
 {
     ar_simgrid_begin(flat->cluster, "Full", flat->file);
-    write_links(flat, nodes_count);
+    write_links(flat);
     for (uint32_t rank = 0; rank < flat->ranks; rank++) {
         ar_simgrid_write_host(flat->cluster, rank, flat->file);
     }
@@ -157,7 +179,7 @@ enum ar_status ar_simgrid_write_flat(const struct ar_cluster *cluster, uint32_t 
         status = name_links(&flat, err);
     }
     if (status == AR_OK) {
-        write_zone(&flat, nodes_count);
+        write_zone(&flat);
     }
     ar_arena_end(&flat.arena);
     return status;

@@ -45,29 +45,9 @@ void ar_simgrid_write_link(const struct ar_cluster *cluster, uint32_t link, doub
                ar_cluster_link_bandwidth(cluster, link), latency_s, file);
 }
 
-const char *ar_simgrid_net_name(uint32_t node, enum ar_tier tier, char *name, size_t size)
+void ar_simgrid_write_net_link(const char *name, double bandwidth_Bps, double latency_s, FILE *file)
 {
-    bool is_inside = tier == AR_TIER_NVLINK || tier == AR_TIER_PCIE;
-    snprintf(name, size, "node-%u.%s%snet", node, is_inside ? ar_tier_name(tier) : "",
-             is_inside ? "." : "");
-    return name;
-}
-
-double ar_simgrid_net_width(const struct ar_cluster *cluster, enum ar_tier tier)
-{
-    const double *rates_Bps = cluster->rates_Bps;
-    return net_width *
-           (tier == AR_TIER_NVLINK ? cluster->facts.gpus_per_node * rates_Bps[AR_KIND_NVLINK]
-            : tier == AR_TIER_PCIE ? cluster->facts.gpus_per_node * rates_Bps[AR_KIND_PCIE]
-                                   : cluster->facts.hcas_per_node * rates_Bps[AR_KIND_HCA]);
-}
-
-void ar_simgrid_write_net_link(const struct ar_cluster *cluster, uint32_t node, enum ar_tier tier,
-                               FILE *file)
-{
-    char name[AR_SIMGRID_NAME_SIZE];
-    write_link(ar_simgrid_net_name(node, tier, name, sizeof name),
-               ar_simgrid_net_width(cluster, tier), cluster->latencies_s[tier], file);
+    write_link(name, net_width * bandwidth_Bps, latency_s, file);
 }
 
 void ar_simgrid_write_hop(const char *name, FILE *file)

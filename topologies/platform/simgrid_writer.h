@@ -17,14 +17,12 @@ void ar_simgrid_end(FILE *file);
 
 void ar_simgrid_write_host(const struct ar_cluster *cluster, uint32_t rank, FILE *file);
 
-/** A link of the cluster; one that carries the latency of the paths of a tier out of a node and
- * never limits, and its name: `node-<n>.net`, `node-<n>.nvlink.net`. */
+/** A link of the cluster; one that carries a latency and never limits what the links behind it
+ * together carry. */
 void ar_simgrid_write_link(const struct ar_cluster *cluster, uint32_t link, double latency_s,
                            FILE *file);
-void ar_simgrid_write_net_link(const struct ar_cluster *cluster, uint32_t node, enum ar_tier tier,
+void ar_simgrid_write_net_link(const char *name, double bandwidth_Bps, double latency_s,
                                FILE *file);
-double ar_simgrid_net_width(const struct ar_cluster *cluster, enum ar_tier tier); /**< B/s */
-const char *ar_simgrid_net_name(uint32_t node, enum ar_tier tier, char *name, size_t size);
 
 /** A link on a route, by its name. */
 void ar_simgrid_write_hop(const char *name, FILE *file);

@@ -85,7 +85,12 @@ static void write_links(const struct writer *writer)
     for (uint32_t node = 0; node < writer->nodes_count; node++) {
         write_node_links(writer, node);
         if (writer->has_network && !writer->is_star) {
-            ar_simgrid_write_net_link(writer->cluster, node, AR_TIER_RACK, writer->file);
+            const struct ar_cluster *cluster = writer->cluster;
+            char name[NAME_SIZE];
+            snprintf(name, sizeof name, "node-%u.net", node);
+            ar_simgrid_write_net_link(
+                name, cluster->facts.hcas_per_node * cluster->rates_Bps[AR_KIND_HCA],
+                cluster->latencies_s[AR_TIER_RACK], writer->file);
         }
     }
     for (uint32_t level = 0; level < writer->levels_count; level++) {

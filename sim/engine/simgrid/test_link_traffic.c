@@ -15,6 +15,8 @@
 
 #include "ar_link_load.h"
 #include "ar_simgrid_xml.h"
+#include "test_cluster_load.h"
+#include "test_machines.h"
 #include "test_support.h"
 
 enum { NAME_SIZE = 64 };
@@ -180,4 +182,22 @@ Test(link_traffic, is_what_simgrid_counts_on_rack_uplinks)
     struct ar_collective torus = support_collective(abci, "torus2d", 70, 4);
     torus.channels = 2;
     expect_equal_loads(&torus, 100003);
+}
+
+/* Rings and grids on one small machine of each kind. */
+Test(link_traffic, is_what_simgrid_counts_on_every_fabric)
+{
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        const char *settings[16] = {"nvlink.latency=0s", "pcie.latency=0s", "net.latency=0s"};
+        for (size_t i = 0; i < 13 && test_machines[m][i] != NULL; i++) {
+            bool is_latency = strstr(test_machines[m][i], "latency") != NULL;
+            settings[3 + i] = is_latency ? "net.latency=0s" : test_machines[m][i];
+        }
+        struct ar_cluster *cluster = test_load_small(settings);
+        uint32_t ranks = (uint32_t)ar_cluster_gpus_count(cluster);
+        struct ar_collective ring = support_collective(cluster, "ring", ranks, 1);
+        struct ar_collective grid = support_collective(cluster, "torus2d", 3, (ranks - 1) / 3);
+        expect_equal_loads(&ring, 12347);
+        expect_equal_loads(&grid, 12347);
+    }
 }
