@@ -59,6 +59,8 @@ struct ar_phase {
     const char *name; /**< "row reduce-scatter" */
     enum ar_phase_kind kind;
     bool is_at_once;      /**< of an exchange */
+    bool is_shift;        /**< of an exchange: in every step all positions send as many pieces, each
+                               to the position as far ahead in a circle */
     uint32_t steps;       /**< may be 0 (a row of one) */
     uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up; of an
                                exchange at most, and 1 where sizes differ from step to step */

@@ -29,6 +29,8 @@ struct block_move {
 struct block {
     enum ar_phase_kind kind;
     bool is_at_once;
+    bool is_shift; /**< in every step all members send as many parts, each to the member as far
+                      ahead in a circle */
     /** Steps, at least one for a size above 1; messages of all members in all of them; and of how
      * many parts the buffer is that they share. */
     uint32_t (*steps)(uint32_t size);

@@ -85,15 +85,16 @@ static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
                                .receive = all};
 }
 
-const struct block block_direct_all_gather = {AR_PHASE_EXCHANGE, true,    to_all_others,
+const struct block block_direct_all_gather = {AR_PHASE_EXCHANGE, true,    true,      to_all_others,
                                               from_all_to_all,   as_many, all_gather};
-const struct block block_linear_scatter = {AR_PHASE_EXCHANGE, true,    to_all_others,
+const struct block block_linear_scatter = {AR_PHASE_EXCHANGE, true,    false,  to_all_others,
                                            from_one_to_all,   as_many, scatter};
-const struct block block_send = {AR_PHASE_EXCHANGE, false, one_step, one_message, as_many, send};
-const struct block block_linear_all_to_all = {AR_PHASE_EXCHANGE, true,    to_all_others,
+const struct block block_send = {AR_PHASE_EXCHANGE, false,   false, one_step,
+                                 one_message,       as_many, send};
+const struct block block_linear_all_to_all = {AR_PHASE_EXCHANGE, true,    true,      to_all_others,
                                               from_all_to_all,   as_many, all_to_all};
-const struct block block_pairwise_all_to_all = {AR_PHASE_EXCHANGE, false,   to_all_others,
-                                                from_all_to_all,   as_many, all_to_all};
+const struct block block_pairwise_all_to_all = {
+    AR_PHASE_EXCHANGE, false, true, to_all_others, from_all_to_all, as_many, all_to_all};
 
 /* log2, rounded up. */
 static uint32_t bits_of(uint32_t size)
@@ -130,7 +131,7 @@ static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32
     return move;
 }
 
-const struct block block_bruck_all_to_all = {AR_PHASE_EXCHANGE,    false,   bits_of,
-                                             from_all_in_each_bit, as_many, bruck_all_to_all};
-const struct block block_bruck_all_gather = {AR_PHASE_EXCHANGE,    false,   bits_of,
-                                             from_all_in_each_bit, as_many, bruck_all_gather};
+const struct block block_bruck_all_to_all = {
+    AR_PHASE_EXCHANGE, false, true, bits_of, from_all_in_each_bit, as_many, bruck_all_to_all};
+const struct block block_bruck_all_gather = {
+    AR_PHASE_EXCHANGE, false, true, bits_of, from_all_in_each_bit, as_many, bruck_all_gather};

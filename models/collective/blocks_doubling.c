@@ -3,11 +3,7 @@
 /* The largest power of two that is not above a size, as its exponent. */
 static uint32_t bits_in(uint32_t size)
 {
-    uint32_t bits = 0;
-    while (size >> (bits + 1) > 0) {
-        bits++;
-    }
-    return bits;
+    return 31 - (uint32_t)__builtin_clz(size);
 }
 
 /* Pairs that are folded. */
@@ -145,16 +141,17 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
     return move;
 }
 
-const struct block block_fold = {AR_PHASE_EXCHANGE, false,   fold_steps,
+const struct block block_fold = {AR_PHASE_EXCHANGE, false,   false, fold_steps,
                                  fold_messages,     as_many, fold};
-const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,   fold_steps,
+const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,   false,     fold_steps,
                                        fold_messages,     as_many, fold_parts};
-const struct block block_doubling = {AR_PHASE_EXCHANGE, false,   bits_in,
+const struct block block_doubling = {AR_PHASE_EXCHANGE, false,   false,   bits_in,
                                      doubling_messages, as_many, doubling};
-const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE, false,   bits_in,
-                                                doubling_messages, as_many, doubling_all_gather};
+const struct block block_doubling_all_gather = {
+    AR_PHASE_EXCHANGE, false, false, bits_in, doubling_messages, as_many, doubling_all_gather};
 const struct block block_doubling_of_halves = {
-    AR_PHASE_EXCHANGE, false, bits_in, doubling_messages, as_many_as_numbers, doubling_of_halves};
+    AR_PHASE_EXCHANGE, false, false, bits_in, doubling_messages, as_many_as_numbers,
+    doubling_of_halves};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
 
@@ -201,13 +198,16 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
     uint32_t number = number_of(size, member);
     uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
     struct block_move move = swap_with(size, peer);
-    move.send = parts_named(swing_name(bits, number), step);
-    move.receive = parts_named(swing_name(bits, peer), step);
+    uint32_t name = swing_name(bits, number);
+    move.send = parts_named(name, step);
+    move.receive =
+        parts_named(name ^ 1u << step, step); /* the step is in the name of one of them */
     return move;
 }
 
 const struct block block_swing_all_gather = {
-    AR_PHASE_EXCHANGE, false, bits_in, doubling_messages, as_many_as_numbers, swing_all_gather};
+    AR_PHASE_EXCHANGE,  false,           false, bits_in, doubling_messages,
+    as_many_as_numbers, swing_all_gather};
 
 /* --- binomial trees --------------------------------------------------------------------------- */
 
@@ -276,9 +276,10 @@ static uint64_t folded_messages(uint32_t size)
     return as_many_as_numbers(size) - 1;
 }
 
-const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE, false,   binomial_steps,
-                                               binomial_messages, as_many, binomial_broadcast};
-const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE, false,   binomial_steps,
-                                             binomial_messages, as_many, binomial_scatter};
-const struct block block_folded_scatter = {AR_PHASE_EXCHANGE, false,   bits_in,
+const struct block block_binomial_broadcast = {
+    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, as_many,
+    binomial_broadcast};
+const struct block block_binomial_scatter = {
+    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, as_many, binomial_scatter};
+const struct block block_folded_scatter = {AR_PHASE_EXCHANGE, false,   false,         bits_in,
                                            folded_messages,   as_many, folded_scatter};

@@ -89,13 +89,13 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
     };
 }
 
-const struct block block_ring_reduce_scatter = {AR_PHASE_WALK,    false,   one_round,
+const struct block block_ring_reduce_scatter = {AR_PHASE_WALK,    false,   false,         one_round,
                                                 all_in_one_round, as_many, reduce_scatter};
-const struct block block_ring_all_gather = {AR_PHASE_WALK,    false,   one_round,
+const struct block block_ring_all_gather = {AR_PHASE_WALK,    false,   false,     one_round,
                                             all_in_one_round, as_many, all_gather};
-const struct block block_ring_all_reduce = {AR_PHASE_WALK,     false,   two_rounds,
+const struct block block_ring_all_reduce = {AR_PHASE_WALK,     false,   false,     two_rounds,
                                             all_in_two_rounds, as_many, all_reduce};
-const struct block block_chain_scatter = {AR_PHASE_WALK,   false,   one_round,
+const struct block block_chain_scatter = {AR_PHASE_WALK,   false,   false,        one_round,
                                           half_of_a_round, as_many, chain_scatter};
 
 static uint32_t half_a_round(uint32_t size)
@@ -135,4 +135,5 @@ static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, ui
 }
 
 const struct block block_neighbour_all_gather = {
-    AR_PHASE_EXCHANGE, false, half_a_round, all_in_half_a_round, as_many, neighbour_all_gather};
+    AR_PHASE_EXCHANGE,   false, false, half_a_round, all_in_half_a_round, as_many,
+    neighbour_all_gather};

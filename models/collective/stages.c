@@ -33,6 +33,7 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
         .name = stage->name,
         .kind = stage->block->kind,
         .is_at_once = stage->block->is_at_once,
+        .is_shift = stage->block->is_shift && size == ar_shape_ranks(shape),
         .steps = steps,
         .parts = is_exchange ? 1 : parts,
         .pieces = is_exchange ? parts : 0,

@@ -247,6 +247,17 @@ static enum ar_status check_tree(const struct sets *sets, const struct stretch *
     return part > 0 ? AR_OK : check_first_part(sets, stretch, step, rank, move, err);
 }
 
+/* In every step all positions send as many pieces, as far ahead. */
+static bool is_shift(const struct sets *sets, const struct ar_phase *phase, uint32_t step,
+                     uint32_t rank)
+{
+    struct ar_move first = ar_algorithm_move(sets->algorithm, sets->shape, phase->pieces, 0, step);
+    struct ar_move move =
+        ar_algorithm_move(sets->algorithm, sets->shape, phase->pieces, rank, step);
+    return first.sends && move.sends && first.send_span.count == move.send_span.count &&
+           move.send_to == (rank + first.send_to) % sets->ranks;
+}
+
 /* What a phase promises, in one of its steps. */
 static enum ar_status check_phase_step(const struct sets *sets, const struct stretch *stretch,
                                        uint32_t step, struct ar_error *err)
@@ -262,6 +273,9 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
         }
         if (move.sends && move.send_span.count > max) {
             return broken(sets, step, rank, "sends more than the share its phase says", err);
+        }
+        if (phase->is_shift && !is_shift(sets, phase, step, rank)) {
+            return broken(sets, step, rank, "does not send as far ahead as the others", err);
         }
         if (phase->kind != AR_PHASE_EXCHANGE) {
             AR_TRY((phase->kind == AR_PHASE_TREE ? check_tree : check_walk)(sets, stretch, step,

@@ -25,12 +25,19 @@ struct ar_paths {
     double *latency_s;     /**< [flow] */
     double *bandwidth_Bps; /**< [flow]: of its narrowest link */
     enum ar_tier *tiers;   /**< [flow] */
+    /** [as links]: by how many periods a link has been moved into the first (ar_paths_fold()). */
+    uint32_t *turns;
     size_t flows_room, links_room;
 };
 
 enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
                              const struct ar_flow *flows, size_t count, struct ar_paths *paths,
                              struct ar_error *err);
+
+/** Moves all links of the paths into the first period of a cluster (ar_cluster_period()). For flows
+ * of the first period that stand for those of all others: what they put on a link together, all put
+ * on each of its kind. */
+void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uint32_t period);
 
 /** A link, and what is on it. */
 struct ar_maxmin_link {

@@ -19,6 +19,8 @@ struct exchange_scratch {
     const struct ar_collective *collective;
     struct flow_rates *rates;
     uint32_t positions, lanes;
+    uint32_t period;  /* positions after which the ranks and their paths repeat */
+    uint32_t folded;  /* those that stand for all, if all do the same: `period`; else all */
     uint32_t *ranks;  /* [lane][position] */
     uint32_t *peers;  /* [position]: the present step */
     uint32_t *pieces; /* [position] */
@@ -26,7 +28,7 @@ struct exchange_scratch {
     uint32_t *places; /* [flow]: who sends it */
     uint32_t flows_count;
     uint32_t *kind_of;   /* [place] */
-    double *loads;       /* [link]: pieces, of a phase that goes at once */
+    double *loads;       /* [link]: buffers of a channel, in the phase */
     struct users *users; /* [link] */
     bool is_private;     /* so far */
     struct slot *slots;
@@ -38,6 +40,24 @@ struct exchange_scratch {
 static enum ar_status no_memory(struct ar_error *err)
 {
     return ar_error_no_memory(err, "the messages of an exchange");
+}
+
+/* Ranks of groups stand for no others; nor does any whose lane has an order of its own. */
+static uint32_t find_period(const struct exchange_scratch *scratch)
+{
+    uint32_t positions = scratch->positions;
+    uint32_t period = ar_cluster_period(scratch->collective->cluster, positions);
+    if (period == positions || ar_collective_groups(scratch->collective) > 1) {
+        return positions;
+    }
+    for (size_t i = 0; i < (size_t)scratch->lanes * positions; i++) {
+        uint32_t position = (uint32_t)(i % positions);
+        size_t next = i - position + (position + period) % positions;
+        if (scratch->ranks[next] != (scratch->ranks[i] + period) % positions) {
+            return positions;
+        }
+    }
+    return period;
 }
 
 enum ar_status exchange_scratch_create(struct ar_arena *arena,
@@ -83,25 +103,41 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         made->ranks[i] =
             ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
     }
+    made->period = find_period(made);
     *scratch = made;
     return AR_OK;
 }
 
-/* The messages of a step. Of a buffer with one element to a piece, elements are pieces. */
-static void find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
+static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
                        uint32_t step)
 {
     const struct ar_collective *collective = scratch->collective;
-    for (uint32_t position = 0; position < scratch->positions; position++) {
+    uint32_t positions = scratch->positions;
+    uint32_t asked = phase->is_shift ? 1 : positions;
+    for (uint32_t position = 0; position < asked; position++) {
+        /* Of a buffer with one element to a piece, elements are pieces. */
         struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape,
                                                 phase->pieces, position, step);
         scratch->peers[position] = move.sends ? move.send_to : AR_NEVER;
         scratch->pieces[position] = move.sends ? (uint32_t)move.send_span.count : 0;
     }
+    uint32_t ahead = scratch->peers[0];
+    for (uint32_t position = asked; position < scratch->folded; position++) {
+        uint32_t to_end = positions - position;
+        scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
+        scratch->pieces[position] = scratch->pieces[0];
+    }
+}
+
+/* The messages of a step that stand for all. */
+static void find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                       uint32_t step)
+{
+    find_moves(scratch, phase, step);
     scratch->flows_count = 0;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
-        for (uint32_t position = 0; position < scratch->positions; position++) {
+        for (uint32_t position = 0; position < scratch->folded; position++) {
             if (scratch->peers[position] != AR_NEVER) {
                 uint32_t flow = scratch->flows_count++;
                 scratch->places[flow] = lane * scratch->positions + position;
@@ -120,25 +156,49 @@ static void use(struct users *users, uint32_t sender, uint32_t receiver)
     users->receiver = receiver;
 }
 
+/* The place that a message comes to or goes to, seen from where its link stands in the first
+ * period. */
+static uint32_t seen_from(const struct exchange_scratch *scratch, uint32_t first, uint32_t position,
+                          uint32_t turns)
+{
+    uint32_t back = turns * scratch->folded;
+    return first + (position >= back ? position - back : position + scratch->positions - back);
+}
+
 /* What the messages of a step, whose paths are known, do to the links. */
-static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                      double *carried)
+static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
     const struct ar_maxmin_link *links = scratch->rates->maxmin.links;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t place = scratch->places[flow];
-        uint32_t position = place % scratch->positions;
-        uint32_t receiver = place - position + scratch->peers[position];
-        double pieces = scratch->pieces[position];
+        uint32_t position = scratch->places[flow] % scratch->positions;
+        uint32_t first = scratch->places[flow] - position;
+        uint32_t to = scratch->peers[position];
+        double buffers = (double)scratch->pieces[position] / phase->pieces;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            struct users *users = &scratch->users[paths->links[i]];
-            carried[paths->links[i]] += pieces / phase->pieces;
-            scratch->loads[paths->links[i]] += pieces;
-            use(users, place + 1, receiver + 1);
-            scratch->is_private &=
-                !links[paths->links[i]].is_shared || !(users->has_senders && users->has_receivers);
+            uint32_t link = paths->links[i];
+            uint32_t turns = scratch->folded < scratch->positions ? paths->turns[i] : 0;
+            scratch->loads[link] += buffers;
+            if (scratch->is_private && links[link].is_shared) {
+                use(&scratch->users[link], 1 + seen_from(scratch, first, position, turns),
+                    1 + seen_from(scratch, first, to, turns));
+                scratch->is_private =
+                    !(scratch->users[link].has_senders && scratch->users[link].has_receivers);
+            }
         }
+    }
+}
+
+/* From the links of the first period to all. */
+static void carry(const struct exchange_scratch *scratch, double *carried)
+{
+    const struct ar_cluster *cluster = scratch->collective->cluster;
+    bool is_folded = scratch->folded < scratch->positions;
+    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
+        uint32_t turns;
+        uint32_t first =
+            is_folded ? ar_cluster_first_link(cluster, scratch->folded, link, &turns) : link;
+        carried[link] += scratch->loads[first];
     }
 }
 
@@ -165,16 +225,15 @@ static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *
     }
 }
 
-/* The rate at which a message of pieces goes that leaves the busiest link of its path as the last
+/* The rate at which a message goes that leaves the busiest link of its path as the last
  * one. */
-static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, uint32_t pieces)
+static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
     double slowest_Bps = paths->bandwidth_Bps[flow];
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
         const struct ar_maxmin_link *link = &scratch->rates->maxmin.links[paths->links[i]];
-        double load = scratch->loads[paths->links[i]];
-        double rate_Bps = link->bandwidth_Bps * pieces / load;
+        double rate_Bps = link->bandwidth_Bps * buffers / scratch->loads[paths->links[i]];
         slowest_Bps = link->is_shared && rate_Bps < slowest_Bps ? rate_Bps : slowest_Bps;
     }
     return slowest_Bps;
@@ -192,8 +251,9 @@ static void find_kinds(struct exchange_scratch *scratch, const struct ar_phase *
         uint32_t pieces = scratch->pieces[scratch->places[flow] % scratch->positions];
         struct ar_message_kind kind = {
             .latency_s = rates->paths.latency_s[flow],
-            .rate_Bps =
-                phase->is_at_once ? rate_at_once(scratch, flow, pieces) : rates->rates_Bps[flow],
+            .rate_Bps = phase->is_at_once
+                            ? rate_at_once(scratch, flow, (double)pieces / phase->pieces)
+                            : rates->rates_Bps[flow],
             .pieces = pieces,
             .tier = rates->paths.tiers[flow],
         };
@@ -252,15 +312,12 @@ static enum ar_status make_kinds_room(struct ar_arena *arena, struct exchange_sc
 
 /* Keeps what a step cannot do without. */
 static enum ar_status keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                           struct ar_exchange_step *step, struct ar_error *err)
+                           const struct ar_phase *phase, struct ar_exchange_step *step,
+                           struct ar_error *err)
 {
     uint32_t positions = scratch->positions;
     size_t places = (size_t)scratch->lanes * positions;
-    bool is_shift = scratch->flows_count == places;
-    for (uint32_t i = 0; i < positions && is_shift; i++) {
-        is_shift = (scratch->peers[i] + positions - i) % positions == scratch->peers[0];
-    }
-    if (is_shift) {
+    if (phase->is_shift) {
         step->ahead = scratch->peers[0];
     } else {
         uint32_t *peers = ar_arena_alloc(arena, positions, sizeof *peers);
@@ -282,47 +339,50 @@ static enum ar_status keep(struct ar_arena *arena, const struct exchange_scratch
     if (narrow == NULL && wide == NULL) {
         return no_memory(err);
     }
-    for (size_t i = 0; narrow != NULL && i < places; i++) {
-        narrow[i] = (uint16_t)scratch->kind_of[i];
-    }
-    if (wide != NULL) {
-        memcpy(wide, scratch->kind_of, places * sizeof *wide);
+    for (size_t i = 0; i < places; i += positions) {
+        for (uint32_t j = 0, k = 0; j < positions; j++, k = k + 1 < scratch->folded ? k + 1 : 0) {
+            if (narrow != NULL) {
+                narrow[i + j] = (uint16_t)scratch->kind_of[i + k];
+            } else {
+                wide[i + j] = scratch->kind_of[i + k];
+            }
+        }
     }
     return AR_OK;
 }
 
 static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                   const struct ar_phase *phase, uint32_t step, double *carried,
+                                   const struct ar_phase *phase, uint32_t step,
                                    struct ar_exchange *exchange, struct ar_exchange_step *made,
                                    struct ar_error *err)
 {
     struct flow_rates *rates = scratch->rates;
+    uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     find_flows(scratch, phase, step);
     if (phase->is_at_once) { /* its paths have been added */
-        AR_TRY(ar_paths_find(rates->arena, rates->cluster, scratch->flows, scratch->flows_count,
-                             &rates->paths, err));
+        AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
-        AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, err));
-        add_loads(scratch, phase, carried);
+        AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
+        add_loads(scratch, phase);
     }
     AR_TRY(make_kinds_room(arena, scratch, exchange, err));
     memset(scratch->kind_of, 0,
            (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
     find_kinds(scratch, phase, exchange, made);
     exchange->is_uniform &= are_alike(exchange, made);
-    return keep(arena, scratch, made, err);
+    return keep(arena, scratch, phase, made, err);
 }
 
 /* All messages of a phase that goes at once, on the links together. */
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                              uint32_t first_step, double *carried, struct ar_error *err)
+                              uint32_t first_step, struct ar_error *err)
 {
-    struct flow_rates *rates = scratch->rates;
+    uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     for (uint32_t step = 0; step < phase->steps; step++) {
         find_flows(scratch, phase, first_step + step);
-        AR_TRY(ar_paths_find(rates->arena, rates->cluster, scratch->flows, scratch->flows_count,
-                             &rates->paths, err));
-        add_loads(scratch, phase, carried);
+        AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
+                                     err));
+        add_loads(scratch, phase);
     }
     return AR_OK;
 }
@@ -346,15 +406,17 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
         return no_memory(err);
     }
     scratch->kinds_room = 0;
+    scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
+    memset(scratch->loads, 0,
+           ar_cluster_links_count(scratch->collective->cluster) * sizeof *scratch->loads);
     if (phase->is_at_once) {
-        memset(scratch->loads, 0,
-               ar_cluster_links_count(scratch->collective->cluster) * sizeof *scratch->loads);
-        AR_TRY(add_all(scratch, phase, first_step, carried, err));
+        AR_TRY(add_all(scratch, phase, first_step, err));
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        AR_TRY(resolve_step(arena, scratch, phase, first_step + step, carried, made,
-                            &made->steps[step], err));
+        AR_TRY(
+            resolve_step(arena, scratch, phase, first_step + step, made, &made->steps[step], err));
     }
+    carry(scratch, carried);
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
     made->is_private = scratch->is_private;
     *exchange = made;

@@ -26,12 +26,22 @@ static enum ar_status make_room(struct flow_rates *rates, size_t count, struct a
                : ar_error_no_memory(err, "the rates of messages");
 }
 
+enum ar_status flow_rates_find_paths(struct flow_rates *rates, const struct ar_flow *flows,
+                                     size_t count, uint32_t period, struct ar_error *err)
+{
+    AR_TRY(ar_paths_find(rates->arena, rates->cluster, flows, count, &rates->paths, err));
+    if (period > 0) {
+        ar_paths_fold(&rates->paths, rates->cluster, period);
+    }
+    return AR_OK;
+}
+
 enum ar_status flow_rates_find(struct flow_rates *rates, const struct ar_flow *flows, size_t count,
-                               struct ar_error *err)
+                               uint32_t period, struct ar_error *err)
 {
     bool has_platform = ar_cluster_platform_path(rates->cluster) != NULL;
     AR_TRY(make_room(rates, count, err));
-    AR_TRY(ar_paths_find(rates->arena, rates->cluster, flows, count, &rates->paths, err));
+    AR_TRY(flow_rates_find_paths(rates, flows, count, period, err));
     for (size_t i = 0; has_platform && i < count; i++) {
         double latency_s = rates->paths.latency_s[i];
         rates->weights[i] = latency_s > 0 ? 1 / latency_s : 1;

@@ -20,10 +20,15 @@ struct flow_rates {
 enum ar_status flow_rates_create(struct ar_arena *arena, const struct ar_cluster *cluster,
                                  struct flow_rates *rates, struct ar_error *err);
 
-/** Max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are a guess
- * that SimGrid itself corrects. It shares by latency: the less of it, the more bandwidth. */
+/** The paths alone; with `period` above 0 they are folded (ar_paths_fold()). */
+enum ar_status flow_rates_find_paths(struct flow_rates *rates, const struct ar_flow *flows,
+                                     size_t count, uint32_t period, struct ar_error *err);
+
+/** Paths, and max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are
+ * a guess that SimGrid itself corrects. It shares by latency: the less of it, the more bandwidth.
+ */
 enum ar_status flow_rates_find(struct flow_rates *rates, const struct ar_flow *flows, size_t count,
-                               struct ar_error *err);
+                               uint32_t period, struct ar_error *err);
 
 /** The link of the path of a flow that has the least bandwidth for each flow on it, and how many
  * these are. */

@@ -38,7 +38,8 @@ static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_
     }
     size_t room = 2 * (used + more) + 8 * paths->flows_room;
     uint32_t *links = ar_arena_alloc(arena, room, sizeof *links);
-    if (links == NULL) {
+    paths->turns = ar_arena_alloc(arena, room, sizeof *paths->turns);
+    if (links == NULL || paths->turns == NULL) {
         return no_memory(err);
     }
     if (used > 0) {
@@ -70,6 +71,13 @@ enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cl
     }
     paths->begin[count] = used;
     return AR_OK;
+}
+
+void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uint32_t period)
+{
+    for (size_t i = 0; i < paths->begin[paths->count]; i++) {
+        paths->links[i] = ar_cluster_first_link(cluster, period, paths->links[i], &paths->turns[i]);
+    }
 }
 
 /* --- rates ----------------------------------------------------------------------------------- */

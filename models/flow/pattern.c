@@ -151,7 +151,7 @@ static enum ar_status resolve_phase(struct ar_arena *arena, const struct ar_coll
     if (pattern->hops == NULL || pattern->walks == NULL || pattern->lane_hops == NULL) {
         return ar_error_no_memory(err, "the flows of a collective");
     }
-    AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, err));
+    AR_TRY(flow_rates_find(&scratch->rates, scratch->of.flows, scratch->of.flows_count, 0, err));
     if (phase->kind == AR_PHASE_TREE) {
         AR_TRY(lay_out_tree(arena, collective, phase, scratch, pattern, err));
     } else {

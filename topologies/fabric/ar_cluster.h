@@ -242,6 +242,16 @@ struct ar_platform_route {
 const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                       uint32_t destination, struct ar_path *path);
 
+/** By how many ranks all of the first `ranks` can be moved on, the last ones to the first, so that
+ * every path moves along with its ends: a node where one switch joins all, a rack or a larger group
+ * where the ranks fill several. `ranks` if there is no such symmetry. */
+uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks);
+
+/** Where a link of a path comes from when ranks are moved on by `turns` whole periods, below
+ * `ranks`: the link of the first period; `*turns` is written. */
+uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
+                               uint32_t *turns);
+
 /** Directed links of the whole cluster, their bandwidth, and their name in the SimGrid platform
  * (written to `name` of `size` bytes; returns `name`). */
 uint32_t ar_cluster_links_count(const struct ar_cluster *cluster);

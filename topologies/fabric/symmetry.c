@@ -1,0 +1,58 @@
+/* Symmetries of a cluster: moves of all ranks that move every path along. */
+#include "fabric.h"
+
+/* Nodes of the groups that any of the nodes hang together in, of which there are several. */
+static uint32_t nodes_of_unit(const struct ar_cluster *cluster, uint32_t nodes)
+{
+    const struct ar_fat_tree *tree = &cluster->tree;
+    uint32_t unit = cluster->domain_nodes;
+    uint64_t of_group = 1;
+    for (uint32_t i = 0; cluster->fabric_links_count > 0 && i < tree->levels_count; i++) {
+        of_group *= tree->levels[i].children;
+        if (of_group >= nodes) {
+            break;
+        }
+        unit = of_group % unit == 0 ? (uint32_t)of_group : nodes;
+    }
+    return unit;
+}
+
+uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    if (cluster->platform != NULL || cluster->changes_count > 0 || ranks % gpus != 0) {
+        return ranks;
+    }
+    bool has_fabric = cluster->fabric_links_count > 0;
+    bool is_ideal_tree = cluster->fabric == &ar_fabric_fat_tree && cluster->tree.rails == 1 &&
+                         cluster->routes == AR_ROUTES_IDEAL;
+    if (has_fabric && !is_ideal_tree) {
+        return ranks;
+    }
+    uint32_t unit = nodes_of_unit(cluster, ranks / gpus);
+    return ranks / gpus % unit == 0 ? unit * gpus : ranks;
+}
+
+uint32_t ar_cluster_first_link(const struct ar_cluster *cluster, uint32_t period, uint32_t link,
+                               uint32_t *turns)
+{
+    uint32_t nodes = period / cluster->facts.gpus_per_node;
+    *turns = 0;
+    if (link < cluster->first_fabric_link) {
+        *turns = link / cluster->node.count / nodes;
+        return link - *turns * nodes * cluster->node.count;
+    }
+    const struct ar_tree_level *level = cluster->tree.levels;
+    uint32_t index = link - cluster->first_fabric_link;
+    uint64_t of_group = level->children;
+    for (uint32_t i = 1; i < cluster->tree.levels_count && index >= level[1].first_link; i++) {
+        level++;
+        of_group *= level->children;
+    }
+    if (of_group > nodes) { /* no path takes it */
+        return link;
+    }
+    uint32_t links = 2 * level->links * (uint32_t)(nodes / of_group); /* in a period */
+    *turns = (index - level->first_link) / links;
+    return link - *turns * links;
+}

@@ -1,0 +1,64 @@
+/* Moves of all ranks that move every path along. */
+#include <criterion/criterion.h>
+
+#include "fabric.h"
+#include "test_cluster_load.h"
+#include "test_machines.h"
+
+/* A flow and the one that is a period further on take links that come from the same ones. */
+static void expect_moved(const struct ar_cluster *cluster, uint32_t ranks, uint32_t period,
+                         const struct ar_flow *flow)
+{
+    struct ar_path path, moved;
+    uint32_t periods = ranks / period;
+    ar_cluster_path(cluster, flow->source, flow->destination, &path);
+    ar_cluster_path(cluster, (flow->source + period) % ranks, (flow->destination + period) % ranks,
+                    &moved);
+    cr_assert_eq(path.links_count, moved.links_count);
+    cr_expect_eq(path.latency_s, moved.latency_s);
+    cr_expect_eq(path.tier, moved.tier);
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        uint32_t turns, moved_turns;
+        uint32_t link = ar_path_link(&path, i);
+        uint32_t first = ar_cluster_first_link(cluster, period, link, &turns);
+        uint32_t other =
+            ar_cluster_first_link(cluster, period, ar_path_link(&moved, i), &moved_turns);
+        cr_expect_eq(first, other, "link %u of %u ranks, period %u", link, ranks, period);
+        cr_expect_eq((turns + 1) % periods, moved_turns, "link %u of %u ranks", link, ranks);
+        cr_expect_eq(ar_cluster_link_bandwidth(cluster, link),
+                     ar_cluster_link_bandwidth(cluster, first));
+    }
+}
+
+Test(symmetry, every_path_moves_along_with_its_ends)
+{
+    uint32_t moved = 0;
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[m]);
+        uint32_t all = (uint32_t)ar_cluster_gpus_count(cluster);
+        for (uint32_t ranks = 2; ranks <= all && ranks <= 64; ranks++) {
+            uint32_t period = ar_cluster_period(cluster, ranks);
+            cr_assert(period > 0 && ranks % period == 0);
+            for (uint32_t i = 0; period < ranks && i < ranks * ranks; i++) {
+                struct ar_flow flow = {i / ranks, i % ranks};
+                if (flow.source != flow.destination) {
+                    expect_moved(cluster, ranks, period, &flow);
+                }
+            }
+            moved += period < ranks;
+        }
+    }
+    cr_expect_gt(moved, 10);
+}
+
+Test(symmetry, a_fat_tree_repeats_by_its_largest_groups_of_which_there_are_several)
+{
+    static const char *const tree[] = {TEST_TREE, TEST_ONE_GPU, NULL};
+    static const char *const slow[] = {TEST_TREE, TEST_ONE_GPU, "fabric.routes=hash:1", NULL};
+    struct ar_cluster *cluster = test_load_small(tree);
+    cr_expect_eq(ar_cluster_period(cluster, 2), 1, "one rack");
+    cr_expect_eq(ar_cluster_period(cluster, 4), 2, "two racks");
+    cr_expect_eq(ar_cluster_period(cluster, 8), 4, "two pods");
+    cr_expect_eq(ar_cluster_period(cluster, 6), 6, "a pod and a half");
+    cr_expect_eq(ar_cluster_period(test_load_small(slow), 8), 8, "uneven routes");
+}
