@@ -11,15 +11,24 @@
 #include "published.h"
 #include "training.h"
 
+static void show_algorithm(const struct ar_algorithm *algorithm)
+{
+    printf("  %-21s %s\n      shape:  %s\n      time:   %s\n      source: %s\n", algorithm->name,
+           algorithm->title, algorithm->shape_help, algorithm->formula, algorithm->source);
+}
+
 static void show_algorithms(void)
 {
-    for (size_t i = 0; i < ar_algorithms_count; i++) {
-        const struct ar_algorithm *algorithm = ar_algorithms[i];
-        printf("%s\n  %s: %s\n  shape:  %s\n  time:   %s\n  source: %s\n", algorithm->name,
-               algorithm->operation->name, algorithm->title, algorithm->shape_help,
-               algorithm->formula, algorithm->source);
+    for (size_t i = 0; i < ar_operations_count; i++) {
+        printf("%s%s (%s)\n", i > 0 ? "\n" : "", ar_operations[i]->name, ar_operations[i]->command);
+        for (size_t j = 0; j < ar_algorithms_count; j++) {
+            if (ar_algorithms[j]->operation == ar_operations[i]) {
+                show_algorithm(ar_algorithms[j]);
+            }
+        }
     }
-    puts("alpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; prove "
+    puts("\nalpha latency of a hop, B its bandwidth, n payload, gamma reduction cost per byte; "
+         "prove "
          "them with 'allreckon verify'");
 }
 

@@ -21,9 +21,8 @@ static enum ar_status verify(const struct ar_operation *operation,
         for (size_t j = 0; j < ranks_count; j++) {
             AR_TRY(ar_verify_ranks(algorithms[i], (uint32_t)ranks[j], &cases, err));
         }
-        printf("%-14s %-20s %" PRIu64 " cases of shape and element count: every contribution where "
-               "it belongs, exactly once\n",
-               operation->name, algorithms[i]->name, cases);
+        printf("%-14s %-20s %6" PRIu64 " cases, each contribution exactly once\n", operation->name,
+               algorithms[i]->name, cases);
     }
     return AR_OK;
 }
@@ -44,5 +43,6 @@ enum ar_status command_verify(const struct options *options, struct ar_error *er
     for (size_t i = 0; i < operations_count; i++) {
         AR_TRY(verify(operations[i], algorithms, algorithms_count, ranks, ranks_count, err));
     }
+    puts("cases of shape and number of elements; contributions where the operation wants them");
     return AR_OK;
 }

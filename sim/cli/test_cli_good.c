@@ -249,10 +249,10 @@ Test(cli, verify_proves_the_algorithms)
     struct cli_run all = cli_good("$AR verify --gpus 1:6:+1");
     struct cli_run one = cli_good("$AR verify --gpus 1:6:+1 --operation allgather");
     cr_expect_geq(cli_lines_with(one.out, "all-gather "), 2);
-    cr_expect_eq(cli_lines_with(one.out, "every contribution where it belongs, exactly once"),
+    cr_expect_eq(cli_lines_with(one.out, "each contribution exactly once"),
                  cli_lines_with(all.out, "all-gather "));
-    cr_expect_eq(cli_lines_with(all.out, "every contribution where it belongs, exactly once"),
-                 cli_lines_with(cli_good("$AR list algorithms").out, "  source: "));
+    cr_expect_eq(cli_lines_with(all.out, "each contribution exactly once"),
+                 cli_lines_with(cli_good("$AR list algorithms").out, "      source: "));
 }
 
 Test(cli, check_prints_the_simulation_beside_the_recurrence)
