@@ -25,7 +25,7 @@ decimal_of(bytes) = bytes >= 1e9 ? size_text(bytes, 1e9, 'GB') : bytes >= 1e6 ? 
 is_binary = 1
 stats data using (is_binary = is_binary && (column('payload_bytes') < 1024 || int(column('payload_bytes')) % 1024 == 0), 0) nooutput
 factor(z) = column('next_s') / column('allreduce_s')
-factor_text(z) = (strcol('exact') eq 'no' ? '~' : '').(strcol('next_s') eq '' ? '' : \
+factor_text(z) = (strcol('exact') eq 'no' ? '~' : '').(factor(0) != factor(0) ? '' : \
     sprintf(factor(0) < 1.095 ? '%.2f' : factor(0) < 9.95 ? '%.1f' : '%.0f', factor(0))).(column('same_count') > 0 ? '=' : '')
 # Text is black on light colours and white on dark ones.
 light(c) = 0.299 * (c / 65536) + 0.587 * (c / 256 % 256) + 0.114 * (c % 256)

@@ -18,7 +18,7 @@ place(list, name) = words(substr(' '.list, 1, strstrt(' '.list.' ', ' '.name.' '
 palette_names = 'ring torus2d hierarchical tree halving-doubling recursive-doubling direct swing blueconnect in-network '.\
     'recursive-halving bruck neighbour linear pairwise two-level binomial scatter-allgather reducescatter-gather chain message'
 palette_styles = '1 2 3 4 5 6 7 8 9 10 6 8 5 7 2 3 6 5 5 1 1'
-palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x444444 0x882255 0x999933 0xAAAAAA'
+palette_colours = '0x0072B2 0x009E73 0xD55E00 0xCC79A7 0xE69F00 0x56B4E9 0x999999 0x882255 0x999933 0x000000'
 marks = '7 9 5 13 11 15'
 set dashtype 11 (11,4)
 set dashtype 12 (5,4)

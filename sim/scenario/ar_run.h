@@ -15,6 +15,11 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row);
 /** Computes a row. On failure the row has the parameters and the error as its status. */
 enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err);
 
+/** The same of a bare collective that is run at several payloads: what does not depend on them is
+ * kept in `*kept`, NULL at first, which the caller destroys. Steps leave it. */
+enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
+                           struct ar_row *row, struct ar_error *err);
+
 /** Runs a step, which is ar_scenario_step() with or without a timeline, and fills the row. On
  * success the step is freed with ar_step_destroy(). */
 enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,

@@ -98,13 +98,17 @@ enum ar_status ar_scenario_settle(struct ar_scenario *scenario, struct ar_error 
     }
     char bytes[AR_UNIT_TEXT];
     bool is_bare = ar_scenario_is_bare(scenario);
-    bool is_flat = ar_algorithm_shapes(choice.best.algorithm) == AR_SHAPES_FLAT;
-    scenario->choice = ar_arena_format(
-        scenario->arena, "%s%s%s%s%s is the fastest of %" PRIu32 " by engine %s",
+    bool has_shape = ar_algorithm_has_shapes(choice.best.algorithm);
+    const char *what = ar_arena_format(
+        scenario->arena, "%s%s%s%s%s",
         is_bare ? ar_format_bytes(scenario->payload_bytes, bytes) : "", is_bare ? ": " : "",
-        ar_algorithm_name(choice.best.algorithm), is_flat ? "" : " ",
-        is_flat ? "" : ar_shape_format(&choice.best.shape, text), choice.count,
-        choice.best.engine->name);
+        ar_algorithm_name(choice.best.algorithm), has_shape ? " " : "",
+        has_shape ? ar_shape_format(&choice.best.shape, text) : "");
+    scenario->choice =
+        choice.count == 1
+            ? ar_arena_format(scenario->arena, "%s, as there is no other", what)
+            : ar_arena_format(scenario->arena, "%s is the fastest of %" PRIu32 " by engine %s",
+                              what, choice.count, choice.best.engine->name);
     scenario->algorithm = choice.best.algorithm;
     scenario->shape = choice.best.shape;
     return scenario->choice != NULL ? AR_OK : ar_error_no_memory(err, "the choice of a shape");

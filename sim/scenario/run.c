@@ -47,7 +47,7 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
     describe_groups(scenario, row);
     ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
-    if (ar_algorithm_shapes(scenario->algorithm) != AR_SHAPES_FLAT) {
+    if (ar_algorithm_has_shapes(scenario->algorithm)) {
         ar_shape_format(&scenario->shape, row->shape);
     }
     if (!scenario->engine->needs_library) {
@@ -175,12 +175,11 @@ void ar_bare_run_end(struct ar_bare_run *run)
     ar_closed_destroy(run->closed);
 }
 
-enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
-                           struct ar_row *row, struct ar_error *err)
+static enum ar_status run_bare(const struct ar_scenario *scenario, struct ar_closed **kept,
+                               struct ar_bare_run *run, struct ar_row *row, struct ar_error *err)
 {
     enum ar_status status = AR_OK;
-    *run = (struct ar_bare_run){.job.elements = scenario->payload_bytes /
-                                                ar_precision_bytes(scenario->precision)};
+    run->job.elements = scenario->payload_bytes / ar_precision_bytes(scenario->precision);
     run->trial = (struct ar_trial){.collective = ar_scenario_collective(scenario),
                                    .jobs = &run->job,
                                    .jobs_count = 1,
@@ -188,27 +187,42 @@ enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_ru
     ar_run_describe(scenario, row);
     if (scenario->engine->needs_library) {
         run->trial.library = ar_scenario_library(scenario);
-    } else {
-        status = ar_closed_create(&run->trial.collective, &run->closed, err);
-        run->trial.plan = run->closed;
+    } else if (*kept == NULL) {
+        status = ar_closed_create(&run->trial.collective, kept, err);
     }
+    run->trial.plan = scenario->engine->needs_library ? NULL : *kept;
     status = status == AR_OK ? run_trial(scenario, &run->trial, row, err) : status;
-    if (status != AR_OK) {
-        ar_bare_run_end(run);
-    }
     return end(status, row, err);
 }
 
-enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
+enum ar_status ar_run_bare(const struct ar_scenario *scenario, struct ar_bare_run *run,
+                           struct ar_row *row, struct ar_error *err)
+{
+    *run = (struct ar_bare_run){.closed = NULL};
+    enum ar_status status = run_bare(scenario, &run->closed, run, row, err);
+    if (status != AR_OK) {
+        ar_bare_run_end(run);
+    }
+    return status;
+}
+
+enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed **kept,
+                           struct ar_row *row, struct ar_error *err)
 {
     if (ar_scenario_is_bare(scenario)) {
-        struct ar_bare_run run;
-        AR_TRY(ar_run_bare(scenario, &run, row, err));
-        ar_bare_run_end(&run);
-        return AR_OK;
+        struct ar_bare_run run = {.closed = NULL};
+        return run_bare(scenario, kept, &run, row, err);
     }
     struct ar_step step = ar_scenario_step(scenario);
     AR_TRY(ar_run_step(scenario, &step, row, err));
     ar_step_destroy(&step);
     return AR_OK;
+}
+
+enum ar_status ar_run(const struct ar_scenario *scenario, struct ar_row *row, struct ar_error *err)
+{
+    struct ar_closed *kept = NULL;
+    enum ar_status status = ar_run_kept(scenario, &kept, row, err);
+    ar_closed_destroy(kept);
+    return status;
 }

@@ -37,9 +37,11 @@ struct adding {
     const struct ar_scenario *variant;
     uint32_t number;
     uint32_t node_members; /* GPUs of a group on a node */
-    struct point like;     /* what the points have in common: operation, payload */
+    const struct ar_operation *operation;
+    const uint64_t *payloads_bytes; /* of each algorithm and shape, a point for each */
+    size_t payloads_count;
     struct points *points;
-    uint32_t ring;          /* point of the ring on as many ranks; UINT32_MAX: none */
+    uint32_t ring;          /* first point of the ring on as many ranks; UINT32_MAX: none */
     bool has_said;          /* which grids are left out, of this number of ranks */
     size_t left_out;        /* points that are not run, */
     struct ar_error reason; /* as the last of them said */
@@ -62,22 +64,19 @@ static enum ar_status append(struct points *points, const struct point *point, s
                               POINTS_MAX);
 }
 
-/* Adds a point; some algorithms are of some engines only. */
-static enum ar_status add_point(struct adding *adding, struct point point, struct ar_error *err)
+/* Adds a point, the first one of an algorithm and shape or that of a further payload. */
+static enum ar_status add_point(struct adding *adding, struct point point, uint32_t further,
+                                struct ar_error *err)
 {
     struct space *space = adding->space;
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
-    struct ar_collective collective = ar_scenario_collective(&scenario);
-    if (ar_engine_check(scenario.engine, &collective, ar_scenario_library(&scenario),
-                        &adding->reason) != AR_OK) {
-        adding->left_out++;
-        return AR_OK;
-    }
     uint32_t place = (uint32_t)adding->points->count;
     bool is_ring = point.algorithm != NULL && point.algorithm->is_ring_in_line &&
                    point.shape.x == 1 && !scenario.engine->needs_library;
-    adding->ring = point.algorithm == &ar_algorithm_ring ? place : adding->ring;
-    point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring : place;
+    if (point.algorithm == &ar_algorithm_ring && further == 0) {
+        adding->ring = place;
+    }
+    point.twin = is_ring && adding->ring != UINT32_MAX ? adding->ring + further : place;
     point.variant = adding->number;
     point.cost_s = (float)ar_run_cost_s(&scenario);
     ar_hash_text(&space->fingerprint, point.operation->command);
@@ -88,20 +87,29 @@ static enum ar_status add_point(struct adding *adding, struct point point, struc
     return append(adding->points, &point, err);
 }
 
-/* Adds a point of the kind that is being added. Some algorithms do not run all numbers of ranks. */
+/* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks, and
+ * some are of some engines only. */
 static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
                               struct ar_shape shape, struct ar_error *err)
 {
-    struct point point = adding->like;
-    point.algorithm = algorithm;
-    point.shape = shape;
+    struct point point = {.operation = adding->operation, .algorithm = algorithm, .shape = shape};
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
+    struct ar_collective collective = ar_scenario_collective(&scenario);
     if (ar_algorithm_check_shape(algorithm, &shape, &adding->reason) != AR_OK) {
-        adding->left_out++;
+        adding->left_out += adding->payloads_count;
         return AR_OK;
     }
     AR_TRY(ar_scenario_check_runs(&scenario, err));
-    return add_point(adding, point, err);
+    if (ar_engine_check(scenario.engine, &collective, ar_scenario_library(&scenario),
+                        &adding->reason) != AR_OK) {
+        adding->left_out += adding->payloads_count;
+        return AR_OK;
+    }
+    for (uint32_t i = 0; i < adding->payloads_count; i++) {
+        point.payload_bytes = adding->payloads_bytes[i];
+        AR_TRY(add_point(adding, point, i, err));
+    }
+    return AR_OK;
 }
 
 /* Grids are an axis of some algorithms; others have one shape for a number of ranks. */
@@ -129,14 +137,14 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     return AR_OK;
 }
 
-/* All algorithms of the operation of `like` on so many ranks. */
+/* All algorithms of the operation on so many ranks. */
 static enum ar_status add_algorithms(struct adding *adding, uint32_t ranks, struct ar_error *err)
 {
     const struct space *space = adding->space;
     adding->ring = UINT32_MAX;
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
-        if (algorithm == NULL || algorithm->operation == adding->like.operation) {
+        if (algorithm == NULL || algorithm->operation == adding->operation) {
             AR_TRY(add_shapes(adding, ranks, algorithm, err));
         }
     }
@@ -184,10 +192,13 @@ static enum ar_status check_taken(const struct adding *adding, size_t taken, str
 
 static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
 {
+    static const uint64_t no_payload = 0;
     struct space *space = adding->space;
     size_t before = space->steps.count;
     adding->points = &space->steps;
-    adding->like = (struct point){.operation = &ar_operation_all_reduce};
+    adding->operation = &ar_operation_all_reduce;
+    adding->payloads_bytes = &no_payload;
+    adding->payloads_count = 1;
     for (size_t i = 0; i < space->gpus_count; i++) {
         adding->has_said = false;
         AR_TRY(add_algorithms(adding, (uint32_t)space->gpus[i], err));
@@ -195,25 +206,23 @@ static enum ar_status add_steps(struct adding *adding, struct ar_error *err)
     return check_taken(adding, space->steps.count - before, err);
 }
 
-/* The bare all-reduces of one size beside steps: every algorithm in its standard shape at the
- * largest GPU count. */
-static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
-                                  struct ar_error *err)
+/* The bare all-reduces beside steps: every algorithm in its standard shape at the largest GPU
+ * count.
+ */
+static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
 {
-    const struct space *space = adding->space;
-    struct point point = {.operation = &ar_operation_all_reduce, .payload_bytes = payload_bytes};
+    struct space *space = adding->space;
     uint64_t max = 0;
-    struct ar_scenario scenario = scenario_of(adding->variant, &point);
     adding->ring = UINT32_MAX;
-    AR_TRY(ar_scenario_check_payload(&scenario, err));
+    adding->points = &space->bare;
     for (size_t i = 0; i < space->gpus_count; i++) {
         max = space->gpus[i] > max ? space->gpus[i] : max;
     }
     for (size_t i = 0; i < space->algorithms_count; i++) {
-        point.algorithm = space->algorithms[i];
-        point.shape =
-            ar_algorithm_default_shape(point.algorithm, (uint32_t)max, adding->node_members);
-        AR_TRY(add_point(adding, point, err));
+        const struct ar_algorithm *algorithm = space->algorithms[i];
+        AR_TRY(add_run(adding, algorithm,
+                       ar_algorithm_default_shape(algorithm, (uint32_t)max, adding->node_members),
+                       err));
     }
     return AR_OK;
 }
@@ -222,7 +231,6 @@ static enum ar_status add_payload(struct adding *adding, uint64_t payload_bytes,
 static enum ar_status add_collectives(struct adding *adding, const struct ar_operation *operation,
                                       uint64_t gpus, struct ar_error *err)
 {
-    const struct space *space = adding->space;
     struct ar_scenario scenario = *adding->variant;
     scenario.operation = operation;
     scenario.gpus = (uint32_t)gpus;
@@ -230,13 +238,8 @@ static enum ar_status add_collectives(struct adding *adding, const struct ar_ope
         AR_TRY(ar_scenario_check_gpus(&scenario, err));
     }
     adding->has_said = false;
-    for (size_t i = 0; i < space->sizes_count; i++) {
-        scenario.payload_bytes = space->sizes[i];
-        AR_TRY(ar_scenario_check_payload(&scenario, err));
-        adding->like = (struct point){.operation = operation, .payload_bytes = space->sizes[i]};
-        AR_TRY(add_algorithms(adding, ar_scenario_group_ranks(&scenario), err));
-    }
-    return AR_OK;
+    adding->operation = operation;
+    return add_algorithms(adding, ar_scenario_group_ranks(&scenario), err);
 }
 
 static enum ar_status add_bare(struct adding *adding, struct ar_error *err)
@@ -278,6 +281,17 @@ static enum ar_status read_gpus(struct space *space, const struct ar_scenario *v
     return AR_OK;
 }
 
+static enum ar_status check_payloads(const struct space *space, const struct ar_scenario *variant,
+                                     struct ar_error *err)
+{
+    struct ar_scenario scenario = *variant;
+    for (size_t i = 0; i < space->sizes_count; i++) {
+        scenario.payload_bytes = space->sizes[i];
+        AR_TRY(ar_scenario_check_payload(&scenario, err));
+    }
+    return AR_OK;
+}
+
 static enum ar_status add_variant(struct space *space, uint32_t number, struct ar_error *err)
 {
     struct adding adding = {.space = space, .number = number};
@@ -290,15 +304,16 @@ static enum ar_status add_variant(struct space *space, uint32_t number, struct a
     adding.node_members = ar_scenario_node_members(adding.variant);
     AR_TRY(read_gpus(space, adding.variant, err));
     AR_TRY(check_shapes(space, err));
-    if (!space->has_steps) {
-        return is_repeated ? AR_OK : add_bare(&adding, err);
+    if (space->has_steps) {
+        AR_TRY(add_steps(&adding, err));
     }
-    AR_TRY(add_steps(&adding, err));
-    adding.points = &space->bare;
-    for (size_t i = 0; i < space->sizes_count && !is_repeated; i++) {
-        AR_TRY(add_payload(&adding, space->sizes[i], err));
+    if (is_repeated || space->sizes_count == 0) {
+        return AR_OK;
     }
-    return AR_OK;
+    AR_TRY(check_payloads(space, adding.variant, err));
+    adding.payloads_bytes = space->sizes;
+    adding.payloads_count = space->sizes_count;
+    return space->has_steps ? add_payloads(&adding, err) : add_bare(&adding, err);
 }
 
 /* The algorithms of each operation; a name counts where there is one. */

@@ -15,15 +15,30 @@ enum { LONG_S = 30 };
 
 /* --- the points as the work of a pool --------------------------------------------------------- */
 
+/* Keeps what the last point left for this one, if they differ in the payload alone. */
+static void keep_for(struct sweep *sweep, const struct point *point)
+{
+    const struct point *last = &sweep->kept_of;
+    bool is_same = last->algorithm == point->algorithm && last->operation == point->operation &&
+                   last->variant == point->variant && last->payload_bytes > 0 &&
+                   ar_shape_equal(&last->shape, &point->shape);
+    if (!is_same) {
+        ar_closed_destroy(sweep->kept);
+        sweep->kept = NULL;
+    }
+    sweep->kept_of = *point;
+}
+
 static uint32_t compute(void *context, uint32_t number, char *line)
 {
-    const struct sweep *sweep = context;
+    struct sweep *sweep = context;
     struct ar_row row;
     struct ar_error err = {.status = AR_OK};
     struct ar_scenario scenario;
     ar_row_clear(&row);
+    keep_for(sweep, &sweep->space->points[number]);
     if (space_scenario(sweep->space, &sweep->space->points[number], &scenario, &err) == AR_OK) {
-        (void)ar_run(&scenario, &row, &err); /* the row says how it went */
+        (void)ar_run_kept(&scenario, &sweep->kept, &row, &err); /* the row says how it went */
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text); /* a file is gone meanwhile */
     }
@@ -248,6 +263,7 @@ enum ar_status sweep_run(const struct sweep_request *request, struct space *spac
         status = run_alone(sweep, err);
         sweep_close(sweep, status == AR_OK);
     }
+    ar_closed_destroy(sweep->kept);
     free(sweep);
     return status;
 }

@@ -32,6 +32,10 @@ struct sweep {
     size_t missing_count; /**< points without a row when it began */
     struct journal journal;
     double cost_s; /**< estimated for the points that are missing */
+    /** Of a worker: what the collectives of the point that was computed last have in common with
+     * those of other payloads; NULL: nothing. */
+    struct ar_closed *kept;
+    struct point kept_of;
     struct ar_arena arena;
 };
 
