@@ -197,8 +197,8 @@ static enum ar_status lay_out_copy(const struct turn *turn, int peer, unsigned c
     return AR_OK;
 }
 
-/* A message that has not been taken is in the slot: with its peer, the sends of a phase at once
- * are never more than the window. */
+/* All sends of a phase at once are laid out before its receives, so a slot would be waited for that
+ * nobody has been told to take yet. */
 static enum ar_status report_full(const struct turn *turn, struct ar_error *err)
 {
     char text[MEASUREMENT_TEXT];

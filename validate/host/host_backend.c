@@ -36,7 +36,7 @@ static void stop(int code)
 
 static void describe(FILE *file)
 {
-    fputs("# ranks: threads of one process, mailboxes in shared memory\n", file);
+    fputs("# ranks: threads of one process, one core each where there are enough\n", file);
 }
 
 static const char *tier(uint32_t ranks, uint32_t from, uint32_t to)

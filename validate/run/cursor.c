@@ -172,10 +172,10 @@ static enum ar_status pack(struct cursor *cursor, uint32_t flight, uint64_t coun
     const struct memory *memory = execution->config->memory;
     uint32_t element_bytes = execution->measurement->type->bytes;
     size_t slot_bytes = execution->transport->slot_bytes;
-    if (cursor->packed == NULL) {
-        AR_TRY(memory->allocate(execution->arena, FLIGHTS_MAX * slot_bytes, &cursor->packed, err));
+    if (cursor->packed[flight] == NULL) {
+        AR_TRY(memory->allocate(execution->arena, slot_bytes, &cursor->packed[flight], err));
     }
-    unsigned char *to = cursor->packed + flight * slot_bytes;
+    unsigned char *to = cursor->packed[flight];
     *from = to;
     while (count > 0) {
         struct ar_span run = next_run(&cursor->send.slice, &cursor->send.place, count);
@@ -196,7 +196,7 @@ static enum ar_status send_piece(struct cursor *cursor, struct ar_error *err)
     uint64_t count = piece(cursor, send);
     size_t bytes = count * cursor->execution->measurement->type->bytes;
     const unsigned char *from;
-    if (cursor->packs || bytes <= transport->eager_bytes) {
+    if (count > 0 && (cursor->packs || bytes <= transport->eager_bytes)) {
         AR_TRY(pack(cursor, index, count, &from, err));
     } else {
         from = memory_at(cursor, next_run(&send->slice, &send->place, count));

@@ -47,11 +47,11 @@ struct cursor {
     struct side send;
     struct side receive; /**< never of a later step */
     bool reduces;
-    uint32_t last_ahead;    /**< step that may be sent in while this one is received */
-    enum relation relation; /**< in the step of the sends */
-    bool packs;             /**< what it sends is copied first */
-    unsigned char *packed;  /* a slot for each flight; NULL until one packs */
-    uint64_t flights_taken; /**< those that are not in flight, as bits */
+    uint32_t last_ahead;                /**< step that may be sent in while this one is received */
+    enum relation relation;             /**< in the step of the sends */
+    bool packs;                         /**< what it sends is copied first */
+    unsigned char *packed[FLIGHTS_MAX]; /**< a slot for each flight that was ever packed */
+    uint64_t flights_taken;             /**< those that are not in flight, as bits */
     struct flight flights[FLIGHTS_MAX];
 };
 
