@@ -243,6 +243,11 @@ static inline void ar_path_add(const struct ar_cluster *cluster, uint32_t link,
     }
 }
 
+/** The first link that is down among some of the fabric, as a link of the cluster; UINT32_MAX if
+ * there is none. */
+uint32_t ar_fabric_find_down(const struct ar_cluster *cluster, const uint32_t *indices,
+                             uint32_t count);
+
 /** The number of an HCA. */
 static inline uint32_t ar_port_number(const struct ar_cluster *cluster, struct ar_port port)
 {

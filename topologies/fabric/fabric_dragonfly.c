@@ -34,17 +34,6 @@ static enum ar_status make(struct ar_cluster *cluster, uint64_t *links_count, st
 
 /* --- routes ---------------------------------------------------------------------------------- */
 
-/* The first link of a way that is down, or UINT32_MAX. */
-static uint32_t find_down(const struct ar_cluster *cluster, const uint32_t *links, uint32_t count)
-{
-    for (uint32_t i = 0; cluster->changes_count > 0 && i < count; i++) {
-        if (ar_link_is_down(cluster, cluster->first_fabric_link + links[i])) {
-            return cluster->first_fabric_link + links[i];
-        }
-    }
-    return UINT32_MAX;
-}
-
 /* Of the link in the file. */
 static double bandwidth(const struct ar_cluster *cluster, uint32_t index)
 {
@@ -79,11 +68,11 @@ static void route(const struct ar_cluster *cluster, struct ar_port from, struct 
     uint32_t first = choose_way(cluster, from, to, ways);
     uint32_t links[AR_DRAGONFLY_ROUTE_MAX];
     uint32_t hops = ar_dragonfly_route(dragonfly, source, destination, first, links);
-    uint32_t down = find_down(cluster, links, hops);
-    for (uint32_t i = 1; i < ways && find_down(cluster, links, hops) != UINT32_MAX; i++) {
+    uint32_t down = ar_fabric_find_down(cluster, links, hops);
+    for (uint32_t i = 1; i < ways && ar_fabric_find_down(cluster, links, hops) != UINT32_MAX; i++) {
         hops = ar_dragonfly_route(dragonfly, source, destination, (first + i) % ways, links);
     }
-    if (find_down(cluster, links, hops) != UINT32_MAX) {
+    if (ar_fabric_find_down(cluster, links, hops) != UINT32_MAX) {
         ar_path_fail(down, path);
         return;
     }

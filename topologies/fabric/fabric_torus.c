@@ -72,17 +72,6 @@ static enum ar_status make(struct ar_cluster *cluster, uint64_t *links_count, st
 
 /* --- routes ---------------------------------------------------------------------------------- */
 
-/* The first link that is down, or UINT32_MAX. */
-static uint32_t find_down(const struct ar_cluster *cluster, const uint32_t *links, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (ar_link_is_down(cluster, cluster->first_fabric_link + links[i])) {
-            return cluster->first_fabric_link + links[i];
-        }
-    }
-    return UINT32_MAX;
-}
-
 /* Turns steps over a link that is down into those round the other way, if there is one that is up
  * and leaves room for the dimensions to come; else returns the link. */
 static uint32_t turn_round(const struct ar_cluster *cluster, uint32_t router, uint32_t dimension,
@@ -91,7 +80,7 @@ static uint32_t turn_round(const struct ar_cluster *cluster, uint32_t router, ui
     const struct ar_torus *torus = &cluster->torus;
     uint32_t links[AR_FABRIC_HOPS_MAX];
     ar_torus_go(torus, router, dimension, *steps, links);
-    uint32_t down = find_down(cluster, links, (uint32_t)abs(*steps));
+    uint32_t down = ar_fabric_find_down(cluster, links, (uint32_t)abs(*steps));
     int32_t length = (int32_t)torus->lengths[dimension];
     int32_t other = *steps > 0 ? *steps - length : *steps + length;
     if (down == UINT32_MAX || !torus->wraps[dimension] ||
@@ -99,7 +88,7 @@ static uint32_t turn_round(const struct ar_cluster *cluster, uint32_t router, ui
         return down;
     }
     ar_torus_go(torus, router, dimension, other, links);
-    if (find_down(cluster, links, (uint32_t)abs(other)) != UINT32_MAX) {
+    if (ar_fabric_find_down(cluster, links, (uint32_t)abs(other)) != UINT32_MAX) {
         return down;
     }
     *steps = other;

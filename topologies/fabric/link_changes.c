@@ -63,6 +63,17 @@ bool ar_link_is_down(const struct ar_cluster *cluster, uint32_t link)
     return cluster->changes_count > 0 && !isfinite(ar_link_factor(cluster, link));
 }
 
+uint32_t ar_fabric_find_down(const struct ar_cluster *cluster, const uint32_t *indices,
+                             uint32_t count)
+{
+    for (uint32_t i = 0; cluster->changes_count > 0 && i < count; i++) {
+        if (ar_link_is_down(cluster, cluster->first_fabric_link + indices[i])) {
+            return cluster->first_fabric_link + indices[i];
+        }
+    }
+    return UINT32_MAX;
+}
+
 uint32_t ar_hca_in_use_changed(const struct ar_cluster *cluster, uint32_t link)
 {
     uint32_t ends = 2 * cluster->facts.hcas_per_node; /* out and in */
