@@ -60,6 +60,16 @@ static enum ar_status show_cluster(const char *name, const char *path, struct ar
     return status;
 }
 
+static void show_fabrics(void)
+{
+    for (size_t i = 0; i < ar_fabric_texts_count; i++) {
+        const struct ar_fabric_text *fabric = &ar_fabric_texts[i];
+        printf("%-12s %s\n             keys: %s\n", fabric->word, fabric->title, fabric->keys);
+    }
+    puts("the key fabric of a cluster file names one; routes over several cables: fabric.routes = "
+         "ideal, dmodk or hash:SEED");
+}
+
 static enum ar_status show_trace(const char *name, const char *path, struct ar_error *err)
 {
     (void)path, (void)err;
@@ -170,6 +180,7 @@ static const struct topic {
     {"algorithms", .before = show_algorithms},
     {"operations", .before = show_operations},
     {"clusters", .show = show_cluster, .kind = RESOURCE_CLUSTER},
+    {"fabrics", .before = show_fabrics},
     {"traces", .show = show_trace, .kind = RESOURCE_TRACE},
     {"runs", .show = show_run, .kind = RESOURCE_RUN},
     {"frameworks", show_no_framework, show_framework, RESOURCE_FRAMEWORK, show_terms},
@@ -225,10 +236,10 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         show_topic(&topics[i], option_notes(options));
         has_shown = true;
     }
-    return has_shown
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "list: found \"%s\"; expected algorithms, operations, clusters, "
-                              "traces, runs, frameworks, published, engines, sets or columns",
-                              asked);
+    return has_shown ? AR_OK
+                     : ar_error_set(
+                           err, AR_USAGE,
+                           "list: found \"%s\"; expected algorithms, operations, clusters, "
+                           "fabrics, traces, runs, frameworks, published, engines, sets or columns",
+                           asked);
 }

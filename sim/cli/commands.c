@@ -16,7 +16,7 @@ const struct command commands[] = {
     {COMMAND(list), 0, 0, 0, "what there is: clusters, traces, algorithms, engines and others",
      "[TOPIC]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\ntopics:\n"
-     "  algorithms operations clusters traces runs\n"
+     "  algorithms operations clusters fabrics traces runs\n"
      "  frameworks published engines sets columns\n\n"
      "example:\n"
      "  allreckon list algorithms"},

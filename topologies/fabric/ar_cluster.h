@@ -64,6 +64,14 @@ enum ar_tier {
 
 const char *ar_tier_name(enum ar_tier tier);
 
+/** What may join the nodes: the words of the key `fabric`, a line for people, its keys. */
+struct ar_fabric_text {
+    const char *word, *title, *keys;
+};
+
+extern const struct ar_fabric_text ar_fabric_texts[];
+extern const size_t ar_fabric_texts_count;
+
 /** One value of the cluster file as the user sees it. */
 struct ar_cluster_parameter {
     const char *key;    /**< `hca.bandwidth` */

@@ -10,6 +10,14 @@ const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT] = {
     [AR_FABRIC_DRAGONFLY_PLUS] = &ar_fabric_dragonfly,
 };
 
+const struct ar_fabric_text ar_fabric_texts[] = {
+#define X(symbol, word, title, keys) {word, title, keys},
+    AR_FABRIC_LIST(X)
+#undef X
+};
+
+const size_t ar_fabric_texts_count = AR_FABRICS_COUNT;
+
 const char *ar_tier_name(enum ar_tier tier)
 {
     static const char *const names[] = {

@@ -46,16 +46,24 @@ enum ar_routes {
     AR_ROUTES_HASH   /**< by a hash of source and destination, seeded: `hash:7` */
 };
 
-/** What joins the nodes: symbol, word of the key `fabric`. */
+/** What joins the nodes: symbol, word of the key `fabric`, a line for people, its keys. */
 #define AR_FABRIC_LIST(X)                                                                          \
-    X(AR_FABRIC_FAT_TREE, "fat-tree")                                                              \
-    X(AR_FABRIC_TORUS, "torus")                                                                    \
-    X(AR_FABRIC_MESH, "mesh")                                                                      \
-    X(AR_FABRIC_DRAGONFLY, "dragonfly")                                                            \
-    X(AR_FABRIC_DRAGONFLY_PLUS, "dragonfly+")
+    X(AR_FABRIC_FAT_TREE, "fat-tree",                                                              \
+      "racks (leaf switches), pods and more levels, oversubscribed or not; rails",                 \
+      "rack.nodes rack.uplinks rack.uplink_bandwidth tree.groups tree.uplinks "                    \
+      "tree.uplink_bandwidth tree.switches tree.rails")                                            \
+    X(AR_FABRIC_TORUS, "torus", "routers in a grid of 1 to 6 dimensions, each closed to rings",    \
+      "torus.lengths torus.wraps torus.link_bandwidth torus.links_at_once router.nodes "           \
+      "switch.latency")                                                                            \
+    X(AR_FABRIC_MESH, "mesh", "the same with open ends", "as torus")                               \
+    X(AR_FABRIC_DRAGONFLY, "dragonfly", "groups of routers that are all joined, as groups are",    \
+      "dragonfly.groups dragonfly.routers dragonfly.local_bandwidth dragonfly.global_links "       \
+      "dragonfly.global_bandwidth dragonfly.arrangement router.nodes switch.latency")              \
+    X(AR_FABRIC_DRAGONFLY_PLUS, "dragonfly+", "groups of leaves and spines, joined by the spines", \
+      "as dragonfly, and dragonfly.spines")
 
 enum ar_fabric_kind {
-#define X(symbol, word) symbol,
+#define X(symbol, word, title, keys) symbol,
     AR_FABRIC_LIST(X)
 #undef X
         AR_FABRICS_COUNT

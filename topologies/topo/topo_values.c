@@ -63,7 +63,7 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
     static const char *const rails[] = {
         [AR_RAILS_NONE] = "none", [AR_RAILS_NVLINK] = "nvlink", [AR_RAILS_SPINE] = "spine", NULL};
     static const char *const fabrics[] = {
-#define X(symbol, word) word,
+#define X(symbol, word, title, keys) word,
         AR_FABRIC_LIST(X)
 #undef X
             NULL};
