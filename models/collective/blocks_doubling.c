@@ -175,15 +175,14 @@ static uint32_t swing_name(uint32_t bits, uint32_t number)
     int64_t sum = (3 * (int64_t)number - (number & 1)) / 2;
     int64_t sign = 1;
     uint32_t name = 0;
-    bool is_odd = (number & 1) != 0;
-    for (uint32_t bit = bits - 1; bit > 0; bit--) {
-        if ((sum & 1) != 0) {
-            name |= 1u << bit;
-            sum -= sign;
-            sign = -sign;
-            is_odd = !is_odd;
-        }
-        sum = -sum / 2;
+    uint32_t is_odd = number & 1;
+    for (uint32_t bit = bits - 1; bit > 0; bit--) { /* without branches, which nobody can foresee */
+        int64_t is_one = sum & 1;
+        name |= (uint32_t)is_one << bit;
+        is_odd ^= (uint32_t)is_one;
+        sum -= sign * is_one;
+        sign -= 2 * sign * is_one;
+        sum /= -2;
     }
     return name | is_odd;
 }

@@ -77,10 +77,18 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
                                        struct flow_rates *rates, struct exchange_scratch **scratch,
                                        struct ar_error *err);
 
-/** Resolves a phase that is an exchange and begins with `first_step`, in the arena. Adds to
- * `carried` what each link carries, in buffers of a channel. */
+/** What links carry, in buffers of a channel. */
+struct link_sums {
+    double *carried; /**< [link] */
+    double *folded;  /**< [link of the first period]: each of those that come from it, too */
+    uint32_t period; /**< of `folded` */
+};
+
+/** Resolves a phase that is an exchange and begins with `first_step`, in the arena. Adds to `sums`
+ * what the links carry. */
 enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                const struct ar_phase *phase, uint32_t first_step, double *carried,
-                                struct ar_exchange **exchange, struct ar_error *err);
+                                const struct ar_phase *phase, uint32_t first_step,
+                                struct link_sums *sums, struct ar_exchange **exchange,
+                                struct ar_error *err);
 
 #endif

@@ -39,11 +39,10 @@ enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cl
  * on each of its kind. */
 void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uint32_t period);
 
-/** A link, and what is on it. */
+/** A link, once some flow has been on it. */
 struct ar_maxmin_link {
-    double bandwidth_Bps;
+    double bandwidth_Bps; /**< 0: no flow yet */
     bool is_shared;
-    uint32_t flows; /**< of the flows shared out last */
     /* While rates are found. */
     uint32_t waiting; /* flows not yet settled */
     uint32_t lowest;  /* of these, those that no other link of theirs gives less */
@@ -52,15 +51,23 @@ struct ar_maxmin_link {
     double share_Bps; /* for a flow of weight 1 */
 };
 
-/** Room to share out the links of a cluster, for any flows in turn. */
+/** Room to share out the links of a cluster, for any flows in turn. Links without flows cost
+ * nothing. */
 struct ar_maxmin {
-    struct ar_maxmin_link *links; /**< [link] */
-    uint32_t *used;               /**< the shared links that carry flows */
+    const struct ar_cluster *cluster;
+    struct ar_maxmin_link *links; /**< [link]; see ar_maxmin_know() */
+    uint32_t *known;              /**< links that are or were in use */
+    uint32_t known_count;
+    uint32_t *flows; /**< [link]: of those shared out last */
+    uint32_t *used;  /**< the links that carry them */
     uint32_t used_count;
     size_t *open; /* flows not yet settled */
     double *levels;
     size_t flows_room;
 };
+
+/** A link that may have no flows yet. */
+const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link);
 
 enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
                                 struct ar_maxmin *maxmin, struct ar_error *err);

@@ -3,11 +3,12 @@
 
 #include "ar_exchange.h"
 
-/* Who uses a link, in all exchanges so far. */
+/* Who uses a link, in all exchanges so far: one more than their place; 0: nobody yet. */
 struct users {
-    uint32_t sender, receiver;       /* one more than their place; 0: nobody yet */
-    bool has_senders, has_receivers; /* several */
+    uint32_t sender, receiver;
 };
+
+enum { SEVERAL = UINT32_MAX };
 
 /* A place of the table that finds a kind again. */
 struct slot {
@@ -148,12 +149,9 @@ static void find_flows(struct exchange_scratch *scratch, const struct ar_phase *
     }
 }
 
-static void use(struct users *users, uint32_t sender, uint32_t receiver)
+static void use(uint32_t *user, uint32_t who)
 {
-    users->has_senders |= users->sender != 0 && users->sender != sender;
-    users->has_receivers |= users->receiver != 0 && users->receiver != receiver;
-    users->sender = sender;
-    users->receiver = receiver;
+    *user = *user == 0 || *user == who ? who : SEVERAL;
 }
 
 /* The place that a message comes to or goes to, seen from where its link stands in the first
@@ -165,41 +163,48 @@ static uint32_t seen_from(const struct exchange_scratch *scratch, uint32_t first
     return first + (position >= back ? position - back : position + scratch->positions - back);
 }
 
-/* What the messages of a step, whose paths are known, do to the links. */
-static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase)
+/* Whether every link is still used by one sender or one receiver only. */
+static bool stays_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    const struct ar_maxmin_link *links = scratch->rates->maxmin.links;
+    bool is_folded = scratch->folded < scratch->positions;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         uint32_t position = scratch->places[flow] % scratch->positions;
         uint32_t first = scratch->places[flow] - position;
         uint32_t to = scratch->peers[position];
-        double buffers = (double)scratch->pieces[position] / phase->pieces;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i];
-            uint32_t turns = scratch->folded < scratch->positions ? paths->turns[i] : 0;
-            scratch->loads[link] += buffers;
-            if (scratch->is_private && links[link].is_shared) {
-                use(&scratch->users[link], 1 + seen_from(scratch, first, position, turns),
-                    1 + seen_from(scratch, first, to, turns));
-                scratch->is_private =
-                    !(scratch->users[link].has_senders && scratch->users[link].has_receivers);
+            struct users *users = &scratch->users[paths->links[i]];
+            uint32_t turns = is_folded ? paths->turns[i] : 0;
+            use(&users->sender, 1 + seen_from(scratch, first, position, turns));
+            use(&users->receiver, 1 + seen_from(scratch, first, to, turns));
+            if (users->sender == SEVERAL && users->receiver == SEVERAL &&
+                ar_maxmin_know(&scratch->rates->maxmin, paths->links[i])->is_shared) {
+                return false;
             }
         }
     }
+    return true;
 }
 
-/* From the links of the first period to all. */
-static void carry(const struct exchange_scratch *scratch, double *carried)
+/* What the messages of a step, whose paths are known, do to the links. */
+static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                      struct link_sums *sums)
 {
-    const struct ar_cluster *cluster = scratch->collective->cluster;
-    bool is_folded = scratch->folded < scratch->positions;
-    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
-        uint32_t turns;
-        uint32_t first =
-            is_folded ? ar_cluster_first_link(cluster, scratch->folded, link, &turns) : link;
-        carried[link] += scratch->loads[first];
+    const struct ar_paths *paths = &scratch->rates->paths;
+    double *carried = scratch->folded < scratch->positions ? sums->folded : sums->carried;
+    sums->period = scratch->period;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        uint32_t position = scratch->places[flow] % scratch->positions;
+        double buffers = (double)scratch->pieces[position] / phase->pieces;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            carried[paths->links[i]] += buffers;
+            if (phase->is_at_once) {
+                scratch->loads[paths->links[i]] += buffers;
+                ar_maxmin_know(&scratch->rates->maxmin, paths->links[i]);
+            }
+        }
     }
+    scratch->is_private = scratch->is_private && stays_private(scratch);
 }
 
 /* The kind that a message is, one of those of the step from `first` on, or a new one. */
@@ -353,8 +358,8 @@ static enum ar_status keep(struct ar_arena *arena, const struct exchange_scratch
 
 static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scratch *scratch,
                                    const struct ar_phase *phase, uint32_t step,
-                                   struct ar_exchange *exchange, struct ar_exchange_step *made,
-                                   struct ar_error *err)
+                                   struct link_sums *sums, struct ar_exchange *exchange,
+                                   struct ar_exchange_step *made, struct ar_error *err)
 {
     struct flow_rates *rates = scratch->rates;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
@@ -363,7 +368,7 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
         AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
         AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
-        add_loads(scratch, phase);
+        add_loads(scratch, phase, sums);
     }
     AR_TRY(make_kinds_room(arena, scratch, exchange, err));
     memset(scratch->kind_of, 0,
@@ -375,21 +380,26 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
 
 /* All messages of a phase that goes at once, on the links together. */
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                              uint32_t first_step, struct ar_error *err)
+                              uint32_t first_step, struct link_sums *sums, struct ar_error *err)
 {
+    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        scratch->loads[maxmin->known[i]] = 0;
+    }
     for (uint32_t step = 0; step < phase->steps; step++) {
         find_flows(scratch, phase, first_step + step);
         AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
                                      err));
-        add_loads(scratch, phase);
+        add_loads(scratch, phase, sums);
     }
     return AR_OK;
 }
 
 enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                const struct ar_phase *phase, uint32_t first_step, double *carried,
-                                struct ar_exchange **exchange, struct ar_error *err)
+                                const struct ar_phase *phase, uint32_t first_step,
+                                struct link_sums *sums, struct ar_exchange **exchange,
+                                struct ar_error *err)
 {
     struct ar_exchange *made = ar_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) {
@@ -407,16 +417,13 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
     }
     scratch->kinds_room = 0;
     scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
-    memset(scratch->loads, 0,
-           ar_cluster_links_count(scratch->collective->cluster) * sizeof *scratch->loads);
     if (phase->is_at_once) {
-        AR_TRY(add_all(scratch, phase, first_step, err));
+        AR_TRY(add_all(scratch, phase, first_step, sums, err));
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        AR_TRY(
-            resolve_step(arena, scratch, phase, first_step + step, made, &made->steps[step], err));
+        AR_TRY(resolve_step(arena, scratch, phase, first_step + step, sums, made,
+                            &made->steps[step], err));
     }
-    carry(scratch, carried);
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
     made->is_private = scratch->is_private;
     *exchange = made;

@@ -64,7 +64,7 @@ uint32_t flow_rates_narrowest(const struct flow_rates *rates, size_t flow, uint3
     double min_Bps = -1;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
         const struct ar_maxmin_link *link = &rates->maxmin.links[paths->links[i]];
-        uint32_t on_link = link->is_shared ? link->flows : 1;
+        uint32_t on_link = link->is_shared ? rates->maxmin.flows[paths->links[i]] : 1;
         double each_Bps = link->bandwidth_Bps / on_link;
         if (min_Bps < 0 || each_Bps < min_Bps) {
             min_Bps = each_Bps;

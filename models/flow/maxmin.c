@@ -87,17 +87,26 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
 {
     uint32_t links_count = ar_cluster_links_count(cluster);
     *maxmin = (struct ar_maxmin){
+        .cluster = cluster,
         .links = ar_arena_alloc(arena, links_count, sizeof *maxmin->links),
+        .known = ar_arena_alloc(arena, links_count, sizeof *maxmin->known),
+        .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_alloc(arena, links_count, sizeof *maxmin->used),
     };
-    if (maxmin->links == NULL || maxmin->used == NULL) {
-        return no_memory(err);
+    bool is_made = maxmin->links != NULL && maxmin->known != NULL && maxmin->flows != NULL &&
+                   maxmin->used != NULL;
+    return is_made ? AR_OK : no_memory(err);
+}
+
+const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t link)
+{
+    struct ar_maxmin_link *known = &maxmin->links[link];
+    if (known->bandwidth_Bps == 0) {
+        known->bandwidth_Bps = ar_cluster_link_bandwidth(maxmin->cluster, link);
+        known->is_shared = ar_cluster_link_is_shared(maxmin->cluster, link);
+        maxmin->known[maxmin->known_count++] = link;
     }
-    for (uint32_t i = 0; i < links_count; i++) {
-        maxmin->links[i].bandwidth_Bps = ar_cluster_link_bandwidth(cluster, i);
-        maxmin->links[i].is_shared = ar_cluster_link_is_shared(cluster, i);
-    }
-    return AR_OK;
+    return known;
 }
 
 static double weight_of(const double *weights, size_t flow)
@@ -113,33 +122,43 @@ static double bound_of(const struct ar_paths *paths, const double *weights, bool
     return has_bounds ? paths->bandwidth_Bps[flow] / weight_of(weights, flow) : HUGE_VAL;
 }
 
-/* Puts all flows on their links; returns whether a link that is not shared bounds some of them. */
+/* Counts the flows on all links; returns how many the fullest has. */
+static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *paths)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        maxmin->flows[maxmin->used[i]] = 0;
+    }
+    maxmin->used_count = 0;
+    for (size_t i = 0; i < paths->begin[paths->count]; i++) {
+        uint32_t flows = ++maxmin->flows[paths->links[i]];
+        if (flows == 1) {
+            maxmin->used[maxmin->used_count++] = paths->links[i];
+        }
+        most = flows > most ? flows : most;
+    }
+    for (uint32_t i = 0; i < maxmin->used_count; i++) {
+        ar_maxmin_know(maxmin, maxmin->used[i]);
+    }
+    return most;
+}
+
+/* All flows wait on their links; returns whether a link that is not shared bounds some of them. */
 static bool begin(struct ar_maxmin *maxmin, const struct ar_paths *paths, const double *weights)
 {
     bool has_bounds = false;
     for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        maxmin->links[maxmin->used[i]].flows = 0;
+        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
+        link->waiting = link->is_shared ? maxmin->flows[maxmin->used[i]] : 0;
+        link->left_Bps = link->bandwidth_Bps;
+        link->weight = weights != NULL ? 0 : link->waiting;
+        has_bounds |= !link->is_shared;
     }
-    maxmin->used_count = 0;
     for (size_t i = 0; i < paths->count; i++) {
         maxmin->open[i] = i;
-        for (size_t j = paths->begin[i]; j < paths->begin[i + 1]; j++) {
-            struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
-            if (!link->is_shared) {
-                has_bounds = true;
-                continue;
-            }
-            if (link->flows++ == 0) {
-                maxmin->used[maxmin->used_count++] = paths->links[j];
-                link->weight = 0;
-            }
-            link->weight += weight_of(weights, i);
+        for (size_t j = paths->begin[i]; weights != NULL && j < paths->begin[i + 1]; j++) {
+            maxmin->links[paths->links[j]].weight += weights[i];
         }
-    }
-    for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
-        link->waiting = link->flows;
-        link->left_Bps = link->bandwidth_Bps;
     }
     return has_bounds;
 }
@@ -232,6 +251,10 @@ enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
         if (maxmin->open == NULL || maxmin->levels == NULL) {
             return no_memory(err);
         }
+    }
+    if (count_flows(maxmin, paths) == 1) { /* no two meet */
+        memcpy(rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *rates_Bps);
+        return AR_OK;
     }
     bool has_bounds = begin(maxmin, paths, weights);
     for (size_t open = paths->count; open > 0;) {

@@ -10,7 +10,7 @@
 /* Room to resolve the phases of one collective, reused from phase to phase. */
 struct scratch {
     struct ar_phase_flows of; /* whose places the arrays below have */
-    double *carried;          /* per link, all phases so far: buffers of a channel */
+    struct link_sums sums;    /* all phases so far */
     bool *has_sender;         /* per lane and position: some position sends to it */
     bool *is_visited;         /* per lane and position */
     struct flow_rates rates;  /* of the flows */
@@ -23,11 +23,13 @@ static enum ar_status scratch_create(struct ar_arena *arena, const struct ar_col
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &scratch->of, err));
     size_t places = scratch->of.places_max;
     size_t links = ar_cluster_links_count(collective->cluster);
-    scratch->carried = ar_arena_alloc(arena, links, sizeof *scratch->carried);
+    scratch->sums.carried = ar_arena_alloc(arena, links, sizeof *scratch->sums.carried);
+    scratch->sums.folded = ar_arena_alloc(arena, links, sizeof *scratch->sums.folded);
+    scratch->sums.period = ar_collective_ranks(collective);
     scratch->has_sender = ar_arena_alloc(arena, places, sizeof *scratch->has_sender);
     scratch->is_visited = ar_arena_alloc(arena, places, sizeof *scratch->is_visited);
-    bool is_made =
-        scratch->carried != NULL && scratch->has_sender != NULL && scratch->is_visited != NULL;
+    bool is_made = scratch->sums.carried != NULL && scratch->sums.folded != NULL &&
+                   scratch->has_sender != NULL && scratch->is_visited != NULL;
     return is_made ? flow_rates_create(arena, collective->cluster, &scratch->rates, err)
                    : ar_error_no_memory(err, "the flows of a collective");
 }
@@ -179,20 +181,26 @@ static void add_busy_time(const struct ar_phase *phase, struct scratch *scratch)
         double buffers =
             phase->kind == AR_PHASE_TREE ? 1 : (double)scratch->of.sends[place] / phase->parts;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            scratch->carried[paths->links[i]] += buffers;
+            scratch->sums.carried[paths->links[i]] += buffers;
         }
         flow++;
     }
 }
 
 /* Links that are not shared bound no sum. */
-static double find_busiest(const struct ar_cluster *cluster, const struct scratch *scratch)
+static double find_busiest(const struct scratch *scratch, uint32_t ranks)
 {
+    const struct ar_maxmin *maxmin = &scratch->rates.maxmin;
+    uint32_t period = scratch->sums.period;
     double max_s_per_byte = 0;
-    for (uint32_t link = 0; link < ar_cluster_links_count(cluster); link++) {
-        if (ar_cluster_link_is_shared(cluster, link)) {
-            max_s_per_byte = fmax(max_s_per_byte, scratch->carried[link] /
-                                                      ar_cluster_link_bandwidth(cluster, link));
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i], first = link, turns;
+        if (period < ranks) {
+            first = ar_cluster_first_link(maxmin->cluster, period, link, &turns);
+        }
+        double buffers = scratch->sums.carried[link] + scratch->sums.folded[first];
+        if (maxmin->links[link].is_shared) {
+            max_s_per_byte = fmax(max_s_per_byte, buffers / maxmin->links[link].bandwidth_Bps);
         }
     }
     return max_s_per_byte;
@@ -213,7 +221,7 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
                 AR_TRY(exchange_scratch_create(scratch_arena, collective, &scratch.rates,
                                                &exchanges, err));
             }
-            AR_TRY(exchange_resolve(arena, exchanges, &phases[i], first_step, scratch.carried,
+            AR_TRY(exchange_resolve(arena, exchanges, &phases[i], first_step, &scratch.sums,
                                     &patterns[i].exchange, err));
             patterns[i].is_uniform = patterns[i].exchange->is_uniform;
             patterns[i].is_shared = patterns[i].exchange->is_shared;
@@ -224,7 +232,7 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
         }
         first_step += phases[i].steps;
     }
-    *busiest_s_per_byte = find_busiest(collective->cluster, &scratch);
+    *busiest_s_per_byte = find_busiest(&scratch, ar_collective_ranks(collective));
     return AR_OK;
 }
 
