@@ -12,11 +12,22 @@ const struct ar_algorithm *const ar_algorithms[] = {
 };
 const size_t ar_algorithms_count = sizeof ar_algorithms / sizeof ar_algorithms[0];
 
+/* An algorithm of the name of any other operation; NULL: there is none. */
+static const struct ar_algorithm *find_elsewhere(const char *name)
+{
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        if (strcmp(name, ar_algorithms[i]->name) == 0) {
+            return ar_algorithms[i];
+        }
+    }
+    return NULL;
+}
+
 enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *operation,
                                  const char *name, const struct ar_algorithm **algorithm,
                                  struct ar_error *err)
 {
-    const char *names[sizeof ar_algorithms / sizeof ar_algorithms[0]];
+    const char *names[sizeof ar_algorithms / sizeof ar_algorithms[0] + 1];
     size_t names_count = 0;
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         if (ar_algorithms[i]->operation != operation) {
@@ -27,6 +38,14 @@ enum ar_status ar_algorithm_find(const char *where, const struct ar_operation *o
             return AR_OK;
         }
         names[names_count++] = ar_algorithms[i]->name;
+    }
+    const struct ar_algorithm *other = find_elsewhere(name);
+    if (other != NULL) {
+        char choices[512];
+        names[names_count] = NULL;
+        return ar_error_set(err, AR_USAGE, "%s: found \"%s\" of %s; expected one of %s: %s", where,
+                            name, other->operation->name, operation->name,
+                            ar_list_choices(names, choices, sizeof choices));
     }
     return ar_error_unknown(err, AR_USAGE, where, "algorithm", name, names, names_count);
 }

@@ -222,7 +222,8 @@ Test(cli_collectives, what_cannot_be_is_one_line)
                                                  "from 0 to 7, below the GPUs of a group"},
         {"--gpus 16 --root 16", "--root: found \"16\"; expected a whole number from 0 to 15"},
         {"--gpus 16 --root -1", "--root: found \"-1\""},
-        {"--gpus 16 --algorithm torus2d", "--algorithm: unknown algorithm \"torus2d\""},
+        {"--gpus 16 --algorithm torus2d",
+         "--algorithm: found \"torus2d\" of all-reduce; expected one of broadcast"},
         {"--gpus 16 --operation reduce", "unknown option \"--operation\""},
         {"--gpus 16 --engine nccl", "engine nccl: found broadcast; expected all-reduce"},
         {"--gpus 16 --engine library", "engine library: found broadcast; expected all-reduce"},
@@ -266,7 +267,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
         {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
          "--bucket; expected none with"},
         {"verify --operation alltoal", "--operation: unknown operation \"alltoal\""},
-        {"verify --operation broadcast --algorithms torus2d", "unknown algorithm \"torus2d\""},
+        {"verify --operation broadcast --algorithms torus2d",
+         "found \"torus2d\" of all-reduce; expected one of broadcast: "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct cli_run run = cli_run("$AR %s", rows[i].line);
