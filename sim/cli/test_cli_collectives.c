@@ -225,7 +225,6 @@ Test(cli_collectives, what_cannot_be_is_one_line)
         {"--gpus 16 --algorithm torus2d",
          "--algorithm: found \"torus2d\" of all-reduce; expected one of broadcast"},
         {"--gpus 16 --operation reduce", "unknown option \"--operation\""},
-        {"--gpus 16 --engine nccl", "engine nccl: found broadcast; expected all-reduce"},
         {"--gpus 16 --engine library", "engine library: found broadcast; expected all-reduce"},
         {"--mesh dp=8,tp=4 --along dp --algorithm tree --shape 4x8", "--shape: 4x8 has 32 places"},
     };
@@ -266,6 +265,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--mesh: dp=8 has 8 places; expected 4, the number of --gpus"},
         {"sweep --cluster flat --gpus 4 --payload 1MB --bucket one",
          "--bucket; expected none with"},
+        {"gather --cluster abci-v100 --gpus 16 --payload 1MB --engine nccl",
+         "engine nccl: found gather, which NCCL sends as messages"},
         {"verify --operation alltoal", "--operation: unknown operation \"alltoal\""},
         {"verify --operation broadcast --algorithms torus2d",
          "found \"torus2d\" of all-reduce; expected one of broadcast: "},
