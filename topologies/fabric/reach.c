@@ -81,6 +81,8 @@ static bool is_idle(const struct ar_cluster *cluster, uint32_t link, uint32_t ra
     uint32_t first = link / cluster->node.count * gpus;
     uint32_t present = ranks <= first ? 0 : ranks - first < gpus ? ranks - first : gpus;
     present = has_node && first == 0 ? gpus : present;
+    bool has_relays = cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK;
+    present = has_relays && present > 0 && ranks > gpus ? gpus : present;
     if (local->kind == AR_KIND_NVLINK) {
         return local->a >= present || local->b >= present;
     }

@@ -329,6 +329,51 @@ Test(fat_tree, gpus_of_unlike_rails_and_nodes_that_lost_their_leaf_are_found)
     cr_expect_eq(ar_cluster_check_reach(cluster, 9, &err), AR_USAGE, "GPU 0 to GPU 8");
 }
 
+static bool takes_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_t link)
+{
+    for (uint32_t pair = 0; pair < ranks * ranks; pair++) {
+        struct ar_path path;
+        if (pair / ranks == pair % ranks) {
+            continue;
+        }
+        ar_cluster_path(cluster, pair / ranks, pair % ranks, &path);
+        for (uint32_t i = 0; i < path.links_count; i++) {
+            if (ar_path_link(&path, i) == link) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* A message may pass by a GPU that is no rank. */
+Test(fat_tree, no_link_that_a_message_between_rails_takes_is_called_idle)
+{
+    static const char *const settings[][4] = {
+        {"tree.rails=nvlink", NULL},
+        {"tree.rails=nvlink", "nvlink.pairs=switch", "hcas=4", NULL},
+        {"tree.rails=spine", NULL},
+    };
+    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
+        uint32_t links = ar_cluster_links_count(test_load_small(settings[s]));
+        for (uint32_t link = 0; link < links; link++) {
+            struct ar_cluster *cluster = test_load_small(settings[s]);
+            char text[70] = "";
+            struct ar_setting slow = {text, "--slow-link", AR_USAGE};
+            struct ar_link_settings changes = {.slow = {&slow, 1}};
+            struct ar_error err;
+            ar_cluster_link_name(cluster, link, text, 64);
+            strcat(text, ":2");
+            cr_assert_eq(ar_cluster_change_links(cluster, &changes, &err), AR_OK, "%s", err.text);
+            for (uint32_t ranks = 2; ranks <= 11; ranks += 3) {
+                cr_expect(!takes_link(cluster, ranks, link) ||
+                              ar_cluster_idle_change(cluster, 0, ranks, false) == NULL,
+                          "%s of %u ranks", text, ranks);
+            }
+        }
+    }
+}
+
 /* --- NVLink domains ----------------------------------------------------------------------------
  */
 
