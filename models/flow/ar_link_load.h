@@ -15,6 +15,7 @@ struct ar_link_load {
     uint64_t bytes;
     uint64_t messages_count; /**< those of no bytes, too */
     uint32_t flows_max;      /**< connections that share it in the phase in which most do */
+    uint32_t groups_max;     /**< groups of the mesh whose connections share it so */
 };
 
 /** Adds what all-reduces of `elements[0 .. count-1]` elements send to the loads of all links, which

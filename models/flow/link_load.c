@@ -12,6 +12,8 @@ struct hop_load {
 struct together {
     uint32_t time;
     uint32_t flows;
+    uint32_t group;  /* of the last one; those of a group come one after the other */
+    uint32_t groups; /* of the flows */
 };
 
 /* A phase of one collective, and room to add it up. */
@@ -102,15 +104,21 @@ static void path_of(const struct phase_load *load, uint32_t hop, uint32_t lane,
                     ar_order_rank(&order, lane, ends->to), path);
 }
 
-/* What a hop carries, on the links of its path. */
-static void add_to_links(struct phase_load *load, const struct ar_path *path,
+/* What a hop of a lane carries, on the links of its path. */
+static void add_to_links(struct phase_load *load, uint32_t lane, const struct ar_path *path,
                          const struct hop_load *hop)
 {
+    uint32_t group = lane / load->collective->channels;
     for (uint32_t i = 0; i < path->links_count; i++) {
         struct ar_link_load *link = &load->loads[ar_path_link(path, i)];
         struct together *on = &load->together[ar_path_link(path, i)];
-        *on = (struct together){load->time, on->time == load->time ? on->flows + 1 : 1};
+        bool is_new = on->time != load->time;
+        *on = (struct together){.time = load->time,
+                                .flows = is_new ? 1 : on->flows + 1,
+                                .group = group,
+                                .groups = is_new ? 1 : on->groups + (on->group != group)};
         link->flows_max = on->flows > link->flows_max ? on->flows : link->flows_max;
+        link->groups_max = on->groups > link->groups_max ? on->groups : link->groups_max;
         link->bytes += hop->elements * load->collective->element_bytes;
         link->messages_count += hop->messages_count;
     }
@@ -126,7 +134,7 @@ static void add_hops(struct phase_load *load)
             lane++;
         }
         path_of(load, i, lane, &path);
-        add_to_links(load, &path, &load->hops[i]);
+        add_to_links(load, lane, &path, &load->hops[i]);
     }
 }
 
@@ -146,18 +154,22 @@ static void add_message(struct phase_load *load, const struct ar_order *order, u
     if (move.sends) {
         ar_cluster_path(load->collective->cluster, ar_order_rank(order, lane, position),
                         ar_order_rank(order, lane, move.send_to), &path);
-        add_to_links(load, &path, &message);
+        add_to_links(load, lane, &path, &message);
     }
 }
 
+/* The steps of a phase that is at once are together, else each is for itself. */
 static void add_exchange(struct phase_load *load, const uint64_t *elements, size_t count)
 {
     struct ar_order order = ar_collective_order(load->collective);
-    for (uint32_t step = 0; step < load->phase->steps; step++) {
-        load->time += step == 0 || !load->phase->is_at_once;
+    uint32_t steps = load->phase->steps;
+    uint32_t together = load->phase->is_at_once ? steps : 1;
+    for (uint32_t first = 0; first < steps; first += together) {
+        load->time++;
         for (uint32_t lane = 0; lane < ar_collective_lanes(load->collective); lane++) {
-            for (uint32_t position = 0; position < order.ranks; position++) {
-                add_message(load, &order, lane, position, step, elements, count);
+            for (uint32_t i = 0; i < together * order.ranks; i++) {
+                add_message(load, &order, lane, i % order.ranks, first + i / order.ranks, elements,
+                            count);
             }
         }
     }

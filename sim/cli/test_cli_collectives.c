@@ -19,6 +19,10 @@ static const struct kind {
     {"reducescatter", 5.0 / 6, false},
     {"broadcast", 1, true},
     {"reduce", 1, true},
+    {"gather", 5.0 / 6, true},
+    {"scatter", 5.0 / 6, true},
+    {"alltoall", 5.0 / 6, false},
+    {"send", 1, true},
 };
 
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -119,8 +123,8 @@ Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
     cr_expect_not_null(strstr(text, "mesh dp=8,tp=4 along dp: 4 groups of 8 GPUs at once"));
     cr_expect_eq(cli_lines_with(text, "  ring all-gather "), 1);
     cr_expect_not_null(strstr(text, "Busiest link: node-"), "%s", text);
-    cr_expect_not_null(strstr(text, "up to 4 flows at once on it"), "%s", text);
-    cr_expect_not_null(strstr(links, "shared by up to 4 connections"), "%s", links);
+    cr_expect_not_null(strstr(text, "up to 4 flows at once on it, of 2 groups"), "%s", text);
+    cr_expect_not_null(strstr(links, "shared by up to 4 connections of 2 groups"), "%s", links);
     /* 7/8 of four payloads leave each node by two HCAs */
     cr_expect_not_null(strstr(links, " 14680064 "), "%s", links);
 }
@@ -246,6 +250,8 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
         {"allreduce --cluster abci-v100-nccl2.8 --mesh dp=8,tp=4 --along dp --engine library "
          "--algorithm auto --payload 1MB",
          "engine library: found 4 groups at once; expected one"},
+        {"alltoall --cluster dgx2-v100 --gpus 4 --payload 1MB --engine nccl",
+         "engine nccl: found all-to-all, which NCCL sends as messages"},
         {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --mesh dp=4",
          "unknown option \"--mesh\""},
         {"links --cluster flat --gpus 4 --algorithm ring --trace trace.csv --root 1",

@@ -340,7 +340,7 @@ static void write_collective(const struct ar_scenario *scenario, const struct ar
 
 /* The link that is busy for the longest time, and who shares it. */
 static void write_busiest(const struct ar_cluster *cluster, const struct ar_link_load *loads,
-                          double time_s)
+                          double time_s, bool has_groups)
 {
     uint32_t busiest = 0;
     double busiest_s = 0;
@@ -357,8 +357,12 @@ static void write_busiest(const struct ar_cluster *cluster, const struct ar_link
                ar_format_bytes(load->bytes, bytes), load->messages_count,
                load->messages_count == 1 ? "" : "s", ar_format_seconds(busiest_s, busy),
                100 * busiest_s / time_s);
-        printf("  up to %" PRIu32 " flow%s at once on it ('allreckon links' has all links)\n\n",
-               load->flows_max, load->flows_max == 1 ? "" : "s");
+        printf("  up to %" PRIu32 " flow%s at once on it", load->flows_max,
+               load->flows_max == 1 ? "" : "s");
+        if (has_groups) {
+            printf(", of %" PRIu32 " group%s", load->groups_max, load->groups_max == 1 ? "" : "s");
+        }
+        puts(" ('allreckon links' has all links)\n");
     }
 }
 
@@ -376,7 +380,7 @@ enum ar_status explain_collective(const struct ar_scenario *scenario, const stru
     }
     write_collective(scenario, row);
     write_stream(&stream);
-    write_busiest(scenario->cluster, loads, row->allreduce_s);
+    write_busiest(scenario->cluster, loads, row->allreduce_s, ar_scenario_groups(scenario) > 1);
     write_parameters(&stream);
     return AR_OK;
 }

@@ -23,6 +23,7 @@ struct line {
     ar_cell_number busy_frac[LINK_TABLE_ROWS_MAX];
     ar_cell_string cluster, algorithm, shape, engine, operation, mesh, along;
     ar_cell_count gpus, channels, payload_bytes, groups;
+    ar_cell_count sharers; /* groups whose messages are on it together; of a mesh */
     ar_cell_number allreduce_s;
 };
 
@@ -55,6 +56,7 @@ static const struct ar_column list_columns[] = {
     COLUMN(string, mesh, "mesh", ""),
     COLUMN(string, along, "along", ""),
     COLUMN(count, groups, "groups", ""),
+    COLUMN(count, sharers, "sharing_groups", ""),
 };
 
 static const struct ar_column table_columns[] = {
@@ -64,6 +66,7 @@ static const struct ar_column table_columns[] = {
     COLUMN(count, load.bytes, "", "", .heading = "bytes"),
     COLUMN(count, load.messages_count, "", "", .heading = "messages", .priority = 1),
     COLUMN(count, load.flows_max, "", "", .heading = "flows", .priority = 2),
+    COLUMN(count, sharers, "", "", .heading = "groups", .is_rare = true),
 };
 
 enum { TABLE_COLUMNS = sizeof table_columns / sizeof table_columns[0] };
@@ -108,6 +111,7 @@ static enum ar_status make_table(const struct ar_cluster *cluster, const struct 
         *line = (struct line){
             .number = i, .load = loads[i], .bandwidth_Bps = ar_cluster_link_bandwidth(cluster, i)};
         line->busy_s = (double)line->load.bytes / line->bandwidth_Bps;
+        line->sharers = rows[0].groups != AR_NO_COUNT ? loads[i].groups_max : AR_NO_COUNT;
         for (size_t row = 0; row < rows_count; row++) {
             line->busy_frac[row] = line->busy_s / rows[row].allreduce_s;
         }
@@ -165,7 +169,11 @@ static void write_load(FILE *file, const struct table *table)
     if (line->load.flows_max == 1) {
         fputs("from one connection at a time; ", file);
     } else {
-        fprintf(file, "shared by up to %" PRIu32 " connections at a time; ", line->load.flows_max);
+        fprintf(file, "shared by up to %" PRIu32 " connections", line->load.flows_max);
+        if (line->sharers != AR_NO_COUNT) {
+            fprintf(file, " of %" PRIu64 " group%s", line->sharers, line->sharers == 1 ? "" : "s");
+        }
+        fputs(" at a time; ", file);
     }
     fprintf(file, alike == 0 ? "no other link is as busy.\n" : "%zu more %s as busy.\n", alike,
             alike == 1 ? "is" : "are");

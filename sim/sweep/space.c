@@ -333,9 +333,8 @@ static enum ar_status read_algorithms(struct space *space, struct ar_error *err)
         return ar_scenario_refuse(&request->variants.base, AR_KEY_ROOT, err,
                                   "found with %.100s; expected none there", operations);
     }
-    return list_algorithms(arena, "--algorithms", only, request->algorithms,
-                           only == &ar_operation_all_reduce, &space->algorithms,
-                           &space->algorithms_count, err);
+    return list_algorithms(arena, "--algorithms", only, request->algorithms, only != NULL,
+                           &space->algorithms, &space->algorithms_count, err);
 }
 
 enum ar_status space_create(const struct space_request *request, struct space *space,
