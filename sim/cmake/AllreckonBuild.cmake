@@ -25,7 +25,8 @@ string(REPLACE "-DNDEBUG" "" CMAKE_C_FLAGS_RELEASE "${CMAKE_C_FLAGS_RELEASE}")
 add_library(allreckon_flags INTERFACE)
 target_compile_options(allreckon_flags INTERFACE
   -ffp-contract=off # the same digits with and without -march=native
-  -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla
+  -Wall -Wextra -Wshadow -Wconversion -Wvla
+  "$<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes;-Wmissing-prototypes>"
   $<$<BOOL:${ALLRECKON_WERROR}>:-Werror>)
 target_compile_definitions(allreckon_flags INTERFACE _GNU_SOURCE)
 if(ALLRECKON_SANITIZE)

@@ -77,30 +77,27 @@ static sg_mailbox_t meeting_between(uint32_t lane, uint32_t from, uint32_t to)
     return sg_mailbox_by_name(name);
 }
 
-static struct link_end *connect_out(struct actor *actor, uint32_t peer)
+/* Of a message after it has left; SimGrid counts none. */
+static double latency_between(const struct actor *actor, uint32_t from, uint32_t to)
 {
-    bool is_new;
-    struct link_end *end = link_ends_find(&actor->out, peer, &is_new);
-    if (is_new) {
-        uint32_t peer_rank = actor_at(actor->simulation, actor->lane, peer)->rank;
-        sg_host_t host = host_of(actor->simulation, peer_rank);
-        *end = (struct link_end){
-            .peer = peer,
-            .mailbox = mailbox_between(actor->lane, actor->position, peer),
-            .bandwidth_Bps = sg_host_get_route_bandwidth(sg_host_self(), host),
-            .latency_s = sg_host_get_route_latency(sg_host_self(), host),
-        };
-    }
-    return end;
+    const struct simulation *simulation = actor->simulation;
+    struct ar_path path;
+    return ar_cluster_path(simulation->trial->collective.cluster,
+                           actor_at(simulation, actor->lane, from)->rank,
+                           actor_at(simulation, actor->lane, to)->rank, &path)
+        ->latency_s;
 }
 
-static const struct link_end *connect_in(struct actor *actor, uint32_t peer)
+static struct link_end *connect(struct actor *actor, struct link_ends *ends, uint32_t from,
+                                uint32_t to)
 {
     bool is_new;
-    struct link_end *end = link_ends_find(&actor->in, peer, &is_new);
+    uint32_t peer = from == actor->position ? to : from;
+    struct link_end *end = link_ends_find(ends, peer, &is_new);
     if (is_new) {
         *end = (struct link_end){.peer = peer,
-                                 .mailbox = mailbox_between(actor->lane, peer, actor->position)};
+                                 .mailbox = mailbox_between(actor->lane, from, to),
+                                 .latency_s = latency_between(actor, from, to)};
     }
     return end;
 }
@@ -132,14 +129,14 @@ static void declare_receiver(const struct actor *actor)
 
 /* Waits until a message may be sent: walks count all messages of the rank, trees those of the
  * connection. */
-static void wait_for_slot(struct actor *actor, const struct link_end *out, uint64_t bytes)
+static void wait_for_slot(struct actor *actor, const struct link_end *out)
 {
     uint32_t window = actor->simulation->trial->collective.window;
     if (!actor->is_in_tree) {
         flights_await(&actor->flights, window);
         return;
     }
-    flights_await_peer(&actor->flights, out->peer, link_end_fill(out, bytes, window));
+    flights_await_peer(&actor->flights, out->peer, window);
     flights_await(&actor->flights,
                   actor->flights.capacity); /* those of a phase before count, too */
 }
@@ -150,7 +147,7 @@ static bool oldest_has_arrived(const struct actor *actor)
     return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
-/* SimGrid takes an empty message to a known receiver for done: it would skip the latency. */
+/* SimGrid takes an empty message to a known receiver for done before it has begun. */
 static sg_comm_t put(sg_mailbox_t mailbox, uint64_t bytes)
 {
     static int payload; /* SimGrid wants an address; nothing is read through it */
@@ -160,17 +157,14 @@ static sg_comm_t put(sg_mailbox_t mailbox, uint64_t bytes)
 static void send_message(struct actor *actor, const struct ar_move *move)
 {
     const struct ar_collective *collective = &actor->simulation->trial->collective;
-    struct link_end *out = connect_out(actor, move->send_to);
+    struct link_end *out = connect(actor, &actor->out, actor->position, move->send_to);
     uint64_t bytes = move->send_span.count * collective->element_bytes;
-    wait_for_slot(actor, out, bytes);
-    double now_s = simgrid_get_clock();
-    if (now_s < out->free_s) {
-        sg_actor_sleep_until(out->free_s);
-        now_s = simgrid_get_clock();
-    }
-    out->free_s = now_s + (double)bytes / out->bandwidth_Bps;
-    struct flight flight = {
-        .comm = put(out->mailbox, bytes), .peer = move->send_to, .step = actor->steps_done};
+    wait_for_slot(actor, out);
+    flights_await_left(&actor->flights, out->peer); /* one message at a time */
+    struct flight flight = {.comm = put(out->mailbox, bytes),
+                            .peer = move->send_to,
+                            .step = actor->steps_done,
+                            .latency_s = out->latency_s};
     flights_add(&actor->flights, flight);
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
@@ -192,7 +186,9 @@ static void reduce(const struct actor *actor, const struct ar_move *move)
 
 static void receive_message(struct actor *actor, const struct ar_move *move)
 {
-    sg_mailbox_get(connect_in(actor, move->receive_from)->mailbox);
+    static void *payload;
+    const struct link_end *in = connect(actor, &actor->in, move->receive_from, actor->position);
+    flight_await(sg_mailbox_get_async(in->mailbox, &payload), in->latency_s);
     reduce(actor, move);
 }
 
@@ -203,10 +199,27 @@ static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint
                              step);
 }
 
+static sg_comm_t get_to_meet(const struct actor *actor, const struct ar_move *move)
+{
+    static void *payload;
+    return sg_mailbox_get_async(meeting_between(actor->lane, move->receive_from, actor->position),
+                                &payload);
+}
+
 static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *move)
 {
     uint64_t bytes = move->send_span.count * actor->simulation->trial->collective.element_bytes;
     return put(meeting_between(actor->lane, actor->position, move->send_to), bytes);
+}
+
+static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
+{
+    flight_await(comm, latency_between(actor, move->receive_from, actor->position));
+}
+
+static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
+{
+    flight_await(comm, latency_between(actor, actor->position, move->send_to));
 }
 
 /* A step of an exchange: it ends when what it sends and what it receives have arrived. */
@@ -214,10 +227,10 @@ static void exchange(struct actor *actor, const struct ar_move *move)
 {
     sg_comm_t sent = move->sends ? put_to_meet(actor, move) : NULL;
     if (move->receive != AR_RECEIVE_NONE) {
-        sg_mailbox_get(meeting_between(actor->lane, move->receive_from, actor->position));
+        await_received(actor, move, get_to_meet(actor, move));
     }
     if (sent != NULL) {
-        sg_comm_wait(sent);
+        await_sent(actor, move, sent);
     }
     if (move->receive != AR_RECEIVE_NONE) {
         reduce(actor, move);
@@ -228,7 +241,6 @@ static void exchange(struct actor *actor, const struct ar_move *move)
 static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t first_step,
                              uint32_t steps)
 {
-    static void *payload;
     sg_comm_t *received = calloc(2 * (size_t)steps, sizeof(sg_comm_t));
     sg_comm_t *sent = received + steps;
     if (received == NULL) {
@@ -236,22 +248,20 @@ static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t fi
     }
     for (uint32_t i = 0; i < steps; i++) {
         struct ar_move move = move_at(actor, elements, first_step + i);
-        if (move.receive != AR_RECEIVE_NONE) {
-            received[i] = sg_mailbox_get_async(
-                meeting_between(actor->lane, move.receive_from, actor->position), &payload);
-        }
+        received[i] = move.receive != AR_RECEIVE_NONE ? get_to_meet(actor, &move) : NULL;
         sent[i] = move.sends ? put_to_meet(actor, &move) : NULL;
     }
     for (uint32_t i = 0; i < steps; i++) {
         if (received[i] != NULL) {
             struct ar_move move = move_at(actor, elements, first_step + i);
-            sg_comm_wait(received[i]);
+            await_received(actor, &move, received[i]);
             reduce(actor, &move);
         }
     }
     for (uint32_t i = 0; i < steps; i++) {
         if (sent[i] != NULL) {
-            sg_comm_wait(sent[i]);
+            struct ar_move move = move_at(actor, elements, first_step + i);
+            await_sent(actor, &move, sent[i]);
         }
     }
     free(received);

@@ -2,6 +2,11 @@
 
 #include <assert.h>
 
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "simgrid_wait.h"
+
 struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_new)
 {
     *is_new = false;
@@ -25,25 +30,37 @@ void link_ends_keep_last(struct link_ends *ends)
     }
 }
 
-uint32_t link_end_fill(const struct link_end *end, uint64_t bytes, uint32_t max)
-{
-    double leaving_s = (double)bytes / end->bandwidth_Bps;
-    if (end->latency_s >= leaving_s * (max - 1)) {
-        return max;
-    }
-    uint32_t fill = (uint32_t)(end->latency_s / leaving_s) + 2;
-    return fill < max ? fill : max;
-}
-
 static struct flight *flight_at(const struct flights *flights, uint32_t index)
 {
     uint32_t place = flights->first + index;
     return &flights->ring[place < flights->capacity ? place : place - flights->capacity];
 }
 
+static void leave(struct flight *flight)
+{
+    if (flight->comm != NULL) {
+        flight->left_s = simgrid_wait(flight->comm);
+        flight->comm = NULL;
+    }
+}
+
+static void sleep_until(double time_s)
+{
+    if (simgrid_get_clock() < time_s) {
+        sg_actor_sleep_until(time_s);
+    }
+}
+
+void flight_await(sg_comm_t comm, double latency_s)
+{
+    sleep_until(simgrid_wait(comm) + latency_s);
+}
+
 static void land(struct flights *flights, uint32_t index)
 {
-    sg_comm_wait(flight_at(flights, index)->comm);
+    struct flight *flight = flight_at(flights, index);
+    leave(flight);
+    sleep_until(flight->left_s + flight->latency_s);
     for (uint32_t i = index; i > 0; i--) {
         *flight_at(flights, i) = *flight_at(flights, i - 1);
     }
@@ -75,6 +92,16 @@ void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t max)
             to_peer--;
         } else {
             i++;
+        }
+    }
+}
+
+void flights_await_left(struct flights *flights, uint32_t peer)
+{
+    for (uint32_t i = flights->count; i-- > 0;) {
+        if (flight_at(flights, i)->peer == peer) {
+            leave(flight_at(flights, i));
+            return;
         }
     }
 }

@@ -16,9 +16,7 @@
 struct link_end {
     uint32_t peer; /**< position */
     sg_mailbox_t mailbox;
-    double bandwidth_Bps; /**< of the route, for sends */
-    double latency_s;     /**< the same */
-    double free_s;        /**< when the last message has left, for sends */
+    double latency_s; /**< that a message takes after it has left */
 };
 
 /** The connections of a phase, looked up once; the one used last stays for the next phase. */
@@ -34,15 +32,12 @@ struct link_end *link_ends_find(struct link_ends *ends, uint32_t peer, bool *is_
 /** At the end of a phase: forgets all connections but the one used last. */
 void link_ends_keep_last(struct link_ends *ends);
 
-/** How many messages are in flight over a connection, the one that is leaving included, when it is
- * busy all the time; at most `max`. More of them would not make it faster; where it shares a link,
- * they would take bandwidth from each other, and the first one would arrive late. */
-uint32_t link_end_fill(const struct link_end *end, uint64_t bytes, uint32_t max);
-
 struct flight {
-    sg_comm_t comm;
-    uint32_t peer; /**< position that it is for */
-    uint64_t step; /**< of its sender, counted over all jobs */
+    sg_comm_t comm;   /**< NULL: it is known when it has left */
+    uint32_t peer;    /**< position that it is for */
+    uint64_t step;    /**< of its sender, counted over all jobs */
+    double left_s;    /**< when it has left */
+    double latency_s; /**< that it takes from then on */
 };
 
 /** Messages in flight, oldest first: a ring buffer; `ring` is the simulation's. */
@@ -58,6 +53,10 @@ static inline const struct flight *flights_oldest(const struct flights *flights)
     return &flights->ring[flights->first];
 }
 
+/** Waits until a message that has been sent or asked for has arrived, `latency_s` after it has
+ * left; releases it. */
+void flight_await(sg_comm_t comm, double latency_s);
+
 /** Waits for the oldest message and releases it; returns at once if it has arrived. */
 void flights_land(struct flights *flights);
 
@@ -66,6 +65,9 @@ void flights_await(struct flights *flights, uint32_t max);
 
 /** The same for messages to one peer; there may be others. */
 void flights_await_peer(struct flights *flights, uint32_t peer, uint32_t max);
+
+/** Waits until the last message to a peer has left, if it is still in flight. */
+void flights_await_left(struct flights *flights, uint32_t peer);
 
 /** Adds a message; there must be room. */
 void flights_add(struct flights *flights, struct flight flight);
