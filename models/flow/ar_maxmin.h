@@ -3,10 +3,8 @@
  *
  * Every flow gets the largest rate such that no link is overfull and no flow can have more without
  * taking from one that has less or as much: the links fill up together; when one is full, its flows
- * are settled and the rest goes on. This is what SimGrid does for flows of equal latency (tested).
- *
- * With weights, the rates of flows that share a full link are in proportion to their weights. A
- * link that is not shared bounds each of its flows alone.
+ * are settled and the rest goes on. This is what SimGrid does without latencies (tested). A link
+ * that is not shared bounds each of its flows alone.
  *
  * Source: D. Bertsekas and R. Gallager, Data Networks (1992), section 6.5.2.
  */
@@ -47,8 +45,7 @@ struct ar_maxmin_link {
     uint32_t waiting; /* flows not yet settled */
     uint32_t lowest;  /* of these, those that no other link of theirs gives less */
     double left_Bps;  /* not yet given to settled flows */
-    double weight;    /* of the waiting flows together */
-    double share_Bps; /* for a flow of weight 1 */
+    double share_Bps; /* for each of the waiting flows */
 };
 
 /** Room to share out the links of a cluster, for any flows in turn. Links without flows cost
@@ -72,15 +69,14 @@ const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t l
 enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster *cluster,
                                 struct ar_maxmin *maxmin, struct ar_error *err);
 
-/** Writes the rate of each flow in bytes per second; `weights` above zero, or NULL: all equal. The
- * time is that of going through all paths, for as many rounds as full links wait for each other. */
+/** Writes the rate of each flow in bytes per second. The time is that of going through all paths,
+ * for as many rounds as full links wait for each other. */
 enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
-                               const struct ar_paths *paths, const double *weights,
-                               double *rates_Bps, struct ar_error *err);
+                               const struct ar_paths *paths, double *rates_Bps,
+                               struct ar_error *err);
 
 /** All of this once. */
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
-                               const double *weights, size_t flows_count, double *rates_Bps,
-                               struct ar_error *err);
+                               size_t flows_count, double *rates_Bps, struct ar_error *err);
 
 #endif

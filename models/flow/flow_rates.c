@@ -20,10 +20,7 @@ static enum ar_status make_room(struct flow_rates *rates, size_t count, struct a
     }
     rates->room = count;
     rates->rates_Bps = ar_arena_alloc(rates->arena, count, sizeof *rates->rates_Bps);
-    rates->weights = ar_arena_alloc(rates->arena, count, sizeof *rates->weights);
-    return rates->rates_Bps != NULL && rates->weights != NULL
-               ? AR_OK
-               : ar_error_no_memory(err, "the rates of messages");
+    return rates->rates_Bps != NULL ? AR_OK : ar_error_no_memory(err, "the rates of messages");
 }
 
 enum ar_status flow_rates_find_paths(struct flow_rates *rates, const struct ar_flow *flows,
@@ -42,12 +39,7 @@ enum ar_status flow_rates_find(struct flow_rates *rates, const struct ar_flow *f
     bool has_platform = ar_cluster_platform_path(rates->cluster) != NULL;
     AR_TRY(make_room(rates, count, err));
     AR_TRY(flow_rates_find_paths(rates, flows, count, period, err));
-    for (size_t i = 0; has_platform && i < count; i++) {
-        double latency_s = rates->paths.latency_s[i];
-        rates->weights[i] = latency_s > 0 ? 1 / latency_s : 1;
-    }
-    AR_TRY(ar_maxmin_share(rates->arena, &rates->maxmin, &rates->paths,
-                           has_platform ? rates->weights : NULL, rates->rates_Bps, err));
+    AR_TRY(ar_maxmin_share(rates->arena, &rates->maxmin, &rates->paths, rates->rates_Bps, err));
     rates->is_any_shared = false;
     for (size_t i = 0; i < count && !rates->is_any_shared; i++) {
         rates->is_any_shared = flow_rates_is_shared(rates, i);

@@ -12,7 +12,6 @@ struct flow_rates {
     struct ar_paths paths;
     struct ar_maxmin maxmin;
     double *rates_Bps; /**< [flow]: the result */
-    double *weights;
     size_t room;
     bool is_any_shared; /**< some flow has less than the bandwidth of its path */
 };
@@ -25,8 +24,7 @@ enum ar_status flow_rates_find_paths(struct flow_rates *rates, const struct ar_f
                                      size_t count, uint32_t period, struct ar_error *err);
 
 /** Paths, and max-min fair shares; on a platform file, whose sharing is SimGrid's matter, they are
- * a guess that SimGrid itself corrects. It shares by latency: the less of it, the more bandwidth.
- */
+ * a guess that SimGrid itself corrects. */
 enum ar_status flow_rates_find(struct flow_rates *rates, const struct ar_flow *flows, size_t count,
                                uint32_t period, struct ar_error *err);
 

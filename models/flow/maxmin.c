@@ -109,17 +109,11 @@ const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t l
     return known;
 }
 
-static double weight_of(const double *weights, size_t flow)
-{
-    return weights != NULL ? weights[flow] : 1;
-}
-
 /* The level beyond which a flow cannot go, whatever others do. It matters only where a link of its
  * path is not shared. */
-static double bound_of(const struct ar_paths *paths, const double *weights, bool has_bounds,
-                       size_t flow)
+static double bound_of(const struct ar_paths *paths, bool has_bounds, size_t flow)
 {
-    return has_bounds ? paths->bandwidth_Bps[flow] / weight_of(weights, flow) : HUGE_VAL;
+    return has_bounds ? paths->bandwidth_Bps[flow] : HUGE_VAL;
 }
 
 /* Counts the flows on all links; returns how many the fullest has. */
@@ -144,26 +138,22 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
 }
 
 /* All flows wait on their links; returns whether a link that is not shared bounds some of them. */
-static bool begin(struct ar_maxmin *maxmin, const struct ar_paths *paths, const double *weights)
+static bool begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
 {
     bool has_bounds = false;
     for (uint32_t i = 0; i < maxmin->used_count; i++) {
         struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
         link->waiting = link->is_shared ? maxmin->flows[maxmin->used[i]] : 0;
         link->left_Bps = link->bandwidth_Bps;
-        link->weight = weights != NULL ? 0 : link->waiting;
         has_bounds |= !link->is_shared;
     }
     for (size_t i = 0; i < paths->count; i++) {
         maxmin->open[i] = i;
-        for (size_t j = paths->begin[i]; weights != NULL && j < paths->begin[i + 1]; j++) {
-            maxmin->links[paths->links[j]].weight += weights[i];
-        }
     }
     return has_bounds;
 }
 
-/* The level of a flow, rate over weight: the least that a link of its path gives. */
+/* The level of a flow: the least that a link of its path gives. */
 static double find_level(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow,
                          double bound)
 {
@@ -196,37 +186,36 @@ static bool is_at_full_link(const struct ar_maxmin *maxmin, const struct ar_path
     return false;
 }
 
-static void take(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow, double weight,
+static void take(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow,
                  double rate_Bps)
 {
     for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
         struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
         link->waiting -= link->is_shared;
         link->left_Bps -= rate_Bps;
-        link->weight -= weight;
     }
 }
 
 /* One round: settles whom it can of the open flows; returns how many are left. */
-static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, const double *weights,
-                     bool has_bounds, size_t open_count, double *rates_Bps)
+static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, bool has_bounds,
+                     size_t open_count, double *rates_Bps)
 {
     size_t left = 0, settled = 0;
     for (uint32_t i = 0; i < maxmin->used_count; i++) {
         struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
-        link->share_Bps = link->waiting > 0 ? link->left_Bps / link->weight : HUGE_VAL;
+        link->share_Bps = link->waiting > 0 ? link->left_Bps / link->waiting : HUGE_VAL;
         link->lowest = 0;
     }
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i];
-        double bound = bound_of(paths, weights, has_bounds, flow);
+        double bound = bound_of(paths, has_bounds, flow);
         maxmin->levels[flow] = find_level(maxmin, paths, flow, bound);
     }
     for (size_t i = 0; i < open_count; i++) {
         size_t flow = maxmin->open[i];
-        bool is_final = maxmin->levels[flow] >= bound_of(paths, weights, has_bounds, flow) ||
+        bool is_final = maxmin->levels[flow] >= bound_of(paths, has_bounds, flow) ||
                         is_at_full_link(maxmin, paths, flow);
-        rates_Bps[flow] = is_final ? maxmin->levels[flow] * weight_of(weights, flow) : -1;
+        rates_Bps[flow] = is_final ? maxmin->levels[flow] : -1;
         settled += is_final;
     }
     for (size_t i = 0; settled < open_count && i < open_count; i++) {
@@ -234,15 +223,15 @@ static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, con
         if (rates_Bps[flow] < 0) {
             maxmin->open[left++] = flow;
         } else {
-            take(maxmin, paths, flow, weight_of(weights, flow), rates_Bps[flow]);
+            take(maxmin, paths, flow, rates_Bps[flow]);
         }
     }
     return left;
 }
 
 enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
-                               const struct ar_paths *paths, const double *weights,
-                               double *rates_Bps, struct ar_error *err)
+                               const struct ar_paths *paths, double *rates_Bps,
+                               struct ar_error *err)
 {
     if (paths->count > maxmin->flows_room) {
         maxmin->flows_room = paths->count;
@@ -256,31 +245,29 @@ enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
         memcpy(rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *rates_Bps);
         return AR_OK;
     }
-    bool has_bounds = begin(maxmin, paths, weights);
+    bool has_bounds = begin(maxmin, paths);
     for (size_t open = paths->count; open > 0;) {
-        open = settle(maxmin, paths, weights, has_bounds, open, rates_Bps);
+        open = settle(maxmin, paths, has_bounds, open, rates_Bps);
     }
     return AR_OK;
 }
 
 static enum ar_status find_rates(struct ar_arena *arena, const struct ar_cluster *cluster,
-                                 const struct ar_flow *flows, const double *weights,
-                                 size_t flows_count, double *rates_Bps, struct ar_error *err)
+                                 const struct ar_flow *flows, size_t flows_count, double *rates_Bps,
+                                 struct ar_error *err)
 {
     struct ar_paths paths = {.count = 0};
     struct ar_maxmin maxmin;
     AR_TRY(ar_paths_find(arena, cluster, flows, flows_count, &paths, err));
     AR_TRY(ar_maxmin_create(arena, cluster, &maxmin, err));
-    return ar_maxmin_share(arena, &maxmin, &paths, weights, rates_Bps, err);
+    return ar_maxmin_share(arena, &maxmin, &paths, rates_Bps, err);
 }
 
 enum ar_status ar_maxmin_rates(const struct ar_cluster *cluster, const struct ar_flow *flows,
-                               const double *weights, size_t flows_count, double *rates_Bps,
-                               struct ar_error *err)
+                               size_t flows_count, double *rates_Bps, struct ar_error *err)
 {
     struct ar_arena arena = {NULL};
-    enum ar_status status =
-        find_rates(&arena, cluster, flows, weights, flows_count, rates_Bps, err);
+    enum ar_status status = find_rates(&arena, cluster, flows, flows_count, rates_Bps, err);
     ar_arena_end(&arena);
     return status;
 }

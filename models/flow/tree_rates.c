@@ -40,7 +40,6 @@ struct station {
 /* What never changes of a hop. */
 struct way {
     double alone_Bps;    /* while no other hop is under way */
-    double weight;       /* by which it shares */
     uint32_t alone_link; /* the one that gives it no more then */
     uint32_t first;      /* in `shared`: the links that other hops of the phase use, too */
     uint32_t count;
@@ -48,7 +47,6 @@ struct way {
 
 /* A link that several hops use, and those under way on it. */
 struct use {
-    double weight;
     double bandwidth_Bps;
     uint32_t link;
     uint32_t flows;
@@ -78,7 +76,7 @@ struct tree_rates {
     struct course *courses;   /* [hop] */
     struct station *stations; /* [position], on one lane */
     struct use *uses;         /* [shared link], in the order in which hops come to them */
-    double *shares_Bps;       /* [shared link]: of a hop of weight 1 */
+    double *shares_Bps;       /* [shared link]: of a hop */
     uint32_t uses_count;
     struct timetable firsts;   /* the first part leaves, */
     struct timetable each;     /* a part leaves: a hop stands there once for each, */
@@ -99,11 +97,7 @@ static void find_way(struct tree_rates *rates, const struct ar_path *path, uint3
                      struct way *way)
 {
     const struct ar_cluster *cluster = rates->collective->cluster;
-    /* SimGrid shares by latency: the less of it, the more bandwidth. */
-    bool has_weights = ar_cluster_platform_path(cluster) != NULL && path->latency_s > 0;
-    *way = (struct way){.alone_Bps = HUGE_VAL,
-                        .weight = has_weights ? 1 / path->latency_s : 1,
-                        .first = rates->shared_count};
+    *way = (struct way){.alone_Bps = HUGE_VAL, .first = rates->shared_count};
     for (uint32_t i = 0; i < path->links_count; i++) {
         uint32_t link = ar_path_link(path, i);
         double bandwidth_Bps = ar_cluster_link_bandwidth(cluster, link);
@@ -343,17 +337,14 @@ static void cut_into_turns(struct tree_rates *rates)
     }
 }
 
-/* A hop begins to use its links, or no longer does: what a hop of weight 1 gets there from now on.
- */
+/* A hop begins to use its links, or no longer does: what a hop gets there from now on. */
 static void enter(struct tree_rates *rates, uint32_t hop)
 {
     const struct way *way = &rates->ways[hop];
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t number = rates->shared[way->first + i];
         struct use *use = &rates->uses[number];
-        use->weight += way->weight;
-        use->flows++;
-        rates->shares_Bps[number] = 1 / use->weight * use->bandwidth_Bps;
+        rates->shares_Bps[number] = use->bandwidth_Bps / ++use->flows;
     }
 }
 
@@ -363,9 +354,7 @@ static void leave(struct tree_rates *rates, uint32_t hop)
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t number = rates->shared[way->first + i];
         struct use *use = &rates->uses[number];
-        use->flows--;
-        use->weight = use->flows > 0 ? use->weight - way->weight : 0;
-        rates->shares_Bps[number] = 1 / use->weight * use->bandwidth_Bps;
+        rates->shares_Bps[number] = use->bandwidth_Bps / --use->flows; /* of nobody: infinite */
     }
 }
 
@@ -377,7 +366,7 @@ static double share_of(struct tree_rates *rates, uint32_t hop)
     uint32_t narrowest = AR_NEVER;
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t number = rates->shared[way->first + i];
-        double part_Bps = way->weight * rates->shares_Bps[number];
+        double part_Bps = rates->shares_Bps[number];
         if (part_Bps < share_Bps) {
             share_Bps = part_Bps;
             narrowest = number;

@@ -15,8 +15,7 @@
  * D depends on who is under way, and that on D: the first round takes the shares of all hops
  * together, each further one those of the round before, until they stay the same.
  *
- * On a platform file the shares of a link are in proportion to 1 / latency, as SimGrid has it, once
- * the first round is left. Neglected: that a fast hop behind a slow one is idle between two parts,
+ * Neglected: that a fast hop behind a slow one is idle between two parts,
  * and that who is held up elsewhere leaves room to others on its links.
  */
 #ifndef AR_TREE_RATES_H

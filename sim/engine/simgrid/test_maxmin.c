@@ -45,7 +45,7 @@ static void check_pattern(const struct ar_cluster *cluster, uint32_t nodes, size
         flows[i].source = next_random(&seed) % ranks;
         flows[i].destination = (flows[i].source + 1 + next_random(&seed) % (ranks - 1)) % ranks;
     }
-    cr_assert_eq(ar_maxmin_rates(cluster, flows, NULL, count, rates_Bps, &err), AR_OK);
+    cr_assert_eq(ar_maxmin_rates(cluster, flows, count, rates_Bps, &err), AR_OK);
     for (size_t i = 0; i < count; i++) {
         transfers[i] = (struct test_flow){.source = flows[i].source,
                                           .destination = flows[i].destination,
@@ -102,7 +102,7 @@ Test(maxmin, a_lone_flow_gets_the_narrowest_link)
     struct ar_flow flow = {0, 150};
     struct ar_error err;
     double rate_Bps;
-    cr_assert_eq(ar_maxmin_rates(cluster, &flow, NULL, 1, &rate_Bps, &err), AR_OK);
+    cr_assert_eq(ar_maxmin_rates(cluster, &flow, 1, &rate_Bps, &err), AR_OK);
     cr_assert_float_eq(rate_Bps,
                        ar_cluster_path(cluster, 0, 150, &(struct ar_path){0})->bandwidth_Bps, 1);
 }
@@ -114,23 +114,8 @@ Test(maxmin, what_a_limited_flow_leaves_goes_to_the_others)
     struct ar_flow flows[] = {{0, 3}, {1, 3}, {2, 3}, {2, 4}};
     struct ar_error err;
     double rates_Bps[4];
-    cr_assert_eq(ar_maxmin_rates(cluster, flows, NULL, 4, rates_Bps, &err), AR_OK);
+    cr_assert_eq(ar_maxmin_rates(cluster, flows, 4, rates_Bps, &err), AR_OK);
     double port_Bps = ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps;
     cr_assert_float_eq(rates_Bps[2], port_Bps / 3, 1);
     cr_assert_float_eq(rates_Bps[3], port_Bps * 2 / 3, 1);
-}
-
-Test(maxmin, flows_on_a_full_link_share_it_by_their_weights)
-{
-    struct ar_cluster *cluster = load("flat");
-    /* Into GPU 3 by 3 : 1; the rest of the second sender's port is left to its other flow. */
-    struct ar_flow flows[] = {{0, 3}, {1, 3}, {1, 4}};
-    static const double weights[] = {3, 1, 1};
-    struct ar_error err;
-    double rates_Bps[3];
-    cr_assert_eq(ar_maxmin_rates(cluster, flows, weights, 3, rates_Bps, &err), AR_OK);
-    double port_Bps = ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps;
-    cr_assert_float_eq(rates_Bps[0], port_Bps * 3 / 4, 1);
-    cr_assert_float_eq(rates_Bps[1], port_Bps / 4, 1);
-    cr_assert_float_eq(rates_Bps[2], port_Bps * 3 / 4, 1);
 }
