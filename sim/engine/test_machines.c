@@ -53,7 +53,8 @@ Test(machines, a_ring_of_a_dgx1_runs_at_the_rate_of_six_bricks)
 }
 
 /* Rings are equal. In grids and groups ranks drift apart at the border of the nodes, and phases of
- * different ranks then share links: up to 5.5 % in grids, up to 11 % in groups, a fixed error. */
+ * different ranks then share links: up to 6.6 % in grids. In groups of 16, the hops of a chain are
+ * taken to be under way in the pauses that a slow one leaves them: up to 20 %. */
 Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
 {
     static const char *const names[] = {"dgx1-v100", "dgx2-v100"};
@@ -65,7 +66,7 @@ Test(machines, recurrence_is_near_the_simulation_on_two_nodes)
             make(cluster, "torus2d", gpus, 2),
             make(cluster, "hierarchical", gpus, 2),
         };
-        static const double tolerances[] = {1e-6, 0.06, 0.12};
+        static const double tolerances[] = {1e-6, 0.07, 0.20};
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
             double simulated_s = trials_simulate(&cases[c], elements);
             double time_s = trials_time(&cases[c], &ar_engine_recurrence, elements);
@@ -96,7 +97,7 @@ Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
             double time_s = test.times[0].finish_s - test.times[0].start_s;
             double simulated_s = trials_simulate(&cases[c], job.elements);
             exact += test.trial.exact;
-            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : 0.15),
+            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : 0.08),
                       "machine %zu, %s %ux%u: %.9g s, simulated %.9g s", m,
                       cases[c].algorithm->name, cases[c].shape.x, cases[c].shape.y, time_s,
                       simulated_s);

@@ -71,7 +71,6 @@ static void start_simgrid(const struct simgrid_task *task)
 #undef X
             "--cfg=contexts/stack-size:128",
         "--log=root.thresh:error",
-        task->option,
         task->actors_count > ACTORS_WITH_GUARD_PAGES ? "--cfg=contexts/guard-size:0" : NULL,
     };
     enum { COUNT = sizeof options / sizeof options[0] };

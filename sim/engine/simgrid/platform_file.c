@@ -224,10 +224,7 @@ static enum ar_status find_rates(const struct ar_cluster *cluster, const struct 
     struct simgrid_answer answer;
     size_t size = flows_count * sizeof *rates_Bps;
     struct platform_rates_task own = {
-        /* The lazy update of 3.32 may give a flow too much where many start at once. */
-        .task = {.kind = SIMGRID_RATES,
-                 .actors_count = 2 * flows_count,
-                 .option = "--cfg=network/optim:Full"},
+        .task = {.kind = SIMGRID_RATES, .actors_count = 2 * flows_count},
         .cluster = cluster,
         .flows = flows,
         .flows_count = flows_count,

@@ -19,13 +19,15 @@
  * acknowledgements; TCP-gamma limits a flow to a window over its round trip. None of that exists on
  * NVLink or InfiniBand. Latencies are the actors' matter, who pay them after a message has left: so
  * messages of a connection follow each other, and flows share links equally (SimGrid would share by
- * the inverse of latency, as TCP does). Times are told apart to 1e-12 s instead of 1e-9 s, which
- * moves contended times by up to 1e-3. */
+ * the inverse of latency, as TCP does). The lazy update of shares depends on the order of events
+ * and may give a flow too much where many start at once. Times are told apart to 1e-12 s instead of
+ * 1e-9 s, which moves contended times by up to 1e-3. */
 #define AR_SIMGRID_OPTIONS(X)                                                                      \
     X("network/model:CM02")                                                                        \
     X("network/crosstraffic:0")                                                                    \
     X("network/TCP-gamma:0")                                                                       \
     X("network/latency-factor:0")                                                                  \
+    X("network/optim:Full")                                                                        \
     X("surf/precision:1e-12")
 
 /** A trial for a child, and the platform file that it simulates on. */

@@ -36,8 +36,6 @@ enum simgrid_kind {
 struct simgrid_task {
     enum simgrid_kind kind;
     uint64_t actors_count; /**< about how many */
-    /** One option more, such as `--cfg=network/optim:Full`; NULL: none. */
-    const char *option;
     uint32_t stall_s; /**< processor time without progress after which the child gives up; 0: the
                            usual SIMGRID_STALL_S */
 };

@@ -60,7 +60,7 @@ struct ar_timeline {
     double *marks_s; /**< result: [job][observed rank][channel][mark], see ar_timeline_marks() */
 };
 
-enum { AR_OPTIONS_TEXT = 160 };
+enum { AR_OPTIONS_TEXT = 200 };
 
 /** Where in its 95 % band a measured time is taken. */
 enum ar_band { AR_BAND_MIDDLE, AR_BAND_LOW, AR_BAND_HIGH };
