@@ -27,10 +27,7 @@
  * (`tree.rails = nvlink`) a rack or spine path may begin with an nvlink path to another GPU of the
  * node. With `fabric.routes` other than `ideal`, up and down are single cables.
  *
- * The latency is a property of the tier, and rack and spine have the same one, so that messages
- * that contend have equal latency (SimGrid shares bandwidth by latency otherwise). The exception is
- * a PCIe switch without full NVLink, where pcie paths meet rack and spine paths: SimGrid then
- * favours the shorter latency, max-min sharing does not.
+ * The latency is a property of the tier, and rack and spine have the same one.
  *
  * The file format is described in topologies/README.md. A cluster may also be a SimGrid platform
  * file: see ar_platform.h for what is different then.

@@ -12,8 +12,8 @@
  *   tier is AR_TIER_ROUTE.
  * - A link may bound the messages on it without being shared (FATPIPE), and a path may use a link
  *   twice.
- * - SimGrid shares links by latency among other things: rates come from
- *   ar_cluster_platform_rates(), not from max-min sharing.
+ * - How flows share links is SimGrid's matter: rates come from ar_cluster_platform_rates(), not
+ * from max-min sharing.
  * - Links can be slow but not down, and no platform is written.
  */
 #ifndef AR_PLATFORM_H

@@ -10,8 +10,6 @@
  *   move says so (gamma seconds per byte).
  * - A connection sends one message at a time at the rate of its narrowest link; latency is
  *   pipelined: the next message starts when the one before has left, not when it has arrived.
- *   (Where links are shared a message leaves later than that; `simgrid` lets the next one overlap
- *   it, in trees as many as fill a connection, `recurrence` lets it wait.)
  * - A rank has at most `window` messages in flight per channel, in a phase that is a tree per
  *   connection; with 1 it waits for each message to arrive.
  * - A message takes the latency of its path once and then shares the bandwidth of every link of the
