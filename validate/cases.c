@@ -247,7 +247,12 @@ static enum ar_status add_all(const struct arguments *arguments, const struct ba
         AR_TRY(arguments->probes ? cases_add_probes(arguments, backend, row.ranks, cases, err)
                                  : add_ranks(arguments, backend, &lists, row, cases, err));
     }
-    return AR_OK;
+    return cases->count > 0
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "--algorithms: found \"%.60s\" with --operation %.60s; expected "
+                              "algorithms that these have",
+                              arguments->algorithms, arguments->operation);
 }
 
 enum ar_status cases_create(const struct arguments *arguments, const struct backend *backend,

@@ -76,6 +76,20 @@ Test(validate_cli, an_operation_is_named_as_in_the_simulator)
     cr_expect_float_eq(atof(cli_cell(table, 1, "busbw_Bps")), algbw_Bps, 1.0);
 }
 
+Test(validate_cli, an_algorithm_that_does_not_run_so_many_ranks_is_left_out_of_all)
+{
+    struct cli_table *odd = good_table("--operation allgather --check-only --ranks 3");
+    struct cli_table *even = good_table("--operation allgather --check-only --ranks 4");
+    size_t found[2] = {0, 0};
+    for (size_t i = 1; i < odd->rows_count; i++) {
+        found[0] += strcmp(cli_cell(odd, i, "algorithm"), "neighbour") == 0;
+    }
+    for (size_t i = 1; i < even->rows_count; i++) {
+        found[1] += strcmp(cli_cell(even, i, "algorithm"), "neighbour") == 0;
+    }
+    cr_expect(found[0] == 0 && found[1] == 6, "%zu, %zu", found[0], found[1]);
+}
+
 Test(validate_cli, probes_have_a_row_for_each_pair_and_one_for_the_tier)
 {
     struct cli_table *table = good_table("--probes --ranks 3 --payload 64KiB --repetitions 3");
@@ -141,6 +155,10 @@ Test(validate_cli, wrong_options_are_one_line)
         {"--check-only --probes", 64, "expected one"},
         {"--algorithms rong", 64, "did you mean \"ring\"?"},
         {"--operation alltoal", 64, "did you mean \"alltoall\"?"},
+        {"--operation allgather,alltoall --algorithms chain", 64,
+         "--algorithms: found \"chain\" with --operation allgather,alltoall; expected"},
+        {"--operation allgather --algorithms neighbour --ranks 3", 64,
+         "found 3 ranks; expected an even number"},
         {"--operation broadcast --ranks 4 --root 4", 64,
          "--root: found 4; expected a rank of 4, which begin with 0"},
         {"--ranks-per-node 0", 64, "--ranks-per-node: found \"0\""},
