@@ -42,20 +42,46 @@
 
 #include "ar_algorithm.h"
 
+/** The algorithms of the library. The switches of the network sum in collnet, those of NVLinks
+ * (NVLink SHARP) in nvls; pat is a logarithmic all-gather of one rank per node. */
+enum ar_choice_algorithm {
+    AR_CHOICE_RING,
+    AR_CHOICE_TREE,
+    AR_CHOICE_COLLNET_DIRECT,
+    AR_CHOICE_COLLNET_CHAIN,
+    AR_CHOICE_NVLS,
+    AR_CHOICE_NVLS_TREE,
+    AR_CHOICE_PAT
+};
+
+enum ar_choice_protocol { AR_PROTOCOL_LL, AR_PROTOCOL_LL128, AR_PROTOCOL_SIMPLE };
+
+/** Symbol, algorithm, protocol, name. */
+#define AR_CHOICE_LIST(X)                                                                          \
+    X(AR_RING_LL, RING, LL, "ring/ll")                                                             \
+    X(AR_RING_LL128, RING, LL128, "ring/ll128")                                                    \
+    X(AR_RING_SIMPLE, RING, SIMPLE, "ring/simple")                                                 \
+    X(AR_TREE_LL, TREE, LL, "tree/ll")                                                             \
+    X(AR_TREE_LL128, TREE, LL128, "tree/ll128")                                                    \
+    X(AR_TREE_SIMPLE, TREE, SIMPLE, "tree/simple")                                                 \
+    X(AR_COLLNET_DIRECT, COLLNET_DIRECT, SIMPLE, "collnet-direct/simple")                          \
+    X(AR_COLLNET_CHAIN, COLLNET_CHAIN, SIMPLE, "collnet-chain/simple")                             \
+    X(AR_NVLS, NVLS, SIMPLE, "nvls/simple")                                                        \
+    X(AR_NVLS_TREE, NVLS_TREE, SIMPLE, "nvls-tree/simple")                                         \
+    X(AR_PAT, PAT, SIMPLE, "pat/simple")
+
 enum ar_choice {
-    AR_RING_LL,
-    AR_RING_LL128,
-    AR_RING_SIMPLE,
-    AR_TREE_LL,
-    AR_TREE_LL128,
-    AR_TREE_SIMPLE,
-    AR_CHOICES_COUNT
+#define X(symbol, ...) symbol,
+    AR_CHOICE_LIST(X)
+#undef X
+        AR_CHOICES_COUNT
 };
 
 /** What is said of each choice. */
 extern const struct ar_choice_facts {
-    bool is_tree;
-    const char *name; /**< `ring/ll128` */
+    enum ar_choice_algorithm algorithm;
+    enum ar_choice_protocol protocol;
+    const char *name;
 } ar_choices[AR_CHOICES_COUNT];
 
 /** What a parameter is the latency of: a call, or a hop in a node or across the network. */
@@ -155,9 +181,9 @@ struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run);
 double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run);
 
-/** Whether the library has the choice at all, and a fit its parameters: ll128 is for one node,
- * trees are for all-reduces on several, and trees by ll128 are of NCCL's own cost model only. */
-bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run);
+/** Whether a fit has parameters for the choice: rings, by ll128 on one node, and trees by ll and
+ * simple for all-reduces on several. All others are of NCCL's own cost model only. */
+bool ar_choice_is_fitted(enum ar_choice choice, const struct ar_library_run *run);
 
 /* --- algorithms --------------------------------------------------------------------------- */
 

@@ -9,7 +9,11 @@
  *     node_bus_Bps     its rate in a node
  *     net_bus_Bps      across the network; 0 where there is none
  *     channels         its rings; 4 without it
- *     node_links       `nvlink` or `pcie`, where a node has no NVLink; nvlink without it
+ *     node_links       `nvlink`, `nvswitch`, or `pcie`, where a node has no NVLink; nvlink without
+ *                      it
+ *     hcas             of a node; 0 or without it: not known
+ *     gpu_generation   `volta` and so on, volta without it
+ *     cpu_vendor       `intel`, `amd` or `other`; intel without it
  *     residual_frac    spread of the measurements around the model
  *     rows             measurements that were fitted
  *     fitted_nodes     node counts, separated by spaces

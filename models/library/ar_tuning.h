@@ -1,10 +1,11 @@
 /** \file ar_tuning.h
- * NCCL's own cost model, by release: what it expects of each choice, and which one it takes.
- * Latencies in microseconds, bandwidths in GB/s, as in its source.
+ * NCCL's own cost model, by release and generation of the GPUs: what it expects of each choice, and
+ * which one it takes. Latencies in microseconds, bandwidths in GB/s, as in its source.
  */
 #ifndef AR_TUNING_H
 #define AR_TUNING_H
 
+#include "ar_cluster.h"
 #include "ar_library.h"
 
 enum {
@@ -19,40 +20,79 @@ struct tuning_latency {
     double net;
 };
 
+/** Bounds of bandwidths by generation of the GPUs; 0: none. */
+struct tuning_caps {
+    double bus;                       /**< of all algorithms */
+    double ll[TUNING_SCALES];         /**< of ll */
+    double ring_ll128[TUNING_SCALES]; /**< of a channel */
+    double tree[TUNING_SCALES];       /**< of a channel */
+    double tree_ll128[TUNING_SCALES]; /**< of a channel */
+    double nvls_tree[TUNING_SCALES];  /**< of a channel */
+    double nvls_share;                /**< what nvls reaches of the bandwidth in a node */
+    double plateau; /**< of the latency of simple ring all-reduces on several nodes, from a size on;
+                         1: none */
+};
+
+/** How nvls is priced. */
+enum tuning_nvls {
+    TUNING_NVLS_NONE,
+    TUNING_NVLS_AS_RINGS,  /**< the bus of rings */
+    TUNING_NVLS_NARROWEST, /**< the narrower of node and network */
+    TUNING_NVLS_HALVES,    /**< the same; halves leave out what stays on a GPU */
+    TUNING_NVLS_SHARE      /**< by nvls_share, without one channel */
+};
+
 /** A release. */
 struct ar_release {
-    const char *release; /**< `2.8.4` */
+    const char *release; /**< `2.8.4`; stands for all of 2.8 */
     const char *name;    /**< `nccl-2.8.4` */
     const char *source;
     struct tuning_latency latency[AR_CHOICES_COUNT];
 
-    /* Which choices there are. */
-    bool has_trees, has_ll128;
+    /** Which choices there are, a bit for each: of all-reduces, of reduce-scatters and all-gathers;
+     * the rings of all-reduces are those of reduce and broadcast, too. */
+    uint32_t all_reduces, halves;
+    bool has_node_trees;     /**< trees on one node */
     double ll_channel_bytes; /**< ll up to this for each rank and channel, simple above, whatever
                                   they cost; 0: the cheapest choice */
+
+    const struct tuning_caps *caps; /**< by generation; later ones are taken as the last */
+    uint32_t caps_count;
+    bool are_caps_total; /**< those of a channel are of all together */
 
     /* Rings. */
     bool is_net_everywhere; /**< on several nodes every hop takes the latency of the network */
     double ll_node_factor;  /**< on several nodes, of the latency of an ll hop within one */
-    double ll_hop_min;      /**< on several nodes, latency of any hop: posting it to the network */
-    double simple_hop_min;
-    double extra_net_hops; /**< of an all-reduce on several nodes, counted as hops of the network
-                                instead of a node's */
-    double plateau;        /**< of the latency of simple all-reduces on several nodes, from
-                                64 KiB for 16 ranks on; 1: none */
-    double ll_cap[TUNING_SCALES];
-    double ll128_share, ll128_cap; /**< of the bandwidth of the bus */
-    double ll128_alone_share;      /**< the same with one rank on each of several nodes */
+    double net_overhead;    /**< on several nodes, the least latency of a hop: posting it to the
+                                 network. Simple takes three times that, a CPU of AMD twice */
+    double extra_net_hops;  /**< of an all-reduce on several nodes, counted as hops of the network
+                                 instead of a node's */
+    double plateau_channel_bytes; /**< where the plateau begins, for each rank and channel; 0: with
+                                       4 KiB for each rank */
+    double ll_divisor;            /**< of the bandwidth of the bus, for ll */
+    double ll_node_divisor;       /**< the same on one node, but for all-reduces and reduces */
+    double ll128_share;           /**< of the bandwidth of the bus */
+    double ll128_alone_share;     /**< the same with one rank on each of several nodes */
+    bool is_alone_tree_net; /**< with one rank per node a hop takes the network latency of trees */
 
     /* Trees. */
-    double tree_share;       /**< of the bandwidth of the bus */
-    double tree_ll_divisor;  /**< of that, for ll */
-    double tree_ll128_share; /**< of that on several nodes, for ll128 */
-    double tree_cap[TUNING_SCALES];
-    bool is_tree_cap_of_channel;             /**< else of all together */
+    double tree_share;                       /**< of the bandwidth of the bus */
+    double tree_alone_share;                 /**< of that, with one rank per node */
+    double tree_ll_divisor;                  /**< of that, for ll */
+    double tree_ll128_node_share;            /**< of that, for ll128 on one node */
+    double tree_ll128_share;                 /**< of that on several nodes, for ll128 */
     double tree_ll_correction[TUNING_SIZES]; /**< of the bandwidth by size, 0: none from here on */
     double tree_ll128_correction[TUNING_SIZES];
     double tree_simple_correction[TUNING_SIZES];
+
+    /* What switches sum, and pat. */
+    double collnet_direct_hop;  /**< of each other GPU of the node, each way */
+    bool has_collnet_chain_net; /**< chains pay the latency of the network */
+    double collnet_chain_share; /**< of the bandwidth of the bus */
+    enum tuning_nvls nvls;
+    double nvls_ratio;  /**< payload over bus bandwidth of all-reduces; 0: that of a ring */
+    bool has_nvls_line; /**< nodes of an nvls-tree stand in a line */
+    double pat_share;   /**< of the bandwidth of the bus */
 };
 
 /** The releases, the oldest first. */
@@ -62,20 +102,29 @@ extern const size_t ar_releases_count;
 /** The one that is meant where nothing is said: 2.8.4. */
 extern const struct ar_release *const ar_release_default;
 
+/** What joins the GPUs of a node. The rings of a mesh differ from channel to channel. */
+enum tuning_links { TUNING_NVLINK_MESH, TUNING_PCIE, TUNING_NVSWITCH };
+
 /** NCCL's own cost table: constants and caps of a release, and the rates of the rings that its
  * search finds in a node and across the network. */
 struct ar_tuning {
     const struct ar_release *release;
     double node_bus_Bps;
     double net_bus_Bps;
-    uint32_t channels;  /**< its rings; 4 if nobody says otherwise */
-    bool is_pcie;       /**< no NVLink in a node */
+    uint32_t channels; /**< its rings; 4 if nobody says otherwise */
+    enum ar_gpu_generation generation;
+    enum ar_cpu_vendor cpu;
+    enum tuning_links links;
+    uint32_t hcas;      /**< of a node; 0: not known, more than one */
     bool has_net_ll128; /**< ll128 on several nodes, too: HCAs hang on the PCIe switches of their
-                             GPUs. A fit has no parameters for it */
+                             GPUs */
+    bool has_collnet;   /**< the network sums, by a plug-in */
+    bool has_whole_library; /**< all choices of the release, not only those that a fit has
+                                 parameters for (ar_choice_is_fitted()) */
 };
 
-/** The table of a release (`2.3.7`, `2.5.6`, `2.8.4`, `2.18.3`) with the rates of a cluster.
- * AR_BAD_DATA, a line that begins with `where`, for others. */
+/** The table of a release with the rates of a cluster; a row stands for all of its minor version,
+ * 2.18.3 for 2.18.5. AR_BAD_DATA, a line that begins with `where`, for others. */
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err);
 
@@ -93,19 +142,37 @@ double ar_library_parameter_prior(const struct ar_tuning *tuning,
 const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
                                               enum ar_library_parameter parameter);
 
-/** Time of a choice by NCCL's own constants, in seconds.
+/** The bounds of the tuning's generation of GPUs. */
+const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning);
+
+/** Latency of a hop within a node, microseconds; on one node, or of a run on several. */
+double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
+                              bool is_on_several);
+
+/** Time of a choice by NCCL's own constants, in seconds; p ranks on n nodes, c channels, "bus" the
+ * rate of rings in a node or, shared by those that leave it together, across the network.
  *
- *     ring   base + hops in the node x node + hops across x net + s x parts/p / bus
- *     tree   base + 2 ((p/n - 1) node + floor(log2 n) net) + 2 s / (bus x correction(s))
+ *     ring            base + hops in the node x node + hops across x net + s x parts/p / bus
+ *     of a chain      base + one hop, or p hops if rings differ by channel; s / bus
+ *     tree            base + 2 ((p/n - 1) node + floor(log2 n) net) + 2 s / (bus x correction(s))
+ *     collnet-direct  base + 2 (min(1, p/n - 1) node + (p/n - 1) hop) + net + 2 s f / bus,
+ *                     f = g - (g - 1)/2, g = p/n/c; of the halves of an all-reduce s / bus
+ *     collnet-chain   base + 2 (p/n - 1) node + net + 2 s / bus
+ *     nvls            base + net + s / (bus x ratio)
+ *     nvls-tree       base + 2 floor(log2 n) net + s / (bus x ratio)
+ *     pat             base + floor(log2 n) net / 3.5 + 2.8 p + s / (bus x share)
  *
- * The bus of a protocol, the latency of hops and their number differ by release
- * (tuning_releases.c). NCCL counts a reduce-scatter in one node by ll a third faster, and a reduce
- * or broadcast with one hop or with p of a tree; here all calls are of the same hops. */
+ * The bus of a choice, the latency of hops and their number differ by release
+ * (tuning_releases.c). */
 double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
                       const struct ar_library_run *run);
 
+/** Whether there is a choice at all; `calls` as below. */
+bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
+                   const struct ar_library_run *run);
+
 /** The open choice of least time by NCCL's own constants (2.3.7: by size); of AR_CALLS_RING and
- * AR_CALLS_TREE among rings or trees (a tree on one node is a ring for lack of an open choice). */
+ * AR_CALLS_TREE among rings or trees (rings if there are no trees). */
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run);
 

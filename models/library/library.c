@@ -3,9 +3,10 @@
 #include <math.h>
 
 const struct ar_choice_facts ar_choices[AR_CHOICES_COUNT] = {
-    [AR_RING_LL] = {false, "ring/ll"},         [AR_RING_LL128] = {false, "ring/ll128"},
-    [AR_RING_SIMPLE] = {false, "ring/simple"}, [AR_TREE_LL] = {true, "tree/ll"},
-    [AR_TREE_LL128] = {true, "tree/ll128"},    [AR_TREE_SIMPLE] = {true, "tree/simple"}};
+#define X(symbol, algorithm, protocol, name) {AR_CHOICE_##algorithm, AR_PROTOCOL_##protocol, name},
+    AR_CHOICE_LIST(X)
+#undef X
+};
 
 const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMETERS_COUNT] = {
 #define X(symbol, name, unit, start, choice, latency, source)                                      \
@@ -17,14 +18,14 @@ const struct ar_library_parameter_facts ar_library_parameters[AR_LIBRARY_PARAMET
 /* The data of a tree's ll chunk, see the header. */
 #define TREE_LL_CHUNK 65536.0
 
-bool ar_choice_is_open(enum ar_choice choice, const struct ar_library_run *run)
+bool ar_choice_is_fitted(enum ar_choice choice, const struct ar_library_run *run)
 {
-    if (choice == AR_TREE_LL128) {
-        return false;
+    const struct ar_choice_facts *facts = &ar_choices[choice];
+    if (facts->algorithm == AR_CHOICE_RING) {
+        return facts->protocol != AR_PROTOCOL_LL128 || run->nodes == 1;
     }
-    return choice == AR_RING_LL128
-               ? run->nodes == 1
-               : !ar_choices[choice].is_tree || (run->nodes > 1 && run->call == AR_ALL_REDUCE);
+    return facts->algorithm == AR_CHOICE_TREE && facts->protocol != AR_PROTOCOL_LL128 &&
+           run->nodes > 1 && run->call == AR_ALL_REDUCE;
 }
 
 struct ar_library_hops ar_library_ring_hops(const struct ar_library_run *run)
@@ -99,7 +100,7 @@ double ar_library_time(const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar
                        const struct ar_library_run *run)
 {
     struct ar_library_hops hops =
-        ar_choices[choice].is_tree ? tree_hops(run) : ar_library_ring_hops(run);
+        ar_choices[choice].algorithm == AR_CHOICE_TREE ? tree_hops(run) : ar_library_ring_hops(run);
     switch (choice) {
     case AR_RING_LL:
         return ring_ll(values, run);

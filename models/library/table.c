@@ -15,7 +15,8 @@
 enum { FORMAT = 1, FILE_BYTES_MAX = 1 << 20 };
 enum { COVARIANCE = 7 }; /* columns before those of the covariance */
 
-static const char *const link_names[] = {"nvlink", "pcie", NULL};
+static const char *const link_names[] = {
+    [TUNING_NVLINK_MESH] = "nvlink", [TUNING_PCIE] = "pcie", [TUNING_NVSWITCH] = "nvswitch", NULL};
 
 static const char *const parameter_names[] = {
 #define X(symbol, name, ...) name,
@@ -44,8 +45,13 @@ static const struct ar_column facts[] = {
     POSITIVE(tuning.net_bus_Bps, "net_bus_Bps", 0),
     AR_COLUMN(count, struct file, table.library.tuning.channels, "channels", "", .min = 1,
               .may_be_missing = true),
-    AR_COLUMN(choice, struct file, table.library.tuning.is_pcie, "node_links", "",
+    AR_COLUMN(choice, struct file, table.library.tuning.links, "node_links", "",
               .names = link_names, .may_be_missing = true),
+    AR_COLUMN(count, struct file, table.library.tuning.hcas, "hcas", "", .may_be_missing = true),
+    AR_COLUMN(choice, struct file, table.library.tuning.generation, "gpu_generation", "",
+              .names = ar_gpu_generation_names, .may_be_missing = true),
+    AR_COLUMN(choice, struct file, table.library.tuning.cpu, "cpu_vendor", "",
+              .names = ar_cpu_vendor_names, .may_be_missing = true),
     AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10),
     AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
     AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
@@ -95,11 +101,14 @@ static void write_head(const struct ar_library_table *table, FILE *file)
     const struct ar_library *library = &table->library;
     fprintf(file,
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
-            "# channels: %" PRIu32 "\n# node_links: %s\n"
+            "# channels: %" PRIu32 "\n# node_links: %s\n# hcas: %" PRIu32 "\n"
+            "# gpu_generation: %s\n# cpu_vendor: %s\n"
             "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
             FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
             library->tuning.net_bus_Bps, library->tuning.channels,
-            link_names[library->tuning.is_pcie], library->residual_frac, library->rows_count);
+            link_names[library->tuning.links], library->tuning.hcas,
+            ar_gpu_generation_names[library->tuning.generation],
+            ar_cpu_vendor_names[library->tuning.cpu], library->residual_frac, library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
 }

@@ -109,14 +109,14 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     struct ar_error err = {.text = ""};
     cr_assert_eq(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &err), AR_OK);
     table.library.tuning.channels = 12;
-    table.library.tuning.is_pcie = true;
+    table.library.tuning.links = TUNING_PCIE;
     write_table(&table);
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_str_eq(read.library.tuning.release->name, "nccl-2.5.6");
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
     cr_expect_eq(read.library.tuning.channels, 12);
-    cr_expect(read.library.tuning.is_pcie);
+    cr_expect_eq(read.library.tuning.links, TUNING_PCIE);
 }
 
 Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
@@ -132,7 +132,7 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
     cr_expect_str_eq(read.library.tuning.release->release, "2.8.4");
     cr_expect_eq(read.library.tuning.channels, 4);
-    cr_expect_not(read.library.tuning.is_pcie);
+    cr_expect_eq(read.library.tuning.links, TUNING_NVLINK_MESH);
     cr_expect_eq(read.held_out.count, 0);
 }
 
@@ -146,7 +146,8 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"nccl-2.8.4", "nccl-9", "tuning: unknown NCCL release \"9\"; expected one of 2.3.7 2.5.6"},
         {"# node_bus_Bps: 1", "# node_bus_Bps: -1", "expected a number not below zero"},
         {"# channels: 4", "# channels: 0", "directive \"channels\" is \"0\""},
-        {"nvlink", "wires", "directive \"node_links\" is \"wires\"; expected nvlink or pcie"},
+        {"nvlink", "wires",
+         "directive \"node_links\" is \"wires\"; expected nvlink, pcie or nvswitch"},
         {"# rows: 72", "# rows: 7.5", "directive \"rows\" is \"7.5\"; expected a whole number"},
         {"# rows: 72", "# rows: 72\n# rows: 72", "directive \"rows\" is given twice"},
         {"# fitted_nodes: 1", "# fitted_nodes: x", "is \"x 2 4\"; expected node counts"},

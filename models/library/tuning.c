@@ -6,7 +6,7 @@
 
 #include "ar_text.h"
 
-enum { RELEASES_MAX = 16, CHANNELS = 4 };
+enum { RELEASES_MAX = 32, CHANNELS = 4 };
 
 static struct ar_tuning make(const struct ar_release *release, double node_bus_Bps,
                              double net_bus_Bps)
@@ -22,12 +22,20 @@ struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps)
     return make(ar_release_default, node_bus_Bps, net_bus_Bps);
 }
 
+/* Whether a release is of the same minor version as a row: 2.18.5 and 2.18.3. */
+static bool is_like(const char *release, const char *row)
+{
+    size_t minor = (size_t)(strrchr(row, '.') - row) + 1;
+    size_t patch = strspn(release + strnlen(release, minor), "0123456789");
+    return strncmp(release, row, minor) == 0 && patch > 0 && release[minor + patch] == '\0';
+}
+
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err)
 {
     const char *names[RELEASES_MAX];
     for (size_t i = 0; i < ar_releases_count; i++) {
-        if (strcmp(release, ar_releases[i].release) == 0) {
+        if (is_like(release, ar_releases[i].release)) {
             *tuning = make(&ar_releases[i], node_bus_Bps, net_bus_Bps);
             return AR_OK;
         }
@@ -35,63 +43,6 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
     }
     return ar_error_unknown(err, AR_BAD_DATA, where, "NCCL release", release, names,
                             ar_releases_count);
-}
-
-/* --- parts -------------------------------------------------------------------------------- */
-
-static bool is_wide(const struct ar_library_run *run)
-{
-    return run->nodes > 1;
-}
-
-static uint32_t scale_of(const struct ar_library_run *run)
-{
-    return run->nodes > 2 ? 2 : run->nodes - 1;
-}
-
-/* GB/s of what one of the calls that run side by side has. */
-static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
-{
-    return is_wide(run) ? tuning->net_bus_Bps / 1e9 / ar_library_sharers(run)
-                        : tuning->node_bus_Bps / 1e9;
-}
-
-static bool is_low_latency(enum ar_choice choice)
-{
-    return choice == AR_RING_LL || choice == AR_TREE_LL;
-}
-
-static bool is_ll128(enum ar_choice choice)
-{
-    return choice == AR_RING_LL128 || choice == AR_TREE_LL128;
-}
-
-/* A hop within a node, microseconds. */
-static double node_latency(const struct ar_tuning *tuning, enum ar_choice choice,
-                           bool is_on_several)
-{
-    const struct ar_release *release = tuning->release;
-    const struct tuning_latency *of = &release->latency[choice];
-    double own = tuning->is_pcie ? of->pcie : of->nvlink;
-    if (!is_on_several) {
-        return own;
-    }
-    if (is_low_latency(choice)) {
-        own *= release->ll_node_factor;
-    }
-    if (ar_choices[choice].is_tree) {
-        return own;
-    }
-    if (release->is_net_everywhere) {
-        return of->net;
-    }
-    return fmax(own, choice == AR_RING_SIMPLE ? release->simple_hop_min : release->ll_hop_min);
-}
-
-static double corrected(const double *correction, double bytes)
-{
-    int size = bytes < 128 ? 0 : (int)floor(log2(bytes / 64));
-    return size < TUNING_SIZES && correction[size] > 0 ? correction[size] : 1;
 }
 
 /* --- priors ------------------------------------------------------------------------------- */
@@ -103,16 +54,18 @@ static double prior_ratio(const struct ar_tuning *tuning, enum ar_library_parame
     struct ar_tuning standard = make(ar_release_default, 0, 0);
     const struct tuning_latency *of = &tuning->release->latency[choice];
     const struct tuning_latency *usual = &ar_release_default->latency[choice];
-    double plateau =
-        choice == AR_RING_SIMPLE ? tuning->release->plateau / ar_release_default->plateau : 1;
+    bool is_several = ar_choices[choice].protocol == AR_PROTOCOL_LL;
+    double plateau = choice == AR_RING_SIMPLE
+                         ? ar_tuning_caps(tuning)->plateau / ar_tuning_caps(&standard)->plateau
+                         : 1;
     switch (ar_library_parameters[parameter].latency) {
     case AR_LATENCY_BASE:
         return usual->base > 0 ? of->base / usual->base : 1;
     case AR_LATENCY_NET:
         return of->net / usual->net * plateau;
     case AR_LATENCY_NODE:
-        return node_latency(tuning, choice, is_low_latency(choice)) /
-               node_latency(&standard, choice, is_low_latency(choice));
+        return ar_tuning_node_latency(tuning, choice, is_several) /
+               ar_tuning_node_latency(&standard, choice, is_several);
     default:
         return 1;
     }
@@ -133,100 +86,104 @@ const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
                : tuning->release->source;
 }
 
-/* --- times -------------------------------------------------------------------------------- */
-
-static double ring_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                        const struct ar_library_run *run)
-{
-    const struct ar_release *release = tuning->release;
-    const struct tuning_latency *of = &release->latency[choice];
-    bool is_all_reduce = run->call == AR_ALL_REDUCE;
-    struct ar_library_hops hops = ar_library_ring_hops(run);
-    double net = hops.net + (is_all_reduce && is_wide(run) ? release->extra_net_hops : 0);
-    double node = hops.node - (net - hops.net); /* NCCL, too, goes below 0 at one rank per node */
-    double bus = bus_of(tuning, run);
-    double latency = of->base + node * node_latency(tuning, choice, is_wide(run)) + net * of->net;
-    if (choice == AR_RING_LL) {
-        bus = fmin(release->ll_cap[scale_of(run)], bus / 4);
-    } else if (choice == AR_RING_LL128) {
-        bool is_alone = is_wide(run) && run->ranks < 2 * run->nodes;
-        bus = fmin(bus * (is_alone ? release->ll128_alone_share : release->ll128_share),
-                   release->ll128_cap);
-    } else if (is_all_reduce && is_wide(run) && run->bytes >= run->ranks / 16.0 * 65536) {
-        latency *= release->plateau;
-    }
-    return latency * 1e-6 + run->bytes / (bus * 1e9 * run->ranks / hops.parts);
-}
-
-static double tree_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                        const struct ar_library_run *run)
-{
-    const struct ar_release *release = tuning->release;
-    const struct tuning_latency *of = &release->latency[choice];
-    double node = node_latency(tuning, choice, is_wide(run));
-    double latency =
-        of->base + 2 * ((run->ranks / run->nodes - 1) * node + floor(log2(run->nodes)) * of->net);
-    double cap = release->tree_cap[scale_of(run)];
-    double bus = fmin(bus_of(tuning, run) * release->tree_share,
-                      release->is_tree_cap_of_channel ? tuning->channels * cap : cap);
-    if (choice == AR_TREE_LL) {
-        bus = fmin(bus / release->tree_ll_divisor, release->ll_cap[scale_of(run)]) *
-              corrected(release->tree_ll_correction, run->bytes);
-    } else if (choice == AR_TREE_LL128) {
-        bus *= release->tree_ll128_share * corrected(release->tree_ll128_correction, run->bytes);
-    } else {
-        bus *= corrected(release->tree_simple_correction, run->bytes);
-    }
-    return latency * 1e-6 + run->bytes / (bus * 1e9 / 2);
-}
-
-double ar_tuning_time(const struct ar_tuning *tuning, enum ar_choice choice,
-                      const struct ar_library_run *run)
-{
-    return ar_choices[choice].is_tree ? tree_time(tuning, choice, run)
-                                      : ring_time(tuning, choice, run);
-}
-
 /* --- choice ------------------------------------------------------------------------------- */
 
-/* Across nodes ll128 needs HCAs beside their GPUs: elsewhere its lines may arrive torn. */
-static bool is_net_ll128(const struct ar_tuning *tuning, enum ar_choice choice,
+static bool is_wide(const struct ar_library_run *run)
+{
+    return run->nodes > 1;
+}
+
+/* ll128 wants NVLinks and, across nodes, HCAs beside their GPUs: elsewhere its lines may arrive
+ * torn. */
+static bool has_protocol(const struct ar_tuning *tuning, enum ar_choice_protocol protocol,
                          const struct ar_library_run *run)
 {
-    bool is_possible = choice == AR_RING_LL128 || run->call == AR_ALL_REDUCE;
-    return is_ll128(choice) && is_wide(run) && tuning->has_net_ll128 && is_possible;
+    return protocol != AR_PROTOCOL_LL128 ||
+           (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_net_ll128));
+}
+
+/* 2.3.7 takes ll up to a size. */
+static bool is_ring_of_size(const struct ar_tuning *tuning, enum ar_choice choice,
+                            const struct ar_library_run *run)
+{
+    double max = tuning->release->ll_channel_bytes * run->ranks * tuning->channels;
+    return max == 0 || (run->bytes <= max) == (choice == AR_RING_LL);
+}
+
+/* Across nodes nvls wants a network that sums, and as collnet-direct an HCA for each GPU where each
+ * rank keeps a part of its own. */
+static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
+                          const struct ar_library_run *run)
+{
+    bool has_nvls = tuning->generation >= AR_GPU_HOPPER && tuning->links == TUNING_NVSWITCH &&
+                    run->ranks > run->nodes;
+    bool has_hcas = run->call == AR_ALL_REDUCE || (uint64_t)tuning->hcas * run->nodes >= run->ranks;
+    bool has_collnet = is_wide(run) && tuning->has_collnet;
+    switch (ar_choices[choice].algorithm) {
+    case AR_CHOICE_TREE:
+        return is_wide(run) || tuning->release->has_node_trees;
+    case AR_CHOICE_COLLNET_DIRECT:
+        return has_collnet && tuning->links == TUNING_NVSWITCH && has_hcas;
+    case AR_CHOICE_COLLNET_CHAIN:
+        return has_collnet;
+    case AR_CHOICE_NVLS:
+        return has_nvls && (!is_wide(run) || (has_collnet && has_hcas));
+    case AR_CHOICE_NVLS_TREE:
+        return has_nvls && is_wide(run);
+    case AR_CHOICE_PAT:
+        return is_wide(run) && run->ranks == run->nodes;
+    default:
+        return is_ring_of_size(tuning, choice, run);
+    }
 }
 
 static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
                     const struct ar_library_run *run)
 {
-    const struct ar_release *release = tuning->release;
-    if (!ar_choice_is_open(choice, run) && !is_net_ll128(tuning, choice, run)) {
-        return false;
+    const struct ar_choice_facts *facts = &ar_choices[choice];
+    bool is_half = run->call == AR_REDUCE_SCATTER || run->call == AR_ALL_GATHER;
+    uint32_t choices = is_half ? tuning->release->halves : tuning->release->all_reduces;
+    bool is_of_call =
+        !ar_library_call_facts[run->call].is_chain || facts->algorithm == AR_CHOICE_RING;
+    return (choices >> choice & 1) != 0 && is_of_call &&
+           (tuning->has_whole_library || ar_choice_is_fitted(choice, run)) &&
+           has_protocol(tuning, facts->protocol, run) && has_algorithm(tuning, choice, run);
+}
+
+static bool is_asked(enum ar_choice choice, enum ar_calls calls)
+{
+    enum ar_choice_algorithm algorithm = ar_choices[choice].algorithm;
+    return calls == AR_CALLS_RING   ? algorithm == AR_CHOICE_RING
+           : calls == AR_CALLS_TREE ? algorithm == AR_CHOICE_TREE
+                                    : true;
+}
+
+/* The best choice, AR_CHOICES_COUNT if there is none. */
+static enum ar_choice find_best(const struct ar_tuning *tuning, enum ar_calls calls,
+                                const struct ar_library_run *run)
+{
+    enum ar_choice best = AR_CHOICES_COUNT;
+    double best_s = HUGE_VAL;
+    for (int i = 0; i < AR_CHOICES_COUNT; i++) {
+        enum ar_choice choice = (enum ar_choice)i;
+        if (is_asked(choice, calls) && is_open(tuning, choice, run)) {
+            double time_s = ar_tuning_time(tuning, choice, run);
+            best = time_s < best_s ? choice : best;
+            best_s = fmin(best_s, time_s);
+        }
     }
-    if (is_ll128(choice)) {
-        return release->has_ll128 && !tuning->is_pcie;
-    }
-    if (ar_choices[choice].is_tree) {
-        return release->has_trees;
-    }
-    double max = release->ll_channel_bytes * run->ranks * tuning->channels;
-    return max == 0 || (run->bytes <= max) == (choice == AR_RING_LL);
+    return best;
+}
+
+bool ar_tuning_has(const struct ar_tuning *tuning, enum ar_calls calls,
+                   const struct ar_library_run *run)
+{
+    return find_best(tuning, calls, run) != AR_CHOICES_COUNT;
 }
 
 enum ar_choice ar_tuning_choose(const struct ar_tuning *tuning, enum ar_calls calls,
                                 const struct ar_library_run *run)
 {
-    enum ar_choice best = AR_RING_SIMPLE;
-    double best_s = HUGE_VAL;
-    for (int i = 0; i < AR_CHOICES_COUNT; i++) {
-        enum ar_choice choice = (enum ar_choice)i;
-        bool is_asked = calls != (ar_choices[choice].is_tree ? AR_CALLS_RING : AR_CALLS_TREE);
-        double time_s = ar_tuning_time(tuning, choice, run);
-        if (is_asked && is_open(tuning, choice, run) && time_s < best_s) {
-            best = choice;
-            best_s = time_s;
-        }
-    }
-    return best;
+    enum ar_choice best = find_best(tuning, calls, run);
+    return best != AR_CHOICES_COUNT ? best : AR_RING_SIMPLE;
 }

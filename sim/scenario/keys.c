@@ -397,8 +397,8 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                        FIELD(window), 1, AR_WINDOW_MAX},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
-                       "2.3.7, 2.5.6, 2.8.4 or 2.18.3; default: library.release of the cluster, "
-                       "else 2.8.4",
+                       "one of 'allreckon list engines', such as 2.18.3, which stands for all of "
+                       "2.18; default: library.release of the cluster, else 2.8.4",
                        0, AR_LIST_OF_TEXTS, parse_text, NULL, FIELD(release)},
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "

@@ -234,8 +234,8 @@ static void note_links(FILE *notes, const struct ar_scenario *scenario, uint32_t
     }
 }
 
-/* Does what the constants of NCCL predict depend on the channels? */
-static bool has_use_of_channels(const struct ar_scenario *scenario)
+/* Does what the constants of NCCL predict differ with another table? */
+static bool differs_with(const struct ar_scenario *scenario, const struct ar_tuning *tuning)
 {
     struct ar_row row;
     struct ar_error ignored;
@@ -245,22 +245,45 @@ static bool has_use_of_channels(const struct ar_scenario *scenario)
         return false;
     }
     double time_s = row.allreduce_s;
-    struct ar_tuning tuning = scenario->constants->tuning;
-    tuning.channels *= 2;
-    ar_library_start(&tuning, library);
+    ar_library_start(tuning, library);
     other.constants = library;
     return ar_run(&other, &row, &ignored) == AR_OK && row.allreduce_s != time_s;
 }
 
-/* Numbers that the cluster does not give, where the answer depends on them. */
-static void note_channels(FILE *notes, const struct ar_scenario *scenario)
+static bool differs_with_generation(const struct ar_scenario *scenario)
+{
+    struct ar_tuning tuning = scenario->constants->tuning;
+    bool differs = false;
+    for (int i = (int)tuning.generation + 1; i < AR_GPU_GENERATIONS_COUNT && !differs; i++) {
+        tuning.generation = (enum ar_gpu_generation)i;
+        differs = differs_with(scenario, &tuning);
+    }
+    return differs;
+}
+
+/* What the cluster does not say of its library and chips, where the answer depends on it. */
+static void note_tuning(FILE *notes, const struct ar_scenario *scenario)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    if (notes != NULL && scenario->engine->needs_library && !scenario->engine->is_fitted &&
-        scenario->constants != NULL && facts->library_channels == 0 &&
-        has_use_of_channels(scenario)) {
+    if (notes == NULL || !scenario->engine->needs_library || scenario->engine->is_fitted ||
+        scenario->constants == NULL) {
+        return;
+    }
+    const struct ar_tuning *tuning = &scenario->constants->tuning;
+    struct ar_tuning more = *tuning, amd = *tuning;
+    more.channels *= 2;
+    amd.cpu = AR_CPU_AMD;
+    if (facts->library_channels == 0 && differs_with(scenario, &more)) {
         ar_note(notes, "cluster %s gives no library.channels: taken as %" PRIu32, facts->name,
-                scenario->constants->tuning.channels);
+                tuning->channels);
+    }
+    if (!facts->has_gpu_generation && differs_with_generation(scenario)) {
+        ar_note(notes, "cluster %s gives no gpu.generation: taken as %s", facts->name,
+                ar_gpu_generation_names[tuning->generation]);
+    }
+    if (!facts->has_cpu_vendor && differs_with(scenario, &amd)) {
+        ar_note(notes, "cluster %s gives no cpu.vendor: taken as %s", facts->name,
+                ar_cpu_vendor_names[tuning->cpu]);
     }
 }
 
@@ -304,7 +327,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     note_part_of_node(notes, scenario, ar_scenario_ranks(scenario));
     ar_note_shape(notes, scenario);
     note_links(notes, scenario, ar_scenario_ranks(scenario));
-    note_channels(notes, scenario);
+    note_tuning(notes, scenario);
     note_costs(notes, scenario, ar_scenario_ranks(scenario));
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",

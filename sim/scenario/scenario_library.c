@@ -1,6 +1,5 @@
 /* The library of a cluster: the table that was fitted to it, and NCCL's own constants. */
 #include <math.h>
-#include <string.h>
 
 #include "ar_library_engine.h"
 #include "ar_scenario.h"
@@ -30,8 +29,12 @@ static enum ar_status check_rates(const struct ar_cluster_facts *facts,
         return refuse("library.node_bus", ar_format_rate(facts->library_node_bus_Bps, found),
                       ar_format_rate(tuning->node_bus_Bps, expected), facts, err);
     }
-    if (facts->library_release[0] != '\0' && strcmp(facts->library_release, release) != 0) {
-        return refuse("library.release", facts->library_release, release, facts, err);
+    if (facts->library_release[0] != '\0') {
+        struct ar_tuning named;
+        AR_TRY(ar_tuning_find("library.release", facts->library_release, 0, 0, &named, err));
+        if (named.release != tuning->release) {
+            return refuse("library.release", facts->library_release, release, facts, err);
+        }
     }
     if (differs(facts->library_net_bus_Bps, tuning->net_bus_Bps)) {
         return refuse("library.net_bus", ar_format_rate(facts->library_net_bus_Bps, found),
@@ -53,7 +56,9 @@ static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_err
     if (constants == NULL) {
         return ar_error_no_memory(err, "the constants of a library");
     }
+    tuning.has_whole_library = true;
     tuning.has_net_ll128 = ar_cluster_facts(scenario->cluster)->has_hcas_on_switches;
+    tuning.has_collnet = ar_cluster_facts(scenario->cluster)->has_library_collnet;
     ar_library_start(&tuning, constants);
     scenario->constants = constants;
     return AR_OK;

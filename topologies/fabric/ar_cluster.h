@@ -40,6 +40,7 @@
 #include <stdint.h>
 
 #include "ar_error.h"
+#include "ar_gpu_generation.h"
 #include "ar_topo.h"
 
 struct ar_cluster;
@@ -91,11 +92,17 @@ struct ar_cluster_facts {
     /** What the latencies and bandwidths were fitted to (`gpus 2 3`, `nodes 1 2`), "" if the file
      * does not say. */
     const char *links_fitted;
-    bool has_nvlink; /**< some pair of GPUs of a node has; false on a platform file's cluster */
+    bool has_nvlink;   /**< some pair of GPUs of a node has; false on a platform file's cluster */
+    bool has_nvswitch; /**< all pairs have, by a switch */
     bool has_hcas_on_switches; /**< HCAs hang on the PCIe switches of their GPUs */
+    /** What the GPUs are, and who made the CPUs; the first of each if the file does not say. */
+    enum ar_gpu_generation gpu_generation;
+    enum ar_cpu_vendor cpu_vendor;
+    bool has_gpu_generation, has_cpu_vendor; /**< the file says so */
     /** Release of the communication library (`2.8.4`), "" if the file does not say. */
     const char *library_release;
     uint32_t library_channels; /**< its rings; 0 if the file does not say */
+    bool has_library_collnet;  /**< it has a plug-in by which switches sum (SHARP) */
     /** Bandwidth of the rings that a communication library finds in a node and across the network,
      * by its own account; 0 if the file does not say. */
     double library_node_bus_Bps, library_net_bus_Bps;

@@ -100,6 +100,8 @@ enum ar_topo_need {
     X(TOPO_NODES, "nodes", KIND_COUNT, false, NEED_ALWAYS, 1, AR_TOPO_NODES_MAX)                   \
     X(TOPO_GPUS, "gpus_per_node", KIND_COUNT, true, NEED_ALWAYS, 1, AR_TOPO_GPUS_MAX)              \
     X(TOPO_GPU_MODEL, "gpu.model", KIND_TEXT, true, NEED_NEVER, 0, 0)                              \
+    X(TOPO_GPU_GENERATION, "gpu.generation", KIND_CHOICE, true, NEED_NEVER, 0, 0)                  \
+    X(TOPO_CPU_VENDOR, "cpu.vendor", KIND_CHOICE, true, NEED_NEVER, 0, 0)                          \
     X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
     X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, true, NEED_NEVER, 0, 0)                            \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
@@ -148,6 +150,7 @@ enum ar_topo_need {
     X(TOPO_LINKS_FITTED, "links.fitted", KIND_TEXT, false, NEED_NEVER, 0, 0)                       \
     X(TOPO_LIBRARY_RELEASE, "library.release", KIND_NAME, false, NEED_NEVER, 0, 0)                 \
     X(TOPO_LIBRARY_CHANNELS, "library.channels", KIND_COUNT, false, NEED_NEVER, 1, 1024)           \
+    X(TOPO_LIBRARY_COLLNET, "library.collnet", KIND_CHOICE, false, NEED_NEVER, 0, 0)               \
     X(TOPO_LIBRARY_NODE_BUS, "library.node_bus", KIND_RATE, false, NEED_NEVER, 0, 0)               \
     X(TOPO_LIBRARY_NET_BUS, "library.net_bus", KIND_RATE, false, NEED_NEVER, 0, 0)                 \
     X(TOPO_LIBRARY_COST_TABLE, "library.cost_table", KIND_NAME, false, NEED_NEVER, 0, 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_gpu_generation.h"
 #include "ar_text.h"
 #include "ar_units.h"
 
@@ -54,6 +55,15 @@ static enum ar_status parse_count(const struct ar_topo_entry *entry, uint32_t *v
     return AR_OK;
 }
 
+const char *const ar_gpu_generation_names[] = {
+#define X(symbol, word) word,
+    AR_GPU_GENERATION_LIST(X)
+#undef X
+        NULL};
+
+const char *const ar_cpu_vendor_names[] = {
+    [AR_CPU_INTEL] = "intel", [AR_CPU_AMD] = "amd", [AR_CPU_OTHER] = "other", NULL};
+
 /* The words of a choice; its number is its place. */
 static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *value,
                                    struct ar_error *err)
@@ -69,11 +79,15 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
             NULL};
     static const char *const arrangements[] = {
         [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
-    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {[TOPO_HCA_ATTACHED] = attached,
-                                                                   [TOPO_FABRIC] = fabrics,
-                                                                   [TOPO_TREE_RAILS] = rails,
-                                                                   [TOPO_DRAGONFLY_ARRANGEMENT] =
-                                                                       arrangements};
+    static const char *const collnet[] = {"no", "yes", NULL};
+    static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
+        [TOPO_HCA_ATTACHED] = attached,
+        [TOPO_GPU_GENERATION] = ar_gpu_generation_names,
+        [TOPO_CPU_VENDOR] = ar_cpu_vendor_names,
+        [TOPO_LIBRARY_COLLNET] = collnet,
+        [TOPO_FABRIC] = fabrics,
+        [TOPO_TREE_RAILS] = rails,
+        [TOPO_DRAGONFLY_ARRANGEMENT] = arrangements};
     return ar_parse_choice(entry->where, entry->text, choices[entry->key], value, err);
 }
 

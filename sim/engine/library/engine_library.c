@@ -45,7 +45,12 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
         return release != NULL ? ar_error_as_usage(status, err) : status;
     }
     *tuning = found;
-    tuning->is_pcie = !facts->has_nvlink;
+    tuning->links = facts->has_nvswitch ? TUNING_NVSWITCH
+                    : facts->has_nvlink ? TUNING_NVLINK_MESH
+                                        : TUNING_PCIE;
+    tuning->hcas = facts->hcas_per_node;
+    tuning->generation = facts->gpu_generation;
+    tuning->cpu = facts->cpu_vendor;
     if (facts->library_channels > 0) {
         tuning->channels = facts->library_channels;
     }
@@ -85,23 +90,23 @@ static enum ar_status refuse_cluster(const struct ar_engine *engine, const char 
                         cluster, cluster);
 }
 
-/* A tree needs a release that has it, and nodes. */
+/* A tree needs a release that has it, and before 2.10 nodes. */
 static enum ar_status check_tree(const struct ar_engine *engine, const struct ar_tuning *tuning,
                                  const struct ar_library_run *run, struct ar_error *err)
 {
-    if (!tuning->release->has_trees) {
+    if (ar_tuning_has(tuning, AR_CALLS_TREE, run) || run->ranks == 1) {
+        return AR_OK;
+    }
+    if (run->nodes > 1) {
         return ar_error_set(err, AR_USAGE,
                             "engine %s: found algorithm tree, which %s does not have; expected "
                             "auto, ring, torus2d or hierarchical",
                             engine->name, tuning->release->name);
     }
-    if (run->nodes == 1 && run->ranks > 1) {
-        return ar_error_set(err, AR_USAGE,
-                            "engine %s: found algorithm tree on one node, where %s has none; "
-                            "expected auto or ring",
-                            engine->name, tuning->release->name);
-    }
-    return AR_OK;
+    return ar_error_set(err, AR_USAGE,
+                        "engine %s: found algorithm tree on one node, where %s has none; "
+                        "expected auto or ring",
+                        engine->name, tuning->release->name);
 }
 
 /* A library times what it calls; the fit is of all-reduces. */

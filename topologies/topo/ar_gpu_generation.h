@@ -1,0 +1,29 @@
+/** \file ar_gpu_generation.h
+ * What a communication library asks of a node's chips: generation of the GPUs, vendor of the CPUs.
+ */
+#ifndef AR_GPU_GENERATION_H
+#define AR_GPU_GENERATION_H
+
+/** The oldest first: symbol, word of the key `gpu.generation`. */
+#define AR_GPU_GENERATION_LIST(X)                                                                  \
+    X(AR_GPU_VOLTA, "volta")                                                                       \
+    X(AR_GPU_AMPERE, "ampere")                                                                     \
+    X(AR_GPU_HOPPER, "hopper")                                                                     \
+    X(AR_GPU_BLACKWELL, "blackwell")
+
+enum ar_gpu_generation {
+#define X(symbol, word) symbol,
+    AR_GPU_GENERATION_LIST(X)
+#undef X
+        AR_GPU_GENERATIONS_COUNT
+};
+
+/** The words, and NULL. */
+extern const char *const ar_gpu_generation_names[AR_GPU_GENERATIONS_COUNT + 1];
+
+/** Words of the key `cpu.vendor`. */
+enum ar_cpu_vendor { AR_CPU_INTEL, AR_CPU_AMD, AR_CPU_OTHER, AR_CPU_VENDORS_COUNT };
+
+extern const char *const ar_cpu_vendor_names[AR_CPU_VENDORS_COUNT + 1];
+
+#endif
