@@ -20,21 +20,6 @@ static uint32_t tree_link(const struct ar_cluster *cluster, const struct ar_path
     return ar_path_link(path, i + 1) - cluster->first_fabric_link;
 }
 
-static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                              char text[512])
-{
-    struct ar_path path;
-    size_t length = 0;
-    ar_cluster_path(cluster, a, b, &path);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        char name[64];
-        ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name);
-        length += (size_t)snprintf(text + length, 512 - length, "%s%s", i > 0 ? " " : "", name);
-    }
-    return text;
-}
-
 /* --- routes ---------------------------------------------------------------------------------- */
 
 /* The most flows on a link when every node sends to the one `shift` further. */
@@ -144,18 +129,6 @@ Test(fat_tree, links_on_a_way_meet_at_switches)
 /* --- links that are slow or down ---------------------------------------------------------------
  */
 
-/* Loads with links down; the status of the changes or, after them, of reaching each other. */
-static enum ar_status load_down(const char *const *settings, const char *const *down, size_t count,
-                                struct ar_cluster **cluster, struct ar_error *err)
-{
-    struct ar_setting list[8];
-    const struct ar_link_settings links = {
-        .down = ar_settings_of_option("--down-link", down, count, list)};
-    *cluster = test_load_small(settings);
-    AR_TRY(ar_cluster_change_links(*cluster, &links, err));
-    return ar_cluster_check_reach(*cluster, (uint32_t)ar_cluster_gpus_count(*cluster), err);
-}
-
 Test(fat_tree, no_way_takes_a_cable_that_is_down_and_others_stay)
 {
     static const char *const routes[] = {"fabric.routes=dmodk", "fabric.routes=hash:5"};
@@ -166,15 +139,15 @@ Test(fat_tree, no_way_takes_a_cable_that_is_down_and_others_stay)
         struct ar_cluster *cluster = NULL;
         struct ar_error err;
         uint32_t changed = 0;
-        cr_assert_eq(load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(test_load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
         for (uint32_t pair = 0; pair < FULL_NODES * FULL_NODES; pair++) {
             uint32_t a = pair / FULL_NODES, b = pair % FULL_NODES;
-            char before[512], after[512];
+            char before[TEST_NAMES_SIZE], after[TEST_NAMES_SIZE];
             if (a / 4 == b / 4) {
                 continue;
             }
-            name_links(whole, a, b, before);
-            name_links(cluster, a, b, after);
+            test_link_names(whole, a, b, before);
+            test_link_names(cluster, a, b, after);
             expect_joined(cluster, a, b);
             bool was_hit = strstr(before, "rack-0.cable-1.") != NULL ||
                            strstr(before, "rack-5.cable-2.down") != NULL ||
@@ -192,13 +165,13 @@ Test(fat_tree, racks_whose_cables_that_are_up_lead_to_different_switches_cannot_
     static const char *const down[] = {"rack-0.cable-0", "rack-2.cable-1"};
     struct ar_cluster *cluster;
     struct ar_error err;
-    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
-    cr_expect_eq(load_down(settings, down, 2, &cluster, &err), AR_USAGE);
+    cr_expect_eq(test_load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(test_load_down(settings, down, 2, &cluster, &err), AR_USAGE);
     cr_expect_str_eq(err.text, "--down-link: GPUs 0 and 16 cannot reach each other: "
                                "rack-2.cable-1.down is down, and there is no other way");
     cr_expect_eq(ar_cluster_check_reach(cluster, 16, &err), AR_OK, "racks 0 and 1 can");
     const char *one_switch[] = {"fabric.routes=dmodk", "rack.uplinks=2", "tree.switches=1", NULL};
-    cr_expect_eq(load_down(one_switch, down, 2, &cluster, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(test_load_down(one_switch, down, 2, &cluster, &err), AR_OK, "%s", err.text);
 }
 
 Test(fat_tree, ideal_routes_lose_the_part_of_a_cable)
@@ -210,18 +183,18 @@ Test(fat_tree, ideal_routes_lose_the_part_of_a_cable)
     struct ar_cluster *cluster;
     struct ar_path path;
     struct ar_error err;
-    cr_assert_eq(load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(test_load_down(settings, down, 3, &cluster, &err), AR_OK, "%s", err.text);
     cr_expect_eq(ar_cluster_path(cluster, 0, 8, &path)->bandwidth_Bps, 12.5e9);
     cr_expect_eq(ar_cluster_path(cluster, 8, 0, &path)->bandwidth_Bps, 37.5e9);
     cr_expect_eq(ar_cluster_path(cluster, 8, 16, &path)->bandwidth_Bps, 50e9);
-    cr_expect_eq(load_down(settings, down, 4, &cluster, &err), AR_USAGE);
+    cr_expect_eq(test_load_down(settings, down, 4, &cluster, &err), AR_USAGE);
     cr_expect(strstr(err.text, "rack-0.up is down, and there is no other way") != NULL, "%s",
               err.text);
     static const char *const twice[] = {"rack-0", "rack-0.cable-1"};
-    cr_expect_eq(load_down(settings, twice, 2, &cluster, &err), AR_USAGE);
+    cr_expect_eq(test_load_down(settings, twice, 2, &cluster, &err), AR_USAGE);
     cr_expect(strstr(err.text, "found link \"rack-0.up\" a second time") != NULL, "%s", err.text);
     static const char *const absent[] = {"rack-0.cable-4"};
-    cr_expect_eq(load_down(settings, absent, 1, &cluster, &err), AR_USAGE);
+    cr_expect_eq(test_load_down(settings, absent, 1, &cluster, &err), AR_USAGE);
     cr_expect(strstr(err.text, "unknown link \"rack-0.cable-4\"") != NULL, "%s", err.text);
 }
 
@@ -248,167 +221,6 @@ Test(fat_tree, routes_change_nothing_within_a_rack)
     cr_expect_str_eq(ar_cluster_idle_routes(cluster, 8), "hash:1");
     cr_expect_null(ar_cluster_idle_routes(cluster, 9));
     cr_expect_null(ar_cluster_idle_routes(test_load_small(NULL), 8));
-}
-
-/* --- rails -------------------------------------------------------------------------------------
- */
-
-Test(fat_tree, a_message_between_unlike_rails_goes_over_nvlink_first)
-{
-    const char *settings[] = {"tree.rails=nvlink", "rack.nodes=0", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_expect_eq(cluster->fabric_links_count, 0, "rails alone");
-    cr_expect_str_eq(name_links(cluster, 0, 4, text),
-                     "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
-    cr_expect_str_eq(name_links(cluster, 1, 6, text),
-                     "node-0.nvlink-1-3 node-0.pcie-1.up node-0.hca-1.out node-1.hca-1.in "
-                     "node-1.pcie-1.down");
-    const char *racks[] = {"tree.rails=nvlink", NULL};
-    cluster = test_load_small(racks);
-    cr_expect_str_eq(name_links(cluster, 0, 10, text),
-                     "node-0.nvlink-0-2 node-0.pcie-1.up node-0.hca-1.out rack-0.rail-1.up "
-                     "rack-1.rail-1.down node-2.hca-1.in node-2.pcie-1.down");
-    struct ar_path path;
-    cr_expect_eq(ar_cluster_path(cluster, 0, 10, &path)->latency_s, 8e-6);
-}
-
-Test(fat_tree, a_message_between_unlike_rails_may_go_over_the_spine)
-{
-    const char *settings[] = {"tree.rails=spine", "rack.nodes=3", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_expect_str_eq(name_links(cluster, 0, 4, text),
-                     "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
-    cr_expect_str_eq(name_links(cluster, 0, 6, text),
-                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.up rack-0.rail-1.down "
-                     "node-1.hca-1.in node-1.pcie-1.down");
-    cr_expect_str_eq(name_links(cluster, 0, 14, text),
-                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.up rack-1.rail-1.down "
-                     "node-3.hca-1.in node-3.pcie-1.down");
-    const char *one_rack[] = {"tree.rails=spine", "rack.nodes=0", "fabric.routes=dmodk",
-                              "rack.uplinks=3", NULL};
-    cluster = test_load_small(one_rack);
-    cr_expect_str_eq(name_links(cluster, 0, 6, text),
-                     "node-0.pcie-0.up node-0.hca-0.out rack-0.rail-0.cable-1.up "
-                     "rack-0.rail-1.cable-1.down node-1.hca-1.in node-1.pcie-1.down");
-}
-
-Test(fat_tree, a_message_takes_a_rail_whose_hcas_are_both_up)
-{
-    const char *settings[] = {"tree.rails=nvlink", "rack.nodes=0", NULL};
-    static const char *const down[] = {"node-1.hca-1", "node-2.hca-0"};
-    struct ar_cluster *cluster;
-    struct ar_error err;
-    char text[512];
-    cr_assert_eq(load_down(settings, down, 1, &cluster, &err), AR_OK, "%s", err.text);
-    cr_expect_str_eq(name_links(cluster, 3, 6, text),
-                     "node-0.nvlink-3-1 node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in "
-                     "node-1.pcie-1.down");
-    cr_expect_eq(load_down(settings, down, 2, &cluster, &err), AR_USAGE, "nodes 1 and 2");
-    cr_expect(strstr(err.text, "GPUs 4 and 8 cannot reach each other") != NULL, "%s", err.text);
-    const char *spine[] = {"tree.rails=spine", "rack.nodes=0", NULL};
-    cr_expect_eq(load_down(spine, down, 2, &cluster, &err), AR_OK, "%s", err.text);
-    cr_expect_str_eq(name_links(cluster, 4, 8, text),
-                     "node-1.pcie-0.up node-1.hca-0.out rack-0.rail-0.up rack-0.rail-1.down "
-                     "node-2.hca-1.in node-2.pcie-0.down");
-}
-
-Test(fat_tree, gpus_of_unlike_rails_and_nodes_that_lost_their_leaf_are_found)
-{
-    const char *settings[] = {"tree.rails=spine", NULL};
-    static const char *const down[] = {"rack-0.rail-0.up"};
-    struct ar_cluster *cluster;
-    struct ar_error err;
-    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_USAGE);
-    cr_expect_eq(ar_cluster_check_reach(cluster, 4, &err), AR_OK, "one node");
-    cr_expect_eq(ar_cluster_check_reach(cluster, 5, &err), AR_USAGE, "GPU 4 to GPU 2");
-    const char *over_nvlink[] = {"tree.rails=nvlink", NULL};
-    cr_expect_eq(load_down(over_nvlink, down, 1, &cluster, &err), AR_USAGE);
-    cr_expect_eq(ar_cluster_check_reach(cluster, 8, &err), AR_OK, "one rack");
-    cr_expect_eq(ar_cluster_check_reach(cluster, 9, &err), AR_USAGE, "GPU 0 to GPU 8");
-}
-
-static bool takes_link(const struct ar_cluster *cluster, uint32_t ranks, uint32_t link)
-{
-    for (uint32_t pair = 0; pair < ranks * ranks; pair++) {
-        struct ar_path path;
-        if (pair / ranks == pair % ranks) {
-            continue;
-        }
-        ar_cluster_path(cluster, pair / ranks, pair % ranks, &path);
-        for (uint32_t i = 0; i < path.links_count; i++) {
-            if (ar_path_link(&path, i) == link) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* A message may pass by a GPU that is no rank. */
-Test(fat_tree, no_link_that_a_message_between_rails_takes_is_called_idle)
-{
-    static const char *const settings[][4] = {
-        {"tree.rails=nvlink", NULL},
-        {"tree.rails=nvlink", "nvlink.pairs=switch", "hcas=4", NULL},
-        {"tree.rails=spine", NULL},
-    };
-    for (size_t s = 0; s < sizeof settings / sizeof settings[0]; s++) {
-        uint32_t links = ar_cluster_links_count(test_load_small(settings[s]));
-        for (uint32_t link = 0; link < links; link++) {
-            struct ar_cluster *cluster = test_load_small(settings[s]);
-            char text[70] = "";
-            struct ar_setting slow = {text, "--slow-link", AR_USAGE};
-            struct ar_link_settings changes = {.slow = {&slow, 1}};
-            struct ar_error err;
-            ar_cluster_link_name(cluster, link, text, 64);
-            strcat(text, ":2");
-            cr_assert_eq(ar_cluster_change_links(cluster, &changes, &err), AR_OK, "%s", err.text);
-            for (uint32_t ranks = 2; ranks <= 11; ranks += 3) {
-                cr_expect(!takes_link(cluster, ranks, link) ||
-                              ar_cluster_idle_change(cluster, 0, ranks, false) == NULL,
-                          "%s of %u ranks", text, ranks);
-            }
-        }
-    }
-}
-
-/* --- NVLink domains ----------------------------------------------------------------------------
- */
-
-Test(fat_tree, nodes_of_an_nvlink_domain_reach_each_other_by_ports)
-{
-    const char *settings[] = {"nvlink.pairs=switch", "nvlink.domain_nodes=3", NULL};
-    struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    struct ar_path path;
-    cr_expect_str_eq(name_links(cluster, 1, 10, text), "node-0.port-1.out node-2.port-2.in");
-    cr_expect_str_eq(name_links(cluster, 11, 12, text),
-                     "node-2.pcie-1.up node-2.hca-1.out node-3.hca-0.in "
-                     "node-3.pcie-0.down");
-    ar_cluster_path(cluster, 1, 10, &path);
-    cr_expect_eq(path.tier, AR_TIER_NVLINK);
-    cr_expect_eq(path.latency_s, 2e-6);
-    const char *alone[] = {"nvlink.pairs=switch", "nvlink.domain_nodes=6", "hcas=0", NULL};
-    cluster = test_load_small(alone);
-    cr_expect_str_eq(name_links(cluster, 0, 23, text), "node-0.port-0.out node-5.port-3.in");
-}
-
-Test(fat_tree, a_port_of_a_domain_that_is_down_parts_its_gpu_from_the_others)
-{
-    const char *settings[] = {"nvlink.pairs=switch",
-                              "nvlink.domain_nodes=2",
-                              "gpus_per_node=1",
-                              "pcie.switches=0",
-                              "hcas=1",
-                              NULL};
-    static const char *const down[] = {"node-3.port-0.in"};
-    struct ar_cluster *cluster;
-    struct ar_error err;
-    cr_expect_eq(load_down(settings, down, 1, &cluster, &err), AR_USAGE);
-    cr_expect_str_eq(err.text, "--down-link: GPUs 2 and 3 cannot reach each other: "
-                               "node-3.port-0.in is down, and there is no other way");
 }
 
 /* --- bad input ---------------------------------------------------------------------------------

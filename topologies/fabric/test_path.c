@@ -112,32 +112,16 @@ Test(path, link_names_are_unique_in_every_wiring)
     }
 }
 
-/* Names of the links of a path, in order, with a space between. */
-static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                              char text[512])
-{
-    struct ar_path path;
-    ar_cluster_path(cluster, a, b, &path);
-    size_t length = 0;
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        char name[64];
-        length += (size_t)snprintf(
-            text + length, 512 - length, "%s%s", i > 0 ? " " : "",
-            ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name));
-    }
-    return text;
-}
-
 Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
 {
     struct ar_cluster *cluster = test_load_small(NULL);
-    char text[512];
-    cr_assert_str_eq(name_links(cluster, 1, 4, text),
+    char text[TEST_NAMES_SIZE];
+    cr_assert_str_eq(test_link_names(cluster, 1, 4, text),
                      "node-0.pcie-0.up node-0.hca-0.out node-1.hca-0.in node-1.pcie-0.down");
-    cr_assert_str_eq(name_links(cluster, 2, 21, text),
+    cr_assert_str_eq(test_link_names(cluster, 2, 21, text),
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in "
                      "node-5.pcie-0.down");
-    cr_assert_str_eq(name_links(cluster, 7, 5, text), "node-1.nvlink-3-1");
+    cr_assert_str_eq(test_link_names(cluster, 7, 5, text), "node-1.nvlink-3-1");
 }
 
 Test(path, a_message_climbs_a_tree_to_the_first_group_that_holds_both_nodes)
@@ -145,16 +129,16 @@ Test(path, a_message_climbs_a_tree_to_the_first_group_that_holds_both_nodes)
     const char *settings[] = {"nodes=16", "tree.groups=2x2", "tree.uplinks=2x1",
                               "tree.uplink_bandwidth=3GB/s 4GB/s", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_expect_str_eq(name_links(cluster, 2, 6, text),
+    char text[TEST_NAMES_SIZE];
+    cr_expect_str_eq(test_link_names(cluster, 2, 6, text),
                      "node-0.pcie-1.up node-0.hca-1.out node-1.hca-1.in node-1.pcie-1.down");
-    cr_expect_str_eq(name_links(cluster, 2, 14, text),
+    cr_expect_str_eq(test_link_names(cluster, 2, 14, text),
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up rack-1.down node-3.hca-1.in "
                      "node-3.pcie-1.down");
-    cr_expect_str_eq(name_links(cluster, 2, 22, text),
+    cr_expect_str_eq(test_link_names(cluster, 2, 22, text),
                      "node-0.pcie-1.up node-0.hca-1.out rack-0.up pod-0.up pod-1.down rack-2.down "
                      "node-5.hca-1.in node-5.pcie-1.down");
-    cr_expect_str_eq(name_links(cluster, 60, 2, text),
+    cr_expect_str_eq(test_link_names(cluster, 60, 2, text),
                      "node-15.pcie-0.up node-15.hca-0.out rack-7.up pod-3.up pod3-1.up pod3-0.down "
                      "pod-0.down rack-0.down node-0.hca-1.in node-0.pcie-1.down");
     struct ar_path path;
@@ -167,11 +151,11 @@ Test(path, a_message_from_an_hca_on_the_switch_of_its_gpu_stays_below_the_uplink
 {
     const char *settings[] = {"hca.attached=switch", "nvlink.pairs=0-1", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_assert_str_eq(name_links(cluster, 1, 4, text), "node-0.hca-0.out node-1.hca-0.in");
-    cr_assert_str_eq(name_links(cluster, 2, 21, text),
+    char text[TEST_NAMES_SIZE];
+    cr_assert_str_eq(test_link_names(cluster, 1, 4, text), "node-0.hca-0.out node-1.hca-0.in");
+    cr_assert_str_eq(test_link_names(cluster, 2, 21, text),
                      "node-0.hca-1.out rack-0.up rack-2.down node-5.hca-0.in");
-    cr_assert_str_eq(name_links(cluster, 0, 2, text),
+    cr_assert_str_eq(test_link_names(cluster, 0, 2, text),
                      "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
 }
 
@@ -179,10 +163,10 @@ Test(path, a_pair_without_nvlink_goes_over_pcie)
 {
     const char *settings[] = {"nvlink.pairs=0-1", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_assert_str_eq(name_links(cluster, 0, 1, text), "node-0.nvlink-0-1");
-    cr_assert_str_eq(name_links(cluster, 2, 3, text), "node-0.port-2.out node-0.port-3.in");
-    cr_assert_str_eq(name_links(cluster, 0, 2, text),
+    char text[TEST_NAMES_SIZE];
+    cr_assert_str_eq(test_link_names(cluster, 0, 1, text), "node-0.nvlink-0-1");
+    cr_assert_str_eq(test_link_names(cluster, 2, 3, text), "node-0.port-2.out node-0.port-3.in");
+    cr_assert_str_eq(test_link_names(cluster, 0, 2, text),
                      "node-0.port-0.out node-0.pcie-0.up node-0.pcie-1.down node-0.port-2.in");
     cr_assert_eq(ar_cluster_path(cluster, 0, 2, &(struct ar_path){0})->tier, AR_TIER_PCIE);
     cr_assert_eq(ar_cluster_path(cluster, 0, 2, &(struct ar_path){0})->latency_s, 4e-6);
@@ -202,8 +186,8 @@ Test(path, an_nvlink_switch_gives_every_gpu_one_port)
 {
     const char *settings[] = {"nvlink.pairs=switch", NULL};
     struct ar_cluster *cluster = test_load_small(settings);
-    char text[512];
-    cr_assert_str_eq(name_links(cluster, 0, 3, text), "node-0.port-0.out node-0.port-3.in");
+    char text[TEST_NAMES_SIZE];
+    cr_assert_str_eq(test_link_names(cluster, 0, 3, text), "node-0.port-0.out node-0.port-3.in");
     cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->tier, AR_TIER_NVLINK);
     cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->bandwidth_Bps, 40e9);
     cr_assert_eq(ar_cluster_path(cluster, 0, 3, &(struct ar_path){0})->latency_s, 2e-6);

@@ -20,33 +20,6 @@ static uint32_t gpus_of(const struct ar_cluster *cluster)
     return (uint32_t)ar_cluster_gpus_count(cluster);
 }
 
-/* Takes links with these names down. */
-enum { DOWN_MAX = 8 };
-
-static enum ar_status take_down(struct ar_cluster *cluster, const char *const *names, size_t count,
-                                struct ar_error *err)
-{
-    struct ar_setting list[DOWN_MAX];
-    struct ar_link_settings settings = {
-        .down = ar_settings_of_option("--down-link", names, count, list)};
-    return ar_cluster_change_links(cluster, &settings, err);
-}
-
-static const char *name_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
-                              char text[1024])
-{
-    struct ar_path path;
-    size_t length = 0;
-    ar_path_find(cluster, a, b, &path);
-    text[0] = '\0';
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        char name[64];
-        length += (size_t)snprintf(text + length, 1024 - length, "%s%s", i > 0 ? " " : "",
-                                   ar_cluster_link_name(cluster, path.near_links[i], name, 64));
-    }
-    return text;
-}
-
 static const char *const small_torus[] = {TEST_TORUS("2x5"), TEST_ONE_GPU, "nodes=10",
                                           "torus.link_bandwidth=7GB/s", NULL};
 static const char *const small_mesh[] = {
@@ -61,28 +34,28 @@ static const char *const hashed_dragonfly[] = {TEST_DRAGONFLY("dragonfly", "3", 
 
 Test(routers, a_message_corrects_its_last_coordinate_first)
 {
-    char text[1024];
+    char text[TEST_NAMES_SIZE];
     struct ar_cluster *cluster = test_load_small(small_torus);
-    cr_expect_str_eq(name_links(cluster, 1, 9, text),
+    cr_expect_str_eq(test_link_names(cluster, 1, 9, text),
                      "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-4.x.up "
                      "node-9.hca-0.in");
-    cr_expect_str_eq(name_links(cluster, 5, 0, text),
+    cr_expect_str_eq(test_link_names(cluster, 5, 0, text),
                      "node-5.hca-0.out router-0-0.x.down node-0.hca-0.in");
     cluster = test_load_small(small_mesh);
-    cr_expect_str_eq(name_links(cluster, 1, 4, text),
+    cr_expect_str_eq(test_link_names(cluster, 1, 4, text),
                      "node-1.hca-0.out router-0-1.y.up router-0-2.y.up router-0-3.y.up "
                      "node-4.hca-0.in");
 }
 
 Test(routers, a_message_in_a_dragonfly_goes_local_global_local)
 {
-    char text[1024];
+    char text[TEST_NAMES_SIZE];
     struct ar_cluster *cluster = test_load_small(small_dragonfly);
-    cr_expect_str_eq(name_links(cluster, 0, 1, text),
+    cr_expect_str_eq(test_link_names(cluster, 0, 1, text),
                      "node-0.hca-0.out group-0.local-0-1.up node-1.hca-0.in");
-    cr_expect_str_eq(name_links(cluster, 0, 2, text),
+    cr_expect_str_eq(test_link_names(cluster, 0, 2, text),
                      "node-0.hca-0.out global-0-1.up node-2.hca-0.in");
-    cr_expect_str_eq(name_links(cluster, 0, 3, text),
+    cr_expect_str_eq(test_link_names(cluster, 0, 3, text),
                      "node-0.hca-0.out group-0.local-0-1.up global-0-1.up node-3.hca-0.in");
     struct ar_path path;
     cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 8e9);
@@ -123,13 +96,13 @@ Test(routers, every_link_is_found_by_its_name)
             struct ar_error err;
             char name[64];
             const char *names[] = {ar_cluster_link_name(file, link, name, sizeof name)};
-            cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
+            cr_assert_eq(test_take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
             for (uint32_t other = 0; other < links; other++) {
                 cr_assert_eq(ar_link_is_down(cluster, other), other == link, "%s", name);
             }
             cluster = test_load_small(test_machines[m]);
             *strrchr(name, '.') = '\0';
-            cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
+            cr_assert_eq(test_take_down(cluster, names, 1, &err), AR_OK, "%s: %s", name, err.text);
             for (uint32_t other = 0; other < links; other++) {
                 uint32_t first = file->first_fabric_link;
                 bool is_meant = other >= first && (other - first) / 2 == (link - first) / 2;
@@ -158,7 +131,7 @@ Test(routers, a_name_that_is_none_is_answered_with_one_nearby)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_cluster *cluster = test_load_small(rows[i].machine);
         struct ar_error err = {.text = ""};
-        cr_expect_eq(take_down(cluster, &rows[i].name, 1, &err), AR_USAGE, "%s", rows[i].name);
+        cr_expect_eq(test_take_down(cluster, &rows[i].name, 1, &err), AR_USAGE, "%s", rows[i].name);
         cr_expect_not_null(strstr(err.text, rows[i].expected), "\"%s\" lacks \"%s\"", err.text,
                            rows[i].expected);
     }
@@ -168,15 +141,15 @@ Test(routers, a_name_that_is_none_is_answered_with_one_nearby)
 
 Test(routers, a_message_goes_the_other_way_round_a_ring)
 {
-    char text[1024];
+    char text[TEST_NAMES_SIZE];
     const char *names[] = {"router-0-1.y.up", "router-0-0.x.up"};
     struct ar_cluster *cluster = test_load_small(small_torus);
     struct ar_error err;
-    cr_assert_eq(take_down(cluster, names, 2, &err), AR_OK);
-    cr_expect_str_eq(name_links(cluster, 1, 3, text),
+    cr_assert_eq(test_take_down(cluster, names, 2, &err), AR_OK);
+    cr_expect_str_eq(test_link_names(cluster, 1, 3, text),
                      "node-1.hca-0.out router-0-0.y.down router-0-4.y.down router-0-3.y.down "
                      "node-3.hca-0.in");
-    cr_expect_str_eq(name_links(cluster, 0, 5, text),
+    cr_expect_str_eq(test_link_names(cluster, 0, 5, text),
                      "node-0.hca-0.out router-1-0.x.down node-5.hca-0.in");
     cr_expect_eq(ar_cluster_check_reach(cluster, 10, &err), AR_OK);
 }
@@ -185,23 +158,23 @@ Test(routers, a_message_takes_the_next_cable_between_two_groups)
 {
     struct ar_cluster *file = test_load_small(hashed_dragonfly);
     struct ar_error err;
-    char before[1024], after[1024];
+    char before[TEST_NAMES_SIZE], after[TEST_NAMES_SIZE];
     const char *names[] = {"global-0-2.cable-0.up"};
     const char *all[] = {"global-0-2"};
     struct ar_cluster *cluster = test_load_small(hashed_dragonfly);
-    cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK);
+    cr_assert_eq(test_take_down(cluster, names, 1, &err), AR_OK);
     uint32_t changed = 0;
     for (uint32_t b = 4; b < 6; b++) {
         for (uint32_t a = 0; a < 2; a++) {
-            name_links(file, a, b, before);
-            name_links(cluster, a, b, after);
+            test_link_names(file, a, b, before);
+            test_link_names(cluster, a, b, after);
             changed += strcmp(before, after) != 0;
             cr_expect_not_null(strstr(after, "global-0-2.cable-1.up"), "%s", after);
         }
     }
     cr_expect(changed > 0);
     cluster = test_load_small(hashed_dragonfly);
-    cr_assert_eq(take_down(cluster, all, 1, &err), AR_OK);
+    cr_assert_eq(test_take_down(cluster, all, 1, &err), AR_OK);
     cr_expect_eq(ar_cluster_check_reach(cluster, 4, &err), AR_OK);
     cr_expect_eq(ar_cluster_check_reach(cluster, 5, &err), AR_USAGE);
     cr_expect_not_null(strstr(err.text, "GPUs 0 and 4 cannot reach each other: global-0-2.cable-"),
@@ -214,7 +187,7 @@ Test(routers, a_cable_of_a_bundle_that_is_down_takes_its_part_of_the_bandwidth)
     struct ar_error err;
     struct ar_path path;
     const char *names[] = {"global-0-1.cable-1"};
-    cr_assert_eq(take_down(cluster, names, 1, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(test_take_down(cluster, names, 1, &err), AR_OK, "%s", err.text);
     cr_expect_eq(ar_cluster_path(cluster, 0, 2, &path)->bandwidth_Bps, 4e9);
     cr_expect_eq(ar_cluster_path(cluster, 2, 0, &path)->bandwidth_Bps, 4e9);
     cr_expect_eq(ar_cluster_path(cluster, 0, 4, &path)->bandwidth_Bps, 8e9);
@@ -238,10 +211,10 @@ static bool all_reach(const struct ar_cluster *cluster, uint32_t ranks)
 
 /* Names of different links, one in three of any kind, the others of the fabric if it has some. */
 static uint32_t choose_links(const struct ar_cluster *cluster, uint32_t *seed,
-                             char texts[DOWN_MAX][64])
+                             char texts[TEST_DOWN_MAX][64])
 {
     uint32_t fabric = cluster->fabric_links_count, all = ar_cluster_links_count(cluster);
-    uint32_t wanted = 1 + next_random(seed) % DOWN_MAX, count = 0;
+    uint32_t wanted = 1 + next_random(seed) % TEST_DOWN_MAX, count = 0;
     while (wanted-- > 0) {
         bool is_any = fabric == 0 || next_random(seed) % 3 == 0;
         uint32_t link = is_any ? next_random(seed) % all
@@ -263,14 +236,14 @@ Test(routers, the_check_of_reach_finds_out_what_all_pairs_say)
     for (uint32_t i = 0; i < 60 * TEST_MACHINES_COUNT; i++) {
         struct ar_cluster *cluster = test_load_small(test_machines[i % TEST_MACHINES_COUNT]);
         uint32_t ranks = 2 + next_random(&seed) % (gpus_of(cluster) - 1);
-        char texts[DOWN_MAX][64];
-        const char *names[DOWN_MAX];
+        char texts[TEST_DOWN_MAX][64];
+        const char *names[TEST_DOWN_MAX];
         struct ar_error err = {.text = ""};
         uint32_t count = choose_links(cluster, &seed, texts);
-        for (uint32_t j = 0; j < DOWN_MAX; j++) {
+        for (uint32_t j = 0; j < TEST_DOWN_MAX; j++) {
             names[j] = texts[j];
         }
-        cr_assert_eq(take_down(cluster, names, count, &err), AR_OK, "%s", err.text);
+        cr_assert_eq(test_take_down(cluster, names, count, &err), AR_OK, "%s", err.text);
         bool is_whole = all_reach(cluster, ranks);
         enum ar_status status = ar_cluster_check_reach(cluster, ranks, &err);
         cr_expect_eq(status, is_whole ? AR_OK : AR_USAGE, "machine %u, %u ranks: %s, %u more, %s",

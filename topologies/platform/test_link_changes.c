@@ -49,15 +49,8 @@ static struct ar_cluster *load_changed(const char *const *settings, struct links
 static void expect_links(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                          const char *expected)
 {
-    char text[512] = "";
-    struct ar_path path;
-    ar_cluster_path(cluster, a, b, &path);
-    for (uint32_t i = 0; i < path.links_count; i++) {
-        char name[64];
-        strcat(text, i > 0 ? " " : "");
-        strcat(text, ar_cluster_link_name(cluster, ar_path_link(&path, i), name, sizeof name));
-    }
-    cr_expect_str_eq(text, expected);
+    char text[TEST_NAMES_SIZE];
+    cr_expect_str_eq(test_link_names(cluster, a, b, text), expected);
 }
 
 static double bandwidth(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
