@@ -1,42 +1,8 @@
-#include <math.h>
 #include <string.h>
 
-#include "ar_exchange.h"
+#include "exchange_scratch.h"
 
-/* Who uses a link, in all exchanges so far: one more than their place; 0: nobody yet. */
-struct users {
-    uint32_t sender, receiver;
-};
-
-enum { SEVERAL = UINT32_MAX };
-
-/* A place of the table that finds a kind again. */
-struct slot {
-    uint32_t stamp; /* of the step that has filled it */
-    uint32_t kind;
-};
-
-struct exchange_scratch {
-    const struct ar_collective *collective;
-    struct flow_rates *rates;
-    uint32_t positions, lanes;
-    uint32_t period;  /* positions after which the ranks and their paths repeat */
-    uint32_t folded;  /* those that stand for all, if all do the same: `period`; else all */
-    uint32_t *ranks;  /* [lane][position] */
-    uint32_t *peers;  /* [position]: the present step */
-    uint32_t *pieces; /* [position] */
-    struct ar_flow *flows;
-    uint32_t *places; /* [flow]: who sends it */
-    uint32_t flows_count;
-    uint32_t *kind_of;   /* [place] */
-    double *loads;       /* [link]: buffers of a channel, in the phase */
-    struct users *users; /* [link] */
-    bool is_private;     /* so far */
-    struct slot *slots;
-    uint32_t slots_mask;
-    uint32_t stamp;
-    uint32_t kinds_room;
-};
+enum { SEVERAL = UINT32_MAX }; /* users of a link */
 
 static enum ar_status no_memory(struct ar_error *err)
 {
@@ -86,6 +52,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .ranks = ar_arena_alloc(arena, places, sizeof *made->ranks),
         .peers = ar_arena_alloc(arena, order.ranks, sizeof *made->peers),
         .pieces = ar_arena_alloc(arena, order.ranks, sizeof *made->pieces),
+        .kept = ar_arena_alloc(arena, 2 * (size_t)order.ranks, sizeof *made->kept),
         .flows = ar_arena_alloc(arena, places, sizeof *made->flows),
         .places = ar_arena_alloc(arena, places, sizeof *made->places),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
@@ -95,9 +62,9 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
-    if (made->ranks == NULL || made->peers == NULL || made->pieces == NULL || made->flows == NULL ||
-        made->places == NULL || made->kind_of == NULL || made->loads == NULL ||
-        made->users == NULL || made->slots == NULL) {
+    if (made->ranks == NULL || made->peers == NULL || made->kept == NULL || made->pieces == NULL ||
+        made->flows == NULL || made->places == NULL || made->kind_of == NULL ||
+        made->loads == NULL || made->users == NULL || made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -109,16 +76,22 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
     return AR_OK;
 }
 
+/* Of a buffer with one element to a piece, elements are pieces. */
+static struct ar_move move_of(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                              uint32_t position, uint32_t step)
+{
+    const struct ar_collective *collective = scratch->collective;
+    return ar_algorithm_move(collective->algorithm, &collective->shape, phase->pieces, position,
+                             step);
+}
+
 static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
                        uint32_t step)
 {
-    const struct ar_collective *collective = scratch->collective;
     uint32_t positions = scratch->positions;
     uint32_t asked = phase->is_shift ? 1 : positions;
     for (uint32_t position = 0; position < asked; position++) {
-        /* Of a buffer with one element to a piece, elements are pieces. */
-        struct ar_move move = ar_algorithm_move(collective->algorithm, &collective->shape,
-                                                phase->pieces, position, step);
+        struct ar_move move = move_of(scratch, phase, position, step);
         scratch->peers[position] = move.sends ? move.send_to : AR_NEVER;
         scratch->pieces[position] = move.sends ? (uint32_t)move.send_span.count : 0;
     }
@@ -130,11 +103,38 @@ static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *
     }
 }
 
-/* The messages of a step that stand for all. */
-static void find_flows(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                       uint32_t step)
+/* How many steps of a long phase, every second one from this on, have the same messages. */
+static uint32_t count_alike(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                            uint32_t first_step, uint32_t step)
 {
-    find_moves(scratch, phase, step);
+    enum { LONG = 16 };
+    size_t size = scratch->positions * sizeof *scratch->peers;
+    uint32_t *pieces = scratch->kept + scratch->positions;
+    uint32_t alike = 1;
+    if (phase->steps < LONG || phase->is_shift) {
+        return 1;
+    }
+    memcpy(scratch->kept, scratch->peers, size);
+    memcpy(pieces, scratch->pieces, size);
+    for (; step + 2 * alike < phase->steps; alike++) {
+        struct ar_move move = move_of(scratch, phase, 0, first_step + step + 2 * alike);
+        if (!move.sends || move.send_to != scratch->kept[0]) {
+            break;
+        }
+        find_moves(scratch, phase, first_step + step + 2 * alike);
+        if (memcmp(scratch->kept, scratch->peers, size) != 0 ||
+            memcmp(pieces, scratch->pieces, size) != 0) {
+            break;
+        }
+    }
+    memcpy(scratch->peers, scratch->kept, size);
+    memcpy(scratch->pieces, pieces, size);
+    return alike;
+}
+
+/* The messages of a step that stand for all. */
+static void find_flows(struct exchange_scratch *scratch)
+{
     scratch->flows_count = 0;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
@@ -195,187 +195,45 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
     sums->period = scratch->period;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         uint32_t position = scratch->places[flow] % scratch->positions;
-        double buffers = (double)scratch->pieces[position] / phase->pieces;
+        double buffers = (double)scratch->pieces[position] * scratch->alike / phase->pieces;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             carried[paths->links[i]] += buffers;
-            if (phase->is_at_once) {
-                scratch->loads[paths->links[i]] += buffers;
+            if (phase->is_at_once && scratch->loads[paths->links[i]] == 0) {
                 ar_maxmin_know(&scratch->rates->maxmin, paths->links[i]);
             }
+            scratch->loads[paths->links[i]] += buffers;
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
 }
 
-/* The kind that a message is, one of those of the step from `first` on, or a new one. */
-static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *exchange,
-                          uint32_t first, const struct ar_message_kind *kind)
-{
-    uint64_t bits[2];
-    memcpy(&bits[0], &kind->rate_Bps, sizeof bits[0]);
-    memcpy(&bits[1], &kind->latency_s, sizeof bits[1]);
-    uint64_t hash = (bits[0] ^ bits[1] * 31 ^ kind->pieces) * 0x9e3779b97f4a7c15u;
-    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
-        struct slot *slot = &scratch->slots[i & scratch->slots_mask];
-        if (slot->stamp != scratch->stamp) {
-            *slot = (struct slot){scratch->stamp, exchange->kinds_count - first};
-            exchange->kinds[exchange->kinds_count++] = *kind;
-            return slot->kind;
-        }
-        const struct ar_message_kind *known = &exchange->kinds[first + slot->kind];
-        if (known->rate_Bps == kind->rate_Bps && known->latency_s == kind->latency_s &&
-            known->pieces == kind->pieces) {
-            return slot->kind;
-        }
-    }
-}
-
-/* The rate at which a message goes that leaves the busiest link of its path as the last
- * one. */
-static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
-{
-    const struct ar_paths *paths = &scratch->rates->paths;
-    double slowest_Bps = paths->bandwidth_Bps[flow];
-    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-        const struct ar_maxmin_link *link = &scratch->rates->maxmin.links[paths->links[i]];
-        double rate_Bps = link->bandwidth_Bps * buffers / scratch->loads[paths->links[i]];
-        slowest_Bps = link->is_shared && rate_Bps < slowest_Bps ? rate_Bps : slowest_Bps;
-    }
-    return slowest_Bps;
-}
-
-/* The kinds of the messages of a step, whose rates are known. */
-static void find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                       struct ar_exchange *exchange, struct ar_exchange_step *step)
-{
-    const struct flow_rates *rates = scratch->rates;
-    const struct ar_message_kind *last = NULL;
-    step->first_kind = exchange->kinds_count;
-    scratch->stamp++;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t pieces = scratch->pieces[scratch->places[flow] % scratch->positions];
-        struct ar_message_kind kind = {
-            .latency_s = rates->paths.latency_s[flow],
-            .rate_Bps = phase->is_at_once
-                            ? rate_at_once(scratch, flow, (double)pieces / phase->pieces)
-                            : rates->rates_Bps[flow],
-            .pieces = pieces,
-            .tier = rates->paths.tiers[flow],
-        };
-        bool is_last = last != NULL && last->rate_Bps == kind.rate_Bps &&
-                       last->latency_s == kind.latency_s && last->pieces == kind.pieces;
-        uint32_t before = exchange->kinds_count;
-        uint32_t index = is_last ? (uint32_t)(last - exchange->kinds) - step->first_kind
-                                 : find_kind(scratch, exchange, step->first_kind, &kind);
-        scratch->kind_of[scratch->places[flow]] = index;
-        last = &exchange->kinds[step->first_kind + index];
-        if (exchange->kinds_count > before) {
-            struct ar_message_kind *made = &exchange->kinds[before];
-            made->link = flow_rates_narrowest(rates, flow, &made->flows);
-            exchange->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
-        }
-    }
-    step->kinds_count = exchange->kinds_count - step->first_kind;
-    for (uint32_t i = step->first_kind; i < exchange->kinds_count; i++) {
-        uint32_t pieces = exchange->kinds[i].pieces;
-        exchange->smallest = pieces < exchange->smallest ? pieces : exchange->smallest;
-        exchange->largest = pieces > exchange->largest ? pieces : exchange->largest;
-    }
-}
-
-static bool are_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
-{
-    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
-    for (uint32_t i = 1; i < step->kinds_count; i++) {
-        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
-            fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Room for as many kinds as a step may have. */
-static enum ar_status make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                      struct ar_exchange *exchange, struct ar_error *err)
-{
-    uint32_t needed = exchange->kinds_count + scratch->flows_count;
-    if (needed <= scratch->kinds_room) {
-        return AR_OK;
-    }
-    scratch->kinds_room = 2 * needed;
-    struct ar_message_kind *kinds = ar_arena_alloc(arena, scratch->kinds_room, sizeof *kinds);
-    if (kinds == NULL) {
-        return no_memory(err);
-    }
-    if (exchange->kinds_count > 0) {
-        memcpy(kinds, exchange->kinds, exchange->kinds_count * sizeof *kinds);
-    }
-    exchange->kinds = kinds;
-    return AR_OK;
-}
-
-/* Keeps what a step cannot do without. */
-static enum ar_status keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                           const struct ar_phase *phase, struct ar_exchange_step *step,
-                           struct ar_error *err)
-{
-    uint32_t positions = scratch->positions;
-    size_t places = (size_t)scratch->lanes * positions;
-    if (phase->is_shift) {
-        step->ahead = scratch->peers[0];
-    } else {
-        uint32_t *peers = ar_arena_alloc(arena, positions, sizeof *peers);
-        if (peers == NULL) {
-            return no_memory(err);
-        }
-        step->peers = memcpy(peers, scratch->peers, positions * sizeof *peers);
-    }
-    if (step->kinds_count <= 1) {
-        return AR_OK;
-    }
-    uint16_t *narrow = NULL;
-    uint32_t *wide = NULL;
-    if (step->kinds_count <= UINT16_MAX) {
-        step->narrow = narrow = ar_arena_alloc(arena, places, sizeof *narrow);
-    } else {
-        step->wide = wide = ar_arena_alloc(arena, places, sizeof *wide);
-    }
-    if (narrow == NULL && wide == NULL) {
-        return no_memory(err);
-    }
-    for (size_t i = 0; i < places; i += positions) {
-        for (uint32_t j = 0, k = 0; j < positions; j++, k = k + 1 < scratch->folded ? k + 1 : 0) {
-            if (narrow != NULL) {
-                narrow[i + j] = (uint16_t)scratch->kind_of[i + k];
-            } else {
-                wide[i + j] = scratch->kind_of[i + k];
-            }
-        }
-    }
-    return AR_OK;
-}
-
 static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                   const struct ar_phase *phase, uint32_t step,
+                                   const struct ar_phase *phase, uint32_t first_step, uint32_t step,
                                    struct link_sums *sums, struct ar_exchange *exchange,
-                                   struct ar_exchange_step *made, struct ar_error *err)
+                                   struct ar_error *err)
 {
+    struct ar_exchange_step *made = &exchange->steps[step];
     struct flow_rates *rates = scratch->rates;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
-    find_flows(scratch, phase, step);
+    find_moves(scratch, phase, first_step + step);
+    scratch->alike = phase->is_at_once ? 1 : count_alike(scratch, phase, first_step, step);
+    find_flows(scratch);
     if (phase->is_at_once) { /* its paths have been added */
         AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
         AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
         add_loads(scratch, phase, sums);
     }
-    AR_TRY(make_kinds_room(arena, scratch, exchange, err));
+    AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, err));
     memset(scratch->kind_of, 0,
            (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
-    find_kinds(scratch, phase, exchange, made);
-    exchange->is_uniform &= are_alike(exchange, made);
-    return keep(arena, scratch, phase, made, err);
+    exchange_find_kinds(scratch, phase, exchange, made);
+    exchange->is_uniform &= exchange_is_alike(exchange, made);
+    AR_TRY(exchange_keep(arena, scratch, phase, made, err));
+    for (uint32_t i = 1; i < scratch->alike; i++) {
+        made[2 * i] = *made;
+    }
+    return AR_OK;
 }
 
 /* All messages of a phase that goes at once, on the links together. */
@@ -384,11 +242,13 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
 {
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
+    scratch->alike = 1;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        find_flows(scratch, phase, first_step + step);
+        find_moves(scratch, phase, first_step + step);
+        find_flows(scratch);
         AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
                                      err));
         add_loads(scratch, phase, sums);
@@ -421,8 +281,10 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
         AR_TRY(add_all(scratch, phase, first_step, sums, err));
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        AR_TRY(resolve_step(arena, scratch, phase, first_step + step, sums, made,
-                            &made->steps[step], err));
+        bool is_known = made->steps[step].ahead > 0 || made->steps[step].peers != NULL;
+        if (!is_known) {
+            AR_TRY(resolve_step(arena, scratch, phase, first_step, step, sums, made, err));
+        }
     }
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
     made->is_private = scratch->is_private;

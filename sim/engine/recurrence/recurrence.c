@@ -399,7 +399,9 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
         ar_arena_alloc(arena, positions * window, sizeof *recurrence->flights_s);
     recurrence->rank_ready_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->rank_ready_s);
     recurrence->finish_s = ar_arena_alloc(arena, ranks, sizeof *recurrence->finish_s);
-    recurrence->exchange_s = ar_arena_alloc(arena, 3 * positions, sizeof *recurrence->exchange_s);
+    size_t places = positions * ar_collective_lanes(recurrence->collective);
+    recurrence->exchange_s =
+        ar_arena_alloc(arena, 5 * positions + 2 * places, sizeof *recurrence->exchange_s);
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);

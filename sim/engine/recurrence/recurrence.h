@@ -61,7 +61,8 @@ struct recurrence {
     struct ar_move *moves;     /**< [position]: room for one step */
     double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
                                     [part % window][hop]: arrivals */
-    double *exchange_s;        /**< [3][position]: room for an exchange */
+    double *exchange_s;        /**< [5][position], [2][lane][position]: room for an
+                                    exchange */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
     int64_t *jump_room;    /**< see ring_jump_capacity() */

@@ -1,0 +1,159 @@
+/* The messages of a step of an exchange, told apart. */
+#include <math.h>
+#include <string.h>
+
+#include "exchange_scratch.h"
+
+static enum ar_status no_memory(struct ar_error *err)
+{
+    return ar_error_no_memory(err, "the messages of an exchange");
+}
+
+/* The kind that a message is, one of those of the step from `first` on, or a new one. */
+static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *exchange,
+                          uint32_t first, const struct ar_message_kind *kind)
+{
+    uint64_t bits[2];
+    memcpy(&bits[0], &kind->rate_Bps, sizeof bits[0]);
+    memcpy(&bits[1], &kind->latency_s, sizeof bits[1]);
+    uint64_t hash = (bits[0] ^ bits[1] * 31 ^ kind->pieces) * 0x9e3779b97f4a7c15u;
+    for (uint32_t i = (uint32_t)(hash >> 32);; i++) {
+        struct slot *slot = &scratch->slots[i & scratch->slots_mask];
+        if (slot->stamp != scratch->stamp) {
+            *slot = (struct slot){scratch->stamp, exchange->kinds_count - first};
+            exchange->kinds[exchange->kinds_count++] = *kind;
+            return slot->kind;
+        }
+        const struct ar_message_kind *known = &exchange->kinds[first + slot->kind];
+        if (known->rate_Bps == kind->rate_Bps && known->latency_s == kind->latency_s &&
+            known->pieces == kind->pieces) {
+            return slot->kind;
+        }
+    }
+}
+
+/* The rate at which a message goes that leaves the busiest link of its path as the last
+ * one. */
+static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
+{
+    const struct ar_paths *paths = &scratch->rates->paths;
+    double slowest_Bps = paths->bandwidth_Bps[flow];
+    for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+        const struct ar_maxmin_link *link = &scratch->rates->maxmin.links[paths->links[i]];
+        double rate_Bps = link->bandwidth_Bps * buffers / scratch->loads[paths->links[i]];
+        slowest_Bps = link->is_shared && rate_Bps < slowest_Bps ? rate_Bps : slowest_Bps;
+    }
+    return slowest_Bps;
+}
+
+/* The kinds of the messages of a step, whose rates are known. */
+void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                         struct ar_exchange *exchange, struct ar_exchange_step *step)
+{
+    const struct flow_rates *rates = scratch->rates;
+    const struct ar_message_kind *last = NULL;
+    step->first_kind = exchange->kinds_count;
+    scratch->stamp++;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        uint32_t pieces = scratch->pieces[scratch->places[flow] % scratch->positions];
+        struct ar_message_kind kind = {
+            .latency_s = rates->paths.latency_s[flow],
+            .rate_Bps = phase->is_at_once
+                            ? rate_at_once(scratch, flow, (double)pieces / phase->pieces)
+                            : rates->rates_Bps[flow],
+            .pieces = pieces,
+            .tier = rates->paths.tiers[flow],
+        };
+        bool is_last = last != NULL && last->rate_Bps == kind.rate_Bps &&
+                       last->latency_s == kind.latency_s && last->pieces == kind.pieces;
+        uint32_t before = exchange->kinds_count;
+        uint32_t index = is_last ? (uint32_t)(last - exchange->kinds) - step->first_kind
+                                 : find_kind(scratch, exchange, step->first_kind, &kind);
+        scratch->kind_of[scratch->places[flow]] = index;
+        last = &exchange->kinds[step->first_kind + index];
+        if (exchange->kinds_count > before) {
+            struct ar_message_kind *made = &exchange->kinds[before];
+            made->link = flow_rates_narrowest(rates, flow, &made->flows);
+            exchange->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
+        }
+    }
+    step->kinds_count = exchange->kinds_count - step->first_kind;
+    for (uint32_t i = step->first_kind; i < exchange->kinds_count; i++) {
+        uint32_t pieces = exchange->kinds[i].pieces;
+        exchange->smallest = pieces < exchange->smallest ? pieces : exchange->smallest;
+        exchange->largest = pieces > exchange->largest ? pieces : exchange->largest;
+    }
+}
+
+bool exchange_is_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
+{
+    const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
+    for (uint32_t i = 1; i < step->kinds_count; i++) {
+        if (first[i].latency_s != first->latency_s || first[i].pieces != first->pieces ||
+            fabs(first[i].rate_Bps - first->rate_Bps) > 1e-9 * first->rate_Bps) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Room for as many kinds as a step may have. */
+enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
+                                        struct ar_exchange *exchange, struct ar_error *err)
+{
+    uint32_t needed = exchange->kinds_count + scratch->flows_count;
+    if (needed <= scratch->kinds_room) {
+        return AR_OK;
+    }
+    scratch->kinds_room = 2 * needed;
+    struct ar_message_kind *kinds = ar_arena_alloc(arena, scratch->kinds_room, sizeof *kinds);
+    if (kinds == NULL) {
+        return no_memory(err);
+    }
+    if (exchange->kinds_count > 0) {
+        memcpy(kinds, exchange->kinds, exchange->kinds_count * sizeof *kinds);
+    }
+    exchange->kinds = kinds;
+    return AR_OK;
+}
+
+/* Keeps what a step cannot do without. */
+enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                             const struct ar_phase *phase, struct ar_exchange_step *step,
+                             struct ar_error *err)
+{
+    uint32_t positions = scratch->positions;
+    size_t places = (size_t)scratch->lanes * positions;
+    if (phase->is_shift) {
+        step->ahead = scratch->peers[0];
+    } else {
+        uint32_t *peers = ar_arena_alloc(arena, positions, sizeof *peers);
+        if (peers == NULL) {
+            return no_memory(err);
+        }
+        step->peers = memcpy(peers, scratch->peers, positions * sizeof *peers);
+    }
+    if (step->kinds_count <= 1) {
+        return AR_OK;
+    }
+    uint16_t *narrow = NULL;
+    uint32_t *wide = NULL;
+    if (step->kinds_count <= UINT16_MAX) {
+        step->narrow = narrow = ar_arena_alloc(arena, places, sizeof *narrow);
+    } else {
+        step->wide = wide = ar_arena_alloc(arena, places, sizeof *wide);
+    }
+    if (narrow == NULL && wide == NULL) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < places; i += positions) {
+        for (uint32_t j = 0, k = 0; j < positions; j++, k = k + 1 < scratch->folded ? k + 1 : 0) {
+            if (narrow != NULL) {
+                narrow[i + j] = (uint16_t)scratch->kind_of[i + k];
+            } else {
+                wide[i + j] = scratch->kind_of[i + k];
+            }
+        }
+    }
+    return AR_OK;
+}

@@ -1,0 +1,60 @@
+/** \file exchange_scratch.h
+ * Private to exchange*.c: a step of an exchange while it is resolved.
+ */
+#ifndef AR_EXCHANGE_SCRATCH_H
+#define AR_EXCHANGE_SCRATCH_H
+
+#include "ar_exchange.h"
+
+/* Who uses a link, in all exchanges so far: one more than their place; 0: nobody yet. */
+struct users {
+    uint32_t sender, receiver;
+};
+
+/* A place of the table that finds a kind again. */
+struct slot {
+    uint32_t stamp; /* of the step that has filled it */
+    uint32_t kind;
+};
+
+struct exchange_scratch {
+    const struct ar_collective *collective;
+    struct flow_rates *rates;
+    uint32_t positions, lanes;
+    uint32_t period;  /* positions after which the ranks and their paths repeat */
+    uint32_t folded;  /* those that stand for all, if all do the same: `period`; else all */
+    uint32_t *ranks;  /* [lane][position] */
+    uint32_t *peers;  /* [position]: the present step */
+    uint32_t *pieces; /* [position] */
+    uint32_t *kept;   /* [2][position]: peers and pieces of another step */
+    uint32_t alike;   /* steps for which the present one stands */
+    struct ar_flow *flows;
+    uint32_t *places; /* [flow]: who sends it */
+    uint32_t flows_count;
+    uint32_t *kind_of;   /* [place] */
+    double *loads;       /* [link]: buffers of a channel, in the phase */
+    struct users *users; /* [link] */
+    bool is_private;     /* so far */
+    struct slot *slots;
+    uint32_t slots_mask;
+    uint32_t stamp;
+    uint32_t kinds_room;
+};
+
+/** Makes room for as many kinds as the present step may have. */
+enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
+                                        struct ar_exchange *exchange, struct ar_error *err);
+
+/** Finds the kinds of the messages of the present step, whose rates are known. */
+void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                         struct ar_exchange *exchange, struct ar_exchange_step *step);
+
+/** Are all messages of a step alike? */
+bool exchange_is_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step);
+
+/** Keeps what the present step cannot do without, in the arena. */
+enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                             const struct ar_phase *phase, struct ar_exchange_step *step,
+                             struct ar_error *err);
+
+#endif
