@@ -112,11 +112,18 @@ static enum ar_status describe_steps(FILE *notes, struct space *space, struct ar
 static enum ar_status describe(FILE *notes, struct space *space, struct ar_error *err)
 {
     const struct ar_scenario *scenario;
+    const struct ar_scenario *base = &space->request->variants.base;
     if (space->has_steps) {
         AR_TRY(describe_steps(notes, space, err));
     } else {
         ar_note(notes, "%zu points, %" PRIu32 " combination%s of options and settings",
                 space->points_count, space->variants.count, space->variants.count == 1 ? "" : "s");
+        for (size_t i = 0; i < space->operations_count; i++) {
+            if (space->operations[i]->has_root && !ar_scenario_has(base, AR_KEY_ROOT)) {
+                ar_note(notes, "the root is rank 0 of each group (--root)");
+                break; /* once */
+            }
+        }
     }
     AR_TRY(variants_scenario(&space->variants, space->variants.count - 1, &scenario, err));
     ar_note_platform(notes, scenario);

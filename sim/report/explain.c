@@ -162,10 +162,12 @@ static void write_phase(const struct ar_scenario *scenario, const struct ar_phas
             printf(" %8.3f %8.3f", phase->latency_s[tier] * 1e3, phase->bandwidth_s[tier] * 1e3);
         }
     }
-    printf(" %8.3f  %s, %" PRIu32 " flow%s: %s\n", phase->reduction_s * 1e3,
-           ar_cluster_link_name(scenario->cluster, phase->slowest_link, link, sizeof link),
-           phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s",
-           ar_format_rate(phase->slowest_Bps, rate));
+    printf(" %8.3f  %s", phase->reduction_s * 1e3,
+           ar_cluster_link_name(scenario->cluster, phase->slowest_link, link, sizeof link));
+    if (phase->slowest_flows > 0) { /* of messages at once they are not counted */
+        printf(", %" PRIu32 " flow%s", phase->slowest_flows, phase->slowest_flows == 1 ? "" : "s");
+    }
+    printf(": %s\n", ar_format_rate(phase->slowest_Bps, rate));
 }
 
 /* A part of the stream's time that is no phase. */

@@ -15,7 +15,6 @@ static const struct ar_column all_columns[] = {
 
 /* Behind the columns that a table shows, the others, for those who ask for them. */
 static const struct ar_column bare_columns[] = {
-    SHOWN(text,   operation,      .heading = "operation", .priority = 1),
     SHOWN(count,  gpus,           .heading = "gpus"),
     SHOWN(text,   mesh,           .heading = "mesh", .is_rare = true, .priority = 7),
     SHOWN(text,   along,          .heading = "along", .is_rare = true),

@@ -10,7 +10,7 @@ struct shown {
     struct ar_row row;
 };
 
-enum { ROW_COLUMNS_MAX = 128, COLUMNS_MAX = AXES_MAX + ROW_COLUMNS_MAX };
+enum { ROW_COLUMNS_MAX = 128, COLUMNS_MAX = 1 + AXES_MAX + ROW_COLUMNS_MAX };
 
 /* Prints one row after the other, steps and bare all-reduces in a table each. */
 struct printer {
@@ -45,6 +45,10 @@ static void begin(struct printer *printer, bool is_bare)
     struct ar_columns of_row = ar_row_columns_of(printer->view, is_bare);
     struct ar_view view = *printer->view;
     size_t count = 0;
+    if (is_bare && view.format == AR_FORMAT_TABLE && printer->space->operations_count > 1) {
+        printer->columns[count++] = (struct ar_column)AR_COLUMN(
+            text, struct shown, row.operation, "operation", "", .heading = "operation");
+    }
     for (size_t i = 0; i < variants->axes_count; i++) {
         if (is_in_front(printer, &variants->axes[i])) {
             printer->columns[count++] = (struct ar_column){.name = variants->axes[i].name,
