@@ -191,8 +191,9 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
                       struct link_sums *sums)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    double *carried = scratch->folded < scratch->positions ? sums->folded : sums->carried;
-    sums->period = scratch->period;
+    bool is_folded = scratch->folded < scratch->positions;
+    double *carried = is_folded ? sums->folded : sums->carried;
+    sums->period = is_folded ? scratch->period : sums->period;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         uint32_t position = scratch->places[flow] % scratch->positions;
         double buffers = (double)scratch->pieces[position] * scratch->alike / phase->pieces;

@@ -104,12 +104,24 @@ Test(cli_collectives, a_mesh_of_one_axis_is_no_mesh)
 
 Test(cli_collectives, groups_take_the_same_time_by_the_simulation)
 {
-    struct cli_table *table = cli_table(cli_good("$AR " GATHER " --mesh dp=4,tp=4 --along dp "
-                                                 "--check | sed 's/\"dp=4,tp=4\"/mesh/'")
-                                            .out);
-    double time_s = number(table, 2, "allreduce_s");
-    cr_expect_str_eq(cli_cell(table, 2, "engine"), "simgrid");
-    cr_expect_float_eq(number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s);
+    static const char *const lines[] = {
+        "allgather --algorithm ring --mesh dp=4,tp=4 --along dp",
+        "alltoall --algorithm linear --mesh dp=2,tp=4 --along dp",
+        "alltoall --algorithm pairwise --mesh dp=3,tp=4 --along dp",
+        "allreduce --algorithm recursive-doubling --mesh dp=4,tp=4 --along tp",
+        "broadcast --algorithm binomial --mesh dp=4,tp=4 --along dp --root 2",
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        struct cli_table *table = cli_table(
+            cli_good("$AR %s --cluster cluster.topo --payload 8MiB --check --format csv | "
+                     "sed 's/\"dp=.,tp=4\"/mesh/'",
+                     lines[i])
+                .out);
+        double time_s = number(table, 2, "allreduce_s");
+        cr_expect_str_eq(cli_cell(table, 2, "engine"), "simgrid");
+        cr_expect_float_eq(number(table, 1, "allreduce_s"), time_s, 1e-6 * time_s, "%s: %g, %g",
+                           lines[i], number(table, 1, "allreduce_s"), time_s);
+    }
 }
 
 Test(cli_collectives, explain_and_links_say_who_shares_the_busiest_link)
