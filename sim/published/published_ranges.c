@@ -40,8 +40,9 @@ static const struct ar_column line_columns[] = {
 /* What the prediction of a row does not react to: links, by an engine that knows none of them. */
 static bool is_without_effect(const struct published *row, const struct range *range)
 {
-    return range->key == AR_KEY_SET && ar_library_engine_ignores(range->setting) &&
-           row->scenario.engine->needs_library &&
+    const struct ar_engine *engine = row->scenario.engine;
+    return range->key == AR_KEY_SET && engine->needs_library &&
+           ar_library_engine_ignores(engine, range->setting) &&
            range_find(row->ranges, row->ranges_count, AR_KEY_ENGINE, NULL) == NULL;
 }
 

@@ -126,7 +126,7 @@ void ar_note_platform(FILE *notes, const struct ar_scenario *scenario)
 static bool is_without_effect(const struct ar_scenario *scenario)
 {
     for (size_t i = 0; i < scenario->settings.count; i++) {
-        if (ar_library_engine_ignores(scenario->settings.list[i].text)) {
+        if (ar_library_engine_ignores(scenario->engine, scenario->settings.list[i].text)) {
             return true;
         }
     }

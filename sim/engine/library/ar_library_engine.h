@@ -11,8 +11,9 @@
 size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
                                struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
-/** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know. */
-bool ar_library_engine_ignores(const char *key);
+/** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know;
+ * NCCL's own model asks what joins GPUs and HCAs. */
+bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key);
 
 /** NCCL's own table with the rates of a cluster (0: it does not say): of `release` (`--tuning`), if
  * it is NULL of `library.release`, if nothing says that of the fitted table, if that is NULL too of

@@ -13,17 +13,25 @@
 
 #include "ar_text.h"
 
-bool ar_library_engine_ignores(const char *key)
+/* Whether a text begins with one of the keys. */
+static bool is_one_of(const char *const *keys, size_t count, const char *text)
 {
-    static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
-                                       "rack.",     "fabric",  "tree.",   "torus.",
-                                       "dragonfly", "router.", "switch.", "collective."};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strncmp(key, keys[i], strlen(keys[i])) == 0) {
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(text, keys[i], strlen(keys[i])) == 0) {
             return true;
         }
     }
     return false;
+}
+
+bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
+{
+    static const char *const asked[] = {"nvlink.pairs", "hcas", "hca.attached"};
+    static const char *const keys[] = {"nvlink.",   "pcie.",   "hca",     "net.",
+                                       "rack.",     "fabric",  "tree.",   "torus.",
+                                       "dragonfly", "router.", "switch.", "collective."};
+    bool is_asked = !engine->is_fitted && is_one_of(asked, sizeof asked / sizeof asked[0], key);
+    return !is_asked && is_one_of(keys, sizeof keys / sizeof keys[0], key);
 }
 
 /* --- the library's table of a cluster ----------------------------------------------------- */
