@@ -87,8 +87,7 @@ Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
         const struct ar_collective cases[] = {
             support_collective(cluster, "ring", ranks, 1),
             support_collective(cluster, "torus2d", 2, ranks / 2),
-            support_collective(cluster, "torus2d", ranks / 2, 2),
-            support_collective(cluster, "hierarchical", 2, ranks / 2),
+            support_collective(cluster, "halving-doubling", ranks, 1),
         };
         for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++) {
             const struct ar_job job = {.elements = 1000003};
