@@ -96,7 +96,8 @@ Test(machines, recurrence_is_the_simulation_on_every_fabric_where_it_says_so)
             double time_s = test.times[0].finish_s - test.times[0].start_s;
             double simulated_s = trials_simulate(&cases[c], job.elements);
             exact += test.trial.exact;
-            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : 0.08),
+            double tolerance = c < 2 ? 0.08 : 0.12; /* exchanges on uneven routes */
+            cr_expect(support_near(time_s, simulated_s, test.trial.exact ? 1e-6 : tolerance),
                       "machine %zu, %s %ux%u: %.9g s, simulated %.9g s", m,
                       cases[c].algorithm->name, cases[c].shape.x, cases[c].shape.y, time_s,
                       simulated_s);

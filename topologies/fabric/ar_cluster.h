@@ -27,7 +27,11 @@
  * (`tree.rails = nvlink`) a rack or spine path may begin with an nvlink path to another GPU of the
  * node. With `fabric.routes` other than `ideal`, up and down are single cables.
  *
- * The latency is a property of the tier, and rack and spine have the same one.
+ * On a torus, a mesh or a dragonfly the links between routers are in place of those of racks and
+ * pods: rack is the tier of messages that stay at one router, spine that of the others.
+ *
+ * The latency is a property of the tier, and rack and spine have the same one; between routers each
+ * link may add some (`switch.latency`).
  *
  * The file format is described in topologies/README.md. A cluster may also be a SimGrid platform
  * file: see ar_platform.h for what is different then.
