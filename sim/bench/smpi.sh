@@ -1,7 +1,8 @@
 # Runs the SMPI program; sourced by the parts that need it.
 
+# Those of engine simgrid, which adds the latency itself: SMPI leaves it to SimGrid.
 simgrid_options=$(row_of engine_options allreduce --cluster flat --algorithm ring --gpus 2 --payload 4KiB --engine simgrid |
-    awk '{ for (i = 3; i <= NF - 3; i++) printf "--cfg=%s ", $i }')
+    awk '{ for (i = 3; i <= NF - 3; i++) if ($i !~ /latency-factor/) printf "--cfg=%s ", $i }')
 smpi_options="$simgrid_options --cfg=smpi/allreduce:lr --cfg=smpi/simulate-computation:no \
 --cfg=smpi/wtime:0 --cfg=smpi/shared-malloc:global --log=root.thresh:critical"
 smpirun=${BENCH_SMPIRUN:-}
