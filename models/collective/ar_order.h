@@ -41,8 +41,8 @@ struct ar_order {
  * all pairs have an NVLink and two HCAs serve a half each, the NVLinks are used evenly, and the HCA
  * a channel leaves a node by is not the one it enters by.
  *
- * With a root, nodes and the GPUs of each are rotated so that it stands at position 0; where the
- * last node is filled in part, the whole order is. */
+ * With a root, nodes and the GPUs of its node are rotated so that it stands at position 0; where
+ * the last node is filled in part, the whole order is. */
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position);
 
 /** The position of a rank in a lane of its group; the inverse, and as fast: with GPU orders, a look

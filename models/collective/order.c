@@ -51,7 +51,8 @@ static uint32_t position_of(const struct ar_order *order, uint32_t channel, uint
     return first + (channel % 2 == 0 ? walk : gpus - 1 - walk);
 }
 
-/* Moves a position on by as much as the root stands behind position 0, or back again. */
+/* Moves a position on by as much as the root stands behind position 0, or back again. The GPUs of
+ * the other nodes keep their order, so that channels enter them by different HCAs. */
 static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t position,
                        bool is_back)
 {
@@ -64,8 +65,9 @@ static uint32_t rotate(const struct ar_order *order, uint32_t channel, uint32_t 
     uint32_t nodes = ranks / members;
     uint32_t node_by = is_back ? nodes - by / members : by / members;
     uint32_t by_in_node = is_back ? members - by % members : by % members;
+    bool is_of_root = position / members == (is_back ? by / members : 0);
     return (position / members + node_by) % nodes * members +
-           (position % members + by_in_node) % members;
+           (position % members + (is_of_root ? by_in_node : 0)) % members;
 }
 
 uint32_t ar_order_rank(const struct ar_order *order, uint32_t lane, uint32_t position)

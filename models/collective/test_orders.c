@@ -133,6 +133,29 @@ Test(orders, rings_send_and_receive_the_same_bytes_by_every_hca)
 }
 
 /* Rings of one node and of several, and rows of a grid, which are rings of one node. */
+/* A node of C HCAs takes each C channels by all of them, wherever the root is. */
+Test(orders, the_channels_of_a_rooted_collective_enter_other_nodes_by_all_hcas)
+{
+    for (size_t i = 0; i < MACHINES; i++) {
+        struct ar_cluster *cluster = support_cluster(machines[i], NULL);
+        uint32_t gpus = ar_cluster_facts(cluster)->gpus_per_node;
+        uint32_t hcas = ar_cluster_facts(cluster)->hcas_per_node;
+        for (uint32_t root = 0; root < 2 * gpus; root += 3) {
+            struct ar_collective ring = ring_of(cluster, 3 * gpus, hcas);
+            struct ar_order order = ar_collective_order(&ring);
+            order.has_root = true;
+            order.root = root;
+            uint32_t seen = 0;
+            for (uint32_t channel = 0; channel < hcas; channel++) {
+                uint32_t first = ar_order_rank(&order, channel, gpus) % gpus;
+                seen |= 1u << first * hcas / gpus;
+                cr_expect_eq(ar_order_rank(&order, channel, 0), root);
+            }
+            cr_expect_eq(seen, (1u << hcas) - 1, "%s, root %u", machines[i], root);
+        }
+    }
+}
+
 Test(orders, full_nodes_of_the_hybrid_cube_mesh_leave_pcie_alone)
 {
     static const char *const settings[] = {"nodes=3", NULL};
