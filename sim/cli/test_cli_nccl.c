@@ -60,6 +60,18 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
          8.4 + 14 * 6.6 + 524288 * 1.75 / 24e3},
         {"--algorithm ring --gpus 4 --payload 1MiB --set nvlink.pairs=none", /* PCIe */
          8.4 + 6 * 5.7 + 1048576 * 1.5 / 132e3},
+        /* Other generations, vendors and releases; a row stands for its minor version. */
+        {"--algorithm auto --gpus 4 --payload 4MiB --set library.release=2.21.5 "
+         "--set gpu.generation=hopper --set nvlink.pairs=switch",
+         25 + 4194304 / (132e3 * 5 / 6)},
+        {"--algorithm ring --gpus 8 --payload 1KiB --set library.release=2.18.5 "
+         "--set cpu.vendor=amd",
+         6.6 + 10 * 2.0 + 4 * 2.7 + 1024 * 1.75 / 6e3},
+        {"--algorithm tree --gpus 4 --payload 1KiB --set library.release=2.18.5",
+         6.8 + 2 * 3 * 0.6 + 2 * 1024 / (4 * 26.5e3 / 3.8 * 0.9)},
+        {"--algorithm auto --gpus 64 --payload 4MiB --set library.release=2.19.4 "
+         "--set library.collnet=yes",
+         2 * 3 * 2.8 + 30 + 2 * 4194304 / 24e3},
         /* Rows in a node: 3 hops each way, 3/4 of the payload; columns of two GPUs, four at once.
          */
         {"--algorithm torus2d --shape 4x2 --gpus 8 --payload 64MiB --set library.release=2.5.6",
@@ -72,6 +84,17 @@ Test(cli_nccl, the_release_of_the_cluster_decides)
         cr_expect_float_eq(found_us / rows[i].expected_us, 1, 1e-7, "%s: %g, not %g us",
                            rows[i].options, found_us, rows[i].expected_us);
     }
+}
+
+/* One HCA and a switch: all rings are the same, so that a broadcast counts one hop. */
+Test(cli_nccl, a_broadcast_has_the_latency_of_its_rings)
+{
+    static const char line[] = "$AR broadcast --cluster abci-v100 --engine nccl --algorithm auto "
+                               "--gpus 8 --payload 64MiB --format csv %s";
+    struct cli_table *mesh = cli_table(cli_good(line, "").out);
+    struct cli_table *one = cli_table(cli_good(line, "--set nvlink.pairs=switch --set hcas=1").out);
+    cr_expect_float_eq(number(mesh, 1, "allreduce_s") * 1e6, 8.4 + 8 * 28 + 67108864 / 24e3, 1e-3);
+    cr_expect_float_eq(number(one, 1, "allreduce_s") * 1e6, 8.4 + 9.6 + 67108864 / 24e3, 1e-3);
 }
 
 Test(cli_nccl, rows_say_which_release_and_which_choices)
@@ -193,6 +216,9 @@ Test(cli_nccl, bad_input_is_one_line)
         {"allreduce --cluster abci-v100 --set library.release=2.9 --engine nccl --algorithm auto "
          "--gpus 8 --payload 1MiB",
          65, "library.release: unknown NCCL release \"2.9\"; expected one of 2.3.7 2.5.6 2.8.4"},
+        {"allreduce --cluster abci-v100 --set gpu.generation=pascal --engine nccl --gpus 8 "
+         "--payload 1MiB",
+         64, "gpu.generation"},
         {"allreduce --cluster abci-v100 --set library.channels=0 --engine nccl --algorithm auto "
          "--gpus 8 --payload 1MiB",
          64, "library.channels"},
