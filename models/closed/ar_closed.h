@@ -26,6 +26,12 @@
  * The bound is **hops** where the ways take longer than the others add. A tree is never exact:
  * which hops are under way together is an estimate.
  *
+ * In a phase that is an exchange (ar_exchange.h), a step takes the longest L + b/r of its messages,
+ * plus gamma b if it reduces; the phase the sum of its steps. Where all messages go at once it
+ * takes the longest of them, each until the busiest link of its path has carried all, and all
+ * reductions. The sum is exact where the messages of each step are alike and either all ranks take
+ * part in every step or no two messages share a link.
+ *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.

@@ -1,12 +1,16 @@
-/* The yardstick: a ring all-reduce as anyone would write it with SimGrid's C interface.
+/* The yardstick: a ring all-reduce, or a pairwise all-to-all, as anyone would write it with
+ * SimGrid's C interface.
  *
  * N actors in a ring, 2(N-1) steps; in each step every actor sends one part to its right, receives
- * one from its left, and waits for both. Nothing of this project is linked or included. The options
+ * one from its left, and waits for both. Pairwise, there are N-1 steps, and in step k it sends to
+ * the k-th on its right. Nothing of this project is linked or included. The options
  * and the platform are the `simgrid` engine's, so that both simulate the same thing; the platform
  * is a file that `allreckon export` writes. */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 
 #include <simgrid/actor.h>
@@ -21,12 +25,13 @@ struct rank {
     uint64_t index;
     uint64_t ranks;
     uint64_t elements;
+    bool is_pairwise;
 };
 
-static sg_mailbox_t mailbox_of(uint64_t rank)
+static sg_mailbox_t mailbox_of(uint64_t number)
 {
     char name[NAME_SIZE];
-    snprintf(name, sizeof name, "%" PRIu64, rank);
+    snprintf(name, sizeof name, "%" PRIu64, number);
     return sg_mailbox_by_name(name);
 }
 
@@ -38,23 +43,44 @@ static uint64_t part_bytes(const struct rank *rank, uint64_t part)
     return (end - begin) * ELEMENT_BYTES;
 }
 
-static void rank_main(int argc, char **argv)
+static void swap(sg_mailbox_t to, sg_mailbox_t from, uint64_t bytes)
 {
-    (void)argc;
-    (void)argv;
     static int payload; /* SimGrid wants an address; nothing is read through it */
-    const struct rank *rank = sg_actor_self_get_data();
+    void *received;
+    sg_comm_t send = sg_mailbox_put_async(to, &payload, (long)bytes);
+    sg_comm_t receive = sg_mailbox_get_async(from, &received);
+    sg_comm_wait(send); /* first: in SimGrid 3.32 a tenth faster than the receive first */
+    sg_comm_wait(receive);
+}
+
+static void run_ring(const struct rank *rank)
+{
     uint64_t ranks = rank->ranks;
     sg_mailbox_t right = mailbox_of((rank->index + 1) % ranks);
     sg_mailbox_t mine = mailbox_of(rank->index);
     for (uint64_t step = 0; step < 2 * (ranks - 1); step++) {
-        void *received;
         uint64_t part = (rank->index + 2 * ranks - step) % ranks;
-        sg_comm_t send = sg_mailbox_put_async(right, &payload, (long)part_bytes(rank, part));
-        sg_comm_t receive = sg_mailbox_get_async(mine, &received);
-        sg_comm_wait(send); /* first: in SimGrid 3.32 a tenth faster than the receive first */
-        sg_comm_wait(receive);
+        swap(right, mine, part_bytes(rank, part));
     }
+}
+
+/* A mailbox for each pair: a rank that is late must not get what is for the next step. */
+static void run_pairwise(const struct rank *rank)
+{
+    uint64_t ranks = rank->ranks;
+    for (uint64_t step = 1; step < ranks; step++) {
+        uint64_t to = (rank->index + step) % ranks, from = (rank->index + ranks - step) % ranks;
+        swap(mailbox_of(rank->index * ranks + to), mailbox_of(from * ranks + rank->index),
+             part_bytes(rank, step));
+    }
+}
+
+static void rank_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    const struct rank *rank = sg_actor_self_get_data();
+    (rank->is_pairwise ? run_pairwise : run_ring)(rank);
 }
 
 static void start_simgrid(void)
@@ -73,14 +99,15 @@ static void start_simgrid(void)
     simgrid_init(&arguments_count, arguments);
 }
 
-static void simulate(const char *platform_path, struct rank *all, uint64_t ranks, uint64_t elements)
+static void simulate(const char *platform_path, struct rank *all, struct rank each)
 {
     start_simgrid();
     simgrid_load_platform(platform_path);
-    for (uint64_t i = 0; i < ranks; i++) {
+    for (uint64_t i = 0; i < each.ranks; i++) {
         char name[NAME_SIZE];
         snprintf(name, sizeof name, "gpu-%" PRIu64, i);
-        all[i] = (struct rank){.index = i, .ranks = ranks, .elements = elements};
+        all[i] = each;
+        all[i].index = i;
         sg_actor_t actor = sg_actor_init("rank", sg_host_by_name(name));
         sg_actor_set_data(actor, &all[i]);
         sg_actor_start_(actor, rank_main, 0, NULL);
@@ -101,15 +128,17 @@ static void print_figures(uint64_t messages)
 
 int main(int argc, char **argv)
 {
-    uint64_t ranks = argc == 4 ? strtoull(argv[2], NULL, 10) : 0;
-    uint64_t elements = argc == 4 ? strtoull(argv[3], NULL, 10) : 0;
-    struct rank *all = ranks < 2 ? NULL : calloc(ranks, sizeof *all);
+    struct rank each = {.is_pairwise = argc == 5 && strcmp(argv[4], "pairwise") == 0};
+    each.ranks = argc >= 4 ? strtoull(argv[2], NULL, 10) : 0;
+    each.elements = argc >= 4 ? strtoull(argv[3], NULL, 10) : 0;
+    struct rank *all = each.ranks < 2 ? NULL : calloc(each.ranks, sizeof *all);
     if (all == NULL) {
-        fprintf(stderr, "usage: bare_ring PLATFORM.xml RANKS ELEMENTS; at least 2 ranks\n");
+        fprintf(stderr,
+                "usage: bare_ring PLATFORM.xml RANKS ELEMENTS [pairwise]; at least 2 ranks\n");
         return 64;
     }
-    simulate(argv[1], all, ranks, elements);
-    print_figures(2 * (ranks - 1) * ranks);
+    simulate(argv[1], all, each);
+    print_figures((each.is_pairwise ? 1 : 2) * (each.ranks - 1) * each.ranks);
     free(all);
     return 0;
 }

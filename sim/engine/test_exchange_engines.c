@@ -81,3 +81,80 @@ Test(exchange_engines, agree_on_every_algorithm_where_no_link_is_shared)
         }
     }
 }
+
+/* The closed form where it says that it is exact; all ranks start together. */
+static void expect_closed(const struct ar_collective *collective)
+{
+    for (uint32_t i = 0; i < COUNTS; i++) {
+        struct ar_closed_time closed = support_closed(collective, counts[i]);
+        double time_s = trials_time(collective, &ar_engine_recurrence, counts[i]);
+        cr_expect(!closed.exact || support_near(closed.time_s, time_s, 1e-9),
+                  "%s %s, %u ranks, %lu elements: %.9g s, by the recurrence %.9g s",
+                  collective->operation->name, collective->algorithm->name, collective->shape.x,
+                  (unsigned long)counts[i], closed.time_s, time_s);
+        cr_expect_geq(closed.time_s, time_s * (1 - 1e-9), "steps do not overlap");
+    }
+}
+
+Test(exchange_engines, the_closed_form_is_exact_where_it_says_so)
+{
+    struct ar_cluster *flat = load_flat();
+    uint32_t exact = 0;
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        for (uint32_t ranks = 2; ranks <= 24; ranks++) {
+            struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], ranks, 4);
+            struct ar_error err;
+            bool goes_at_once;
+            if (has_exchanges(ar_algorithms[i], &shape, &goes_at_once) &&
+                ar_algorithm_check_shape(ar_algorithms[i], &shape, &err) == AR_OK) {
+                struct ar_collective collective =
+                    support_collective_of(flat, ar_algorithms[i], shape.x, shape.y);
+                expect_closed(&collective);
+                exact += support_closed(&collective, counts[0]).exact;
+            }
+        }
+    }
+    cr_expect_gt(exact, 100);
+}
+
+static struct ar_collective in_groups(const struct ar_cluster *cluster,
+                                      const struct ar_algorithm *algorithm, const char *mesh)
+{
+    struct ar_collective collective = support_collective_of(cluster, algorithm, 1, 1);
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_mesh_parse("mesh", mesh, &collective.mesh, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_mesh_set_along("along", "dp", &collective.mesh, &err), AR_OK, "%s", err.text);
+    collective.shape = ar_algorithm_default_shape(
+        algorithm, ar_mesh_group_ranks(&collective.mesh),
+        ar_mesh_node_members(&collective.mesh, ar_cluster_facts(cluster)->gpus_per_node));
+    return collective;
+}
+
+Test(exchange_engines, agree_in_the_groups_of_a_mesh_and_from_every_root)
+{
+    static const char *const meshes[] = {"dp=6,tp=2", "pp=2,dp=4"};
+    struct ar_cluster *flat = load_flat();
+    for (size_t i = 0; i < ar_algorithms_count; i++) {
+        struct ar_collective collective = in_groups(flat, ar_algorithms[i], meshes[i % 2]);
+        expect_equal(&collective, 0);
+        if (ar_algorithms[i]->operation->has_root) {
+            collective.root = 3;
+            expect_equal(&collective, 0);
+        }
+    }
+}
+
+/* Where groups share HCAs: a step of all of them is one pattern. */
+Test(exchange_engines, groups_of_a_mesh_share_the_links_of_a_node)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    const struct ar_algorithm *pairwise = NULL;
+    struct ar_error err;
+    cr_assert_eq(ar_algorithm_find("", &ar_operation_all_to_all, "pairwise", &pairwise, &err),
+                 AR_OK);
+    struct ar_collective groups = in_groups(abci, pairwise, "dp=4,tp=4");
+    struct ar_collective one = in_groups(abci, pairwise, "dp=4,tp=1");
+    double groups_s = trials_time(&groups, &ar_engine_recurrence, 1 << 22);
+    cr_expect(support_near(groups_s, trials_simulate(&groups, 1 << 22), 1e-3), "%.9g s", groups_s);
+    cr_expect_gt(groups_s, 1.5 * trials_time(&one, &ar_engine_recurrence, 1 << 22));
+}

@@ -7,7 +7,7 @@ void trials_prepare(const struct ar_collective *collective, const struct ar_job 
                     uint32_t jobs_count, struct test_trial *test)
 {
     cr_assert_leq(jobs_count, TRIALS_JOBS);
-    cr_assert_leq(ar_shape_ranks(&collective->shape), TRIALS_RANKS);
+    cr_assert_leq(ar_collective_ranks(collective), TRIALS_RANKS);
     memset(test, 0, sizeof *test);
     memcpy(test->jobs, jobs, jobs_count * sizeof *jobs);
     test->trial = (struct ar_trial){.collective = *collective,

@@ -12,6 +12,10 @@
  *   pipelined: the next message starts when the one before has left, not when it has arrived.
  * - A rank has at most `window` messages in flight per channel, in a phase that is a tree per
  *   connection; with 1 it waits for each message to arrive.
+ * - A step of an exchange is an MPI_Sendrecv: a message starts when its sender and its receiver
+ * have come to the step (what they sent before has arrived), and both go on when it has arrived;
+ * the window does not matter. Where the messages of a phase go at once they start when both have
+ * come to the phase; a rank takes what it receives in the order of the steps.
  * - A message takes the latency of its path once and then shares the bandwidth of every link of the
  *   path with the other messages on it.
  *
