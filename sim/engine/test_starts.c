@@ -72,10 +72,10 @@ Test(starts, of_each_rank_are_those_of_the_simulation_where_sharing_is_static)
     expect_equal_finishes(&column);
 }
 
-Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_1024_ranks)
+Test(starts, of_each_rank_are_those_of_the_simulation_at_256_and_400_ranks)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);
-    struct ar_collective ring = support_collective(abci, "ring", 1024, 1);
+    struct ar_collective ring = support_collective(abci, "ring", 400, 1);
     expect_equal_finishes(&ring);
     ring = support_collective(abci, "ring", 256, 1);
     ring.channels = 2;
