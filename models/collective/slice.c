@@ -2,6 +2,9 @@
 
 static uint64_t begin_of(struct ar_span whole, uint32_t parts, uint32_t part)
 {
+    if (whole.count == parts) { /* of those who count parts: no divisions */
+        return whole.first + part;
+    }
     return part < parts ? ar_span_part(whole, parts, part).first : whole.first + whole.count;
 }
 

@@ -1,9 +1,7 @@
 #include "simgrid_child.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <sys/resource.h>
 
@@ -11,323 +9,14 @@
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
-#include <simgrid/mailbox.h>
 
-#include "simgrid_connections.h"
-
-enum { NAME_SIZE = 64 };
-
-/* One rank on one lane: one actor. */
-struct actor {
-    struct simulation *simulation;
-    uint32_t lane;
-    uint32_t position;
-    uint32_t rank;
-    int64_t observed;    /* index in the timeline; -1: not in it */
-    uint64_t steps_done; /* over all jobs; tells peers which of their messages have arrived */
-    struct link_ends out;
-    struct link_ends in;
-    sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
-    struct flights flights;
-    bool is_in_tree; /* in the present phase */
-};
-
-struct simulation {
-    struct ar_trial *trial;
-    struct ar_order order;
-    uint32_t positions; /* of a lane */
-    uint32_t phases_count;
-    struct ar_phase phases[AR_PHASES_MAX];
-    double reduce_s_per_byte;
-    double setup_s;
-    struct actor *actors;   /* [lane][position] */
-    struct flight *flights; /* [actor]: room for those of a rank */
-    uint32_t flights_capacity;
-};
-
-static struct actor *actor_at(const struct simulation *simulation, uint32_t lane, uint32_t position)
-{
-    return &simulation->actors[(size_t)lane * simulation->positions + position];
-}
-
-static const char *mailbox_name(uint32_t lane, uint32_t from, uint32_t to, char name[NAME_SIZE])
-{
-    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 ">%" PRIu32, lane, from, to);
-    return name;
-}
-
-static sg_mailbox_t mailbox_between(uint32_t lane, uint32_t from, uint32_t to)
-{
-    char name[NAME_SIZE];
-    return sg_mailbox_by_name(mailbox_name(lane, from, to, name));
-}
+#include "simgrid_actor.h"
 
 static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
 {
     char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(
         ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
-}
-
-/* Of an exchange: it has no receiver yet, so that a message starts when both have come. */
-static sg_mailbox_t meeting_between(uint32_t lane, uint32_t from, uint32_t to)
-{
-    char name[NAME_SIZE];
-    snprintf(name, NAME_SIZE, "%" PRIu32 ":%" PRIu32 "=%" PRIu32, lane, from, to);
-    return sg_mailbox_by_name(name);
-}
-
-/* Of a message after it has left; SimGrid counts none. */
-static double latency_between(const struct actor *actor, uint32_t from, uint32_t to)
-{
-    const struct simulation *simulation = actor->simulation;
-    struct ar_path path;
-    return ar_cluster_path(simulation->trial->collective.cluster,
-                           actor_at(simulation, actor->lane, from)->rank,
-                           actor_at(simulation, actor->lane, to)->rank, &path)
-        ->latency_s;
-}
-
-static struct link_end *connect(struct actor *actor, struct link_ends *ends, uint32_t from,
-                                uint32_t to)
-{
-    bool is_new;
-    uint32_t peer = from == actor->position ? to : from;
-    struct link_end *end = link_ends_find(ends, peer, &is_new);
-    if (is_new) {
-        *end = (struct link_end){.peer = peer,
-                                 .mailbox = mailbox_between(actor->lane, from, to),
-                                 .latency_s = latency_between(actor, from, to)};
-    }
-    return end;
-}
-
-/* Makes messages to this actor start when they are sent, not when it asks for them: SimGrid does so
- * for a mailbox whose receiver is known. (Posting receives ahead does the same, but the longer life
- * of the communications costs a third of the speed at 1024 ranks.) */
-static void declare_receiver(const struct actor *actor)
-{
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
-    const struct ar_phase *phases = actor->simulation->phases;
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
-        bool is_exchange = phases[i].kind == AR_PHASE_EXCHANGE;
-        for (uint32_t place = 0; !is_exchange && place < ar_phase_period(&phases[i]); place++) {
-            struct ar_move move;
-            uint32_t step =
-                ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
-                                       first_step, actor->position, place, false, &move);
-            if (step != AR_NEVER) {
-                char name[NAME_SIZE];
-                sg_mailbox_set_receiver(
-                    mailbox_name(actor->lane, move.receive_from, actor->position, name));
-            }
-        }
-        first_step += phases[i].steps;
-    }
-}
-
-/* Waits until a message may be sent: walks count all messages of the rank, trees those of the
- * connection. */
-static void wait_for_slot(struct actor *actor, const struct link_end *out)
-{
-    uint32_t window = actor->simulation->trial->collective.window;
-    if (!actor->is_in_tree) {
-        flights_await(&actor->flights, window);
-        return;
-    }
-    flights_await_peer(&actor->flights, out->peer, window);
-    flights_await(&actor->flights,
-                  actor->flights.capacity); /* those of a phase before count, too */
-}
-
-static bool oldest_has_arrived(const struct actor *actor)
-{
-    const struct flight *flight = flights_oldest(&actor->flights);
-    return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
-}
-
-/* SimGrid takes an empty message to a known receiver for done before it has begun. */
-static sg_comm_t put(sg_mailbox_t mailbox, uint64_t bytes)
-{
-    static int payload; /* SimGrid wants an address; nothing is read through it */
-    return sg_mailbox_put_async(mailbox, &payload, bytes == 0 ? 1 : (long)bytes);
-}
-
-static void send_message(struct actor *actor, const struct ar_move *move)
-{
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
-    struct link_end *out = connect(actor, &actor->out, actor->position, move->send_to);
-    uint64_t bytes = move->send_span.count * collective->element_bytes;
-    wait_for_slot(actor, out);
-    flights_await_left(&actor->flights, out->peer); /* one message at a time */
-    struct flight flight = {.comm = put(out->mailbox, bytes),
-                            .peer = move->send_to,
-                            .step = actor->steps_done,
-                            .latency_s = out->latency_s};
-    flights_add(&actor->flights, flight);
-    /* Here, since during the send the peer has counted what arrived at this instant: a message is
-     * then released one step earlier than before the send, and caches hold the rest for longer. */
-    while (actor->flights.count > 1 && oldest_has_arrived(actor)) {
-        flights_land(&actor->flights);
-    }
-}
-
-static void reduce(const struct actor *actor, const struct ar_move *move)
-{
-    const struct simulation *simulation = actor->simulation;
-    uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
-    double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
-    child_progress++;
-    if (move->receive == AR_RECEIVE_REDUCE && reduce_s > 0) {
-        sg_actor_sleep_for(reduce_s);
-    }
-}
-
-static void receive_message(struct actor *actor, const struct ar_move *move)
-{
-    static void *payload;
-    const struct link_end *in = connect(actor, &actor->in, move->receive_from, actor->position);
-    flight_await(sg_mailbox_get_async(in->mailbox, &payload), in->latency_s);
-    reduce(actor, move);
-}
-
-static struct ar_move move_at(const struct actor *actor, uint64_t elements, uint32_t step)
-{
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
-    return ar_algorithm_move(collective->algorithm, &collective->shape, elements, actor->position,
-                             step);
-}
-
-static sg_comm_t get_to_meet(const struct actor *actor, const struct ar_move *move)
-{
-    static void *payload;
-    return sg_mailbox_get_async(meeting_between(actor->lane, move->receive_from, actor->position),
-                                &payload);
-}
-
-static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *move)
-{
-    uint64_t bytes = move->send_span.count * actor->simulation->trial->collective.element_bytes;
-    return put(meeting_between(actor->lane, actor->position, move->send_to), bytes);
-}
-
-static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
-{
-    flight_await(comm, latency_between(actor, move->receive_from, actor->position));
-}
-
-static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
-{
-    flight_await(comm, latency_between(actor, actor->position, move->send_to));
-}
-
-/* A step of an exchange: it ends when what it sends and what it receives have arrived. */
-static void exchange(struct actor *actor, const struct ar_move *move)
-{
-    sg_comm_t sent = move->sends ? put_to_meet(actor, move) : NULL;
-    if (move->receive != AR_RECEIVE_NONE) {
-        await_received(actor, move, get_to_meet(actor, move));
-    }
-    if (sent != NULL) {
-        await_sent(actor, move, sent);
-    }
-    if (move->receive != AR_RECEIVE_NONE) {
-        reduce(actor, move);
-    }
-}
-
-/* All steps of an exchange whose messages go at once. */
-static void exchange_at_once(struct actor *actor, uint64_t elements, uint32_t first_step,
-                             uint32_t steps)
-{
-    sg_comm_t *received = calloc(2 * (size_t)steps, sizeof(sg_comm_t));
-    sg_comm_t *sent = received + steps;
-    if (received == NULL) {
-        child_no_memory("its messages in flight");
-    }
-    for (uint32_t i = 0; i < steps; i++) {
-        struct ar_move move = move_at(actor, elements, first_step + i);
-        received[i] = move.receive != AR_RECEIVE_NONE ? get_to_meet(actor, &move) : NULL;
-        sent[i] = move.sends ? put_to_meet(actor, &move) : NULL;
-    }
-    for (uint32_t i = 0; i < steps; i++) {
-        if (received[i] != NULL) {
-            struct ar_move move = move_at(actor, elements, first_step + i);
-            await_received(actor, &move, received[i]);
-            reduce(actor, &move);
-        }
-    }
-    for (uint32_t i = 0; i < steps; i++) {
-        if (sent[i] != NULL) {
-            struct ar_move move = move_at(actor, elements, first_step + i);
-            await_sent(actor, &move, sent[i]);
-        }
-    }
-    free(received);
-}
-
-static void mark(const struct actor *actor, uint32_t job, uint32_t number)
-{
-    if (actor->observed >= 0) {
-        ar_timeline_marks(actor->simulation->trial, job, (uint32_t)actor->observed,
-                          actor->lane % actor->simulation->trial->collective.channels)[number] =
-            simgrid_get_clock();
-    }
-}
-
-static void land_all(struct actor *actor)
-{
-    while (actor->flights.count > 0) {
-        flights_land(&actor->flights);
-    }
-}
-
-static void run_step(struct actor *actor, const struct ar_phase *phase, const struct ar_move *move)
-{
-    if (phase->kind == AR_PHASE_EXCHANGE) {
-        exchange(actor, move);
-        return;
-    }
-    if (move->sends) {
-        send_message(actor, move);
-    }
-    if (move->receive != AR_RECEIVE_NONE) {
-        receive_message(actor, move);
-    }
-}
-
-static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
-                      uint32_t first_step)
-{
-    actor->is_in_tree = phase->kind == AR_PHASE_TREE;
-    link_ends_keep_last(&actor->out);
-    link_ends_keep_last(&actor->in);
-    if (phase->kind == AR_PHASE_EXCHANGE) {
-        land_all(actor);
-    }
-    if (phase->is_at_once) {
-        exchange_at_once(actor, elements, first_step, phase->steps);
-        actor->steps_done += phase->steps;
-        return;
-    }
-    for (uint32_t step = first_step; step < first_step + phase->steps; step++) {
-        struct ar_move move = move_at(actor, elements, step);
-        run_step(actor, phase, &move);
-        actor->steps_done++;
-    }
-}
-
-static void walk_through_moves(struct actor *actor, uint32_t job, uint64_t elements)
-{
-    const struct simulation *simulation = actor->simulation;
-    uint32_t first_step = 0;
-    for (uint32_t i = 0; i < simulation->phases_count; i++) {
-        mark(actor, job, AR_MARK_PHASES + i);
-        run_phase(actor, &simulation->phases[i], elements, first_step);
-        first_step += simulation->phases[i].steps;
-    }
-    mark(actor, job, AR_MARK_PHASES + simulation->phases_count);
 }
 
 static void run_job(struct actor *actor, uint32_t index)
@@ -343,15 +32,15 @@ static void run_job(struct actor *actor, uint32_t index)
     if (start_s < time->start_s) {
         time->start_s = start_s;
     }
-    mark(actor, index, AR_MARK_START);
+    actor_mark(actor, index, AR_MARK_START);
     if (simulation->setup_s + job->copy_s > 0) {
         sg_actor_sleep_for(simulation->setup_s + job->copy_s);
     }
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->lane);
-    walk_through_moves(actor, index, part.count);
-    land_all(actor);
-    mark(actor, index, AR_MARK_DONE);
+    actor_walk(actor, index, part.count);
+    actor_land_all(actor);
+    actor_mark(actor, index, AR_MARK_DONE);
     if (actor->barrier != NULL) {
         sg_barrier_wait(actor->barrier);
     }
@@ -366,7 +55,7 @@ static void actor_main(int argc, char **argv)
     (void)argc;
     (void)argv;
     struct actor *actor = sg_actor_self_get_data();
-    declare_receiver(actor);
+    actor_declare_receiver(actor);
     for (uint32_t i = 0; i < actor->simulation->trial->jobs_count; i++) {
         run_job(actor, i);
     }
