@@ -139,6 +139,13 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
                                 const struct ar_phase *phase, uint32_t first_step,
                                 uint32_t position, uint32_t place, bool sends, struct ar_move *move)
 {
+    if (phase->kind == AR_PHASE_TREE && algorithm->tree_step != NULL) {
+        uint32_t step = algorithm->tree_step(shape, first_step, position, place, sends);
+        if (step != AR_NEVER) {
+            *move = ar_algorithm_move(algorithm, shape, 0, position, first_step + step);
+        }
+        return step;
+    }
     uint32_t to_last = phase->steps > 1 ? phase->steps - 1 : 1;
     uint32_t stride = phase->kind == AR_PHASE_TREE ? phase->parts * phase->period : to_last;
     for (uint32_t step = place; step < phase->steps; step += stride) {

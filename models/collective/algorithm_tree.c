@@ -252,6 +252,44 @@ static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint
                         : down(shape, elements, position, step - steps);
 }
 
+/* When a position sends its first part up, or gets that of the child at a place. */
+static uint32_t step_up(const struct ar_shape *shape, uint32_t position, uint32_t place, bool sends)
+{
+    struct place own = place_of(shape, position);
+    if (sends) {
+        return own.parent != AR_NEVER && own.first % PERIOD == place ? own.first : AR_NEVER;
+    }
+    return child_at(shape, position, place) != AR_NEVER ? own.first - lead_over(own.side, place)
+                                                        : AR_NEVER;
+}
+
+/* The way down begins where the last part goes up, backwards in time. */
+static uint32_t step_down(const struct ar_shape *shape, uint32_t position, uint32_t place,
+                          bool sends)
+{
+    for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
+        uint32_t up = step_up(shape, position, place_up, !sends);
+        uint32_t step = up == AR_NEVER ? up : steps_of(shape) - 1 - up - (PARTS - 1) * PERIOD;
+        if (up != AR_NEVER && step % PERIOD == place) {
+            return step;
+        }
+    }
+    return AR_NEVER;
+}
+
+static uint32_t tree_step(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
+                          uint32_t place, bool sends)
+{
+    return (first_step == 0 ? step_up : step_down)(shape, position, place, sends);
+}
+
+static uint32_t tree_step_down(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
+                               uint32_t place, bool sends)
+{
+    (void)first_step;
+    return step_down(shape, position, place, sends);
+}
+
 static const char two_trees[] =
     "Sanders, Speck and Traeff, Two-tree algorithms for full bandwidth broadcast, reduction and "
     "scan, Parallel Computing 35 (2009); trees as in NCCL 2.4";
@@ -269,6 +307,7 @@ const struct ar_algorithm ar_algorithm_tree = {
     .calls = AR_CALLS_TREE,
     .has_mirror = true,
     .phases = phases,
+    .tree_step = tree_step,
     .move = move,
 };
 
@@ -281,6 +320,7 @@ const struct ar_algorithm ar_algorithm_reduce_tree = {
     .operation = &ar_operation_reduce,
     .shapes = AR_SHAPES_GROUPS,
     .phases = phases_up,
+    .tree_step = tree_step,
     .move = up,
 };
 
@@ -293,6 +333,7 @@ const struct ar_algorithm ar_algorithm_broadcast_tree = {
     .operation = &ar_operation_broadcast,
     .shapes = AR_SHAPES_GROUPS,
     .phases = phases_down,
+    .tree_step = tree_step_down,
     .move = down,
 };
 
@@ -309,6 +350,7 @@ const struct ar_algorithm ar_algorithm_reduce_chain = {
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     .phases = phases_up,
+    .tree_step = tree_step,
     .move = up,
 };
 
@@ -322,5 +364,6 @@ const struct ar_algorithm ar_algorithm_broadcast_chain = {
     .shapes = AR_SHAPES_FLAT,
     .calls = AR_CALLS_RING,
     .phases = phases_down,
+    .tree_step = tree_step_down,
     .move = down,
 };

@@ -130,6 +130,11 @@ struct ar_algorithm {
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
 
+    /** Of a phase that is a tree and begins with `first_step`: what ar_algorithm_find_step() finds,
+     * without its move. NULL: moves are tried. */
+    uint32_t (*tree_step)(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
+                          uint32_t place, bool sends);
+
     /** The move of `position` in `step`, `step` below ar_algorithm_steps(). */
     struct ar_move (*move)(const struct ar_shape *shape, uint64_t elements, uint32_t position,
                            uint32_t step);
