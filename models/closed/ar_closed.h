@@ -105,7 +105,7 @@ uint64_t ar_closed_message_bytes(const struct ar_closed *closed, uint32_t phase,
 /** ar_closed_time.exact, or exact_in_queue, without the time; O(ranks * channels) at most. */
 bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue);
 
-/** Time of one all-reduce of `elements` elements; O(ranks * channels). */
+/** Time of one collective of `elements` elements; O(ranks * lanes). */
 void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
                         struct ar_closed_time *time);
 

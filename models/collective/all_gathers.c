@@ -19,7 +19,7 @@ static const char direct_source[] = "one message for each pair of ranks";
 static const char two_level_source[] = "a reduce-scatter or all-gather in each level of links";
 
 static const struct ar_stage reduce_scatter_ring[] = {
-    {"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
+    {"ring reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
@@ -36,7 +36,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_ring = {
 };
 
 static const struct ar_stage all_gather_ring[] = {
-    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_ring = {
@@ -53,9 +53,9 @@ const struct ar_algorithm ar_algorithm_all_gather_ring = {
 };
 
 static const struct ar_stage reduce_scatter_halving[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, true},
-    {"unfold", &block_fold_parts, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
+    {"unfold", &block_fold_parts, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
@@ -70,9 +70,9 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_halving = {
 };
 
 static const struct ar_stage all_gather_doubling[] = {
-    {"fold", &block_fold_parts, 0, LINES_ALL, false, false},
-    {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, false},
-    {"unfold", &block_fold, 0, LINES_ALL, true, false},
+    {"fold", &block_fold_parts, 0, LINES_ALL, false, COPIES},
+    {"doubling", &block_doubling_all_gather, 0, LINES_ALL, false, COPIES},
+    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_doubling = {
@@ -87,7 +87,7 @@ const struct ar_algorithm ar_algorithm_all_gather_doubling = {
 };
 
 static const struct ar_stage reduce_scatter_bruck[] = {
-    {"bruck reduce-scatter", &block_bruck_all_gather, 0, LINES_ALL, true, true},
+    {"bruck reduce-scatter", &block_bruck_all_gather, 0, LINES_ALL, true, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
@@ -102,7 +102,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
 };
 
 static const struct ar_stage all_gather_bruck[] = {
-    {"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, false},
+    {"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_bruck = {
@@ -117,7 +117,7 @@ const struct ar_algorithm ar_algorithm_all_gather_bruck = {
 };
 
 static const struct ar_stage reduce_scatter_direct[] = {
-    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, true},
+    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_direct = {
@@ -132,7 +132,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_direct = {
 };
 
 static const struct ar_stage all_gather_direct[] = {
-    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, false},
+    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_direct = {
@@ -147,8 +147,8 @@ const struct ar_algorithm ar_algorithm_all_gather_direct = {
 };
 
 static const struct ar_stage reduce_scatter_hierarchical[] = {
-    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"column reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, true},
+    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+    {"column reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_hierarchical = {
@@ -163,8 +163,8 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_hierarchical = {
 };
 
 static const struct ar_stage all_gather_hierarchical[] = {
-    {"column all-gather", &block_ring_all_gather, 1, LINES_ALL, false, false},
-    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"column all-gather", &block_ring_all_gather, 1, LINES_ALL, false, COPIES},
+    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_hierarchical = {
@@ -179,7 +179,7 @@ const struct ar_algorithm ar_algorithm_all_gather_hierarchical = {
 };
 
 static const struct ar_stage reduce_scatter_neighbour[] = {
-    {"neighbour reduce-scatter", &block_neighbour_all_gather, 0, LINES_ALL, true, true},
+    {"neighbour reduce-scatter", &block_neighbour_all_gather, 0, LINES_ALL, true, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_scatter_neighbour = {
@@ -194,7 +194,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_neighbour = {
 };
 
 static const struct ar_stage all_gather_neighbour[] = {
-    {"neighbour all-gather", &block_neighbour_all_gather, 0, LINES_ALL, false, false},
+    {"neighbour all-gather", &block_neighbour_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_neighbour = {

@@ -10,7 +10,7 @@ static const char doubling_source[] =
     "Int. J. High Perform. Comput. Appl. 19 (2005)";
 
 static const struct ar_stage ring[] = {
-    {"ring all-reduce", &block_ring_all_reduce, 0, LINES_ALL, false, true},
+    {"ring all-reduce", &block_ring_all_reduce, 0, LINES_ALL, false, SUMS_THEN_COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_ring = {
@@ -30,11 +30,11 @@ const struct ar_algorithm ar_algorithm_ring = {
  * leader broadcasts to its group. The reduction is a reduce-scatter and a gather, the broadcast a
  * scatter and an all-gather, so that a group moves n/X per step. */
 static const struct ar_stage hierarchical[] = {
-    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"group gather", &block_chain_scatter, 0, LINES_ALL, true, false},
-    {"leader ring", &block_ring_all_reduce, 1, LINES_LEADERS, false, true},
-    {"group scatter", &block_chain_scatter, 0, LINES_ALL, false, false},
-    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"group reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+    {"group gather", &block_chain_scatter, 0, LINES_ALL, true, COPIES},
+    {"leader ring", &block_ring_all_reduce, 1, LINES_LEADERS, false, SUMS_THEN_COPIES},
+    {"group scatter", &block_chain_scatter, 0, LINES_ALL, false, COPIES},
+    {"group all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_hierarchical = {
@@ -54,9 +54,9 @@ const struct ar_algorithm ar_algorithm_hierarchical = {
 
 /* The same bytes per rank as the ring, in fewer steps. */
 static const struct ar_stage torus2d[] = {
-    {"row reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"column all-reduce", &block_ring_all_reduce, 1, LINES_ALL, false, true},
-    {"row all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"row reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+    {"column all-reduce", &block_ring_all_reduce, 1, LINES_ALL, false, SUMS_THEN_COPIES},
+    {"row all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_torus2d = {
@@ -76,21 +76,21 @@ const struct ar_algorithm ar_algorithm_torus2d = {
 
 /* Of two dimensions, the 2D torus. */
 static const struct ar_stage three_levels[] = {
-    {"first reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"second reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, true},
-    {"third all-reduce", &block_ring_all_reduce, 2, LINES_ALL, false, true},
-    {"second all-gather", &block_ring_all_gather, 1, LINES_ALL, false, false},
-    {"first all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"first reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+    {"second reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS},
+    {"third all-reduce", &block_ring_all_reduce, 2, LINES_ALL, false, SUMS_THEN_COPIES},
+    {"second all-gather", &block_ring_all_gather, 1, LINES_ALL, false, COPIES},
+    {"first all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 static const struct ar_stage four_levels[] = {
-    {"first reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, true},
-    {"second reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, true},
-    {"third reduce-scatter", &block_ring_reduce_scatter, 2, LINES_ALL, false, true},
-    {"fourth all-reduce", &block_ring_all_reduce, 3, LINES_ALL, false, true},
-    {"third all-gather", &block_ring_all_gather, 2, LINES_ALL, false, false},
-    {"second all-gather", &block_ring_all_gather, 1, LINES_ALL, false, false},
-    {"first all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"first reduce-scatter", &block_ring_reduce_scatter, 0, LINES_ALL, false, SUMS},
+    {"second reduce-scatter", &block_ring_reduce_scatter, 1, LINES_ALL, false, SUMS},
+    {"third reduce-scatter", &block_ring_reduce_scatter, 2, LINES_ALL, false, SUMS},
+    {"fourth all-reduce", &block_ring_all_reduce, 3, LINES_ALL, false, SUMS_THEN_COPIES},
+    {"third all-gather", &block_ring_all_gather, 2, LINES_ALL, false, COPIES},
+    {"second all-gather", &block_ring_all_gather, 1, LINES_ALL, false, COPIES},
+    {"first all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 static const struct ar_stage *levels_of(const struct ar_shape *shape)
@@ -127,9 +127,9 @@ const struct ar_algorithm ar_algorithm_blueconnect = {
 };
 
 static const struct ar_stage recursive_doubling[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"doubling", &block_doubling, 0, LINES_ALL, false, true},
-    {"unfold", &block_fold, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+    {"doubling", &block_doubling, 0, LINES_ALL, false, SUMS},
+    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_recursive_doubling = {
@@ -145,10 +145,10 @@ const struct ar_algorithm ar_algorithm_recursive_doubling = {
 };
 
 static const struct ar_stage halving_doubling[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, true},
-    {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, false},
-    {"unfold", &block_fold, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+    {"halving", &block_doubling_of_halves, 0, LINES_ALL, true, SUMS},
+    {"doubling", &block_doubling_of_halves, 0, LINES_ALL, false, COPIES},
+    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_halving_doubling = {
@@ -165,10 +165,10 @@ const struct ar_algorithm ar_algorithm_halving_doubling = {
 };
 
 static const struct ar_stage swing[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"swing reduce-scatter", &block_swing_all_gather, 0, LINES_ALL, true, true},
-    {"swing all-gather", &block_swing_all_gather, 0, LINES_ALL, false, false},
-    {"unfold", &block_fold, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+    {"swing reduce-scatter", &block_swing_all_gather, 0, LINES_ALL, true, SUMS},
+    {"swing all-gather", &block_swing_all_gather, 0, LINES_ALL, false, COPIES},
+    {"unfold", &block_fold, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_swing = {
@@ -185,8 +185,8 @@ const struct ar_algorithm ar_algorithm_swing = {
 };
 
 static const struct ar_stage direct[] = {
-    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, true},
-    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, false},
+    {"direct reduce-scatter", &block_direct_all_gather, 0, LINES_ALL, true, SUMS},
+    {"direct all-gather", &block_direct_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_direct = {

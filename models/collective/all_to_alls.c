@@ -7,7 +7,7 @@
 static const char flat_help[] = "Nx1 (all ranks in one row)";
 
 static const struct ar_stage linear[] = {
-    {"linear all-to-all", &block_linear_all_to_all, 0, LINES_ALL, false, false},
+    {"linear all-to-all", &block_linear_all_to_all, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_linear = {
@@ -22,7 +22,7 @@ const struct ar_algorithm ar_algorithm_all_to_all_linear = {
 };
 
 static const struct ar_stage pairwise[] = {
-    {"pairwise all-to-all", &block_pairwise_all_to_all, 0, LINES_ALL, false, false},
+    {"pairwise all-to-all", &block_pairwise_all_to_all, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
@@ -39,7 +39,7 @@ const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
 };
 
 static const struct ar_stage bruck[] = {
-    {"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, false},
+    {"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
@@ -55,8 +55,8 @@ const struct ar_algorithm ar_algorithm_all_to_all_bruck = {
 };
 
 static const struct ar_stage two_level[] = {
-    {"group all-to-all", &block_pairwise_all_to_all, 0, LINES_WHOLE, false, false},
-    {"column all-to-all", &block_pairwise_all_to_all, 1, LINES_STRIPES, false, false},
+    {"group all-to-all", &block_pairwise_all_to_all, 0, LINES_WHOLE, false, COPIES},
+    {"column all-to-all", &block_pairwise_all_to_all, 1, LINES_STRIPES, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_two_level = {

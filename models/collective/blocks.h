@@ -48,14 +48,38 @@ enum stage_lines {
                         length */
 };
 
+/** What becomes of what is received. */
+enum stage_receive {
+    COPIES,          /**< it replaces what was there */
+    SUMS,            /**< it is added */
+    SUMS_THEN_COPIES /**< it is added in the first half of the steps */
+};
+
 struct ar_stage {
     const char *name;
     const struct block *block;
     uint32_t dimension;
     enum stage_lines lines;
     bool is_backwards;
-    bool reduces; /**< what is received is added; else it replaces */
+    enum stage_receive receive;
 };
+
+/** As many parts as members. */
+static inline uint32_t block_parts_as_members(uint32_t size)
+{
+    return size;
+}
+
+/** log2 of a size, at least 1, rounded down and up. */
+static inline uint32_t block_log2_down(uint32_t size)
+{
+    return 31 - (uint32_t)__builtin_clz(size);
+}
+
+static inline uint32_t block_log2_up(uint32_t size)
+{
+    return size > 1 ? block_log2_down(size - 1) + 1 : 0;
+}
 
 /** The phases of a list of stages, and its moves; for algorithms with a list by shape. */
 uint32_t stages_phases(const struct ar_stage *stages, uint32_t count, const struct ar_shape *shape,
@@ -70,7 +94,7 @@ struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape 
 extern const struct block block_ring_reduce_scatter;
 /** Member i begins with part i and ends with all: size-1 steps. */
 extern const struct block block_ring_all_gather;
-/** One after the other, with sums in the first half, whatever the stage says. */
+/** One after the other: a stage that sums, then copies. */
 extern const struct block block_ring_all_reduce;
 /** 0 -> 1 -> ... -> size-1: member 0 begins with all, member i ends with part i. */
 extern const struct block block_chain_scatter;

@@ -27,11 +27,6 @@ static uint64_t one_message(uint32_t size)
     return 1;
 }
 
-static uint32_t as_many(uint32_t size)
-{
-    return size;
-}
-
 static uint32_t ahead(uint32_t size, uint32_t member, uint32_t by)
 {
     return (uint32_t)(((uint64_t)member + by) % size);
@@ -85,30 +80,24 @@ static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
                                .receive = all};
 }
 
-const struct block block_direct_all_gather = {AR_PHASE_EXCHANGE, true,    true,      to_all_others,
-                                              from_all_to_all,   as_many, all_gather};
-const struct block block_linear_scatter = {AR_PHASE_EXCHANGE, true,    false,  to_all_others,
-                                           from_one_to_all,   as_many, scatter};
-const struct block block_send = {AR_PHASE_EXCHANGE, false,   false, one_step,
-                                 one_message,       as_many, send};
-const struct block block_linear_all_to_all = {AR_PHASE_EXCHANGE, true,    true,      to_all_others,
-                                              from_all_to_all,   as_many, all_to_all};
+const struct block block_direct_all_gather = {
+    AR_PHASE_EXCHANGE,      true,      true, to_all_others, from_all_to_all,
+    block_parts_as_members, all_gather};
+const struct block block_linear_scatter = {
+    AR_PHASE_EXCHANGE,      true,   false, to_all_others, from_one_to_all,
+    block_parts_as_members, scatter};
+const struct block block_send = {AR_PHASE_EXCHANGE,      false, false, one_step, one_message,
+                                 block_parts_as_members, send};
+const struct block block_linear_all_to_all = {
+    AR_PHASE_EXCHANGE,      true,      true, to_all_others, from_all_to_all,
+    block_parts_as_members, all_to_all};
 const struct block block_pairwise_all_to_all = {
-    AR_PHASE_EXCHANGE, false, true, to_all_others, from_all_to_all, as_many, all_to_all};
-
-/* log2, rounded up. */
-static uint32_t bits_of(uint32_t size)
-{
-    uint32_t bits = 0;
-    while ((uint64_t)1 << bits < size) {
-        bits++;
-    }
-    return bits;
-}
+    AR_PHASE_EXCHANGE,      false,     true, to_all_others, from_all_to_all,
+    block_parts_as_members, all_to_all};
 
 static uint64_t from_all_in_each_bit(uint32_t size)
 {
-    return (uint64_t)size * bits_of(size);
+    return (uint64_t)size * block_log2_up(size);
 }
 
 static struct block_move bruck_all_to_all(uint32_t size, uint32_t member, uint32_t step)
@@ -132,6 +121,8 @@ static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32
 }
 
 const struct block block_bruck_all_to_all = {
-    AR_PHASE_EXCHANGE, false, true, bits_of, from_all_in_each_bit, as_many, bruck_all_to_all};
+    AR_PHASE_EXCHANGE,      false,           true, block_log2_up, from_all_in_each_bit,
+    block_parts_as_members, bruck_all_to_all};
 const struct block block_bruck_all_gather = {
-    AR_PHASE_EXCHANGE, false, true, bits_of, from_all_in_each_bit, as_many, bruck_all_gather};
+    AR_PHASE_EXCHANGE,      false,           true, block_log2_up, from_all_in_each_bit,
+    block_parts_as_members, bruck_all_gather};

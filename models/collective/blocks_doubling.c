@@ -1,15 +1,9 @@
 #include "blocks.h"
 
-/* The largest power of two that is not above a size, as its exponent. */
-static uint32_t bits_in(uint32_t size)
-{
-    return 31 - (uint32_t)__builtin_clz(size);
-}
-
 /* Pairs that are folded. */
 static uint32_t folded(uint32_t size)
 {
-    return size - (1u << bits_in(size));
+    return size - (1u << block_log2_down(size));
 }
 
 static uint32_t fold_steps(uint32_t size)
@@ -24,12 +18,7 @@ static uint64_t fold_messages(uint32_t size)
 
 static uint64_t doubling_messages(uint32_t size)
 {
-    return (uint64_t)(size - folded(size)) * bits_in(size);
-}
-
-static uint32_t as_many(uint32_t size)
-{
-    return size;
+    return (uint64_t)(size - folded(size)) * block_log2_down(size);
 }
 
 /* The first part of those whose folded number is `number`, which may be one beyond the last. */
@@ -119,7 +108,7 @@ static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uin
 
 static uint32_t as_many_as_numbers(uint32_t size)
 {
-    return 1u << bits_in(size);
+    return 1u << block_log2_down(size);
 }
 
 /* As many parts as numbers: those of 2^step numbers beside each other, by name. */
@@ -141,16 +130,18 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
     return move;
 }
 
-const struct block block_fold = {AR_PHASE_EXCHANGE, false,   false, fold_steps,
-                                 fold_messages,     as_many, fold};
-const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,   false,     fold_steps,
-                                       fold_messages,     as_many, fold_parts};
-const struct block block_doubling = {AR_PHASE_EXCHANGE, false,   false,   bits_in,
-                                     doubling_messages, as_many, doubling};
+const struct block block_fold = {AR_PHASE_EXCHANGE,      false, false, fold_steps, fold_messages,
+                                 block_parts_as_members, fold};
+const struct block block_fold_parts = {
+    AR_PHASE_EXCHANGE, false, false, fold_steps, fold_messages, block_parts_as_members, fold_parts};
+const struct block block_doubling = {
+    AR_PHASE_EXCHANGE,      false,   false, block_log2_down, doubling_messages,
+    block_parts_as_members, doubling};
 const struct block block_doubling_all_gather = {
-    AR_PHASE_EXCHANGE, false, false, bits_in, doubling_messages, as_many, doubling_all_gather};
+    AR_PHASE_EXCHANGE,  false, false, block_log2_down, doubling_messages, block_parts_as_members,
+    doubling_all_gather};
 const struct block block_doubling_of_halves = {
-    AR_PHASE_EXCHANGE, false, false, bits_in, doubling_messages, as_many_as_numbers,
+    AR_PHASE_EXCHANGE, false, false, block_log2_down, doubling_messages, as_many_as_numbers,
     doubling_of_halves};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
@@ -193,7 +184,7 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
     if (is_left_out(size, member)) {
         return (struct block_move){.sends = false};
     }
-    uint32_t bits = bits_in(size);
+    uint32_t bits = block_log2_down(size);
     uint32_t number = number_of(size, member);
     uint32_t peer = swing_peer(1u << bits, number, bits - 1 - step);
     struct block_move move = swap_with(size, peer);
@@ -205,14 +196,14 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
 }
 
 const struct block block_swing_all_gather = {
-    AR_PHASE_EXCHANGE,  false,           false, bits_in, doubling_messages,
+    AR_PHASE_EXCHANGE,  false,           false, block_log2_down, doubling_messages,
     as_many_as_numbers, swing_all_gather};
 
 /* --- binomial trees --------------------------------------------------------------------------- */
 
 static uint32_t binomial_steps(uint32_t size)
 {
-    return bits_in(size - 1) + 1;
+    return block_log2_up(size);
 }
 
 static uint64_t binomial_messages(uint32_t size)
@@ -276,9 +267,11 @@ static uint64_t folded_messages(uint32_t size)
 }
 
 const struct block block_binomial_broadcast = {
-    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, as_many,
+    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, block_parts_as_members,
     binomial_broadcast};
 const struct block block_binomial_scatter = {
-    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, as_many, binomial_scatter};
-const struct block block_folded_scatter = {AR_PHASE_EXCHANGE, false,   false,         bits_in,
-                                           folded_messages,   as_many, folded_scatter};
+    AR_PHASE_EXCHANGE,      false,           false, binomial_steps, binomial_messages,
+    block_parts_as_members, binomial_scatter};
+const struct block block_folded_scatter = {
+    AR_PHASE_EXCHANGE,      false,         false, block_log2_down, folded_messages,
+    block_parts_as_members, folded_scatter};

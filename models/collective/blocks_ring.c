@@ -43,11 +43,6 @@ static uint64_t half_of_a_round(uint32_t size)
     return all_in_one_round(size) / 2;
 }
 
-static uint32_t as_many(uint32_t size)
-{
-    return size;
-}
-
 /* To the next one part `back` behind, which came as such in the step before. */
 static struct block_move pass_on(uint32_t size, uint32_t member, uint32_t back)
 {
@@ -89,14 +84,15 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
     };
 }
 
-const struct block block_ring_reduce_scatter = {AR_PHASE_WALK,    false,   false,         one_round,
-                                                all_in_one_round, as_many, reduce_scatter};
-const struct block block_ring_all_gather = {AR_PHASE_WALK,    false,   false,     one_round,
-                                            all_in_one_round, as_many, all_gather};
-const struct block block_ring_all_reduce = {AR_PHASE_WALK,     false,   false,     two_rounds,
-                                            all_in_two_rounds, as_many, all_reduce};
-const struct block block_chain_scatter = {AR_PHASE_WALK,   false,   false,        one_round,
-                                          half_of_a_round, as_many, chain_scatter};
+const struct block block_ring_reduce_scatter = {
+    AR_PHASE_WALK,          false,         false, one_round, all_in_one_round,
+    block_parts_as_members, reduce_scatter};
+const struct block block_ring_all_gather = {
+    AR_PHASE_WALK, false, false, one_round, all_in_one_round, block_parts_as_members, all_gather};
+const struct block block_ring_all_reduce = {
+    AR_PHASE_WALK, false, false, two_rounds, all_in_two_rounds, block_parts_as_members, all_reduce};
+const struct block block_chain_scatter = {
+    AR_PHASE_WALK, false, false, one_round, half_of_a_round, block_parts_as_members, chain_scatter};
 
 static uint32_t half_a_round(uint32_t size)
 {
@@ -135,5 +131,5 @@ static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, ui
 }
 
 const struct block block_neighbour_all_gather = {
-    AR_PHASE_EXCHANGE,   false, false, half_a_round, all_in_half_a_round, as_many,
+    AR_PHASE_EXCHANGE,   false, false, half_a_round, all_in_half_a_round, block_parts_as_members,
     neighbour_all_gather};

@@ -14,7 +14,7 @@ static const char long_source[] =
 static const char linear_source[] = "one message for each rank, all at once";
 
 static const struct ar_stage broadcast_binomial[] = {
-    {"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, false},
+    {"binomial broadcast", &block_binomial_broadcast, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_broadcast_binomial = {
@@ -29,8 +29,8 @@ const struct ar_algorithm ar_algorithm_broadcast_binomial = {
 };
 
 static const struct ar_stage broadcast_scatter[] = {
-    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, false},
-    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, false},
+    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
+    {"ring all-gather", &block_ring_all_gather, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_broadcast_scatter = {
@@ -45,7 +45,7 @@ const struct ar_algorithm ar_algorithm_broadcast_scatter = {
 };
 
 static const struct ar_stage reduce_binomial[] = {
-    {"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, true},
+    {"binomial reduce", &block_binomial_broadcast, 0, LINES_ALL, true, SUMS},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_binomial = {
@@ -60,9 +60,9 @@ const struct ar_algorithm ar_algorithm_reduce_binomial = {
 };
 
 static const struct ar_stage reduce_gather[] = {
-    {"fold", &block_fold, 0, LINES_ALL, false, true},
-    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, true},
-    {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, false},
+    {"fold", &block_fold, 0, LINES_ALL, false, SUMS},
+    {"halving", &block_doubling_all_gather, 0, LINES_ALL, true, SUMS},
+    {"binomial gather", &block_folded_scatter, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_reduce_gather = {
@@ -79,7 +79,7 @@ const struct ar_algorithm ar_algorithm_reduce_gather = {
 };
 
 static const struct ar_stage gather_linear[] = {
-    {"linear gather", &block_linear_scatter, 0, LINES_ALL, true, false},
+    {"linear gather", &block_linear_scatter, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_gather_linear = {
@@ -94,7 +94,7 @@ const struct ar_algorithm ar_algorithm_gather_linear = {
 };
 
 static const struct ar_stage gather_binomial[] = {
-    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, false},
+    {"binomial gather", &block_binomial_scatter, 0, LINES_ALL, true, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_gather_binomial = {
@@ -109,7 +109,7 @@ const struct ar_algorithm ar_algorithm_gather_binomial = {
 };
 
 static const struct ar_stage scatter_linear[] = {
-    {"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, false},
+    {"linear scatter", &block_linear_scatter, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_scatter_linear = {
@@ -124,7 +124,7 @@ const struct ar_algorithm ar_algorithm_scatter_linear = {
 };
 
 static const struct ar_stage scatter_binomial[] = {
-    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, false},
+    {"binomial scatter", &block_binomial_scatter, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_scatter_binomial = {
@@ -139,7 +139,7 @@ const struct ar_algorithm ar_algorithm_scatter_binomial = {
 };
 
 static const struct ar_stage message[] = {
-    {"send", &block_send, 0, LINES_ALL, false, false},
+    {"send", &block_send, 0, LINES_ALL, false, COPIES},
 };
 
 const struct ar_algorithm ar_algorithm_send = {

@@ -11,6 +11,12 @@ static uint32_t steps_of(const struct ar_stage *stage, const struct ar_shape *sh
     return size > 1 ? stage->block->steps(size) : 0;
 }
 
+/* Steps in which what is received is added. */
+static uint32_t copies_from(const struct ar_stage *stage, uint32_t steps)
+{
+    return stage->receive == COPIES ? 0 : stage->receive == SUMS ? steps : steps / 2;
+}
+
 /* The parts of the buffer that messages are made of. */
 static uint32_t parts_of(const struct ar_stage *stage, const struct ar_shape *shape)
 {
@@ -28,7 +34,6 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
     uint32_t lines = stage->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
     uint32_t parts = parts_of(stage, shape);
     bool is_exchange = stage->block->kind == AR_PHASE_EXCHANGE;
-    bool is_all_reduce = stage->block == &block_ring_all_reduce;
     return (struct ar_phase){
         .name = stage->name,
         .kind = stage->block->kind,
@@ -38,9 +43,7 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
         .parts = is_exchange ? 1 : parts,
         .pieces = is_exchange ? parts : 0,
         .messages = steps > 0 ? lines * stage->block->messages(size) : 0,
-        .copies_from = is_all_reduce    ? steps / 2
-                       : stage->reduces ? steps
-                                        : 0,
+        .copies_from = copies_from(stage, steps),
     };
 }
 
@@ -80,8 +83,8 @@ static struct ar_slice slice_of(const struct ar_stage *stage, const struct ar_sh
 
 /* The line of a position goes through the one at `first`, `stride` apart. */
 static struct ar_move on_line(const struct ar_stage *stage, const struct ar_shape *shape,
-                              struct block_move move, struct ar_span whole, uint32_t first,
-                              uint32_t stride)
+                              struct block_move move, enum ar_receive receive, struct ar_span whole,
+                              uint32_t first, uint32_t stride)
 {
     struct ar_move made = {.sends = move.sends};
     if (move.sends) {
@@ -89,7 +92,7 @@ static struct ar_move on_line(const struct ar_stage *stage, const struct ar_shap
         made.send_span = slice_of(stage, shape, whole, move.send);
     }
     if (move.receives) {
-        made.receive = stage->reduces ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+        made.receive = receive;
         made.receive_from = first + move.receive_from * stride;
         made.receive_span = slice_of(stage, shape, whole, move.receive);
     }
@@ -111,8 +114,8 @@ struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape 
 {
     const struct ar_stage *stage = stages;
     uint32_t stride = 1;
-    for (uint32_t steps; step >= (steps = steps_of(stage, shape)); stage++) {
-        step -= steps;
+    for (uint32_t before; step >= (before = steps_of(stage, shape)); stage++) {
+        step -= before;
     }
     for (uint32_t i = 0; i < stage->dimension; i++) {
         stride *= ar_shape_length(shape, i);
@@ -123,13 +126,12 @@ struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape 
     if (stage->lines == LINES_LEADERS && first > 0) {
         return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
     }
-    uint32_t block_step = stage->is_backwards ? stage->block->steps(size) - 1 - step : step;
+    uint32_t steps = stage->block->steps(size);
+    uint32_t block_step = stage->is_backwards ? steps - 1 - step : step;
+    enum ar_receive receive =
+        step < copies_from(stage, steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
     struct block_move move = stage->block->move(size, member, block_step);
     move = stage->is_backwards ? backwards(move) : move;
-    struct ar_move made =
-        on_line(stage, shape, move, part_left(stage, shape, elements, position), first, stride);
-    if (made.receive != AR_RECEIVE_NONE && stage->block == &block_ring_all_reduce) {
-        made.receive = step < size - 1 ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-    }
-    return made;
+    return on_line(stage, shape, move, receive, part_left(stage, shape, elements, position), first,
+                   stride);
 }

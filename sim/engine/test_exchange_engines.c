@@ -27,19 +27,7 @@ static bool has_exchanges(const struct ar_algorithm *algorithm, const struct ar_
 static void expect_equal(const struct ar_collective *collective, double spread_s)
 {
     static struct test_trial tests[2];
-    const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
-    struct ar_error err = {.text = ""};
-    struct ar_job jobs[COUNTS];
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        jobs[i] = (struct ar_job){.ready_s = 0.01 * i, .elements = counts[i]};
-    }
-    for (int i = 0; i < 2; i++) {
-        trials_prepare(collective, jobs, COUNTS, &tests[i]);
-        if (spread_s > 0) {
-            trials_scatter(spread_s, &tests[i]);
-        }
-        cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
-    }
+    trials_run_both(collective, counts, COUNTS, 0.01, spread_s, tests);
     for (uint32_t i = 0; i < COUNTS; i++) {
         cr_expect(support_near(tests[1].times[i].finish_s, tests[0].times[i].finish_s, 1e-6),
                   "%s %s %ux%u, %u channels, window %u, spread %g, %lu elements: %.9g s, simulated "

@@ -14,19 +14,7 @@ enum { COUNTS = sizeof counts / sizeof counts[0] };
 static void expect_equal(const struct ar_collective *collective, double spread_s)
 {
     static struct test_trial tests[2];
-    const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
-    struct ar_error err = {.text = ""};
-    struct ar_job jobs[COUNTS];
-    for (uint32_t i = 0; i < COUNTS; i++) {
-        jobs[i] = (struct ar_job){.ready_s = 0.0002 * i, .elements = counts[i]};
-    }
-    for (int i = 0; i < 2; i++) {
-        trials_prepare(collective, jobs, COUNTS, &tests[i]);
-        if (spread_s > 0) {
-            trials_scatter(spread_s, &tests[i]);
-        }
-        cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
-    }
+    trials_run_both(collective, counts, COUNTS, 0.0002, spread_s, tests);
     cr_expect_not(tests[1].trial.exact, "never claimed for a tree");
     for (uint32_t rank = 0; rank < ar_shape_ranks(&collective->shape); rank++) {
         cr_assert(support_near(tests[1].rank_finish_s[rank], tests[0].rank_finish_s[rank], 1e-6),

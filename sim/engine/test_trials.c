@@ -20,7 +20,7 @@ void trials_prepare(const struct ar_collective *collective, const struct ar_job 
 void trials_scatter(double spread_s, struct test_trial *test)
 {
     uint32_t state = 12345;
-    for (uint32_t rank = 0; rank < ar_shape_ranks(&test->trial.collective.shape); rank++) {
+    for (uint32_t rank = 0; rank < ar_collective_ranks(&test->trial.collective); rank++) {
         state = state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
         test->rank_start_s[rank] = spread_s * (state >> 8) / 16777216.0;
         test->rank_factor[rank] = 1 + 0.5 * (state >> 20) / 4096.0;
@@ -36,6 +36,26 @@ void trials_run(const struct ar_collective *collective, const struct ar_engine *
     trials_prepare(collective, jobs, jobs_count, test);
     enum ar_status status = ar_trial_run(&test->trial, engine, &err);
     cr_assert(status == AR_OK, "%s", err.text);
+}
+
+void trials_run_both(const struct ar_collective *collective, const uint64_t *counts,
+                     uint32_t counts_count, double period_s, double spread_s,
+                     struct test_trial tests[2])
+{
+    const struct ar_engine *engines[2] = {&ar_engine_simgrid, &ar_engine_recurrence};
+    struct ar_error err = {.text = ""};
+    struct ar_job jobs[TRIALS_JOBS];
+    cr_assert_leq(counts_count, TRIALS_JOBS);
+    for (uint32_t i = 0; i < counts_count; i++) {
+        jobs[i] = (struct ar_job){.ready_s = period_s * i, .elements = counts[i]};
+    }
+    for (int i = 0; i < 2; i++) {
+        trials_prepare(collective, jobs, counts_count, &tests[i]);
+        if (spread_s > 0) {
+            trials_scatter(spread_s, &tests[i]);
+        }
+        cr_assert(ar_trial_run(&tests[i].trial, engines[i], &err) == AR_OK, "%s", err.text);
+    }
 }
 
 double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,

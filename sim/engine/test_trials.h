@@ -32,11 +32,17 @@ void trials_scatter(double spread_s, struct test_trial *test);
 void trials_run(const struct ar_collective *collective, const struct ar_engine *engine,
                 const struct ar_job *jobs, uint32_t jobs_count, struct test_trial *test);
 
-/** Time of one all-reduce that starts at 0. */
+/** Runs one collective for each count of elements, `period_s` after each other, by `simgrid` and by
+ * `recurrence`, which are the two tests; scattered if `spread_s` is above 0. */
+void trials_run_both(const struct ar_collective *collective, const uint64_t *counts,
+                     uint32_t counts_count, double period_s, double spread_s,
+                     struct test_trial tests[2]);
+
+/** Time of one collective that starts at 0. */
 double trials_time(const struct ar_collective *collective, const struct ar_engine *engine,
                    uint64_t elements);
 
-/** Time of one all-reduce by the `simgrid` engine. */
+/** Time of one collective by the `simgrid` engine. */
 double trials_simulate(const struct ar_collective *collective, uint64_t elements);
 
 #endif
