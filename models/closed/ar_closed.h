@@ -1,5 +1,5 @@
 /** \file ar_closed.h
- * The closed form: the time of an all-reduce without simulating it.
+ * The closed form: the time of a collective without simulating it.
  *
  * Symbols: S steps of a phase, b bytes of its largest message, L latency and r rate of a hop, D =
  * b/r the time a message occupies the hop, gamma the cost of reducing a byte, W the window.
@@ -70,7 +70,7 @@ struct ar_closed_time {
     uint32_t phases_count;
     struct ar_phase_time phases[AR_PHASES_MAX];
     bool exact;
-    bool exact_in_queue; /**< exact, too, when another all-reduce of the stream precedes at once */
+    bool exact_in_queue; /**< exact, too, when another collective of the stream precedes at once */
     const char *why;     /**< static text: why the time is not exact, "" if it is */
 };
 
@@ -94,7 +94,7 @@ uint32_t ar_closed_phases(const struct ar_closed *closed, const struct ar_phase 
  * a tree with steps: [part][hop of its pattern]; valid until seven other sizes were asked for. */
 const double *ar_closed_part_rates(const struct ar_closed *closed, uint32_t phase, double bytes);
 
-/** The least time that an all-reduce of `elements` elements takes without setup: that of its
+/** The least time that a collective of `elements` elements takes without setup: that of its
  * busiest link for its bytes. The elements count as rounded up so that all messages have equal
  * sizes. */
 double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements);

@@ -1,10 +1,10 @@
 /** \file ar_link_load.h
- * What an all-reduce sends over the links of a cluster.
+ * What a collective sends over the links of a cluster.
  *
  * Bytes and messages follow from the moves of the algorithm and the paths of the cluster alone: no
  * clock, no engine, nothing is rounded. A message counts on every link of its path. Divided by the
  * bandwidth, the bytes of a link say how long it must be busy, whatever the order of the messages:
- * no all-reduce is faster than its busiest link.
+ * no collective is faster than its busiest link.
  */
 #ifndef AR_LINK_LOAD_H
 #define AR_LINK_LOAD_H
@@ -18,9 +18,9 @@ struct ar_link_load {
     uint32_t groups_max;     /**< groups of the mesh whose connections share it so */
 };
 
-/** Adds what all-reduces of `elements[0 .. count-1]` elements send to the loads of all links, which
+/** Adds what collectives of `elements[0 .. count-1]` elements send to the loads of all links, which
  * are numbered as in ar_cluster.h. Where all ranks of a phase send in every step around rings, and
- * in trees, the time is O(ranks * channels) for each all-reduce, else it is that of visiting every
+ * in trees, the time is O(ranks * lanes) for each collective, else it is that of visiting every
  * move. */
 enum ar_status ar_link_load_add(const struct ar_collective *collective, const uint64_t *elements,
                                 size_t count, struct ar_link_load *loads, struct ar_error *err);

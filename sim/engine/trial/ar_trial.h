@@ -1,5 +1,5 @@
 /** \file ar_trial.h
- * A trial: a stream of all-reduces on a cluster, its parameters and its results in one place.
+ * A trial: a stream of collectives on a cluster, its parameters and its results in one place.
  *
  * Semantics, the same for every engine. Each rank works through the jobs in order, as a GPU does on
  * one communication stream. A rank starts a job when the job is ready on this rank, and when the
@@ -32,7 +32,7 @@
 
 #include "ar_engine.h"
 
-/** One all-reduce of the stream. */
+/** One collective of the stream. */
 struct ar_job {
     double ready_s; /**< the job can start; not decreasing from job to job. Rank r waits until
                          rank_start_s[r] + rank_factor[r] * ready_s + wait_s */
