@@ -9,6 +9,9 @@
 #include <string.h>
 #include <time.h>
 
+/* Bytes of a cache line of x86-64; of messages that are copied, chosen: a page. Looks at a bell
+ * before a rank sleeps, each with a pause, chosen: together about as long as to sleep and be woken.
+ * Nanoseconds after which a sleeper looks again: whether the group has failed. */
 enum { CACHE_LINE = 64, EAGER_BYTES = 4096, LOOKS = 500, NAP_NS = 10000000 };
 
 struct mailbox {
