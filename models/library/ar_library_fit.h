@@ -16,10 +16,11 @@
 
 #include "ar_tuning.h"
 
-/** A measured all-reduce. */
+/** A measured call. */
 struct ar_library_row {
     struct ar_library_run run;
     double time_s;
+    enum ar_calls calls; /**< what the library was left to choose from, as ar_tuning_choose() */
 };
 
 /** A fitted library. */

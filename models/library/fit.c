@@ -48,7 +48,7 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
         priors[i] = ar_library_parameter_prior(tuning, (enum ar_library_parameter)i);
     }
     for (size_t i = 0; i < data->count; i++) {
-        data->choices[i] = ar_tuning_choose(tuning, AR_CALLS_ANY, &data->rows[i].run);
+        data->choices[i] = ar_tuning_choose(tuning, data->rows[i].calls, &data->rows[i].run);
     }
     AR_TRY(ar_fit_solve(&problem, &found, err));
     library->tuning = *tuning;

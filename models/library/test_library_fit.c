@@ -24,7 +24,7 @@ static size_t make_runs(uint32_t nodes_min, uint32_t nodes_max, struct ar_librar
         for (double bytes = 4; bytes <= 33554432; bytes *= 2) {
             cr_assert_lt(count, (size_t)ROWS_MAX);
             rows[count++] = (struct ar_library_row){
-                .run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes}};
+                .run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = bytes}, .calls = AR_CALLS_ANY};
         }
     }
     return count;

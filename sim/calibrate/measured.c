@@ -101,6 +101,7 @@ static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log
         AR_TRY(pick_time(time, run, row, &time_s, err));
         measured->rows[measured->rows_count] = (struct ar_library_row){
             .time_s = time_s,
+            .calls = AR_CALLS_ANY,
             .run = {.nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes}};
         measured->own[measured->rows_count++] =
             (struct ar_link_row){.collective = *collective,

@@ -115,8 +115,12 @@ struct ar_log {
     uint32_t ranks, nodes;
     bool is_complete;            /**< the program's closing lines are there */
     uint64_t out_of_bounds;      /**< wrong results that the closing lines count */
-    char algorithm[AR_LOG_TEXT]; /**< of the harness: these four, else empty and 0 */
-    char shape[AR_LOG_TEXT];
+    char system[AR_LOG_TEXT];    /**< machine, of a table of several; these three else empty */
+    char grid[AR_LOG_WORD];      /**< lengths of the torus of its nodes: `4x4x4` */
+    char remark[AR_LOG_TEXT];    /**< `UCX_MAX_RNDV_RAILS=1` */
+    bool has_gpu_buffers;        /**< of MPI: the buffers lie on GPUs */
+    char algorithm[AR_LOG_TEXT]; /**< of the harness, of MPI as the library calls it; else empty */
+    char shape[AR_LOG_TEXT];     /**< of the harness: these three, else empty and 0 */
     char tier[AR_LOG_TEXT];
     uint32_t channels;
     struct ar_log_row *rows;

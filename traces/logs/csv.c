@@ -1,8 +1,10 @@
 /* The project's own tables: of its harness, and of published measurements. */
 #include "ar_csv.h"
 
+#include <ctype.h>
 #include <float.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collective.h"
@@ -14,7 +16,8 @@ enum { RUNS_SEARCHED = 4096 };
 /* A row, and what tells its run apart. Times are in the unit that the name of the column says. */
 struct entry {
     const char *backend, *operation, *algorithm, *shape, *tier;
-    uint32_t ranks, nodes, channels;
+    const char *system, *library, *grid, *gpu_aware, *remark;
+    uint32_t ranks, nodes, channels, ranks_per_node;
     uint64_t element_bytes;
     struct ar_log_row row;
 };
@@ -47,6 +50,33 @@ static const struct ar_column harness_columns[] = {
     AR_COLUMN_OTHERS,
 };
 
+/* Of calls of a library; the bandwidths that may follow are payload over time. */
+static const struct ar_column call_columns[] = {
+    TIME(out_of_place.time_s, "time_us"),
+    AR_COLUMN(string, struct entry, operation, "collective", "a text"),
+    AR_COLUMN(count, struct entry, ranks, "gpus", "", .min = 1),
+    AR_COLUMN(count, struct entry, nodes, "nodes", "", .min = 1),
+    AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
+    AR_COLUMN_OTHERS,
+};
+
+/* Of named algorithms of MPI libraries on several machines. */
+static const struct ar_column mpi_columns[] = {
+    TIME(out_of_place.time_s, "median_us"),
+    TIME(time_p10_s, "p10_us", OPTIONAL),
+    TIME(time_p90_s, "p90_us", OPTIONAL),
+    AR_COLUMN(string, struct entry, system, "system", "a text"),
+    AR_COLUMN(string, struct entry, operation, "collective", "a text"),
+    AR_COLUMN(string, struct entry, grid, "nodes", "a count, or lengths of a torus: 4x4x4"),
+    AR_COLUMN(count, struct entry, ranks_per_node, "tasks_per_node", "", .min = 1),
+    AR_COLUMN(string, struct entry, algorithm, "algorithm", "a text"),
+    AR_COLUMN(count, struct entry, row.payload_bytes, "payload_bytes", ""),
+    AR_COLUMN(string, struct entry, gpu_aware, "gpu_aware", "yes or no", OPTIONAL),
+    AR_COLUMN(string, struct entry, library, "mpi", "a text", OPTIONAL),
+    AR_COLUMN(string, struct entry, remark, "notes", "a text", OPTIONAL),
+    AR_COLUMN_OTHERS,
+};
+
 static const struct ar_column published_columns[] = {
     AR_COLUMN(count, struct entry, ranks, "gpus", "", .min = 1),
     AR_COLUMN(count, struct entry, nodes, "nodes", "", .min = 1),
@@ -66,6 +96,8 @@ static const struct table {
      true,
      1,
      {harness_columns, sizeof harness_columns / sizeof harness_columns[0]}},
+    {AR_LOG_PUBLISHED, false, 1e-6, {mpi_columns, sizeof mpi_columns / sizeof mpi_columns[0]}},
+    {AR_LOG_PUBLISHED, false, 1e-6, {call_columns, sizeof call_columns / sizeof call_columns[0]}},
     {AR_LOG_PUBLISHED,
      false,
      1e-6,
@@ -101,7 +133,10 @@ static bool is_same_run(const struct ar_log *run, const struct entry *entry)
            run->nodes == entry->nodes && run->channels == entry->channels &&
            strcmp(run->tool, entry->backend) == 0 &&
            strcmp(run->algorithm, entry->algorithm) == 0 && strcmp(run->shape, entry->shape) == 0 &&
-           strcmp(run->tier, entry->tier) == 0 &&
+           strcmp(run->tier, entry->tier) == 0 && strcmp(run->system, entry->system) == 0 &&
+           strcmp(run->library, entry->library) == 0 && strcmp(run->grid, entry->grid) == 0 &&
+           strcmp(run->remark, entry->remark) == 0 &&
+           run->has_gpu_buffers == (strcmp(entry->gpu_aware, "yes") == 0) &&
            (run->rows_count == 0 || strcmp(run->rows[0].datatype, entry->row.datatype) == 0);
 }
 
@@ -126,6 +161,34 @@ static enum ar_status find_run(struct ar_logs *logs, const struct entry *entry,
     ar_copy_clean((*run)->algorithm, AR_LOG_TEXT, entry->algorithm);
     ar_copy_clean((*run)->shape, AR_LOG_TEXT, entry->shape);
     ar_copy_clean((*run)->tier, AR_LOG_TEXT, entry->tier);
+    ar_copy_clean((*run)->system, AR_LOG_TEXT, entry->system);
+    ar_copy_clean((*run)->library, AR_LOG_TEXT, entry->library);
+    ar_copy_clean((*run)->grid, AR_LOG_WORD, entry->grid);
+    ar_copy_clean((*run)->remark, AR_LOG_TEXT, entry->remark);
+    (*run)->has_gpu_buffers = strcmp(entry->gpu_aware, "yes") == 0;
+    return AR_OK;
+}
+
+/* Ranks of a table that says nodes, or lengths of a torus of them, and ranks on each. */
+static enum ar_status count_ranks(const struct ar_logs *logs, size_t place, struct entry *entry,
+                                  struct ar_error *err)
+{
+    uint64_t nodes = 1;
+    const char *at = entry->grid;
+    for (bool goes_on = true; goes_on; at++) {
+        char *end = NULL;
+        unsigned long length = isdigit((unsigned char)*at) ? strtoul(at, &end, 10) : 0;
+        goes_on = length > 0 && *end == 'x';
+        if (length == 0 || (!goes_on && *end != '\0') ||
+            (nodes *= length) > UINT32_MAX / entry->ranks_per_node) {
+            return ar_csv_error(logs->csv, place, "nodes",
+                                "a count, or lengths of a torus such as 4x4x4", err);
+        }
+        at = end;
+    }
+    entry->nodes = (uint32_t)nodes;
+    entry->ranks = entry->nodes * entry->ranks_per_node;
+    entry->grid = strchr(entry->grid, 'x') != NULL ? entry->grid : "";
     return AR_OK;
 }
 
@@ -135,6 +198,9 @@ static enum ar_status take_row(struct ar_logs *logs, size_t place, const struct 
 {
     struct ar_log *run;
     char divisor[64];
+    if (entry->ranks_per_node > 0) {
+        AR_TRY(count_ranks(logs, place, entry, err));
+    }
     if (table->has_element_bytes && entry->row.payload_bytes % entry->element_bytes != 0) {
         snprintf(divisor, sizeof divisor, "a divisor of payload_bytes, %" PRIu64,
                  entry->row.payload_bytes);
@@ -144,6 +210,9 @@ static enum ar_status take_row(struct ar_logs *logs, size_t place, const struct 
         table->has_element_bytes ? entry->row.payload_bytes / entry->element_bytes : 0;
     entry->row.out_of_place.time_s *= table->time_unit_s;
     entry->row.in_place.time_s *= table->time_unit_s;
+    entry->row.time_p10_s *= table->time_unit_s;
+    entry->row.time_p90_s *= table->time_unit_s;
+    entry->row.time_min_s *= table->time_unit_s;
     AR_TRY(find_run(logs, entry, table->format, &run, err));
     return ar_log_add_row(run, &entry->row, err);
 }
@@ -166,6 +235,11 @@ enum ar_status ar_read_csv(struct ar_logs *logs, const char *text, size_t bytes,
                                     .algorithm = "",
                                     .shape = "",
                                     .tier = "",
+                                    .system = "",
+                                    .library = "",
+                                    .grid = "",
+                                    .gpu_aware = "",
+                                    .remark = "",
                                     .row = ar_log_empty_row(csv->lines[i])};
     }
     for (size_t i = csv->columns_count; i < csv->cells_count; i++) {

@@ -236,6 +236,55 @@ Test(logs, osu_columns_are_found_by_name)
     ar_logs_destroy(logs);
 }
 
+Test(logs, a_table_of_calls_has_a_run_for_each_operation_and_gpu_count)
+{
+    struct ar_logs *logs = test_load(FIXTURE("published-calls.csv"));
+    cr_assert_eq(logs->runs_count, 3);
+    cr_expect_eq(logs->runs[0].rows_count, 2);
+    cr_expect_eq(logs->runs[1].collective, AR_LOG_REDUCE_SCATTER);
+    cr_expect_eq(logs->runs[2].ranks, 16);
+    cr_expect_eq(logs->runs[2].nodes, 4);
+    cr_expect_float_eq(logs->runs[2].rows[0].out_of_place.time_s, 34.5e-6, 1e-12);
+    ar_logs_destroy(logs);
+}
+
+Test(logs, a_table_of_named_algorithms_has_a_run_for_each_machine_algorithm_and_kind_of_buffer)
+{
+    struct ar_logs *logs = test_load(FIXTURE("published-mpi.csv"));
+    cr_assert_eq(logs->runs_count, 3);
+    const struct ar_log *ring = &logs->runs[0];
+    const struct ar_log *torus = &logs->runs[2];
+    cr_expect(ring->collective == AR_LOG_ALL_GATHER && ring->rows_count == 2);
+    cr_expect(ring->nodes == 4 && ring->ranks == 8 && ring->grid[0] == '\0');
+    cr_expect_str_eq(ring->algorithm, "ring_ompi");
+    cr_expect_str_eq(ring->system, "one");
+    cr_expect_float_eq(ring->rows[1].time_p90_s, 26.25e-6, 1e-12);
+    cr_expect(logs->runs[1].has_gpu_buffers && !ring->has_gpu_buffers);
+    cr_expect(torus->collective == AR_LOG_BROADCAST && torus->nodes == 12 && torus->ranks == 12);
+    cr_expect_str_eq(torus->grid, "2x3x2");
+    cr_expect_str_eq(torus->remark, "x=1");
+    cr_expect(isnan(torus->rows[0].time_p10_s));
+    ar_logs_destroy(logs);
+}
+
+Test(logs, lengths_of_a_torus_are_counts)
+{
+    static const char *const wrong[] = {"",    "x",   "4x",          "x4", "0",
+                                        "4x0", "4y4", "70000x70000", "-4"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[400];
+        struct ar_logs *logs;
+        struct ar_error err;
+        snprintf(text, sizeof text,
+                 "system,collective,nodes,tasks_per_node,algorithm,payload_bytes,median_us\n"
+                 "a,bcast,%s,1,chain,2048,5\n",
+                 wrong[i]);
+        cr_assert_eq(ar_logs_parse("t.csv", text, strlen(text), &logs, &err), AR_BAD_DATA, "%s",
+                     wrong[i]);
+        cr_expect_eq(strncmp(err.text, "t.csv:2: column \"nodes\"", 23), 0, "%s", err.text);
+    }
+}
+
 Test(logs, the_published_table_of_abci_has_four_gpu_counts)
 {
     struct ar_logs *logs =
