@@ -1,8 +1,26 @@
 #include "ar_precision.h"
 
-const char *const ar_precision_names[] = {[AR_FP16] = "fp16", [AR_FP32] = "fp32", NULL};
+const char *const ar_precision_names[] = {
+#define X(symbol, name, bytes, stored) name,
+    AR_PRECISION_LIST(X)
+#undef X
+        NULL};
+
+static const struct {
+    uint32_t bytes;
+    enum ar_precision stored;
+} facts[] = {
+#define X(symbol, name, bytes, stored) {bytes, stored},
+    AR_PRECISION_LIST(X)
+#undef X
+};
 
 uint32_t ar_precision_bytes(enum ar_precision precision)
 {
-    return precision == AR_FP16 ? 2 : 4;
+    return facts[precision].bytes;
+}
+
+enum ar_precision ar_precision_stored(enum ar_precision precision)
+{
+    return facts[precision].stored;
 }

@@ -96,7 +96,8 @@ Test(cli_bad, values_of_a_prediction)
         {"--algorithm torus2d --shape 8", 64, "found \"8\"; expected columns x rows"},
         {"--algorithm torus2d --shape -2x-4", 64, "found \"-2x-4\""},
         {"--algorithm ring --batch 0", 64, "--batch: found \"0\""},
-        {"--algorithm ring --precision fp8", 64, "found \"fp8\"; expected fp16 or fp32"},
+        {"--algorithm ring --precision fp64", 64,
+         "found \"fp64\"; expected fp16, fp32, bf16, fp8 or tf32"},
         {"--algorithm ring --gradient-scale 0", 64,
          "--gradient-scale: found \"0\"; expected a number from 1e-06 to 1000"},
         {"--algorithm ring --gradient-scale -2", 64, "--gradient-scale: found \"-2\""},
@@ -211,7 +212,7 @@ Test(cli_bad, names_and_paths_of_inputs)
         {"--cluster flat --trace trace.csv --precision fp32", 64,
          "--precision: found fp32; expected fp16, in which"},
         {"--cluster flat --trace trace.csv --set gpu.cost_table=no", 66,
-         "expected one of v100-sxm2"},
+         "expected one of a100-40gb-sxm"},
         {"--cluster host --trace resnet50-v1.5", 64,
          "--trace: found resnet50-v1.5, the work of one image, for a GPU without a cost table; "
          "expected a trace of measured times (traces/README.md), or the table of another GPU"},

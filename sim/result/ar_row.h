@@ -18,7 +18,7 @@
     X(text,   cluster,         "cluster name")                                                     \
     X(word,   trace,           "trace name; empty for a bare collective")                          \
     X(count,  batch_per_gpu,   "images per GPU and step")                                          \
-    X(word,   precision,       "of compute, and of gradients unless wire differs: fp16 or fp32")   \
+    X(word,   precision,       "of compute, and of gradients unless wire differs")                 \
     X(count,  gpus,            "ranks of all groups")                                              \
     X(count,  nodes,           "nodes that hold them")                                             \
     X(word,   algorithm,       "algorithm of the operation")                                       \

@@ -350,8 +350,9 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,
                       print_count, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
-                          "fp16 or fp32, of compute and gradients (on the wire: see "
-                          "wire.precision of --framework); default: the trace's own, or fp16",
+                          "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
+                          "see wire.precision of --framework; fp8 has those of bf16); default: "
+                          "the trace's own, or fp16",
                           COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, parse_precision,
                           print_precision},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,

@@ -118,8 +118,16 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
     if (offered->is_timed) {
         source->request.batch = offered->batch;
         source->request.precision = offered->precision;
+        return AR_OK;
     }
-    return AR_OK;
+    char precisions[AR_DEVICE_COST_PRECISIONS_TEXT];
+    return ar_device_cost_has(source->cost, source->request.precision)
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                    "found %s; expected %s, of which cost table %s speaks",
+                                    ar_precision_names[source->request.precision],
+                                    ar_device_cost_precisions(source->cost, precisions),
+                                    source->cost->name);
 }
 
 /* A trace with what the framework does to compute, in the arena. */

@@ -1,7 +1,8 @@
 /** \file ar_device_cost.h
  * What the layers of a network cost on one device, for any batch and precision.
  *
- * A layer is one or more kernels. With B images, `bytes` an element of the precision (2 or 4):
+ * A layer is one or more kernels. With B samples, `bytes` an element as the precision stores it
+ * (ar_precision_stored()):
  *
  * **Memory-bound kernels** (bn, relu, add, pooling, loss) take
  *
@@ -14,17 +15,19 @@
  * has 2 passes each way.
  *
  * **Convolutions and fc** have three passes: forward, gradient of the data, gradient of the
- * weights. The first such layer of a network has no gradient of the data. One more image costs
+ * weights. The first such layer of a network has no gradient of the data. One more sample costs
  *
  *     marginal_s = max(2 * macs / winograd_ratio / rate, (inputs + outputs) * bytes / memory_Bps)
  *
  * with the rate of the pass and precision; winograd_ratio counts for 3x3 kernels of stride 1 only.
  *
  * - A shape that is in the table of measured convolutions takes its measured time. Between measured
- *   batches the time is linear in the batch; above, each image adds
- *   min(marginal_s, measured time per image); below, each image less saves marginal_s, but the time
- *   per image never falls below that of the smallest measured batch.
+ *   batches the time is linear in the batch; above, each sample adds
+ *   min(marginal_s, measured time per sample); below, each sample less saves marginal_s, but the
+ *   time per sample never falls below that of the smallest measured batch.
  * - Any other shape takes fixed_s + B * marginal_s.
+ * - A table without rates of convolutions takes each pass as an implicit product, see below, whose
+ *   operands are read once.
  * - No kernel takes less than kernel_floor_s.
  *
  * Validity: the fixed times and rates of `v100-sxm2` are fitted to convolutions of ResNet-50 at
@@ -32,14 +35,35 @@
  * grouped convolutions have no measured neighbour and are taken at the common rate, which is too
  * fast for them.
  *
+ * **Matrix products** of m x k and k x n are tiles of tm x tn, one at a time on a multiprocessor:
+ *
+ *     waves  = ceil(count * ceil(m / tm) * ceil(n / tn) * parts / multiprocessors)
+ *     rate   = gemm_efficiency * peak_rate / multiprocessors
+ *     slow   = (1 + edge * (1/tm + 1/tn)) / (1 + edge * (1/256 + 1/128))
+ *     time_s = gemm_fixed_s + max(waves * 2 * tm * tn * (k / parts + depth) * slow / rate,
+ *                                 bytes / memory_Bps)
+ *
+ * with the tile (256 x 128 down to 64 x 64) and the parts of k (a power of two, each at least 4096
+ * deep, whose sums are written and read in fp32) that take the least time. `edge` is what smaller
+ * tiles lose since they read more per product, `depth` what the first and last steps of a tile
+ * cost, in elements of k: gemm_edge_elements, gemm_depth_elements. Tiles and waves: NVIDIA, Matrix
+ * Multiplication Background User's Guide, DU-09799-001. Efficiency, edge, depth and fixed time are
+ * fitted to measured products (gemms.csv; test_gemm says how well).
+ *
+ * **Fused attention** takes 4 * count * queries * keys * head_elements operations forward and 2.5
+ * times as many backward, half of either with a causal mask, at attention_*_efficiency of
+ * peak_rate. Attention that is not fused is two batched products each way and memory-bound kernels.
+ *
  * **Optimizer**: max(optimizer_kernels * kernel_floor_s,
  * parameters * optimizer_bytes_per_parameter / memory_Bps).
  *
  * The file is a CSV with the columns `quantity,precision,value,unit,source`, one row for each
- * quantity of AR_COST_LIST and precision (`fp16`, `fp32`, or `any` for both), and the directives
- * `source` and, optionally, `convolutions`: a file beside the table, a CSV of
+ * quantity of AR_COST_LIST and precision (`any`: all that other rows of the table name), and the
+ * directives `source` and, optionally, `convolutions`: a file beside the table, a CSV of
  * measured convolutions with the columns `precision,batch,width,channels_in,channels_out,kernel,
  * stride,forward_s,backward_data_s,backward_weights_s` and, optionally, the directive `source`.
+ * A precision that the table names has the group `kernels`, and `convolutions`, `products` or both;
+ * of a group it has all quantities or none.
  */
 #ifndef AR_DEVICE_COST_H
 #define AR_DEVICE_COST_H
@@ -85,30 +109,51 @@ enum ar_status ar_conv_points_load(const char *path, struct ar_arena *arena,
 size_t ar_conv_points_find(const struct ar_conv_points *points, const struct ar_conv_point *shape,
                            const struct ar_conv_point **found);
 
-/** Quantities of a cost table: symbol, name, unit, least and most allowed value. */
+/** Groups of quantities; a precision has all of one or none. */
+enum ar_cost_group {
+    AR_COST_OF_KERNELS, /**< every precision of a table has them */
+    AR_COST_OF_CONVOLUTIONS,
+    AR_COST_OF_PRODUCTS,
+    AR_COST_OF_ATTENTION, /**< fused */
+    AR_COST_GROUPS_COUNT
+};
+
+/** Quantities of a cost table: symbol, name, unit, least and most allowed value, group. */
 #define AR_COST_LIST(X)                                                                            \
-    X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15)                                              \
-    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01)                                        \
-    X(AR_COST_STEP_OVERHEAD, "step_overhead_s", "s", 0, 100)                                       \
-    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 0.1)                                  \
-    X(AR_COST_FORWARD_RATE, "conv_forward_rate", "flop/s", 1e6, 1e18)                              \
-    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 0.1)                               \
-    X(AR_COST_DATA_RATE, "conv_backward_data_rate", "flop/s", 1e6, 1e18)                           \
-    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 0.1)                         \
-    X(AR_COST_WEIGHTS_RATE, "conv_backward_weights_rate", "flop/s", 1e6, 1e18)                     \
-    X(AR_COST_WINOGRAD, "winograd_ratio", "1", 1, 4)                                               \
-    X(AR_COST_BN_FORWARD, "bn_forward_passes", "1", 0, 100)                                        \
-    X(AR_COST_BN_BACKWARD, "bn_backward_passes", "1", 0, 100)                                      \
-    X(AR_COST_RELU_FORWARD, "relu_forward_passes", "1", 0, 100)                                    \
-    X(AR_COST_RELU_BACKWARD, "relu_backward_passes", "1", 0, 100)                                  \
-    X(AR_COST_ADD_FORWARD, "add_forward_passes", "1", 0, 100)                                      \
-    X(AR_COST_ADD_BACKWARD, "add_backward_passes", "1", 0, 100)                                    \
-    X(AR_COST_ADD_IS_FUSED, "add_is_fused", "1", 0, 1)                                             \
-    X(AR_COST_OPTIMIZER_BYTES, "optimizer_bytes_per_parameter", "B", 0, 1000)                      \
-    X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6)
+    X(AR_COST_MEMORY, "memory_Bps", "B/s", 1e6, 1e15, AR_COST_OF_KERNELS)                          \
+    X(AR_COST_KERNEL_FLOOR, "kernel_floor_s", "s", 0, 0.01, AR_COST_OF_KERNELS)                    \
+    X(AR_COST_STEP_OVERHEAD, "step_overhead_s", "s", 0, 100, AR_COST_OF_KERNELS)                   \
+    X(AR_COST_FORWARD_FIXED, "conv_forward_fixed_s", "s", 0, 0.1, AR_COST_OF_CONVOLUTIONS)         \
+    X(AR_COST_FORWARD_RATE, "conv_forward_rate", "flop/s", 1e6, 1e18, AR_COST_OF_CONVOLUTIONS)     \
+    X(AR_COST_DATA_FIXED, "conv_backward_data_fixed_s", "s", 0, 0.1, AR_COST_OF_CONVOLUTIONS)      \
+    X(AR_COST_DATA_RATE, "conv_backward_data_rate", "flop/s", 1e6, 1e18, AR_COST_OF_CONVOLUTIONS)  \
+    X(AR_COST_WEIGHTS_FIXED, "conv_backward_weights_fixed_s", "s", 0, 0.1,                         \
+      AR_COST_OF_CONVOLUTIONS)                                                                     \
+    X(AR_COST_WEIGHTS_RATE, "conv_backward_weights_rate", "flop/s", 1e6, 1e18,                     \
+      AR_COST_OF_CONVOLUTIONS)                                                                     \
+    X(AR_COST_WINOGRAD, "winograd_ratio", "1", 1, 4, AR_COST_OF_CONVOLUTIONS)                      \
+    X(AR_COST_PEAK, "peak_rate", "flop/s", 1e6, 1e18, AR_COST_OF_PRODUCTS)                         \
+    X(AR_COST_MULTIPROCESSORS, "multiprocessors", "1", 1, 1e6, AR_COST_OF_PRODUCTS)                \
+    X(AR_COST_GEMM_EFFICIENCY, "gemm_efficiency", "1", 0.01, 1, AR_COST_OF_PRODUCTS)               \
+    X(AR_COST_GEMM_EDGE, "gemm_edge_elements", "1", 0, 1e4, AR_COST_OF_PRODUCTS)                   \
+    X(AR_COST_GEMM_DEPTH, "gemm_depth_elements", "1", 0, 1e5, AR_COST_OF_PRODUCTS)                 \
+    X(AR_COST_GEMM_FIXED, "gemm_fixed_s", "s", 0, 0.1, AR_COST_OF_PRODUCTS)                        \
+    X(AR_COST_ATTENTION_FORWARD, "attention_forward_efficiency", "1", 0.01, 1,                     \
+      AR_COST_OF_ATTENTION)                                                                        \
+    X(AR_COST_ATTENTION_BACKWARD, "attention_backward_efficiency", "1", 0.01, 1,                   \
+      AR_COST_OF_ATTENTION)                                                                        \
+    X(AR_COST_BN_FORWARD, "bn_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                    \
+    X(AR_COST_BN_BACKWARD, "bn_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                  \
+    X(AR_COST_RELU_FORWARD, "relu_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                \
+    X(AR_COST_RELU_BACKWARD, "relu_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)              \
+    X(AR_COST_ADD_FORWARD, "add_forward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                  \
+    X(AR_COST_ADD_BACKWARD, "add_backward_passes", "1", 0, 100, AR_COST_OF_KERNELS)                \
+    X(AR_COST_ADD_IS_FUSED, "add_is_fused", "1", 0, 1, AR_COST_OF_KERNELS)                         \
+    X(AR_COST_OPTIMIZER_BYTES, "optimizer_bytes_per_parameter", "B", 0, 1000, AR_COST_OF_KERNELS)  \
+    X(AR_COST_OPTIMIZER_KERNELS, "optimizer_kernels", "1", 0, 1e6, AR_COST_OF_KERNELS)
 
 enum ar_cost {
-#define X(symbol, name, unit, min, max) symbol,
+#define X(symbol, name, unit, min, max, group) symbol,
     AR_COST_LIST(X)
 #undef X
         AR_COSTS_COUNT
@@ -135,7 +180,7 @@ enum ar_layer_kind {
 /** Names of the kinds as in the work table; NULL ends them. */
 extern const char *const ar_layer_kinds[];
 
-/** The work of one layer for one image; the shape fields are 0 where a kind has none. */
+/** The work of one layer for one sample; the shape fields are 0 where a kind has none. */
 struct ar_layer_work {
     enum ar_layer_kind kind;
     uint64_t macs;            /**< multiply-accumulates, forward */
@@ -152,7 +197,7 @@ struct ar_layer_work {
 struct ar_device_cost {
     char name[64];      /**< `v100-sxm2` */
     const char *source; /**< the directive `source` of the file */
-    /** By ar_cost and ar_precision, in the unit of the list. */
+    /** By ar_cost and ar_precision, in the unit of the list; NAN: the table has none. */
     double value[AR_COSTS_COUNT][AR_PRECISIONS_COUNT];
     struct ar_conv_points points; /**< measured convolutions; may be none */
 };
@@ -161,7 +206,18 @@ struct ar_device_cost {
 enum ar_status ar_device_cost_load(const char *path, struct ar_arena *arena,
                                    struct ar_device_cost **cost, struct ar_error *err);
 
-/** Time of one image more in one pass of a conv or fc layer, far from any fixed cost. */
+/** Whether the table has a precision; a group of its quantities. */
+bool ar_device_cost_has(const struct ar_device_cost *cost, enum ar_precision precision);
+bool ar_device_cost_has_group(const struct ar_device_cost *cost, enum ar_precision precision,
+                              enum ar_cost_group group);
+
+/** Writes the names of the precisions of the table, `fp16, fp32`; returns `text`. */
+enum { AR_DEVICE_COST_PRECISIONS_TEXT = 64 };
+char *ar_device_cost_precisions(const struct ar_device_cost *cost,
+                                char text[AR_DEVICE_COST_PRECISIONS_TEXT]);
+
+/** Time of one sample more in one pass of a conv or fc layer, far from any fixed cost; of a table
+ * with rates of convolutions. */
 double ar_device_cost_marginal_s(const struct ar_device_cost *cost,
                                  const struct ar_layer_work *work, enum ar_conv_pass pass,
                                  enum ar_precision precision);
@@ -178,5 +234,40 @@ void ar_device_cost_layer_s(const struct ar_device_cost *cost, const struct ar_l
 /** Time of the parameter update at the end of a step. */
 double ar_device_cost_optimizer_s(const struct ar_device_cost *cost, enum ar_precision precision,
                                   uint64_t parameters);
+
+/* --- matrix products, attention and what is bound by memory ------------------------------------
+ * The precision has the group AR_COST_OF_PRODUCTS, and of attention AR_COST_OF_ATTENTION. */
+
+/** `count` independent products of m x k and k x n in one kernel; all at least 1. */
+struct ar_gemm {
+    uint64_t count;
+    uint64_t m, n, k;
+};
+
+/** Time of the kernel; operands are read, and the product is written as it is stored. */
+double ar_device_gemm_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                        const struct ar_gemm *gemm);
+
+/** The same with `bytes` of traffic instead of those, and without the kernel floor. */
+double ar_device_product_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                           const struct ar_gemm *gemm, double bytes);
+
+/** Fused attention of `count` heads over all sequences, each `queries` x `keys`. */
+struct ar_attention {
+    uint64_t count;
+    uint64_t queries, keys, head_elements;
+    bool is_causal;
+    bool is_backward;
+};
+
+double ar_device_attention_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                             const struct ar_attention *attention);
+
+/** Time of a kernel that reads and writes `bytes` and computes next to nothing. */
+double ar_device_memory_s(const struct ar_device_cost *cost, enum ar_precision precision,
+                          double bytes);
+
+/** Peak of dense products in flop/s, what a model flops utilization is of. */
+double ar_device_peak_flops(const struct ar_device_cost *cost, enum ar_precision precision);
 
 #endif

@@ -8,7 +8,7 @@
 #include "ar_text.h"
 
 static const char *const quantity_names[] = {
-#define X(symbol, name, unit, min, max) name,
+#define X(symbol, name, unit, min, max, group) name,
     AR_COST_LIST(X)
 #undef X
         NULL};
@@ -16,16 +16,21 @@ static const char *const quantity_names[] = {
 static const struct quantity {
     const char *unit;
     double min, max;
+    enum ar_cost_group group;
 } quantities[] = {
-#define X(symbol, name, unit, min, max) {unit, min, max},
+#define X(symbol, name, unit, min, max, group) {unit, min, max, group},
     AR_COST_LIST(X)
 #undef X
 };
 
-/* What a row speaks for: a precision, or all. */
+/* What a row speaks for: a precision, or all that others name. */
 enum { ANY = AR_PRECISIONS_COUNT };
 static const char *const precision_names[] = {
-    [AR_FP16] = "fp16", [AR_FP32] = "fp32", [ANY] = "any", NULL};
+#define X(symbol, name, bytes, stored) name,
+    AR_PRECISION_LIST(X)
+#undef X
+        [ANY] = "any",
+    NULL};
 
 struct row {
     enum ar_cost quantity;
@@ -60,8 +65,8 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     char expected[128];
     const char *name = quantity_names[row->quantity];
     const struct quantity *quantity = &quantities[row->quantity];
-    unsigned first = row->precision == ANY ? AR_FP16 : row->precision;
-    unsigned last = row->precision == ANY ? AR_FP32 : row->precision;
+    unsigned first = row->precision == ANY ? 0 : row->precision;
+    unsigned last = row->precision == ANY ? AR_PRECISIONS_COUNT - 1 : row->precision;
     if (strcmp(row->unit, quantity->unit) != 0) {
         snprintf(expected, sizeof expected, "%s, the unit of %s", quantity->unit, name);
         return ar_csv_error(csv, number, "unit", expected, err);
@@ -80,35 +85,67 @@ static enum ar_status take_row(const struct ar_csv *csv, size_t number, const st
     return AR_OK;
 }
 
-static enum ar_status check_missing(const char *path, const struct ar_device_cost *cost,
-                                    struct ar_error *err)
+/* The groups that a precision must have: kernels, those of which it has a quantity, and one of
+ * convolutions and products. */
+static void find_groups(const struct ar_device_cost *cost, unsigned precision,
+                        bool has_group[AR_COST_GROUPS_COUNT])
 {
     for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
-        for (int precision = 0; precision < AR_PRECISIONS_COUNT; precision++) {
-            if (isnan(cost->value[i][precision])) {
-                return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
-                                    quantity_names[i], ar_precision_names[precision]);
-            }
+        bool has_value = !isnan(cost->value[i][precision]);
+        has_group[quantities[i].group] = has_group[quantities[i].group] || has_value;
+    }
+    has_group[AR_COST_OF_KERNELS] = true;
+    has_group[AR_COST_OF_CONVOLUTIONS] =
+        has_group[AR_COST_OF_CONVOLUTIONS] || !has_group[AR_COST_OF_PRODUCTS];
+}
+
+static enum ar_status check_missing(const char *path, const struct ar_device_cost *cost,
+                                    unsigned precision, struct ar_error *err)
+{
+    bool has_group[AR_COST_GROUPS_COUNT] = {false};
+    find_groups(cost, precision, has_group);
+    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        if (has_group[quantities[i].group] && isnan(cost->value[i][precision])) {
+            return ar_error_set(err, AR_BAD_DATA, "%s: quantity \"%s\" is missing for %s", path,
+                                quantity_names[i], ar_precision_names[precision]);
         }
     }
     return AR_OK;
 }
 
+static void forget_precision(struct ar_device_cost *cost, unsigned precision)
+{
+    for (size_t i = 0; i < AR_COSTS_COUNT; i++) {
+        cost->value[i][precision] = (double)NAN;
+    }
+}
+
 static enum ar_status read_rows(const struct ar_csv *csv, struct ar_arena *arena,
                                 struct ar_device_cost *cost, struct ar_error *err)
 {
+    bool is_named[AR_PRECISIONS_COUNT + 1] = {false};
+    bool is_any_named = false;
     struct row *rows = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, csv->path);
     }
-    for (size_t i = 0; i < AR_COSTS_COUNT * AR_PRECISIONS_COUNT; i++) {
-        cost->value[i / AR_PRECISIONS_COUNT][i % AR_PRECISIONS_COUNT] = (double)NAN;
+    for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        forget_precision(cost, i);
     }
     AR_TRY(ar_csv_read_rows(csv, AR_COLUMNS(columns), rows, sizeof *rows, err));
     for (size_t i = 0; i < csv->rows_count; i++) {
         AR_TRY(take_row(csv, i, &rows[i], cost, err));
+        is_named[rows[i].precision] = true;
+        is_any_named = is_any_named || rows[i].precision != ANY;
     }
-    return check_missing(csv->path, cost, err);
+    for (unsigned i = 0; i < AR_PRECISIONS_COUNT; i++) {
+        if (is_named[i] || !is_any_named) {
+            AR_TRY(check_missing(csv->path, cost, i, err));
+        } else {
+            forget_precision(cost, i);
+        }
+    }
+    return AR_OK;
 }
 
 /* The file of convolutions lies beside the cost table. */

@@ -170,7 +170,8 @@ Test(device_cost, bad_tables_are_refused)
     expect_refused(HEADER "memory_Bps,any,-1,B/s,x\n", ":2: column \"value\" is \"-1\"");
     expect_refused(HEADER "memory_bps,any,1e9,B/s,x\n",
                    ":2: column \"quantity\" is \"memory_bps\"; expected memory_Bps");
-    expect_refused(HEADER "memory_Bps,bf16,1e9,B/s,x\n", "expected fp16, fp32 or any");
+    expect_refused(HEADER "memory_Bps,fp64,1e9,B/s,x\n",
+                   "expected fp16, fp32, bf16, fp8, tf32 or any");
     expect_refused(HEADER "memory_Bps,any,1e9,B/s,x\nmemory_Bps,fp32,1e9,B/s,x\n",
                    ":3: column \"quantity\" is \"memory_Bps\"; expected each quantity once");
     expect_refused("# units = SI\n" HEADER, "unknown directive \"units\"");
@@ -195,7 +196,8 @@ Test(device_cost, bad_convolutions_are_refused)
     expect_points_refused(
         POINTS "fp16,8,56,64,256,1,1,0.1,0,0.1\n",
         "points.csv:2: column \"backward_data_s\" is \"0\"; expected seconds > 0");
-    expect_points_refused(POINTS "fp64,8,56,64,256,1,1,1,1,1\n", "expected fp16 or fp32");
+    expect_points_refused(POINTS "fp64,8,56,64,256,1,1,1,1,1\n",
+                          "expected fp16, fp32, bf16, fp8 or tf32");
     expect_points_refused(POINTS "fp16,0,56,64,256,1,1,1,1,1\n", "column \"batch\" is \"0\"");
     expect_points_refused(POINTS "fp16,8,56,64,256,1,1,1,1,1\nfp16,8,56,64,256,1,1,2,1,1\n",
                           "channels 64 to 256, batch 8 is given twice");

@@ -15,8 +15,8 @@
 /** Terms: symbol, key, kind of value, default (= off), min, max, the term without which it changes
  * nothing (AR_TERMS_COUNT: none), meaning. */
 #define AR_TERM_LIST(X)                                                                            \
-    X(AR_TERM_WIRE, "wire.precision", AR_TERM_PRECISION, 0, 0, 2, AR_TERMS_COUNT,                  \
-      "precision of gradients on the wire: same (as compute), fp16 or fp32")                       \
+    X(AR_TERM_WIRE, "wire.precision", AR_TERM_PRECISION, 0, 0, 4, AR_TERMS_COUNT,                  \
+      "precision of gradients on the wire: same (as they are stored), fp16, fp32, bf16 or fp8")    \
     X(AR_TERM_FUSION_RULE, "fusion.rule", AR_TERM_TEXT, 0, 0, 0, AR_TERMS_COUNT,                   \
       "rule of --bucket where that option is not given")                                           \
     X(AR_TERM_FUSION_PASSES, "fusion.passes", AR_TERM_NUMBER, 0, 0, 100, AR_TERMS_COUNT,           \
@@ -95,7 +95,8 @@ enum ar_term ar_term_find(const char *key, size_t length);
 /** AR_BAD_DATA with a hint for a key that is no term. */
 enum ar_status ar_term_report_unknown(const char *where, const char *key, struct ar_error *err);
 
-/** Parses a value with its unit, in SI units; of wire.precision 0 same, 1 fp16, 2 fp32. */
+/** Parses a value with its unit, in SI units; of wire.precision 0 same, else
+ * 1 + enum ar_precision. */
 enum ar_status ar_term_parse(enum ar_term term, const char *where, const char *text, double *number,
                              struct ar_error *err);
 

@@ -26,7 +26,7 @@ enum ar_precision ar_framework_wire(const struct ar_framework *framework,
                                     enum ar_precision precision)
 {
     double wire = framework->terms[AR_TERM_WIRE].number;
-    return wire == 0 ? precision : wire == 1 ? AR_FP16 : AR_FP32;
+    return wire == 0 ? ar_precision_stored(precision) : (enum ar_precision)(wire - 1);
 }
 
 /* A timed trace does not know what the term counts in. */

@@ -39,7 +39,7 @@ enum ar_status ar_term_report_unknown(const char *where, const char *key, struct
 enum ar_status ar_term_parse(enum ar_term term, const char *where, const char *text, double *number,
                              struct ar_error *err)
 {
-    static const char *const precisions[] = {"same", "fp16", "fp32", NULL};
+    static const char *const precisions[] = {"same", "fp16", "fp32", "bf16", "fp8", NULL};
     static const char *const units[] = {[AR_TERM_SECONDS] = " s",
                                         [AR_TERM_RATE] = " B/s",
                                         [AR_TERM_BYTES] = " B",

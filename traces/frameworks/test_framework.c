@@ -68,7 +68,7 @@ Test(framework, what_is_wrong_in_a_file_is_said_with_its_line)
         {"term,value,why\ncycle.time,1ms,x\n", "unknown column \"why\""},
         {"term,value\ncycle.time,1ms\n", "column \"source\" is missing"},
         {"# descripton = x\nterm,value,source\n", "unknown directive \"descripton\""},
-        {"term,value,source\nwire.precision,fp8,x\n", "expected same, fp16 or fp32"},
+        {"term,value,source\nwire.precision,fp64,x\n", "expected same, fp16, fp32, bf16 or fp8"},
         {"term,value,source\nmemory.rate,0B/s,x\n", "above zero"},
         {"term,value,source\nmemory.rate,1B/s,x\n", "expected 1e+06 to 1e+15 B/s"},
         {"term,value,source\ncompute.scale,0,x\n", "expected a number from 0.001 to 1000"},

@@ -31,7 +31,7 @@ static const struct ar_column timed_columns[] = {
 };
 
 static const struct ar_column timed_directives[] = {
-    AR_COLUMN(count, struct ar_trace, batch, "batch", "a whole number of images from 1 to 1000000",
+    AR_COLUMN(count, struct ar_trace, batch, "batch", "a whole number of samples from 1 to 1000000",
               .min = 1, .max = AR_TRACE_BATCH_MAX),
     AR_COLUMN(choice, struct ar_trace, precision, "precision", "", .names = ar_precision_names),
     SECONDS(struct ar_trace, optimizer_s, "optimizer_s", true),
@@ -279,7 +279,7 @@ static enum ar_status check_seconds(const struct ar_trace_file *file, const stru
     return AR_OK;
 }
 
-/* Elements of an image that the backward pass needs again: bn reads what conv writes, conv what
+/* Elements of a sample that the backward pass needs again: bn reads what conv writes, conv what
  * relu writes; sums, and relus of a fused bn, leave nothing more. */
 static double kept_elements(const struct ar_layer_work *work)
 {
@@ -302,7 +302,7 @@ static void add_times(const struct ar_trace_file *file, const struct ar_device_c
     trace->memory_Bps = table.value[AR_COST_MEMORY][precision];
     trace->kernel_floor_s = table.value[AR_COST_KERNEL_FLOOR][precision];
     trace->step_overhead_s = table.value[AR_COST_STEP_OVERHEAD][precision];
-    double bytes = ar_precision_bytes(precision);
+    double bytes = ar_precision_bytes(ar_precision_stored(precision));
     double elements = (double)ar_trace_gradient_elements(trace);
     trace->memory_bytes = 2 * elements * bytes; /* weights and gradients */
     for (uint32_t i = 0; i < trace->layers_count; i++) {
