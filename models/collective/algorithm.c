@@ -128,6 +128,20 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
                : stages_move(algorithm->stages, shape, elements, position, step);
 }
 
+void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                        uint64_t elements, uint32_t step, struct ar_sends *sends)
+{
+    if (algorithm->move == NULL) {
+        stages_sends(algorithm->stages, shape, elements, step, sends);
+        return;
+    }
+    for (uint32_t position = sends->first; position < sends->end; position++) {
+        struct ar_move move = algorithm->move(shape, elements, position, step);
+        sends->peers[position] = move.sends ? move.send_to : AR_NEVER;
+        sends->counts[position] = move.sends ? move.send_span.count : 0;
+    }
+}
+
 static bool acts(const struct ar_move *move, bool sends)
 {
     return sends ? move->sends : move->receive != AR_RECEIVE_NONE;

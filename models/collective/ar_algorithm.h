@@ -50,6 +50,14 @@ struct ar_move {
     struct ar_slice receive_span;
 };
 
+/** What positions from `first` to before `end` send in a step, in arrays by position. Others may
+ * be filled in as well. */
+struct ar_sends {
+    uint32_t first, end;
+    uint32_t *peers;  /**< whom to; AR_NEVER: it does not send */
+    uint64_t *counts; /**< elements; 0 of who does not send */
+};
+
 enum { AR_PERIOD_MAX = 4 };
 
 enum ar_phase_kind { AR_PHASE_WALK, AR_PHASE_TREE, AR_PHASE_EXCHANGE };
@@ -207,6 +215,10 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
  * ar_algorithm_steps(). */
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step);
+
+/** The sends of all those moves in one step, which is faster than one after the other. */
+void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                        uint64_t elements, uint32_t step, struct ar_sends *sends);
 
 /** The phases of an algorithm; none of NULL. */
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,

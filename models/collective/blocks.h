@@ -26,6 +26,23 @@ struct block_move {
     struct block_parts receive;
 };
 
+enum { BLOCK_SENDS_MAX = 128 };
+
+/** What some members send in a step, as arrays. */
+struct block_sends {
+    uint32_t to[BLOCK_SENDS_MAX]; /**< AR_NEVER: it does not send */
+    uint32_t first[BLOCK_SENDS_MAX], run[BLOCK_SENDS_MAX], period[BLOCK_SENDS_MAX]; /**< parts */
+};
+
+static inline void block_sends_set(struct block_sends *sends, uint32_t index, bool does,
+                                   uint32_t to, struct block_parts parts)
+{
+    sends->to[index] = does ? to : AR_NEVER;
+    sends->first[index] = does ? parts.first : 0;
+    sends->run[index] = does ? parts.run : 0;
+    sends->period[index] = parts.period;
+}
+
 struct block {
     enum ar_phase_kind kind;
     bool is_at_once;
@@ -37,7 +54,26 @@ struct block {
     uint64_t (*messages)(uint32_t size);
     uint32_t (*parts)(uint32_t size);
     struct block_move (*move)(uint32_t size, uint32_t member, uint32_t step);
+    /** What `count` members from `first` on send in a step: BLOCK_LOOPS(). NULL of walks. */
+    void (*sends)(uint32_t size, uint32_t step, bool is_backwards, uint32_t first, uint32_t count,
+                  struct block_sends *sends);
 };
+
+/** Defines MOVE_sends(), the `sends` of a block, from its `move` in the same file: loops that the
+ * compiler sees whole, and makes vector code of or leaves out what nobody asks for. */
+#define BLOCK_LOOPS(move_of)                                                                       \
+    static void move_of##_sends(uint32_t size, uint32_t step, bool is_backwards, uint32_t first,   \
+                                uint32_t count, struct block_sends *sends)                         \
+    {                                                                                              \
+        for (uint32_t i = 0; i < count && !is_backwards; i++) {                                    \
+            struct block_move move = move_of(size, first + i, step);                               \
+            block_sends_set(sends, i, move.sends, move.send_to, move.send);                        \
+        }                                                                                          \
+        for (uint32_t i = 0; i < count && is_backwards; i++) {                                     \
+            struct block_move move = move_of(size, first + i, step);                               \
+            block_sends_set(sends, i, move.receives, move.receive_from, move.receive);             \
+        }                                                                                          \
+    }
 
 /** Which lines run the block, and on what. */
 enum stage_lines {
@@ -86,6 +122,8 @@ uint32_t stages_phases(const struct ar_stage *stages, uint32_t count, const stru
                        struct ar_phase phases[AR_PHASES_MAX]);
 struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
                            uint64_t elements, uint32_t position, uint32_t step);
+void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, uint64_t elements,
+                  uint32_t step, struct ar_sends *sends);
 
 /* --- walks: members keep their peers (blocks_ring.c) ----------------------------------------- */
 

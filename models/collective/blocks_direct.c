@@ -27,9 +27,11 @@ static uint64_t one_message(uint32_t size)
     return 1;
 }
 
+/* For `by` below the size. No division, and no sum that could overflow. */
 static uint32_t ahead(uint32_t size, uint32_t member, uint32_t by)
 {
-    return (uint32_t)(((uint64_t)member + by) % size);
+    uint32_t to_end = size - by;
+    return member < to_end ? member + by : member - to_end;
 }
 
 /* To the member `by` ahead, from the one as far behind. */
@@ -48,6 +50,7 @@ static struct block_move all_gather(uint32_t size, uint32_t member, uint32_t ste
     move.receive = (struct block_parts){.first = move.receive_from, .run = 1};
     return move;
 }
+BLOCK_LOOPS(all_gather)
 
 static struct block_move all_to_all(uint32_t size, uint32_t member, uint32_t step)
 {
@@ -55,6 +58,7 @@ static struct block_move all_to_all(uint32_t size, uint32_t member, uint32_t ste
     move.send = move.receive = (struct block_parts){.first = step + 1, .run = 1};
     return move;
 }
+BLOCK_LOOPS(all_to_all)
 
 static struct block_move scatter(uint32_t size, uint32_t member, uint32_t step)
 {
@@ -67,6 +71,7 @@ static struct block_move scatter(uint32_t size, uint32_t member, uint32_t step)
                                .send = part,
                                .receive = part};
 }
+BLOCK_LOOPS(scatter)
 
 static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
 {
@@ -79,21 +84,33 @@ static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
                                .send = all,
                                .receive = all};
 }
+BLOCK_LOOPS(send)
 
-const struct block block_direct_all_gather = {
-    AR_PHASE_EXCHANGE,      true,      true, to_all_others, from_all_to_all,
-    block_parts_as_members, all_gather};
+const struct block block_direct_all_gather = {AR_PHASE_EXCHANGE,
+                                              true,
+                                              true,
+                                              to_all_others,
+                                              from_all_to_all,
+                                              block_parts_as_members,
+                                              all_gather,
+                                              all_gather_sends};
 const struct block block_linear_scatter = {
-    AR_PHASE_EXCHANGE,      true,   false, to_all_others, from_one_to_all,
-    block_parts_as_members, scatter};
-const struct block block_send = {AR_PHASE_EXCHANGE,      false, false, one_step, one_message,
-                                 block_parts_as_members, send};
-const struct block block_linear_all_to_all = {
-    AR_PHASE_EXCHANGE,      true,      true, to_all_others, from_all_to_all,
-    block_parts_as_members, all_to_all};
+    AR_PHASE_EXCHANGE,      true,    false,        to_all_others, from_one_to_all,
+    block_parts_as_members, scatter, scatter_sends};
+const struct block block_send = {AR_PHASE_EXCHANGE,      false, false,     one_step, one_message,
+                                 block_parts_as_members, send,  send_sends};
+const struct block block_linear_all_to_all = {AR_PHASE_EXCHANGE,
+                                              true,
+                                              true,
+                                              to_all_others,
+                                              from_all_to_all,
+                                              block_parts_as_members,
+                                              all_to_all,
+                                              all_to_all_sends};
 const struct block block_pairwise_all_to_all = {
-    AR_PHASE_EXCHANGE,      false,     true, to_all_others, from_all_to_all,
-    block_parts_as_members, all_to_all};
+    AR_PHASE_EXCHANGE, false,           true,
+    to_all_others,     from_all_to_all, block_parts_as_members,
+    all_to_all,        all_to_all_sends};
 
 static uint64_t from_all_in_each_bit(uint32_t size)
 {
@@ -108,6 +125,7 @@ static struct block_move bruck_all_to_all(uint32_t size, uint32_t member, uint32
     move.send = move.receive = (struct block_parts){.first = bit, .run = bit, .period = 2 * bit};
     return move;
 }
+BLOCK_LOOPS(bruck_all_to_all)
 
 /* In step s a member has the parts of the 2^s members from itself on. */
 static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32_t step)
@@ -119,10 +137,21 @@ static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32
     move.receive = (struct block_parts){.first = move.receive_from, .run = run};
     return move;
 }
+BLOCK_LOOPS(bruck_all_gather)
 
-const struct block block_bruck_all_to_all = {
-    AR_PHASE_EXCHANGE,      false,           true, block_log2_up, from_all_in_each_bit,
-    block_parts_as_members, bruck_all_to_all};
-const struct block block_bruck_all_gather = {
-    AR_PHASE_EXCHANGE,      false,           true, block_log2_up, from_all_in_each_bit,
-    block_parts_as_members, bruck_all_gather};
+const struct block block_bruck_all_to_all = {AR_PHASE_EXCHANGE,
+                                             false,
+                                             true,
+                                             block_log2_up,
+                                             from_all_in_each_bit,
+                                             block_parts_as_members,
+                                             bruck_all_to_all,
+                                             bruck_all_to_all_sends};
+const struct block block_bruck_all_gather = {AR_PHASE_EXCHANGE,
+                                             false,
+                                             true,
+                                             block_log2_up,
+                                             from_all_in_each_bit,
+                                             block_parts_as_members,
+                                             bruck_all_gather,
+                                             bruck_all_gather_sends};

@@ -61,12 +61,14 @@ static struct block_move fold(uint32_t size, uint32_t member, uint32_t step)
     (void)step;
     return fold_with(size, member, (struct block_parts){.first = 0, .run = size});
 }
+BLOCK_LOOPS(fold)
 
 static struct block_move fold_parts(uint32_t size, uint32_t member, uint32_t step)
 {
     (void)step;
     return fold_with(size, member, (struct block_parts){.first = member | 1, .run = 1});
 }
+BLOCK_LOOPS(fold_parts)
 
 static struct block_move swap_with(uint32_t size, uint32_t peer_number)
 {
@@ -84,6 +86,7 @@ static struct block_move doubling(uint32_t size, uint32_t member, uint32_t step)
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
+BLOCK_LOOPS(doubling)
 
 /* Parts of the aligned block of 2^step numbers that a number is in. */
 static struct block_parts parts_around(uint32_t size, uint32_t number, uint32_t step)
@@ -105,6 +108,7 @@ static struct block_move doubling_all_gather(uint32_t size, uint32_t member, uin
     move.receive = parts_around(size, peer, step);
     return move;
 }
+BLOCK_LOOPS(doubling_all_gather)
 
 static uint32_t as_many_as_numbers(uint32_t size)
 {
@@ -129,20 +133,33 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
     move.receive = parts_named(peer, step);
     return move;
 }
+BLOCK_LOOPS(doubling_of_halves)
 
-const struct block block_fold = {AR_PHASE_EXCHANGE,      false, false, fold_steps, fold_messages,
-                                 block_parts_as_members, fold};
-const struct block block_fold_parts = {
-    AR_PHASE_EXCHANGE, false, false, fold_steps, fold_messages, block_parts_as_members, fold_parts};
+const struct block block_fold = {
+    AR_PHASE_EXCHANGE,      false, false,     fold_steps, fold_messages,
+    block_parts_as_members, fold,  fold_sends};
+const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,           false,
+                                       fold_steps,        fold_messages,   block_parts_as_members,
+                                       fold_parts,        fold_parts_sends};
 const struct block block_doubling = {
-    AR_PHASE_EXCHANGE,      false,   false, block_log2_down, doubling_messages,
-    block_parts_as_members, doubling};
-const struct block block_doubling_all_gather = {
-    AR_PHASE_EXCHANGE,  false, false, block_log2_down, doubling_messages, block_parts_as_members,
-    doubling_all_gather};
-const struct block block_doubling_of_halves = {
-    AR_PHASE_EXCHANGE, false, false, block_log2_down, doubling_messages, as_many_as_numbers,
-    doubling_of_halves};
+    AR_PHASE_EXCHANGE,      false,    false,         block_log2_down, doubling_messages,
+    block_parts_as_members, doubling, doubling_sends};
+const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE,
+                                                false,
+                                                false,
+                                                block_log2_down,
+                                                doubling_messages,
+                                                block_parts_as_members,
+                                                doubling_all_gather,
+                                                doubling_all_gather_sends};
+const struct block block_doubling_of_halves = {AR_PHASE_EXCHANGE,
+                                               false,
+                                               false,
+                                               block_log2_down,
+                                               doubling_messages,
+                                               as_many_as_numbers,
+                                               doubling_of_halves,
+                                               doubling_of_halves_sends};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
 
@@ -194,10 +211,16 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
         parts_named(name ^ 1u << step, step); /* the step is in the name of one of them */
     return move;
 }
+BLOCK_LOOPS(swing_all_gather)
 
-const struct block block_swing_all_gather = {
-    AR_PHASE_EXCHANGE,  false,           false, block_log2_down, doubling_messages,
-    as_many_as_numbers, swing_all_gather};
+const struct block block_swing_all_gather = {AR_PHASE_EXCHANGE,
+                                             false,
+                                             false,
+                                             block_log2_down,
+                                             doubling_messages,
+                                             as_many_as_numbers,
+                                             swing_all_gather,
+                                             swing_all_gather_sends};
 
 /* --- binomial trees --------------------------------------------------------------------------- */
 
@@ -230,6 +253,7 @@ static struct block_move binomial_broadcast(uint32_t size, uint32_t member, uint
     move.send = move.receive = (struct block_parts){.first = 0, .run = size};
     return move;
 }
+BLOCK_LOOPS(binomial_broadcast)
 
 static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32_t step)
 {
@@ -241,6 +265,7 @@ static struct block_move binomial_scatter(uint32_t size, uint32_t member, uint32
         (struct block_parts){.first = first, .run = left < distance ? left : distance};
     return move;
 }
+BLOCK_LOOPS(binomial_scatter)
 
 /* Among those that are left after folding, each with the parts of all that it stands for. */
 static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t step)
@@ -260,18 +285,34 @@ static struct block_move folded_scatter(uint32_t size, uint32_t member, uint32_t
         (struct block_parts){.first = part, .run = part_of(size, first + distance) - part};
     return move;
 }
+BLOCK_LOOPS(folded_scatter)
 
 static uint64_t folded_messages(uint32_t size)
 {
     return as_many_as_numbers(size) - 1;
 }
 
-const struct block block_binomial_broadcast = {
-    AR_PHASE_EXCHANGE, false, false, binomial_steps, binomial_messages, block_parts_as_members,
-    binomial_broadcast};
-const struct block block_binomial_scatter = {
-    AR_PHASE_EXCHANGE,      false,           false, binomial_steps, binomial_messages,
-    block_parts_as_members, binomial_scatter};
-const struct block block_folded_scatter = {
-    AR_PHASE_EXCHANGE,      false,         false, block_log2_down, folded_messages,
-    block_parts_as_members, folded_scatter};
+const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE,
+                                               false,
+                                               false,
+                                               binomial_steps,
+                                               binomial_messages,
+                                               block_parts_as_members,
+                                               binomial_broadcast,
+                                               binomial_broadcast_sends};
+const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE,
+                                             false,
+                                             false,
+                                             binomial_steps,
+                                             binomial_messages,
+                                             block_parts_as_members,
+                                             binomial_scatter,
+                                             binomial_scatter_sends};
+const struct block block_folded_scatter = {AR_PHASE_EXCHANGE,
+                                           false,
+                                           false,
+                                           block_log2_down,
+                                           folded_messages,
+                                           block_parts_as_members,
+                                           folded_scatter,
+                                           folded_scatter_sends};

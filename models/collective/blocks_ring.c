@@ -85,14 +85,17 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
 }
 
 const struct block block_ring_reduce_scatter = {
-    AR_PHASE_WALK,          false,         false, one_round, all_in_one_round,
-    block_parts_as_members, reduce_scatter};
+    AR_PHASE_WALK,          false,          false, one_round, all_in_one_round,
+    block_parts_as_members, reduce_scatter, NULL};
 const struct block block_ring_all_gather = {
-    AR_PHASE_WALK, false, false, one_round, all_in_one_round, block_parts_as_members, all_gather};
+    AR_PHASE_WALK,          false,      false, one_round, all_in_one_round,
+    block_parts_as_members, all_gather, NULL};
 const struct block block_ring_all_reduce = {
-    AR_PHASE_WALK, false, false, two_rounds, all_in_two_rounds, block_parts_as_members, all_reduce};
+    AR_PHASE_WALK,          false,      false, two_rounds, all_in_two_rounds,
+    block_parts_as_members, all_reduce, NULL};
 const struct block block_chain_scatter = {
-    AR_PHASE_WALK, false, false, one_round, half_of_a_round, block_parts_as_members, chain_scatter};
+    AR_PHASE_WALK,          false,         false, one_round, half_of_a_round,
+    block_parts_as_members, chain_scatter, NULL};
 
 static uint32_t half_a_round(uint32_t size)
 {
@@ -129,7 +132,13 @@ static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, ui
     move.receive = (struct block_parts){.first = pair_received(size, member, step), .run = 2};
     return move;
 }
+BLOCK_LOOPS(neighbour_all_gather)
 
-const struct block block_neighbour_all_gather = {
-    AR_PHASE_EXCHANGE,   false, false, half_a_round, all_in_half_a_round, block_parts_as_members,
-    neighbour_all_gather};
+const struct block block_neighbour_all_gather = {AR_PHASE_EXCHANGE,
+                                                 false,
+                                                 false,
+                                                 half_a_round,
+                                                 all_in_half_a_round,
+                                                 block_parts_as_members,
+                                                 neighbour_all_gather,
+                                                 neighbour_all_gather_sends};

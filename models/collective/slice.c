@@ -85,3 +85,62 @@ struct ar_slice ar_slice_of_parts(struct ar_span whole, uint32_t parts, uint32_t
     }
     return slice;
 }
+
+/* Where a part begins, and what tells where the next one does without a division. */
+struct boundary {
+    uint32_t part;
+    uint64_t begin, rest; /* of part * remainder by parts */
+};
+
+static struct boundary boundary_of(struct ar_span whole, uint32_t parts, uint32_t part)
+{
+    uint64_t product = part * (whole.count % parts);
+    return (struct boundary){part, part * (whole.count / parts) + product / parts, product % parts};
+}
+
+static struct boundary next_boundary(struct boundary boundary, uint32_t parts, uint64_t quotient,
+                                     uint64_t remainder)
+{
+    uint64_t rest = boundary.rest + remainder;
+    bool is_over = rest >= parts;
+    return (struct boundary){boundary.part + 1, boundary.begin + quotient + is_over,
+                             rest - (is_over ? parts : 0)};
+}
+
+/* Slices beside each other often are equal, or one part each, one after the other. */
+static void count_uneven(struct ar_span whole, uint32_t parts, size_t count, const uint32_t *first,
+                         const uint32_t *run, const uint32_t *period, uint64_t *counts)
+{
+    uint64_t quotient = whole.count / parts, remainder = whole.count % parts;
+    struct boundary end = {0, 0, 0};
+    for (size_t i = 0; i < count; i++) {
+        bool is_again = i > 0 && first[i] == first[i - 1] && run[i] == run[i - 1];
+        if (run[i] == 0 || is_again) {
+            counts[i] = run[i] == 0 ? 0 : counts[i - 1];
+        } else if (period[i] < parts || (uint64_t)first[i] + run[i] > parts) {
+            counts[i] = ar_slice_of_parts(whole, parts, first[i], run[i], period[i]).count;
+        } else {
+            struct boundary begin =
+                first[i] == end.part ? end : boundary_of(whole, parts, first[i]);
+            end = run[i] == 1 ? next_boundary(begin, parts, quotient, remainder)
+                              : boundary_of(whole, parts, first[i] + run[i]);
+            counts[i] = end.begin - begin.begin;
+        }
+    }
+}
+
+void ar_slices_count(struct ar_span whole, uint32_t parts, size_t count, const uint32_t *first,
+                     const uint32_t *run, const uint32_t *period, uint64_t *counts)
+{
+    uint64_t quotient = whole.count / parts;
+    bool are_runs = whole.count % parts == 0;
+    for (size_t i = 0; i < count && are_runs; i++) {
+        are_runs = period[i] == parts;
+    }
+    for (size_t i = 0; i < count && are_runs; i++) {
+        counts[i] = run[i] * quotient;
+    }
+    if (!are_runs) {
+        count_uneven(whole, parts, count, first, run, period, counts);
+    }
+}

@@ -109,29 +109,100 @@ static struct block_move backwards(struct block_move move)
                                .receive = move.send};
 }
 
+/* A step of the stage that it belongs to; members of a line are `stride` apart. */
+struct stage_step {
+    const struct ar_stage *stage;
+    uint32_t size, stride;
+    uint32_t step, steps; /* of the stage */
+};
+
+static struct stage_step stage_step(const struct ar_stage *stages, const struct ar_shape *shape,
+                                    uint32_t step)
+{
+    struct stage_step at = {.stage = stages, .stride = 1};
+    for (uint32_t before; step >= (before = steps_of(at.stage, shape)); at.stage++) {
+        step -= before;
+    }
+    for (uint32_t i = 0; i < at.stage->dimension; i++) {
+        at.stride *= ar_shape_length(shape, i);
+    }
+    at.size = size_of(at.stage, shape);
+    at.steps = at.stage->block->steps(at.size);
+    at.step = step;
+    return at;
+}
+
+static uint32_t block_step(const struct stage_step *at)
+{
+    return at->stage->is_backwards ? at->steps - 1 - at->step : at->step;
+}
+
 struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
                            uint64_t elements, uint32_t position, uint32_t step)
 {
-    const struct ar_stage *stage = stages;
-    uint32_t stride = 1;
-    for (uint32_t before; step >= (before = steps_of(stage, shape)); stage++) {
-        step -= before;
-    }
-    for (uint32_t i = 0; i < stage->dimension; i++) {
-        stride *= ar_shape_length(shape, i);
-    }
-    uint32_t size = size_of(stage, shape);
-    uint32_t member = position / stride % size;
-    uint32_t first = position - member * stride;
+    struct stage_step at = stage_step(stages, shape, step);
+    const struct ar_stage *stage = at.stage;
+    uint32_t member = position / at.stride % at.size;
+    uint32_t first = position - member * at.stride;
     if (stage->lines == LINES_LEADERS && first > 0) {
         return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
     }
-    uint32_t steps = stage->block->steps(size);
-    uint32_t block_step = stage->is_backwards ? steps - 1 - step : step;
     enum ar_receive receive =
-        step < copies_from(stage, steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-    struct block_move move = stage->block->move(size, member, block_step);
+        at.step < copies_from(stage, at.steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+    struct block_move move = stage->block->move(at.size, member, block_step(&at));
     move = stage->is_backwards ? backwards(move) : move;
     return on_line(stage, shape, move, receive, part_left(stage, shape, elements, position), first,
-                   stride);
+                   at.stride);
+}
+
+/* The elements of what some members of a line send, which shares `whole`. */
+static void count_sends(const struct ar_stage *stage, const struct ar_shape *shape,
+                        struct ar_span whole, uint32_t count, struct block_sends *sends,
+                        uint64_t *counts)
+{
+    uint32_t size = size_of(stage, shape);
+    bool are_stripes = stage->lines == LINES_STRIPES;
+    uint32_t parts = are_stripes ? ar_shape_ranks(shape) : stage->block->parts(size);
+    for (uint32_t i = 0; i < count; i++) {
+        sends->period[i] = are_stripes ? size : sends->period[i] == 0 ? parts : sends->period[i];
+    }
+    ar_slices_count(whole, parts, count, sends->first, sends->run, sends->period, counts);
+}
+
+/* Of members from `member` on, of all lines whose lower coordinates are those of a position. */
+static void lay_out(const struct stage_step *at, uint32_t position, uint32_t ranks, uint32_t member,
+                    uint32_t count, const struct block_sends *from, const uint64_t *counts,
+                    struct ar_sends *sends)
+{
+    for (uint32_t first = position; first < ranks; first += at->size * at->stride) {
+        bool is_idle = at->stage->lines == LINES_LEADERS && first > 0;
+        uint32_t *peers = sends->peers + first + (size_t)member * at->stride;
+        uint64_t *elements = sends->counts + first + (size_t)member * at->stride;
+        for (uint32_t i = 0; i < count; i++) {
+            bool does = from->to[i] != AR_NEVER && !is_idle;
+            peers[(size_t)i * at->stride] = does ? first + from->to[i] * at->stride : AR_NEVER;
+            elements[(size_t)i * at->stride] = does ? counts[i] : 0;
+        }
+    }
+}
+
+void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, uint64_t elements,
+                  uint32_t step, struct ar_sends *sends)
+{
+    struct stage_step at = stage_step(stages, shape, step);
+    uint32_t ranks = ar_shape_ranks(shape);
+    bool is_one_line = at.size == ranks;
+    uint32_t end = is_one_line ? sends->end : at.size;
+    struct block_sends members;
+    uint64_t counts[BLOCK_SENDS_MAX];
+    for (uint32_t first = is_one_line ? sends->first : 0; first < end; first += BLOCK_SENDS_MAX) {
+        uint32_t count = end - first < BLOCK_SENDS_MAX ? end - first : BLOCK_SENDS_MAX;
+        at.stage->block->sends(at.size, block_step(&at), at.stage->is_backwards, first, count,
+                               &members);
+        for (uint32_t inner = 0; inner < at.stride; inner++) {
+            struct ar_span whole = part_left(at.stage, shape, elements, inner);
+            count_sends(at.stage, shape, whole, count, &members, counts);
+            lay_out(&at, inner, ranks, first, count, &members, counts, sends);
+        }
+    }
 }

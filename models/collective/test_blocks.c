@@ -27,3 +27,51 @@ Test(blocks, each_algorithm_achieves_its_operation)
         }
     }
 }
+
+/* Of a shape with exchanges. */
+static void check_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                        uint64_t elements, uint32_t step, uint32_t first)
+{
+    uint32_t peers[64];
+    uint64_t counts[64];
+    struct ar_sends sends = {first, ar_shape_ranks(shape), peers, counts};
+    ar_algorithm_sends(algorithm, shape, elements, step, &sends);
+    for (uint32_t i = first; i < sends.end; i++) {
+        struct ar_move move = ar_algorithm_move(algorithm, shape, elements, i, step);
+        cr_expect_eq(peers[i], move.sends ? move.send_to : AR_NEVER);
+        cr_expect_eq(counts[i], move.sends ? move.send_span.count : 0, "%s of %s, step %u, %u",
+                     algorithm->name, algorithm->operation->name, step, i);
+    }
+}
+
+static void check_all_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
+{
+    struct ar_phase phases[AR_PHASES_MAX];
+    uint32_t count = ar_algorithm_phases(algorithm, shape, phases);
+    for (uint32_t i = 0, step = 0; i < count; i++) {
+        for (uint32_t end = step + phases[i].steps; step < end; step++) {
+            for (uint32_t first = 0; first < 2 && phases[i].kind == AR_PHASE_EXCHANGE; first++) {
+                check_sends(algorithm, shape, phases[i].pieces, step, first);
+                check_sends(algorithm, shape, 3, step, first);
+                check_sends(algorithm, shape, 1009, step, first);
+                check_sends(algorithm, shape, 1ull << 40, step, first);
+            }
+        }
+    }
+}
+
+Test(blocks, what_a_step_sends_is_what_its_moves_send)
+{
+    static const uint32_t counts[] = {2, 5, 6, 12, 16, 34, 64};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
+            for (uint32_t gpus = 1; gpus <= 4; gpus++) {
+                struct ar_shape shape = ar_algorithm_default_shape(rows[i], counts[j], gpus);
+                struct ar_error err = {.text = ""};
+                if (ar_algorithm_check_shape(rows[i], &shape, &err) == AR_OK) {
+                    check_all_sends(rows[i], &shape);
+                }
+            }
+        }
+    }
+}

@@ -26,10 +26,11 @@ struct ar_message_kind {
 
 struct ar_exchange_step {
     uint32_t ahead;        /**< every position sends to the one so many ahead; 0: see `peers` */
-    const uint32_t *peers; /**< [position]; AR_NEVER: it does not send */
+    uint32_t first, count; /**< positions that may send */
+    const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
     uint32_t first_kind, kinds_count;
-    /** [lane][position]: which of the kinds its message is, in the array that is there; in none, if
-     * all are of one kind. */
+    /** [lane][position - first]: which of the kinds its message is, in the array that is there; in
+     * none, if all are of one kind. */
     const uint16_t *narrow;
     const uint32_t *wide;
 };
@@ -47,27 +48,6 @@ struct ar_exchange {
      * one receiver only, so that never two are on it, whoever is late. */
     bool is_private;
 };
-
-static inline uint32_t ar_exchange_peer(const struct ar_exchange *exchange,
-                                        const struct ar_exchange_step *step, uint32_t position)
-{
-    if (step->ahead == 0) {
-        return step->peers[position];
-    }
-    uint32_t to_end = exchange->positions - position;
-    return step->ahead < to_end ? position + step->ahead : step->ahead - to_end;
-}
-
-/** Of the message that a place, lane * positions + position, sends. */
-static inline const struct ar_message_kind *ar_exchange_kind(const struct ar_exchange *exchange,
-                                                             const struct ar_exchange_step *step,
-                                                             size_t place)
-{
-    uint32_t kind = step->narrow != NULL ? step->narrow[place]
-                    : step->wide != NULL ? step->wide[place]
-                                         : 0;
-    return &exchange->kinds[step->first_kind + kind];
-}
 
 /** What the exchanges of a collective are resolved with, one after the other. */
 struct exchange_scratch;

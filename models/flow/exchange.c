@@ -52,7 +52,8 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .ranks = ar_arena_alloc(arena, places, sizeof *made->ranks),
         .peers = ar_arena_alloc(arena, order.ranks, sizeof *made->peers),
         .pieces = ar_arena_alloc(arena, order.ranks, sizeof *made->pieces),
-        .kept = ar_arena_alloc(arena, 2 * (size_t)order.ranks, sizeof *made->kept),
+        .kept_peers = ar_arena_alloc(arena, order.ranks, sizeof *made->kept_peers),
+        .kept_pieces = ar_arena_alloc(arena, order.ranks, sizeof *made->kept_pieces),
         .flows = ar_arena_alloc(arena, places, sizeof *made->flows),
         .places = ar_arena_alloc(arena, places, sizeof *made->places),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
@@ -62,9 +63,10 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
-    if (made->ranks == NULL || made->peers == NULL || made->kept == NULL || made->pieces == NULL ||
-        made->flows == NULL || made->places == NULL || made->kind_of == NULL ||
-        made->loads == NULL || made->users == NULL || made->slots == NULL) {
+    if (made->ranks == NULL || made->peers == NULL || made->kept_peers == NULL ||
+        made->kept_pieces == NULL || made->pieces == NULL || made->flows == NULL ||
+        made->places == NULL || made->kind_of == NULL || made->loads == NULL ||
+        made->users == NULL || made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -88,15 +90,13 @@ static struct ar_move move_of(const struct exchange_scratch *scratch, const stru
 static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
                        uint32_t step)
 {
+    const struct ar_collective *collective = scratch->collective;
     uint32_t positions = scratch->positions;
-    uint32_t asked = phase->is_shift ? 1 : positions;
-    for (uint32_t position = 0; position < asked; position++) {
-        struct ar_move move = move_of(scratch, phase, position, step);
-        scratch->peers[position] = move.sends ? move.send_to : AR_NEVER;
-        scratch->pieces[position] = move.sends ? (uint32_t)move.send_span.count : 0;
-    }
+    struct ar_sends sends = {
+        .end = phase->is_shift ? 1 : positions, .peers = scratch->peers, .counts = scratch->pieces};
+    ar_algorithm_sends(collective->algorithm, &collective->shape, phase->pieces, step, &sends);
     uint32_t ahead = scratch->peers[0];
-    for (uint32_t position = asked; position < scratch->folded; position++) {
+    for (uint32_t position = sends.end; position < scratch->folded; position++) {
         uint32_t to_end = positions - position;
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
@@ -108,27 +108,27 @@ static uint32_t count_alike(struct exchange_scratch *scratch, const struct ar_ph
                             uint32_t first_step, uint32_t step)
 {
     enum { LONG = 16 };
-    size_t size = scratch->positions * sizeof *scratch->peers;
-    uint32_t *pieces = scratch->kept + scratch->positions;
+    size_t peers_size = scratch->positions * sizeof *scratch->peers;
+    size_t pieces_size = scratch->positions * sizeof *scratch->pieces;
     uint32_t alike = 1;
     if (phase->steps < LONG || phase->is_shift) {
         return 1;
     }
-    memcpy(scratch->kept, scratch->peers, size);
-    memcpy(pieces, scratch->pieces, size);
+    memcpy(scratch->kept_peers, scratch->peers, peers_size);
+    memcpy(scratch->kept_pieces, scratch->pieces, pieces_size);
     for (; step + 2 * alike < phase->steps; alike++) {
         struct ar_move move = move_of(scratch, phase, 0, first_step + step + 2 * alike);
-        if (!move.sends || move.send_to != scratch->kept[0]) {
+        if (!move.sends || move.send_to != scratch->kept_peers[0]) {
             break;
         }
         find_moves(scratch, phase, first_step + step + 2 * alike);
-        if (memcmp(scratch->kept, scratch->peers, size) != 0 ||
-            memcmp(pieces, scratch->pieces, size) != 0) {
+        if (memcmp(scratch->kept_peers, scratch->peers, peers_size) != 0 ||
+            memcmp(scratch->kept_pieces, scratch->pieces, pieces_size) != 0) {
             break;
         }
     }
-    memcpy(scratch->peers, scratch->kept, size);
-    memcpy(scratch->pieces, pieces, size);
+    memcpy(scratch->peers, scratch->kept_peers, peers_size);
+    memcpy(scratch->pieces, scratch->kept_pieces, pieces_size);
     return alike;
 }
 

@@ -55,7 +55,7 @@ void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase
     step->first_kind = exchange->kinds_count;
     scratch->stamp++;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t pieces = scratch->pieces[scratch->places[flow] % scratch->positions];
+        uint32_t pieces = (uint32_t)scratch->pieces[scratch->places[flow] % scratch->positions];
         struct ar_message_kind kind = {
             .latency_s = rates->paths.latency_s[flow],
             .rate_Bps = phase->is_at_once
@@ -117,25 +117,11 @@ enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_
     return AR_OK;
 }
 
-/* Keeps what a step cannot do without. */
-enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                             const struct ar_phase *phase, struct ar_exchange_step *step,
-                             struct ar_error *err)
+/* Which kinds the messages of a step are. */
+static enum ar_status keep_kinds(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                                 struct ar_exchange_step *step, struct ar_error *err)
 {
-    uint32_t positions = scratch->positions;
-    size_t places = (size_t)scratch->lanes * positions;
-    if (phase->is_shift) {
-        step->ahead = scratch->peers[0];
-    } else {
-        uint32_t *peers = ar_arena_alloc(arena, positions, sizeof *peers);
-        if (peers == NULL) {
-            return no_memory(err);
-        }
-        step->peers = memcpy(peers, scratch->peers, positions * sizeof *peers);
-    }
-    if (step->kinds_count <= 1) {
-        return AR_OK;
-    }
+    size_t places = (size_t)scratch->lanes * step->count;
     uint16_t *narrow = NULL;
     uint32_t *wide = NULL;
     if (step->kinds_count <= UINT16_MAX) {
@@ -146,14 +132,43 @@ enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scrat
     if (narrow == NULL && wide == NULL) {
         return no_memory(err);
     }
-    for (size_t i = 0; i < places; i += positions) {
-        for (uint32_t j = 0, k = 0; j < positions; j++, k = k + 1 < scratch->folded ? k + 1 : 0) {
+    for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
+        const uint32_t *kinds = scratch->kind_of + (size_t)lane * scratch->positions + step->first;
+        size_t place = (size_t)lane * step->count;
+        for (uint32_t i = 0, k = 0; i < step->count; i++, k = k + 1 < scratch->folded ? k + 1 : 0) {
             if (narrow != NULL) {
-                narrow[i + j] = (uint16_t)scratch->kind_of[i + k];
+                narrow[place + i] = (uint16_t)kinds[k];
             } else {
-                wide[i + j] = scratch->kind_of[i + k];
+                wide[place + i] = kinds[k];
             }
         }
     }
     return AR_OK;
+}
+
+/* Keeps what a step cannot do without. */
+enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                             const struct ar_phase *phase, struct ar_exchange_step *step,
+                             struct ar_error *err)
+{
+    uint32_t end = scratch->positions;
+    if (phase->is_shift) {
+        step->ahead = scratch->peers[0];
+        step->count = end;
+    } else {
+        while (end > 0 && scratch->peers[end - 1] == AR_NEVER) {
+            end--;
+        }
+        while (step->first < end && scratch->peers[step->first] == AR_NEVER) {
+            step->first++;
+        }
+        step->count = end - step->first;
+        uint32_t *peers = ar_arena_alloc(arena, step->count, sizeof *peers);
+        if (peers == NULL) {
+            return no_memory(err);
+        }
+        step->peers =
+            memcpy(peers, scratch->peers + step->first, step->count * sizeof *step->peers);
+    }
+    return step->kinds_count > 1 ? keep_kinds(arena, scratch, step, err) : AR_OK;
 }

@@ -21,13 +21,14 @@ struct exchange_scratch {
     const struct ar_collective *collective;
     struct flow_rates *rates;
     uint32_t positions, lanes;
-    uint32_t period;  /* positions after which the ranks and their paths repeat */
-    uint32_t folded;  /* those that stand for all, if all do the same: `period`; else all */
-    uint32_t *ranks;  /* [lane][position] */
-    uint32_t *peers;  /* [position]: the present step */
-    uint32_t *pieces; /* [position] */
-    uint32_t *kept;   /* [2][position]: peers and pieces of another step */
-    uint32_t alike;   /* steps for which the present one stands */
+    uint32_t period;      /* positions after which the ranks and their paths repeat */
+    uint32_t folded;      /* those that stand for all, if all do the same: `period`; else all */
+    uint32_t *ranks;      /* [lane][position] */
+    uint32_t *peers;      /* [position]: the present step */
+    uint64_t *pieces;     /* [position] */
+    uint32_t *kept_peers; /* of another step */
+    uint64_t *kept_pieces;
+    uint32_t alike; /* steps for which the present one stands */
     struct ar_flow *flows;
     uint32_t *places; /* [flow]: who sends it */
     uint32_t flows_count;

@@ -402,13 +402,16 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
     size_t places = positions * ar_collective_lanes(recurrence->collective);
     recurrence->exchange_s =
         ar_arena_alloc(arena, 5 * positions + 2 * places, sizeof *recurrence->exchange_s);
+    recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
+    recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
     if (recurrence->bundles == NULL || recurrence->states == NULL ||
         recurrence->flights_s == NULL || recurrence->exchange_s == NULL ||
         recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || recurrence->connections_s == NULL) {
+        recurrence->moves == NULL || recurrence->connections_s == NULL ||
+        recurrence->sends.peers == NULL || recurrence->sends.counts == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
     AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity, err));

@@ -61,6 +61,7 @@ struct recurrence {
     struct ar_move *moves;     /**< [position]: room for one step */
     double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
                                     [part % window][hop]: arrivals */
+    struct ar_sends sends;     /**< room for one step of an exchange */
     double *exchange_s;        /**< [5][position], [2][lane][position]: room for an
                                     exchange */
     struct lanes lanes;

@@ -10,140 +10,155 @@ struct exchange_run {
     const struct ar_phase *phase;
     const struct ar_exchange *exchange;
     uint32_t first_step;
-    size_t first_place;
+    uint32_t lane;
     uint64_t elements;
+    bool is_even;       /* pieces have equal sizes */
     double *now_s;      /* [position]: it comes to the step */
     double *arrivals_s; /* [position]: of what it sends in the step */
     double *adding_s;   /* [position]: its receiver adds it up */
     double *done_s;     /* [2][position] */
     double *times_s;    /* [kind of the step]: a message, */
-    double *sums_s;     /* and adding it up */
+    double *sums_s;     /* and adding it up; or what a byte takes */
 };
-
-/* Bytes of a message. Pieces have equal sizes, or the move says which they are. */
-static double bytes_of(const struct exchange_run *run, const struct ar_message_kind *kind,
-                       uint32_t step, uint32_t position)
-{
-    const struct ar_collective *collective = run->recurrence->collective;
-    uint32_t pieces = run->phase->pieces;
-    uint64_t elements = run->elements;
-    if (elements % pieces == 0) {
-        elements = elements / pieces * kind->pieces;
-    } else if (kind->pieces < pieces) {
-        elements = ar_algorithm_move(collective->algorithm, &collective->shape, run->elements,
-                                     position, run->first_step + step)
-                       .send_span.count;
-    }
-    return (double)(elements * collective->element_bytes);
-}
 
 static double later(double a_s, double b_s)
 {
     return a_s > b_s ? a_s : b_s;
 }
 
-/* The time of a message of each kind of a step, from when both have come, and of adding it up.
- * Nothing where messages of a kind have different sizes. */
-static bool find_times(const struct exchange_run *run, uint32_t step, double reduce_s_per_byte)
+static double reduce_s_per_byte(const struct exchange_run *run, uint32_t step)
+{
+    return step < run->phase->copies_from ? run->recurrence->reduce_s_per_byte : 0;
+}
+
+/* The time of a message of each kind of a step, from when both have come, and of adding it up;
+ * where pieces have different sizes the time without its bytes, and that of each of them. */
+static void find_times(const struct exchange_run *run, uint32_t step)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
+    uint64_t bytes_of_piece =
+        run->elements / run->phase->pieces * run->recurrence->collective->element_bytes;
+    double gamma = reduce_s_per_byte(run, step);
     for (uint32_t i = 0; i < flows->kinds_count; i++) {
-        if (run->elements % run->phase->pieces != 0 && kinds[i].pieces < run->phase->pieces) {
-            return false;
-        }
-        double bytes = bytes_of(run, &kinds[i], step, 0);
+        double bytes = run->is_even ? (double)(bytes_of_piece * kinds[i].pieces) : 0;
         run->times_s[i] = kinds[i].latency_s + bytes / kinds[i].rate_Bps;
-        run->sums_s[i] = bytes * reduce_s_per_byte;
+        run->sums_s[i] = run->is_even ? bytes * gamma : 1 / kinds[i].rate_Bps;
     }
-    return true;
+}
+
+/* Which kind a message of a step is, counted from the step's first sender. */
+static inline uint32_t kind_at(const struct exchange_run *run, const struct ar_exchange_step *flows,
+                               uint32_t index)
+{
+    size_t place = (size_t)run->lane * flows->count + index;
+    return flows->narrow != NULL ? flows->narrow[place]
+           : flows->wide != NULL ? flows->wide[place]
+                                 : 0;
+}
+
+/* The times of the messages of a step, by sender, and of adding them up. */
+static void find_even_times(const struct exchange_run *run, const struct ar_exchange_step *flows)
+{
+    double *restrict times_s = run->arrivals_s + flows->first;
+    double *restrict adding_s = run->adding_s + flows->first;
+    const double *kind_s = run->times_s, *sums_s = run->sums_s;
+    for (uint32_t i = 0; i < flows->count && flows->kinds_count == 1; i++) {
+        times_s[i] = kind_s[0];
+        adding_s[i] = sums_s[0];
+    }
+    for (uint32_t i = 0; i < flows->count && flows->kinds_count > 1; i++) {
+        uint32_t kind = kind_at(run, flows, i);
+        times_s[i] = kind_s[kind];
+        adding_s[i] = sums_s[kind];
+    }
+}
+
+/* The same where each message has a size of its own. */
+static void find_uneven_times(const struct exchange_run *run, uint32_t step,
+                              const struct ar_exchange_step *flows)
+{
+    const struct ar_collective *collective = run->recurrence->collective;
+    double gamma = reduce_s_per_byte(run, step);
+    struct ar_sends sends = run->recurrence->sends;
+    sends.first = flows->first;
+    sends.end = flows->first + flows->count;
+    ar_algorithm_sends(collective->algorithm, &collective->shape, run->elements,
+                       run->first_step + step, &sends);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t kind = kind_at(run, flows, i);
+        uint32_t position = flows->first + i;
+        double bytes = (double)(int64_t)(sends.counts[position] * collective->element_bytes);
+        run->arrivals_s[position] = run->times_s[kind] + bytes * run->sums_s[kind];
+        run->adding_s[position] = bytes * gamma;
+    }
+}
+
+/* Positions from `first` to `end` wait for those `ahead`: a loop for vector code. */
+static void wait_ahead(const struct exchange_run *run, uint32_t first, uint32_t end, int64_t ahead)
+{
+    const double *now_s = run->now_s, *to_s = run->now_s + ahead;
+    double *restrict arrivals_s = run->arrivals_s;
+    for (uint32_t i = first; i < end; i++) {
+        arrivals_s[i] += later(now_s[i], to_s[i]);
+    }
 }
 
 /* When what each position sends in a step arrives, by sender, and how long its receiver adds it
  * up. A message starts when both have come. */
-static void find_arrivals(const struct exchange_run *run, uint32_t step, double reduce_s_per_byte)
-{
-    const struct ar_exchange *exchange = run->exchange;
-    const struct ar_exchange_step *flows = &exchange->steps[step];
-    bool has_times = find_times(run, step, reduce_s_per_byte);
-    for (uint32_t i = 0; i < exchange->positions; i++) {
-        uint32_t to = ar_exchange_peer(exchange, flows, i);
-        if (to == AR_NEVER) {
-            continue;
-        }
-        const struct ar_message_kind *kind =
-            ar_exchange_kind(exchange, flows, run->first_place + i);
-        size_t index = (size_t)(kind - exchange->kinds) - flows->first_kind;
-        double bytes = has_times ? 0 : bytes_of(run, kind, step, i);
-        double time_s = has_times ? run->times_s[index] : kind->latency_s + bytes / kind->rate_Bps;
-        run->arrivals_s[i] = later(run->now_s[i], run->now_s[to]) + time_s;
-        run->adding_s[i] = has_times ? run->sums_s[index] : bytes * reduce_s_per_byte;
-    }
-}
-
-/* The same of positions from `first` to `end`, whose peers are `ahead`: loops for vector code. */
-static void find_arrivals_ahead(const struct exchange_run *run, const uint16_t *kinds,
-                                uint32_t first, uint32_t end, int64_t ahead)
-{
-    const double *now_s = run->now_s, *to_s = run->now_s + ahead;
-    const double *times_s = run->times_s, *sums_s = run->sums_s;
-    double *restrict arrivals_s = run->arrivals_s;
-    double *restrict adding_s = run->adding_s;
-    for (uint32_t i = first; i < end && kinds == NULL; i++) {
-        arrivals_s[i] = later(now_s[i], to_s[i]) + times_s[0];
-        adding_s[i] = sums_s[0];
-    }
-    for (uint32_t i = first; i < end && kinds != NULL; i++) {
-        arrivals_s[i] = later(now_s[i], to_s[i]) + times_s[kinds[i]];
-        adding_s[i] = sums_s[kinds[i]];
-    }
-}
-
-/* The arrivals of a step; of one in which all send as far ahead, in two stretches round the end. */
 static void find_step(const struct exchange_run *run, uint32_t step)
 {
     const struct ar_exchange_step *flows = &run->exchange->steps[step];
-    bool reduces = step < run->phase->copies_from;
-    double reduce_s_per_byte = reduces ? run->recurrence->reduce_s_per_byte : 0;
-    if (flows->ahead == 0 || flows->wide != NULL || !find_times(run, step, reduce_s_per_byte)) {
-        find_arrivals(run, step, reduce_s_per_byte);
+    find_times(run, step);
+    if (run->is_even) {
+        find_even_times(run, flows);
+    } else {
+        find_uneven_times(run, step, flows);
+    }
+    if (flows->ahead > 0) { /* in two stretches round the end */
+        uint32_t positions = run->exchange->positions;
+        uint32_t middle = positions - flows->ahead;
+        wait_ahead(run, 0, middle, flows->ahead);
+        wait_ahead(run, middle, positions, -(int64_t)middle);
         return;
     }
-    uint32_t positions = run->exchange->positions;
-    const uint16_t *kinds = flows->narrow != NULL ? flows->narrow + run->first_place : NULL;
-    uint32_t middle = positions - flows->ahead;
-    find_arrivals_ahead(run, kinds, 0, middle, flows->ahead);
-    find_arrivals_ahead(run, kinds, middle, positions, -(int64_t)middle);
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t from = flows->first + i, to = flows->peers[i];
+        if (to != AR_NEVER) {
+            run->arrivals_s[from] += later(run->now_s[from], run->now_s[to]);
+        }
+    }
 }
 
 /* Both ends go on when a message has arrived, the receiver when it has added it up. */
 static void finish_step(const struct exchange_run *run, const struct ar_exchange_step *flows)
 {
     const struct ar_exchange *exchange = run->exchange;
-    const double *arrivals_s = run->arrivals_s;
+    const double *arrivals_s = run->arrivals_s + flows->first;
+    const double *adding_s = run->adding_s + flows->first;
     double *now_s = run->now_s;
     uint32_t positions = exchange->positions;
     if (flows->ahead > 0) {
         uint32_t from = positions - flows->ahead;
         for (uint32_t i = 0; i < flows->ahead; i++, from++) {
-            now_s[i] = later(arrivals_s[i], arrivals_s[from]) + run->adding_s[from];
+            now_s[i] = later(arrivals_s[i], arrivals_s[from]) + adding_s[from];
         }
         from = 0;
         for (uint32_t i = flows->ahead; i < positions; i++, from++) {
-            now_s[i] = later(arrivals_s[i], arrivals_s[from]) + run->adding_s[from];
+            now_s[i] = later(arrivals_s[i], arrivals_s[from]) + adding_s[from];
         }
         return;
     }
-    for (uint32_t i = 0; i < positions; i++) {
-        uint32_t to = flows->peers[i];
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t from = flows->first + i, to = flows->peers[i];
         if (to != AR_NEVER) {
-            now_s[i] = later(now_s[i], arrivals_s[i]);
+            now_s[from] = later(now_s[from], arrivals_s[i]);
             now_s[to] = later(now_s[to], arrivals_s[i]);
         }
     }
-    for (uint32_t i = 0; i < positions; i++) {
+    for (uint32_t i = 0; i < flows->count; i++) {
         if (flows->peers[i] != AR_NEVER) {
-            now_s[flows->peers[i]] += run->adding_s[i];
+            now_s[flows->peers[i]] += adding_s[i];
         }
     }
 }
@@ -161,19 +176,17 @@ static bool are_level(const double *now_s, uint32_t count)
 /* The first steps, in which all ranks do the same at the same time; returns how many. */
 static uint32_t run_level_steps(const struct exchange_run *run)
 {
-    uint32_t positions = run->exchange->positions;
+    const struct ar_exchange *exchange = run->exchange;
     double now_s = run->now_s[0];
     uint32_t step = 0;
-    for (; step < run->phase->steps && are_level(run->now_s, step == 0 ? positions : 1); step++) {
-        const struct ar_exchange_step *flows = &run->exchange->steps[step];
-        bool reduces = step < run->phase->copies_from;
-        if (flows->ahead == 0 || flows->kinds_count > 1 ||
-            !find_times(run, step, reduces ? run->recurrence->reduce_s_per_byte : 0)) {
-            break;
-        }
+    if (!run->is_even || !exchange->is_full || !are_level(run->now_s, exchange->positions)) {
+        return 0;
+    }
+    for (; step < run->phase->steps && exchange->steps[step].kinds_count == 1; step++) {
+        find_times(run, step);
         now_s += run->times_s[0] + run->sums_s[0];
     }
-    for (uint32_t i = 0; step > 0 && i < positions; i++) {
+    for (uint32_t i = 0; i < exchange->positions; i++) {
         run->now_s[i] = now_s;
     }
     return step;
@@ -189,25 +202,46 @@ static void run_steps(const struct exchange_run *run)
 
 /* All messages start when both have come to the phase; the receiver takes them in the order of the
  * steps. */
+static void finish_at_once(const struct exchange_run *run, const struct ar_exchange_step *flows,
+                           double *restrict done_s, double *restrict sent_s)
+{
+    uint32_t positions = run->exchange->positions;
+    const double *arrivals_s = run->arrivals_s + flows->first;
+    const double *adding_s = run->adding_s + flows->first;
+    for (uint32_t i = 0; i < flows->count; i++) {
+        double *sent = &sent_s[flows->first + i];
+        bool does = flows->ahead > 0 || flows->peers[i] != AR_NEVER;
+        *sent = does ? later(*sent, arrivals_s[i]) : *sent;
+    }
+    if (flows->ahead > 0) {
+        uint32_t from = positions - flows->ahead;
+        for (uint32_t i = 0; i < flows->ahead; i++, from++) {
+            done_s[i] = later(done_s[i], arrivals_s[from]) + adding_s[from];
+        }
+        from = 0;
+        for (uint32_t i = flows->ahead; i < positions; i++, from++) {
+            done_s[i] = later(done_s[i], arrivals_s[from]) + adding_s[from];
+        }
+        return;
+    }
+    for (uint32_t i = 0; i < flows->count; i++) {
+        uint32_t to = flows->peers[i];
+        if (to != AR_NEVER) {
+            done_s[to] = later(done_s[to], arrivals_s[i]) + adding_s[i];
+        }
+    }
+}
+
 static void run_at_once(const struct exchange_run *run)
 {
-    const struct ar_exchange *exchange = run->exchange;
-    const double *arrivals_s = run->arrivals_s;
-    uint32_t positions = exchange->positions;
-    double *restrict done_s = run->done_s;
-    double *restrict sent_s = run->done_s + positions;
+    uint32_t positions = run->exchange->positions;
+    double *done_s = run->done_s;
+    double *sent_s = run->done_s + positions;
     memcpy(done_s, run->now_s, positions * sizeof *done_s);
     memcpy(sent_s, run->now_s, positions * sizeof *sent_s);
     for (uint32_t step = 0; step < run->phase->steps; step++) {
-        const struct ar_exchange_step *flows = &exchange->steps[step];
         find_step(run, step);
-        for (uint32_t i = 0; i < positions; i++) {
-            uint32_t to = ar_exchange_peer(exchange, flows, i);
-            if (to != AR_NEVER) {
-                sent_s[i] = later(sent_s[i], arrivals_s[i]);
-                done_s[to] = later(done_s[to], arrivals_s[i]) + run->adding_s[i];
-            }
-        }
+        finish_at_once(run, &run->exchange->steps[step], done_s, sent_s);
     }
     for (uint32_t i = 0; i < positions; i++) {
         run->now_s[i] = later(done_s[i], sent_s[i]);
@@ -224,8 +258,9 @@ void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phas
                                .phase = phase,
                                .exchange = exchange,
                                .first_step = first_step,
-                               .first_place = (size_t)lane * positions,
+                               .lane = lane,
                                .elements = elements,
+                               .is_even = elements % phase->pieces == 0,
                                .now_s = recurrence->exchange_s,
                                .arrivals_s = recurrence->exchange_s + positions,
                                .adding_s = recurrence->exchange_s + 2 * (size_t)positions,
