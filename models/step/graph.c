@@ -1,0 +1,117 @@
+#include "ar_graph.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const ar_axis_names[] = {
+#define X(symbol, name) name,
+    AR_AXIS_LIST(X)
+#undef X
+        NULL};
+
+const char *const ar_duty_names[] = {
+#define X(symbol, name) name,
+    AR_DUTY_LIST(X)
+#undef X
+        NULL};
+
+struct ar_graph *ar_graph_create(uint32_t roles_count)
+{
+    struct ar_graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL) {
+        return NULL;
+    }
+    graph->roles_count = roles_count;
+    graph->last = calloc((size_t)roles_count * AR_STREAMS_COUNT, sizeof *graph->last);
+    if (graph->last == NULL) {
+        free(graph);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < roles_count * AR_STREAMS_COUNT; i++) {
+        graph->last[i] = AR_NO_TASK;
+    }
+    return graph;
+}
+
+void ar_graph_destroy(struct ar_graph *graph)
+{
+    if (graph != NULL) {
+        free(graph->works);
+        free(graph->tasks);
+        free(graph->needs);
+        free(graph->last);
+        free(graph);
+    }
+}
+
+/* Room for one more of a list; false if there is none. */
+static bool grow(struct ar_graph *graph, void **list, size_t size, uint32_t count, uint32_t *room)
+{
+    if (graph->is_broken || count < *room) {
+        return !graph->is_broken;
+    }
+    uint32_t wanted = *room == 0 ? 256 : *room * 2;
+    void *larger = wanted > *room ? realloc(*list, wanted * size) : NULL;
+    if (larger == NULL) {
+        graph->is_broken = true;
+        return false;
+    }
+    *list = larger;
+    *room = wanted;
+    return true;
+}
+
+static bool is_same(const struct ar_work *one, const struct ar_work *other)
+{
+    bool is_alike = one->kind == other->kind && one->operation == other->operation &&
+                    one->axes == other->axes && one->bytes == other->bytes;
+    return is_alike && (one->kind != AR_TASK_COMPUTE || one->time_s == other->time_s);
+}
+
+uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)
+{
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        if (is_same(&graph->works[i], work)) {
+            return i;
+        }
+    }
+    void *works = graph->works;
+    if (!grow(graph, &works, sizeof *work, graph->works_count, &graph->works_room)) {
+        return 0;
+    }
+    graph->works = works;
+    graph->works[graph->works_count] = *work;
+    return graph->works_count++;
+}
+
+uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task)
+{
+    void *tasks = graph->tasks;
+    if (!grow(graph, &tasks, sizeof *task, graph->tasks_count, &graph->tasks_room)) {
+        return AR_NO_TASK;
+    }
+    assert(task->role < graph->roles_count && task->to < graph->roles_count);
+    graph->tasks = tasks;
+    uint32_t number = graph->tasks_count++;
+    uint32_t *last = &graph->last[task->role * AR_STREAMS_COUNT + task->stream];
+    graph->tasks[number] = *task;
+    graph->tasks[number].need = AR_NO_TASK;
+    graph->tasks[number].before = *last;
+    graph->tasks[number].waited_for = AR_NO_TASK;
+    *last = number;
+    return number;
+}
+
+void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other)
+{
+    void *needs = graph->needs;
+    if (other == AR_NO_TASK || task == AR_NO_TASK ||
+        !grow(graph, &needs, sizeof *graph->needs, graph->needs_count, &graph->needs_room)) {
+        return;
+    }
+    graph->needs = needs;
+    graph->needs[graph->needs_count] =
+        (struct ar_need){.task = other, .next = graph->tasks[task].need};
+    graph->tasks[task].need = graph->needs_count++;
+}

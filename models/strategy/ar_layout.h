@@ -1,0 +1,75 @@
+/** \file ar_layout.h
+ * How a transformer is laid out on the GPUs of a mesh, and what that takes.
+ *
+ * Axes of the mesh, outermost first: `pp` stages of a pipeline, `dp` replicas, `ep` places for the
+ * experts of a mixture, `tp` shards of every layer. `dp` times `ep` GPUs see different sequences;
+ * what is not an expert has a replica on each. A step takes global_batch sequences, micro_batch at
+ * a time.
+ */
+#ifndef AR_LAYOUT_H
+#define AR_LAYOUT_H
+
+#include "ar_graph.h"
+#include "ar_schedule.h"
+#include "ar_transformer.h"
+
+struct ar_strategy;
+
+struct ar_layout {
+    const struct ar_transformer *model;
+    uint32_t sizes[AR_AXES_COUNT]; /**< of the mesh, each at least 1 */
+    uint32_t global_batch;         /**< sequences of a step, all GPUs */
+    uint32_t micro_batch;          /**< at a time, one replica */
+    const struct ar_schedule *schedule;
+    uint32_t chunks; /**< V of the schedule */
+    enum ar_recompute recompute;
+    const struct ar_strategy *strategy; /**< what becomes of replicas */
+    bool is_sequence_parallel;
+    bool is_fused; /**< attention in one kernel */
+    bool overlaps; /**< gradients are summed beside the backward pass, where they can be */
+    enum ar_precision precision;
+    enum ar_precision gradients; /**< on the wire */
+};
+
+/** Replicas: GPUs that see other sequences. */
+static inline uint32_t ar_layout_replicas(const struct ar_layout *layout)
+{
+    return layout->sizes[AR_AXIS_DP] * layout->sizes[AR_AXIS_EP];
+}
+
+static inline uint32_t ar_layout_gpus(const struct ar_layout *layout)
+{
+    return ar_layout_replicas(layout) * layout->sizes[AR_AXIS_PP] * layout->sizes[AR_AXIS_TP];
+}
+
+/** Micro-batches of a replica; the pipeline that they go through; layers of a chunk. */
+uint32_t ar_layout_batches(const struct ar_layout *layout);
+struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout);
+uint32_t ar_layout_chunk_layers(const struct ar_layout *layout);
+struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
+
+/** Refuses (AR_USAGE) what does not divide: layers by stages and chunks, heads, hidden size,
+ * feed-forward size and vocabulary by tp, experts by ep, the batch by replicas and micro-batches; a
+ * schedule with chunks without a pipeline, and what the strategy cannot run. `where` begins the
+ * error line. */
+enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
+                               struct ar_error *err);
+
+/** Parameters that a GPU of a stage works with, those of experts among them. */
+double ar_layout_stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts);
+
+/** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
+ * activations of as many micro-batches as the schedule keeps. Buffers of the framework, of
+ * collectives and what allocators waste are left out. */
+struct ar_layout_memory {
+    double states_bytes;
+    double activations_bytes;
+};
+struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout);
+
+/** Floating-point operations of a step that the model needs, and with what is recomputed in full,
+ * of all GPUs. */
+double ar_layout_model_flop(const struct ar_layout *layout);
+double ar_layout_hardware_flop(const struct ar_layout *layout);
+
+#endif

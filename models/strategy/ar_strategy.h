@@ -1,0 +1,64 @@
+/** \file ar_strategy.h
+ * A strategy: what becomes of the replicas of a model, their parameters, gradients and optimizer.
+ *
+ * The graph of a step is made stage by stage, in runs: consecutive layers that go forward or
+ * backward for one micro-batch. A strategy says how many layers a run has, and adds its tasks
+ * before and after runs and at the end of the stage. It is one file, and one row of
+ * ar_strategies.
+ */
+#ifndef AR_STRATEGY_H
+#define AR_STRATEGY_H
+
+#include "ar_layout.h"
+
+/** Times of the parts of a model on one GPU, by ar_transformer_part. */
+enum { AR_PARTS_COUNT = AR_PART_HEAD + 1 };
+struct ar_part_times {
+    double forward_s[AR_PARTS_COUNT];
+    double backward_s[AR_PARTS_COUNT]; /**< what is recomputed before it included */
+    double optimizer_s;                /**< per parameter */
+};
+
+struct ar_run;
+struct ar_build;
+
+struct ar_strategy {
+    const char *name;
+    const char *title;
+    bool shards_optimizer; /**< each replica updates its part of the parameters */
+    bool shards_all;       /**< parameters and gradients are in parts, too; of no use in a pipeline,
+                                whose micro-batches would fetch them again and again */
+    /** Layers of a run; they divide those of a chunk. */
+    uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_last);
+    /** Before a run: a task that it needs, or AR_NO_TASK. NULL: none. */
+    uint32_t (*before)(struct ar_build *build, const struct ar_run *run);
+    /** After a run, whose last task is `task`. NULL: nothing. */
+    void (*after)(struct ar_build *build, const struct ar_run *run, uint32_t task);
+    /** After the last run of a stage: what is left, and the optimizer. */
+    void (*end)(struct ar_build *build, uint32_t stage);
+};
+
+#define AR_STRATEGY_LIST(X)                                                                        \
+    X(data)                                                                                        \
+    X(zero1)                                                                                       \
+    X(zero3)
+
+#define X(name) extern const struct ar_strategy ar_strategy_##name;
+AR_STRATEGY_LIST(X)
+#undef X
+extern const struct ar_strategy *const ar_strategies[];
+extern const size_t ar_strategies_count;
+
+/** Finds one by name; the error names the nearest known one. */
+enum ar_status ar_strategy_find(const char *where, const char *name,
+                                const struct ar_strategy **strategy, struct ar_error *err);
+
+/** Times of the parts by a cost table. */
+void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
+                        struct ar_part_times *times);
+
+/** The graph of a step of a layout that was checked. The caller ends it with ar_graph_destroy(). */
+enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
+                                 struct ar_graph **graph, struct ar_error *err);
+
+#endif

@@ -1,0 +1,329 @@
+/* The graph of a step: stage by stage in the order of the schedule, run by run. */
+#include "build.h"
+
+#include <stdlib.h>
+
+static uint32_t size_along(const struct ar_layout *layout, uint32_t axes)
+{
+    uint32_t size = 1;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        size *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+    }
+    return size;
+}
+
+uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream stream,
+                          const struct ar_operation *operation, uint32_t axes, double bytes,
+                          uint32_t count, const struct ar_action *action)
+{
+    if (size_along(build->layout, axes) == 1 || !(bytes >= 1) || count == 0) {
+        return AR_NO_TASK;
+    }
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = operation,
+                                 .axes = axes,
+                                 .bytes = (uint64_t)bytes};
+    return ar_graph_add(
+        build->graph,
+        &(struct ar_task){.work = ar_graph_work(build->graph, &work),
+                          .count = count,
+                          .role = stage,
+                          .to = stage,
+                          .stream = stream,
+                          .duty = action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD,
+                          .batch = action->batch,
+                          .chunk = action->chunk});
+}
+
+uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
+                       const struct ar_action *action)
+{
+    const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = time_s};
+    return ar_graph_add(build->graph, &(struct ar_task){.work = ar_graph_work(build->graph, &work),
+                                                        .count = 1,
+                                                        .role = stage,
+                                                        .to = stage,
+                                                        .stream = AR_STREAM_COMPUTE,
+                                                        .duty = duty,
+                                                        .batch = action->batch,
+                                                        .chunk = action->chunk});
+}
+
+static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t layers,
+                                          bool has_embedding, bool has_head)
+{
+    const struct ar_layout *layout = build->layout;
+    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
+    double experts, none;
+    double dense =
+        ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, &experts) * layers;
+    dense += has_embedding
+                 ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none)
+                 : 0;
+    dense +=
+        has_head ? ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none) : 0;
+    return (struct ar_parameters){.dense = dense, .experts = experts * layers};
+}
+
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
+{
+    return parameters_of(build, run->layers, run->has_embedding, run->has_head);
+}
+
+struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
+{
+    uint32_t layers = ar_layout_chunk_layers(build->layout) * build->pipeline.chunks;
+    return parameters_of(build, layers, stage == 0, stage == build->pipeline.stages - 1);
+}
+
+uint32_t build_gradients(struct ar_build *build, uint32_t stage,
+                         const struct ar_operation *operation, struct ar_parameters parameters,
+                         double element_bytes, const struct ar_action *action)
+{
+    uint32_t dense = build_collective(build, stage, AR_STREAM_GRADIENTS, operation, BUILD_REPLICAS,
+                                      parameters.dense * element_bytes, 1, action);
+    uint32_t experts =
+        build_collective(build, stage, AR_STREAM_GRADIENTS, operation, 1 << AR_AXIS_DP,
+                         parameters.experts * element_bytes, 1, action);
+    return experts != AR_NO_TASK ? experts : dense;
+}
+
+uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
+{
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    uint32_t optimizer =
+        build_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
+                      AR_DUTY_OPTIMIZER, &(struct ar_action){.is_backward = true});
+    ar_graph_need(build->graph, optimizer, task);
+    return optimizer;
+}
+
+/* --- runs ------------------------------------------------------------------------------------- */
+
+/* Collectives of tensor parallelism for `count` places where partial sums meet: all-reduces, or
+ * reduce-scatters and all-gathers of the sequence. */
+static void add_tensor(struct ar_build *build, const struct ar_run *run, uint32_t count)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = ar_transformer_state_bytes(layout->model, &slice);
+    const uint32_t axes = 1 << AR_AXIS_TP;
+    if (layout->is_sequence_parallel) {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_gather, axes,
+                         bytes, count, &run->action);
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_reduce_scatter, axes,
+                         bytes, count, &run->action);
+    } else {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce, axes,
+                         bytes, count, &run->action);
+    }
+}
+
+/* Tokens go to their experts and back. */
+static void add_experts(struct ar_build *build, const struct ar_run *run, uint32_t count)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k;
+    if (layout->model->experts > 0) {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
+                         1 << AR_AXIS_EP, bytes, count, &run->action);
+    }
+}
+
+static double run_time(const struct ar_build *build, const struct ar_run *run)
+{
+    const double *times =
+        run->action.is_backward ? build->times->backward_s : build->times->forward_s;
+    return run->layers * times[AR_PART_LAYER] +
+           (run->has_embedding ? times[AR_PART_EMBEDDING] : 0) +
+           (run->has_head ? times[AR_PART_HEAD] : 0);
+}
+
+/* Places of a layer where tensor parallelism meets: twice in each pass, and twice in what is
+ * recomputed in full. The embedding is split by its rows, and the head by its columns. */
+static uint32_t tensor_places(const struct ar_build *build, const struct ar_run *run)
+{
+    bool is_again = run->action.is_backward && build->layout->recompute == AR_RECOMPUTE_FULL;
+    bool has_end = run->action.is_backward ? run->has_head : run->has_embedding;
+    return run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
+}
+
+/* The tasks of a run; returns the first one, which waits for what comes before. */
+static uint32_t add_run(struct ar_build *build, const struct ar_run *run, uint32_t arrival,
+                        uint32_t *last)
+{
+    const struct ar_strategy *strategy = build->layout->strategy;
+    enum ar_duty duty = run->action.is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
+    uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
+    uint32_t task = build_compute(build, run->stage, run_time(build, run), duty, &run->action);
+    ar_graph_need(build->graph, task, arrival);
+    ar_graph_need(build->graph, task, ready);
+    uint32_t places = tensor_places(build, run);
+    add_experts(build, run, places / 2 * 2);
+    add_tensor(build, run, places);
+    *last = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
+    build->ends[1] = build->ends[0];
+    build->ends[0] = *last;
+    if (strategy->after != NULL) {
+        strategy->after(build, run, *last);
+    }
+    return task;
+}
+
+/* --- the pipeline ----------------------------------------------------------------------------- */
+
+static uint32_t *arrival_at(const struct ar_build *build, uint32_t place, uint32_t batch,
+                            bool is_backward)
+{
+    return &build->arrivals[((size_t)place * build->pipeline.batches + batch) * 2 +
+                            (is_backward ? 1 : 0)];
+}
+
+/* The hidden states, or their gradients, go on to the next place. Ranks of a tensor-parallel group
+ * send a part each, and gather it where they are. A stage waits until they have left. */
+static uint32_t add_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
+                            uint32_t to)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double bytes = ar_transformer_state_bytes(layout->model, &slice) / layout->sizes[AR_AXIS_TP];
+    const struct ar_work work = {.kind = AR_TASK_MESSAGE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = &ar_operation_send,
+                                 .axes = 1 << AR_AXIS_PP,
+                                 .bytes = (uint64_t)bytes};
+    return ar_graph_add(
+        build->graph,
+        &(struct ar_task){.work = ar_graph_work(build->graph, &work),
+                          .count = 1,
+                          .role = stage,
+                          .to = to,
+                          .stream = AR_STREAM_COMPUTE,
+                          .duty = action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD,
+                          .batch = action->batch,
+                          .chunk = action->chunk});
+}
+
+/* Hands the result of a chunk to the next place, unless it is the last one. */
+static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_action *action)
+{
+    uint32_t stages = build->pipeline.stages;
+    uint32_t place = action->chunk * stages + stage;
+    uint32_t end = action->is_backward ? 0 : stages * build->pipeline.chunks - 1;
+    if (place == end) {
+        return;
+    }
+    uint32_t next = action->is_backward ? place - 1 : place + 1;
+    *arrival_at(build, next, action->batch, action->is_backward) =
+        add_message(build, action, stage, next % stages);
+}
+
+/* What a chunk begins with: parts of the hidden states that came are gathered. */
+static uint32_t take(struct ar_build *build, uint32_t stage, const struct ar_action *action,
+                     bool is_end)
+{
+    const struct ar_layout *layout = build->layout;
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    if (is_end || layout->is_sequence_parallel) {
+        return AR_NO_TASK;
+    }
+    return build_collective(build, stage, AR_STREAM_COMPUTE, &ar_operation_all_gather,
+                            1 << AR_AXIS_TP, ar_transformer_state_bytes(layout->model, &slice), 1,
+                            action);
+}
+
+/* The tasks of a chunk for one micro-batch. `first` notes the task that waits for the message. */
+static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_action *action,
+                      bool ends_batches, uint32_t *first)
+{
+    const struct ar_layout *layout = build->layout;
+    uint32_t places = build->pipeline.stages * build->pipeline.chunks;
+    uint32_t place = action->chunk * build->pipeline.stages + stage;
+    uint32_t layers = ar_layout_chunk_layers(layout);
+    uint32_t each = layout->strategy->run_layers(build, action->is_backward, ends_batches);
+    bool is_end = place == (action->is_backward ? places - 1 : 0);
+    uint32_t last;
+    *first = take(build, stage, action, is_end);
+    for (uint32_t done = 0; done < layers; done += each) {
+        uint32_t from = action->is_backward ? layers - each - done : done;
+        struct ar_run run = {.stage = stage,
+                             .action = *action,
+                             .layers = each,
+                             .is_first = from == 0,
+                             .is_last = from + each == layers,
+                             .ends_batches = ends_batches};
+        run.has_embedding = run.is_first && place == 0;
+        run.has_head = run.is_last && place == places - 1;
+        uint32_t task = add_run(build, &run, AR_NO_TASK, &last);
+        *first = *first == AR_NO_TASK ? task : *first;
+    }
+    pass_on(build, stage, action);
+}
+
+/* First tasks of chunks, by place, batch and direction, as arrivals. */
+static void link_arrivals(struct ar_build *build, const uint32_t *firsts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ar_graph_need(build->graph, firsts[i], build->arrivals[i]);
+    }
+}
+
+static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, uint32_t *left)
+{
+    const struct ar_layout *layout = build->layout;
+    const struct ar_pipeline *pipeline = &build->pipeline;
+    build->ends[0] = build->ends[1] = build->waiting_for = AR_NO_TASK;
+    build->has_summed = false;
+    for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
+        left[chunk] = pipeline->batches;
+    }
+    for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
+        struct ar_action action = layout->schedule->action(pipeline, stage, step);
+        bool ends = action.is_backward && --left[action.chunk] == 0;
+        uint32_t place = action.chunk * pipeline->stages + stage;
+        size_t at =
+            ((size_t)place * pipeline->batches + action.batch) * 2 + (action.is_backward ? 1 : 0);
+        add_chunk(build, stage, &action, ends, &firsts[at]);
+    }
+    layout->strategy->end(build, stage);
+}
+
+static enum ar_status fill(struct ar_build *build, struct ar_error *err)
+{
+    const struct ar_pipeline *pipeline = &build->pipeline;
+    size_t count = (size_t)pipeline->stages * pipeline->chunks * pipeline->batches * 2;
+    uint32_t *firsts = malloc((2 * count + pipeline->chunks) * sizeof *firsts);
+    if (firsts == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    build->arrivals = firsts + count;
+    for (size_t i = 0; i < 2 * count; i++) {
+        firsts[i] = AR_NO_TASK;
+    }
+    for (uint32_t stage = 0; stage < pipeline->stages; stage++) {
+        add_stage(build, stage, firsts, firsts + 2 * count);
+    }
+    link_arrivals(build, firsts, count);
+    free(firsts);
+    return build->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
+}
+
+enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar_part_times *times,
+                                 struct ar_graph **graph, struct ar_error *err)
+{
+    struct ar_build build = {
+        .layout = layout, .times = times, .pipeline = ar_layout_pipeline(layout)};
+    build.graph = ar_graph_create(build.pipeline.stages);
+    if (build.graph == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    enum ar_status status = fill(&build, err);
+    if (status != AR_OK) {
+        ar_graph_destroy(build.graph);
+        return status;
+    }
+    *graph = build.graph;
+    return AR_OK;
+}

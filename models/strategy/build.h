@@ -1,0 +1,63 @@
+/** \file build.h
+ * What the files of strategies share while a graph is made.
+ */
+#ifndef AR_BUILD_H
+#define AR_BUILD_H
+
+#include "ar_strategy.h"
+
+/** Consecutive layers of one chunk that go forward or backward for one micro-batch. */
+struct ar_run {
+    uint32_t stage;
+    struct ar_action action;
+    uint32_t layers;
+    bool is_first;      /**< of its chunk: that of the first layers */
+    bool is_last;       /**< that of the last layers */
+    bool has_embedding; /**< it begins with the embedding */
+    bool has_head;      /**< it ends with the head */
+    bool ends_batches;  /**< backward: no later micro-batch adds to the gradients of its layers */
+};
+
+struct ar_build {
+    const struct ar_layout *layout;
+    const struct ar_part_times *times;
+    struct ar_graph *graph;
+    struct ar_pipeline pipeline;
+    uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */
+    /* Of the stage that is being made, for strategies: */
+    uint32_t ends[2];      /**< last tasks of its last two runs, the newest first */
+    struct ar_run waiting; /**< a run whose gradients are still to be sent, */
+    uint32_t waiting_for;  /**< and its last task; AR_NO_TASK: none */
+    bool has_summed;       /**< gradients have been summed run by run */
+};
+
+/** Appends a collective along axes, `bytes` as nccl-tests counts them; where the axes have one GPU
+ * there is nothing to do, and AR_NO_TASK is returned. */
+uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream stream,
+                          const struct ar_operation *operation, uint32_t axes, double bytes,
+                          uint32_t count, const struct ar_action *action);
+
+/** Appends a computation. */
+uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
+                       const struct ar_action *action);
+
+/** Axes of replicas: those that sum gradients. */
+enum { BUILD_REPLICAS = 1 << AR_AXIS_DP | 1 << AR_AXIS_EP };
+
+/** Appends the sum of the gradients of `layers` layers, or of a part, over all replicas. Experts
+ * have replicas along dp alone. Returns the last task. */
+struct ar_parameters {
+    double dense, experts;
+};
+uint32_t build_gradients(struct ar_build *build, uint32_t stage,
+                         const struct ar_operation *operation, struct ar_parameters parameters,
+                         double element_bytes, const struct ar_action *action);
+
+/** Parameters that a GPU works with in a run, and in a stage. */
+struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);
+struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
+
+/** Lets a stage's optimizer, for a part of its parameters, wait for a task. */
+uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task);
+
+#endif

@@ -1,0 +1,48 @@
+/* Data-parallel: all replicas have everything, and sum all gradients. They do so beside the last
+ * backward pass, layer by layer, or after it at once. */
+#include "build.h"
+
+static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
+{
+    bool is_single =
+        build->layout->overlaps && is_backward && is_last && ar_layout_replicas(build->layout) > 1;
+    return is_single ? 1 : ar_layout_chunk_layers(build->layout);
+}
+
+static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
+{
+    if (!build->layout->overlaps || !run->ends_batches) {
+        return;
+    }
+    uint32_t first = build->graph->tasks_count;
+    (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
+                          build_run_parameters(build, run),
+                          ar_precision_bytes(build->layout->gradients), &run->action);
+    if (build->graph->tasks_count > first) {
+        ar_graph_need(build->graph, first, task);
+    }
+}
+
+static void end(struct ar_build *build, uint32_t stage)
+{
+    const struct ar_action action = {.is_backward = true};
+    uint32_t streams = stage * AR_STREAMS_COUNT;
+    if (!build->layout->overlaps) {
+        uint32_t first = build->graph->tasks_count;
+        (void)build_gradients(build, stage, &ar_operation_all_reduce,
+                              build_stage_parameters(build, stage),
+                              ar_precision_bytes(build->layout->gradients), &action);
+        if (build->graph->tasks_count > first) {
+            ar_graph_need(build->graph, first, build->ends[0]);
+        }
+    }
+    (void)build_optimizer(build, stage, 1, build->graph->last[streams + AR_STREAM_GRADIENTS]);
+}
+
+const struct ar_strategy ar_strategy_data = {
+    .name = "data",
+    .title = "replicas have all parameters and sum their gradients",
+    .run_layers = run_layers,
+    .after = after,
+    .end = end,
+};

@@ -1,0 +1,201 @@
+#include "ar_layout.h"
+
+#include <math.h>
+
+#include "ar_strategy.h"
+
+uint32_t ar_layout_batches(const struct ar_layout *layout)
+{
+    return layout->global_batch / (ar_layout_replicas(layout) * layout->micro_batch);
+}
+
+struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout)
+{
+    return (struct ar_pipeline){.stages = layout->sizes[AR_AXIS_PP],
+                                .batches = ar_layout_batches(layout),
+                                .chunks = layout->chunks};
+}
+
+uint32_t ar_layout_chunk_layers(const struct ar_layout *layout)
+{
+    return layout->model->layers / (layout->sizes[AR_AXIS_PP] * layout->chunks);
+}
+
+struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
+{
+    return (struct ar_transformer_slice){.micro_batch = layout->micro_batch,
+                                         .tp = layout->sizes[AR_AXIS_TP],
+                                         .ep = layout->sizes[AR_AXIS_EP],
+                                         .is_sequence_parallel = layout->is_sequence_parallel,
+                                         .is_fused = layout->is_fused,
+                                         .precision = layout->precision};
+}
+
+/* --- what cannot be laid out ------------------------------------------------------------------ */
+
+static enum ar_status check_divides(const char *where, const char *what, uint64_t whole,
+                                    const char *parts_name, uint64_t parts, struct ar_error *err)
+{
+    if (parts > 0 && whole % parts == 0) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_USAGE, "%s: found %s %llu; expected a multiple of %llu, %s", where,
+                        what, (unsigned long long)whole, (unsigned long long)parts, parts_name);
+}
+
+static enum ar_status check_tensor(const char *where, const struct ar_layout *layout,
+                                   struct ar_error *err)
+{
+    const struct ar_transformer *model = layout->model;
+    uint32_t tp = layout->sizes[AR_AXIS_TP];
+    AR_TRY(check_divides(where, "heads", model->heads, "tp of the mesh", tp, err));
+    if (tp % model->kv_heads != 0) { /* else each GPU has a copy of one */
+        AR_TRY(check_divides(where, "kv-heads", model->kv_heads, "tp of the mesh", tp, err));
+    }
+    AR_TRY(check_divides(where, "ffn", model->ffn, "tp of the mesh", tp, err));
+    if (layout->is_sequence_parallel && tp == 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found sequence parallelism without tensor parallelism; expected "
+                            "tp of the mesh above 1",
+                            where);
+    }
+    return layout->is_sequence_parallel
+               ? check_divides(where, "seq", model->seq, "tp of the mesh", tp, err)
+               : AR_OK;
+}
+
+static enum ar_status check_experts(const char *where, const struct ar_layout *layout,
+                                    struct ar_error *err)
+{
+    uint32_t ep = layout->sizes[AR_AXIS_EP];
+    if (ep > 1 && layout->model->experts == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found ep=%u for a model without experts; expected --experts, or "
+                            "ep=1",
+                            where, ep);
+    }
+    return layout->model->experts > 0
+               ? check_divides(where, "experts", layout->model->experts, "ep of the mesh", ep, err)
+               : AR_OK;
+}
+
+static enum ar_status check_pipeline(const char *where, const struct ar_layout *layout,
+                                     struct ar_error *err)
+{
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    if (layout->schedule->has_chunks && stages == 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found schedule %s:%u without a pipeline; expected pp of the mesh "
+                            "above 1, or 1f1b",
+                            where, layout->schedule->name, layout->chunks);
+    }
+    if (layout->strategy->shards_all && stages > 1) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found strategy %s with pp=%u, where every micro-batch would "
+                            "fetch all parameters again; expected pp=1, or zero1",
+                            where, layout->strategy->name, stages);
+    }
+    AR_TRY(check_divides(where, "layers", layout->model->layers, "stages times chunks",
+                         (uint64_t)stages * layout->chunks, err));
+    return layout->schedule->has_chunks
+               ? check_divides(where, "micro-batches of a replica", ar_layout_batches(layout),
+                               "the stages, as interleaved schedules need it", stages, err)
+               : AR_OK;
+}
+
+enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
+                               struct ar_error *err)
+{
+    AR_TRY(check_tensor(where, layout, err));
+    AR_TRY(check_experts(where, layout, err));
+    AR_TRY(check_divides(where, "global-batch", layout->global_batch,
+                         "dp times ep times the micro-batch",
+                         (uint64_t)ar_layout_replicas(layout) * layout->micro_batch, err));
+    return check_pipeline(where, layout, err);
+}
+
+/* --- what it takes ---------------------------------------------------------------------------- */
+
+double ar_layout_stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts)
+{
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
+    uint32_t layers = layout->model->layers / stages;
+    double none;
+    double all =
+        layers * ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_LAYER, experts);
+    *experts *= layers;
+    if (stage == 0) {
+        all += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_EMBEDDING, &none);
+    }
+    if (stage == stages - 1) {
+        all += ar_transformer_part_parameters(layout->model, tp, ep, AR_PART_HEAD, &none);
+        bool has_copy = stages > 1 && !layout->model->is_untied;
+        all += has_copy ? (double)layout->model->hidden * layout->model->vocab / tp : 0;
+    }
+    return all + *experts;
+}
+
+/* Of a parameter that is held `copies` times: itself, its gradient, and master copy, mean and
+ * variance of Adam in fp32. */
+static double state_bytes(const struct ar_layout *layout, double parameters, uint32_t copies)
+{
+    const struct ar_strategy *strategy = layout->strategy;
+    double own = ar_precision_bytes(layout->precision) + ar_precision_bytes(layout->gradients);
+    double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
+    return parameters * (own / (strategy->shards_all ? copies : 1) +
+                         optimizer / (strategy->shards_optimizer ? copies : 1));
+}
+
+/* A full recompute needs all activations of one layer at a time. */
+static double activation_bytes(const struct ar_layout *layout, uint32_t stage)
+{
+    const struct ar_pipeline pipeline = ar_layout_pipeline(layout);
+    struct ar_transformer_slice slice = ar_layout_slice(layout);
+    double layer = ar_transformer_activation_bytes(layout->model, &slice, layout->recompute);
+    double again = layout->recompute == AR_RECOMPUTE_FULL
+                       ? ar_transformer_activation_bytes(layout->model, &slice, AR_RECOMPUTE_NONE)
+                       : 0;
+    double logits = stage == pipeline.stages - 1
+                        ? (double)layout->micro_batch * layout->model->seq * layout->model->vocab /
+                              slice.tp * ar_precision_bytes(AR_FP32)
+                        : 0;
+    return layer * ar_layout_chunk_layers(layout) *
+               ar_schedule_kept(layout->schedule, &pipeline, stage) +
+           again + logits;
+}
+
+struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
+{
+    struct ar_layout_memory most = {.states_bytes = 0};
+    uint32_t stages = layout->sizes[AR_AXIS_PP];
+    for (uint32_t i = 0; i < 2; i++) { /* the first stage keeps the most, the last has the head */
+        uint32_t stage = i == 0 ? 0 : stages - 1;
+        double experts;
+        double all = ar_layout_stage_parameters(layout, stage, &experts);
+        struct ar_layout_memory one = {
+            .states_bytes = state_bytes(layout, all - experts, ar_layout_replicas(layout)) +
+                            state_bytes(layout, experts, layout->sizes[AR_AXIS_DP]),
+            .activations_bytes = activation_bytes(layout, stage)};
+        if (one.states_bytes + one.activations_bytes > most.states_bytes + most.activations_bytes) {
+            most = one;
+        }
+    }
+    return most;
+}
+
+double ar_layout_model_flop(const struct ar_layout *layout)
+{
+    return 3 * layout->global_batch * ar_transformer_forward_flop(layout->model);
+}
+
+double ar_layout_hardware_flop(const struct ar_layout *layout)
+{
+    struct ar_transformer head = *layout->model;
+    head.layers = 0;
+    double again =
+        layout->recompute == AR_RECOMPUTE_FULL
+            ? ar_transformer_forward_flop(layout->model) - ar_transformer_forward_flop(&head)
+            : 0;
+    return ar_layout_model_flop(layout) + layout->global_batch * again;
+}

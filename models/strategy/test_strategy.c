@@ -1,0 +1,195 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_strategy.h"
+
+static struct ar_error err;
+static struct ar_transformer gpt;
+static const struct ar_part_times times = {.forward_s = {[AR_PART_LAYER] = 1},
+                                           .backward_s = {[AR_PART_LAYER] = 2}};
+
+static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const char *schedule)
+{
+    gpt = (struct ar_transformer){
+        .layers = 24, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
+    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
+    struct ar_layout layout = {.model = &gpt,
+                               .sizes = {pp, dp, 1, tp},
+                               .global_batch = 8 * dp,
+                               .micro_batch = 1,
+                               .strategy = &ar_strategy_data};
+    cr_assert_eq(ar_schedule_parse("", schedule, &layout.schedule, &layout.chunks, &err), AR_OK);
+    return layout;
+}
+
+/* The graph with all that is sent at one time; its end, and the bytes that each rank's collectives
+ * of an axis carry. */
+struct made {
+    double end_s;
+    double bubble_frac;
+    double bytes[AR_AXES_COUNT];
+    double messages;
+};
+
+static struct made make(const struct ar_layout *layout, double sent_s)
+{
+    struct ar_graph *graph;
+    struct ar_graph_split splits[64];
+    struct made made = {.end_s = 0};
+    cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_strategy_graph(layout, &times, &graph, &err), AR_OK);
+    for (uint32_t i = 0; i < graph->works_count; i++) {
+        graph->works[i].time_s =
+            graph->works[i].kind == AR_TASK_COMPUTE ? graph->works[i].time_s : sent_s;
+    }
+    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK, "%s", err.text);
+    ar_graph_split(graph, splits);
+    struct ar_graph_split mean = ar_graph_split_mean(splits, graph->roles_count);
+    double busy_s = 0, sum_s = mean.bubble_s;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        busy_s += mean.duty_s[i];
+    }
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        sum_s += mean.axis_s[i];
+    }
+    made.end_s = ar_graph_end_s(graph);
+    made.bubble_frac = mean.bubble_s / busy_s;
+    cr_assert_float_eq(sum_s + busy_s, made.end_s, 1e-9 * made.end_s);
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        const struct ar_work *work = &graph->works[task->work];
+        for (int axis = 0; axis < AR_AXES_COUNT && task->role == 0; axis++) {
+            made.bytes[axis] += (work->axes >> axis & 1) * task->count * (double)work->bytes;
+        }
+        made.messages += work->kind == AR_TASK_MESSAGE;
+    }
+    ar_graph_destroy(graph);
+    return made;
+}
+
+Test(strategy, the_bubble_is_that_of_the_schedule_where_messages_are_free)
+{
+    static const struct {
+        const char *schedule;
+        uint32_t stages;
+        double bubble;
+    } cases[] = {{"gpipe", 4, 3.0 / 8},          {"1f1b", 4, 3.0 / 8},
+                 {"1f1b", 8, 7.0 / 8},           {"interleaved:2", 4, 3.0 / 16},
+                 {"interleaved:3", 4, 3.0 / 24}, {"interleaved:3", 8, 7.0 / 24},
+                 {"interleaved:6", 2, 1.0 / 48}, {"1f1b", 1, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_layout layout = layout_of(cases[i].stages, 2, 2, cases[i].schedule);
+        struct made made = make(&layout, 0);
+        cr_assert_float_eq(made.bubble_frac, cases[i].bubble, 1e-12, "%s on %u stages: %g",
+                           cases[i].schedule, cases[i].stages, made.bubble_frac);
+        cr_assert_float_eq(made.end_s, 8 * 3 * 24.0 / cases[i].stages * (1 + cases[i].bubble),
+                           1e-9);
+    }
+}
+
+Test(strategy, tensor_parallelism_sums_hidden_states_four_times_a_layer_and_batch)
+{
+    struct ar_layout layout = layout_of(1, 1, 4, "1f1b");
+    double state = 2048.0 * 1024 * 2;
+    struct made plain = make(&layout, 1);
+    cr_assert_eq(plain.bytes[AR_AXIS_TP], 8 * state * (24 * 4 + 2), "and once at either end");
+    layout.recompute = AR_RECOMPUTE_FULL;
+    struct made again = make(&layout, 1);
+    cr_assert_eq(again.bytes[AR_AXIS_TP], 8 * state * (24 * 6 + 2));
+    layout.recompute = AR_RECOMPUTE_NONE;
+    layout.is_sequence_parallel = true;
+    struct made sequence = make(&layout, 1);
+    cr_assert_eq(sequence.bytes[AR_AXIS_TP], 2 * plain.bytes[AR_AXIS_TP],
+                 "a reduce-scatter and an all-gather carry half as much each");
+}
+
+Test(strategy, stages_hand_on_hidden_states_once_each_way)
+{
+    struct ar_layout layout = layout_of(4, 1, 1, "1f1b");
+    cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 3);
+    layout = layout_of(4, 1, 1, "interleaved:2");
+    cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 7);
+}
+
+Test(strategy, replicas_exchange_the_bytes_of_their_parameters)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt);
+    layout.global_batch = 8;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * parameters);
+    layout.overlaps = true;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 2 * parameters);
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 4 * parameters);
+    layout.strategy = &ar_strategy_zero3;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 6 * parameters,
+                 "gathered forward and backward, scattered once");
+    layout.global_batch = 24;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], 18 * parameters, "for each micro-batch");
+}
+
+Test(strategy, gradients_summed_beside_the_backward_pass_are_hidden_but_for_the_last_layer)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    cr_assert_float_eq(make(&layout, 5).end_s, 24 * 3 + 5, 1e-9);
+    layout.overlaps = true;
+    cr_assert_float_eq(make(&layout, 1.5).end_s, 24 * 3 + 1.5, 1e-9);
+}
+
+Test(strategy, parameters_of_fully_sharded_layers_are_gathered_one_layer_ahead)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    layout.strategy = &ar_strategy_zero3;
+    cr_assert_float_eq(make(&layout, 0.5).end_s, 0.5 + 24 * 3 + 0.5, 1e-9,
+                       "only the first gather and the last reduce-scatter are waited for");
+    cr_assert_float_eq(make(&layout, 4).end_s, 3 * 24 * 4.0, 4 + 2 + 1,
+                       "all that is sent, on one stream");
+}
+
+Test(strategy, memory_is_that_of_the_papers)
+{
+    struct ar_layout layout = layout_of(1, 64, 1, "1f1b");
+    double parameters = ar_transformer_parameters(&gpt);
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 16 * parameters, 1);
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, (4 + 12.0 / 64) * parameters, 1);
+    layout.strategy = &ar_strategy_zero3;
+    cr_assert_float_eq(ar_layout_memory(&layout).states_bytes, 16 * parameters / 64, 1);
+}
+
+static void assert_refused(const struct ar_layout *layout, const char *text)
+{
+    cr_assert_eq(ar_layout_check("--mesh", layout, &err), AR_USAGE);
+    cr_assert_str_eq(err.text, text);
+}
+
+Test(strategy, a_layout_that_does_not_divide_is_refused_in_one_line)
+{
+    struct ar_layout layout = layout_of(5, 1, 1, "1f1b");
+    assert_refused(&layout,
+                   "--mesh: found layers 24; expected a multiple of 5, stages times chunks");
+    layout = layout_of(1, 1, 3, "1f1b");
+    assert_refused(&layout, "--mesh: found heads 16; expected a multiple of 3, tp of the mesh");
+    layout = layout_of(1, 2, 1, "1f1b");
+    layout.global_batch = 7;
+    assert_refused(&layout, "--mesh: found global-batch 7; expected a multiple of 2, dp times ep "
+                            "times the micro-batch");
+    layout = layout_of(1, 2, 1, "interleaved:2");
+    assert_refused(&layout, "--mesh: found schedule interleaved:2 without a pipeline; expected pp "
+                            "of the mesh above 1, or 1f1b");
+    layout = layout_of(2, 2, 1, "1f1b");
+    layout.strategy = &ar_strategy_zero3;
+    assert_refused(&layout, "--mesh: found strategy zero3 with pp=2, where every micro-batch would "
+                            "fetch all parameters again; expected pp=1, or zero1");
+    layout = layout_of(1, 1, 1, "1f1b");
+    layout.sizes[AR_AXIS_EP] = 2;
+    assert_refused(&layout, "--mesh: found ep=2 for a model without experts; expected --experts, "
+                            "or ep=1");
+    layout = layout_of(1, 1, 1, "1f1b");
+    layout.is_sequence_parallel = true;
+    assert_refused(&layout, "--mesh: found sequence parallelism without tensor parallelism; "
+                            "expected tp of the mesh above 1");
+}

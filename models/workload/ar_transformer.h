@@ -1,0 +1,135 @@
+/** \file ar_transformer.h
+ * A transformer: its shape, and what a part of it costs one GPU in kernels, bytes and parameters.
+ *
+ * A layer is attention and a feed-forward network, each behind a norm and with a residual. Sharded
+ * over `tp` GPUs as Megatron-LM does it (arXiv:1909.08053), a GPU has heads / tp heads and ffn / tp
+ * columns; the norms and residuals see all tokens, or with sequence parallelism (arXiv:2205.05198)
+ * tokens / tp of them. A mixture of experts has `experts` feed-forward networks, of which a token
+ * takes `top_k`; experts / ep of them are on one GPU, and tokens are spread evenly.
+ *
+ * With b sequences of s tokens, T = b s, hidden size h, q = heads * head_dim, g = kv_heads *
+ * head_dim, f = ffn and t = tp the forward pass of a layer has the products (rows x columns x
+ * inner)
+ *
+ *     T x (q + 2 g)/t x h,  attention,  T x h x q/t,  T x f/t x h (twice if gated),  T x h x f/t
+ *
+ * and the backward pass two of the same size for each. Attention is two batched products of b
+ * heads/t and the softmax between them in memory, or one fused kernel. All else is bound by memory:
+ * how often a kernel reads or writes its tensor is in transformer.c.
+ *
+ * A model has 2 * multiply-accumulates of all products, attention counted over all pairs of tokens
+ * also where it is causal: that of arXiv:2104.04473, equation 3, divided by 4/3 or not.
+ */
+#ifndef AR_TRANSFORMER_H
+#define AR_TRANSFORMER_H
+
+#include "ar_device_cost.h"
+
+struct ar_transformer {
+    const char *name;
+    uint32_t layers;
+    uint32_t hidden;
+    uint32_t heads;
+    uint32_t kv_heads; /**< heads of keys and values; 0: as many as heads */
+    uint32_t head_dim; /**< 0: hidden / heads */
+    uint32_t ffn;      /**< 0: 4 hidden, gated 8/3 hidden */
+    uint32_t seq;
+    uint32_t vocab;
+    bool is_gated;      /**< the feed-forward network has three matrices (SwiGLU), not two */
+    bool is_untied;     /**< the output has a matrix of its own */
+    bool has_positions; /**< learned ones, an embedding of `seq` rows */
+    bool has_dropout;   /**< in attention and at residuals */
+    uint32_t experts;   /**< 0: no mixture */
+    uint32_t top_k;     /**< experts of a token */
+    const char *source;
+};
+
+/** How a GPU holds its part. */
+struct ar_transformer_slice {
+    uint32_t micro_batch; /**< sequences */
+    uint32_t tp;
+    uint32_t ep;
+    bool is_sequence_parallel;
+    bool is_fused; /**< attention in one kernel, which keeps no matrix of scores */
+    enum ar_precision precision;
+};
+
+/** What a layer keeps for the backward pass: all, all but what attention can make again, or its
+ * input alone. */
+#define AR_RECOMPUTE_LIST(X)                                                                       \
+    X(AR_RECOMPUTE_NONE, "none")                                                                   \
+    X(AR_RECOMPUTE_SELECTIVE, "selective")                                                         \
+    X(AR_RECOMPUTE_FULL, "full")
+
+enum ar_recompute {
+#define X(symbol, name) symbol,
+    AR_RECOMPUTE_LIST(X)
+#undef X
+};
+extern const char *const ar_recompute_names[]; /**< NULL ends them */
+
+/** A part of a model: one layer, what comes before the first and after the last one. */
+enum ar_transformer_part { AR_PART_LAYER, AR_PART_EMBEDDING, AR_PART_HEAD };
+
+enum ar_transformer_pass {
+    AR_PASS_FORWARD,
+    AR_PASS_BACKWARD,
+    AR_PASS_AGAIN_ATTENTION /**< what selective recompute makes again */
+};
+
+enum ar_kernel_kind { AR_KERNEL_GEMM, AR_KERNEL_ATTENTION, AR_KERNEL_MEMORY };
+
+struct ar_kernel {
+    const char *name;
+    enum ar_kernel_kind kind;
+    union { /* by kind */
+        struct ar_gemm gemm;
+        struct ar_attention attention;
+        double bytes; /**< read and written */
+    };
+};
+
+enum { AR_KERNELS_MAX = 48 };
+
+struct ar_kernels {
+    struct ar_kernel list[AR_KERNELS_MAX];
+    size_t count;
+};
+
+/** Fills in what follows from the rest where it is 0, and refuses (AR_USAGE) a shape that is none;
+ * `where` begins the error line. */
+enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *model,
+                                     struct ar_error *err);
+
+/** The kernels of a part in a pass. */
+void ar_transformer_kernels(const struct ar_transformer *model,
+                            const struct ar_transformer_slice *slice, enum ar_transformer_part part,
+                            enum ar_transformer_pass pass, struct ar_kernels *kernels);
+
+/** Their time on a device. */
+double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
+                    enum ar_precision precision);
+
+/** Floating-point operations of a model's forward pass for one sequence, on all GPUs; times 3 with
+ * the backward pass. */
+double ar_transformer_forward_flop(const struct ar_transformer *model);
+
+/** Parameters that a GPU holds of a part, and those of the whole model (tp = ep = 1). Of a layer
+ * `experts` are those of the feed-forward networks of a mixture alone, which are spread over ep. */
+double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
+                                      enum ar_transformer_part part, double *experts);
+double ar_transformer_parameters(const struct ar_transformer *model);
+
+/** Bytes that a layer keeps of one micro-batch for its backward pass, after arXiv:2205.05198:
+ * s b h (10 + 24/t + 5 a s / (h t)) for a GPT in fp16 without recompute and sequence parallelism.
+ */
+double ar_transformer_activation_bytes(const struct ar_transformer *model,
+                                       const struct ar_transformer_slice *slice,
+                                       enum ar_recompute recompute);
+
+/** Bytes of the hidden states of one micro-batch: what a layer hands to the next one, and what a
+ * collective of tensor parallelism carries. */
+double ar_transformer_state_bytes(const struct ar_transformer *model,
+                                  const struct ar_transformer_slice *slice);
+
+#endif

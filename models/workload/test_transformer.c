@@ -1,0 +1,107 @@
+#include <criterion/criterion.h>
+
+#include "ar_transformer.h"
+
+static struct ar_error err;
+
+static struct ar_transformer gpt3(void)
+{
+    struct ar_transformer model = {.layers = 96,
+                                   .hidden = 12288,
+                                   .heads = 96,
+                                   .seq = 2048,
+                                   .vocab = 51200,
+                                   .has_positions = true,
+                                   .has_dropout = true};
+    cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_OK);
+    return model;
+}
+
+Test(transformer, parameters_of_gpt_are_those_of_the_formula)
+{
+    struct ar_transformer model = gpt3();
+    double h = model.hidden, l = model.layers;
+    double formula = 12 * l * h * h * (1 + 13 / (12 * h) + (51200.0 + 2048) / (12 * l * h));
+    cr_assert_float_eq(ar_transformer_parameters(&model), formula, 1e-6 * formula);
+}
+
+Test(transformer, work_is_that_of_arxiv_2104_04473)
+{
+    struct ar_transformer model = gpt3();
+    double h = model.hidden, l = model.layers, s = model.seq;
+    double all = 24 * s * l * h * h * (1 + s / (6 * h) + 51200.0 / (12 * l * h));
+    cr_assert_float_eq(ar_transformer_forward_flop(&model), all, 1e-9 * all);
+}
+
+static double gemm_flop(const struct ar_transformer *model, uint32_t tp,
+                        enum ar_transformer_pass pass)
+{
+    const struct ar_transformer_slice slice = {.micro_batch = 2, .tp = tp, .ep = 1};
+    struct ar_kernels kernels;
+    double flop = 0;
+    for (int part = AR_PART_LAYER; part <= AR_PART_HEAD; part++) {
+        ar_transformer_kernels(model, &slice, (enum ar_transformer_part)part, pass, &kernels);
+        for (size_t i = 0; i < kernels.count; i++) {
+            const struct ar_gemm *gemm = &kernels.list[i].gemm;
+            double each =
+                2.0 * (double)gemm->count * (double)gemm->m * (double)gemm->n * (double)gemm->k;
+            flop += kernels.list[i].kind == AR_KERNEL_GEMM
+                        ? each * (part == AR_PART_LAYER ? model->layers : 1)
+                        : 0;
+        }
+    }
+    return flop;
+}
+
+Test(transformer, its_products_are_the_work_and_twice_it_backward)
+{
+    struct ar_transformer model = gpt3();
+    double flop = 2 * ar_transformer_forward_flop(&model);
+    cr_assert_float_eq(gemm_flop(&model, 1, AR_PASS_FORWARD), flop, 1e-9 * flop);
+    cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_FORWARD), flop / 8, 1e-9 * flop);
+    cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_BACKWARD), flop / 4, 1e-9 * flop);
+}
+
+Test(transformer, activations_are_those_of_arxiv_2205_05198)
+{
+    struct ar_transformer model = gpt3();
+    struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 8, .ep = 1};
+    double sbh = 2048.0 * 12288, scores = 5.0 * 96 * 2048 / 12288;
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_NONE),
+                       sbh * (10 + 24 / 8.0 + scores / 8), 1);
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_SELECTIVE),
+                       sbh * (10 + 24 / 8.0), 1);
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_FULL), 2 * sbh,
+                       1);
+    slice.is_sequence_parallel = true;
+    cr_assert_float_eq(ar_transformer_activation_bytes(&model, &slice, AR_RECOMPUTE_NONE),
+                       sbh / 8 * (34 + scores), 1);
+}
+
+Test(transformer, of_a_mixture_a_token_takes_some_experts)
+{
+    struct ar_transformer dense = gpt3(), mixture = gpt3();
+    double experts;
+    mixture.experts = 8;
+    mixture.top_k = 2;
+    double network = 2.0 * dense.hidden * dense.ffn;
+    double router = (double)dense.hidden * 8;
+    cr_assert_float_eq(ar_transformer_forward_flop(&mixture) - ar_transformer_forward_flop(&dense),
+                       2.0 * 2048 * 96 * (network + router), 1e9);
+    (void)ar_transformer_part_parameters(&mixture, 2, 4, AR_PART_LAYER, &experts);
+    cr_assert_float_eq(experts, 8 * network / 2 / 4, 1);
+}
+
+Test(transformer, a_shape_that_is_none_is_refused)
+{
+    struct ar_transformer model = gpt3();
+    model.head_dim = 0;
+    model.heads = 7;
+    cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_USAGE);
+    model = gpt3();
+    model.kv_heads = 7;
+    cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_USAGE);
+    model = gpt3();
+    model.layers = 0;
+    cr_assert_eq(ar_transformer_settle("gpt", &model, &err), AR_USAGE);
+}

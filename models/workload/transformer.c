@@ -1,0 +1,338 @@
+#include "ar_transformer.h"
+
+#include <math.h>
+
+const char *const ar_recompute_names[] = {
+#define X(symbol, name) name,
+    AR_RECOMPUTE_LIST(X)
+#undef X
+        NULL};
+
+enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *model,
+                                     struct ar_error *err)
+{
+    if (model->layers == 0 || model->hidden == 0 || model->heads == 0 || model->seq == 0 ||
+        model->vocab == 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u layers, %u hidden, %u heads, a sequence of %u and a "
+                            "vocabulary of %u; expected all above 0: --layers, --hidden, --heads, "
+                            "--seq, --vocab",
+                            where, model->layers, model->hidden, model->heads, model->seq,
+                            model->vocab);
+    }
+    model->kv_heads = model->kv_heads > 0 ? model->kv_heads : model->heads;
+    if (model->head_dim == 0 && model->hidden % model->heads != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u heads; expected a divisor of the hidden size %u", where,
+                            model->heads, model->hidden);
+    }
+    if (model->heads % model->kv_heads != 0) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u heads of keys and values; expected a divisor of the %u "
+                            "heads",
+                            where, model->kv_heads, model->heads);
+    }
+    model->head_dim = model->head_dim > 0 ? model->head_dim : model->hidden / model->heads;
+    model->ffn = model->ffn > 0    ? model->ffn
+                 : model->is_gated ? model->hidden / 3 * 8
+                                   : 4 * model->hidden;
+    if (model->experts > 0 && (model->top_k == 0 || model->top_k > model->experts)) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u of %u experts for a token; expected 1 to %u", where,
+                            model->top_k, model->experts, model->experts);
+    }
+    return AR_OK;
+}
+
+/* --- what is computed ------------------------------------------------------------------------- */
+
+/* Sizes of a part on one GPU. */
+struct sizes {
+    double tokens;  /* T, of products */
+    double outside; /* tokens that norms and residuals see */
+    double hidden;  /* h */
+    double query;   /* q / t */
+    double keys;    /* g / t; a GPU has at least one head of them */
+    double ffn;     /* f / t, all matrices of a gated one apart */
+    double element_bytes;
+};
+
+static struct sizes sizes_of(const struct ar_transformer *model,
+                             const struct ar_transformer_slice *slice)
+{
+    double tokens = (double)slice->micro_batch * model->seq;
+    double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
+    return (struct sizes){.tokens = tokens,
+                          .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
+                          .hidden = model->hidden,
+                          .query = (double)model->heads * model->head_dim / slice->tp,
+                          .keys = kv_heads * model->head_dim,
+                          .ffn = (double)model->ffn / slice->tp,
+                          .element_bytes = ar_precision_bytes(slice->precision)};
+}
+
+static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
+{
+    kernels->list[kernels->count++] =
+        (struct ar_kernel){.name = name, .kind = AR_KERNEL_MEMORY, .bytes = bytes};
+}
+
+static void add_gemm(struct ar_kernels *kernels, const char *name, double count, double m, double n,
+                     double k)
+{
+    kernels->list[kernels->count++] = (struct ar_kernel){.name = name,
+                                                         .kind = AR_KERNEL_GEMM,
+                                                         .gemm = {.count = (uint64_t)ceil(count),
+                                                                  .m = (uint64_t)ceil(m),
+                                                                  .n = (uint64_t)ceil(n),
+                                                                  .k = (uint64_t)ceil(k)}};
+}
+
+/* A product with weights of columns x inner: forward, or the gradients of data and weights. */
+static void add_product(struct ar_kernels *kernels, const char *name, enum ar_transformer_pass pass,
+                        double count, double rows, double columns, double inner)
+{
+    if (pass != AR_PASS_BACKWARD) {
+        add_gemm(kernels, name, count, rows, columns, inner);
+        return;
+    }
+    add_gemm(kernels, name, count, rows, inner, columns);
+    add_gemm(kernels, name, count, inner, columns, rows);
+}
+
+/* Softmax of the scores with its scale and mask is one kernel that reads and writes them, as is
+ * its dropout, which has a mask of one byte; backward reads the output as well. */
+static void add_unfused(const struct ar_transformer *model,
+                        const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                        double element_bytes, struct ar_kernels *kernels)
+{
+    double count = (double)slice->micro_batch * model->heads / slice->tp;
+    double scores = count * model->seq * model->seq;
+    bool is_backward = pass == AR_PASS_BACKWARD;
+    add_memory(kernels, "softmax", (is_backward ? 3 : 2) * scores * element_bytes);
+    if (model->has_dropout) {
+        add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
+    }
+    for (int i = 0; i < (is_backward ? 2 : 1); i++) {
+        add_gemm(kernels, "scores", count, model->seq, model->seq, model->head_dim);
+        add_gemm(kernels, "context", count, model->seq, model->head_dim, model->seq);
+    }
+}
+
+static void add_attention(const struct ar_transformer *model,
+                          const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                          double element_bytes, struct ar_kernels *kernels)
+{
+    if (!slice->is_fused) {
+        add_unfused(model, slice, pass, element_bytes, kernels);
+        return;
+    }
+    kernels->list[kernels->count++] = (struct ar_kernel){
+        .name = "attention",
+        .kind = AR_KERNEL_ATTENTION,
+        .attention = {.count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
+                      .queries = model->seq,
+                      .keys = model->seq,
+                      .head_elements = model->head_dim,
+                      .is_causal = true,
+                      .is_backward = pass == AR_PASS_BACKWARD}};
+}
+
+/* A norm reads and writes its input, backward it reads input and gradient; the residual with its
+ * bias and dropout reads two and writes one, and a mask of one byte. */
+static void add_norm(const struct sizes *sizes, enum ar_transformer_pass pass,
+                     struct ar_kernels *kernels)
+{
+    double state = sizes->outside * sizes->hidden * sizes->element_bytes;
+    add_memory(kernels, "norm", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
+}
+
+static void add_residual(const struct ar_transformer *model, const struct sizes *sizes,
+                         enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    double elements = sizes->outside * sizes->hidden;
+    double passes = pass == AR_PASS_BACKWARD ? 2 : 3;
+    add_memory(kernels, "residual",
+               elements * (passes * sizes->element_bytes + (model->has_dropout ? 1 : 0)));
+    if (pass == AR_PASS_BACKWARD) { /* gradients of both ways are added */
+        add_memory(kernels, "gradient sum", 3 * elements * sizes->element_bytes);
+    }
+}
+
+/* Each GPU has experts / ep networks, and of the tokens of all ep GPUs those that they take. */
+static void add_feed_forward(const struct ar_transformer *model,
+                             const struct ar_transformer_slice *slice, const struct sizes *sizes,
+                             enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    double networks = model->experts > 0 ? (double)model->experts / slice->ep : 1;
+    double tokens = model->experts > 0 ? sizes->tokens * model->top_k : sizes->tokens;
+    double rows = tokens / networks;
+    double columns = (model->is_gated ? 2 : 1) * sizes->ffn;
+    double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* of the activation: in, out, gradient */
+    if (model->experts > 0) {
+        add_product(kernels, "router", pass, 1, sizes->tokens, model->experts, sizes->hidden);
+        add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
+    }
+    add_product(kernels, "ffn in", pass, networks, rows, columns, sizes->hidden);
+    add_memory(kernels, "activation",
+               tokens * sizes->ffn * sizes->element_bytes *
+                   (model->is_gated ? 1.5 * passes : passes));
+    add_product(kernels, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
+}
+
+static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                      enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    struct sizes sizes = sizes_of(model, slice);
+    add_norm(&sizes, pass, kernels);
+    add_product(kernels, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.hidden);
+    add_attention(model, slice, pass, sizes.element_bytes, kernels);
+    add_product(kernels, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
+    add_residual(model, &sizes, pass, kernels);
+    add_norm(&sizes, pass, kernels);
+    add_feed_forward(model, slice, &sizes, pass, kernels);
+    add_residual(model, &sizes, pass, kernels);
+}
+
+/* Rows of the table are read and written; the gradient is added to them. */
+static void add_embedding(const struct ar_transformer *model,
+                          const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
+                          struct ar_kernels *kernels)
+{
+    struct sizes sizes = sizes_of(model, slice);
+    double state = sizes.tokens * sizes.hidden * sizes.element_bytes;
+    add_memory(kernels, "embedding", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
+    if (model->has_dropout && pass != AR_PASS_BACKWARD) {
+        add_memory(kernels, "embedding dropout", 2 * state);
+    }
+}
+
+/* The loss takes logits in fp32: they are widened, their maximum found, exponentials summed and
+ * kept, and backward they become the gradient, narrowed. */
+static void add_head(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
+                     enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    struct sizes sizes = sizes_of(model, slice);
+    double columns = (double)model->vocab / slice->tp;
+    double logits = sizes.tokens * columns;
+    double passes = pass == AR_PASS_BACKWARD ? 2 : 5;
+    add_norm(&sizes, pass, kernels);
+    add_product(kernels, "logits", pass, 1, sizes.tokens, columns, sizes.hidden);
+    add_memory(kernels, "loss", logits * (4 * passes + sizes.element_bytes));
+}
+
+void ar_transformer_kernels(const struct ar_transformer *model,
+                            const struct ar_transformer_slice *slice, enum ar_transformer_part part,
+                            enum ar_transformer_pass pass, struct ar_kernels *kernels)
+{
+    kernels->count = 0;
+    switch (part) {
+    case AR_PART_LAYER:
+        if (pass == AR_PASS_AGAIN_ATTENTION) {
+            add_attention(model, slice, pass, ar_precision_bytes(slice->precision), kernels);
+        } else {
+            add_layer(model, slice, pass, kernels);
+        }
+        break;
+    case AR_PART_EMBEDDING:
+        add_embedding(model, slice, pass, kernels);
+        break;
+    case AR_PART_HEAD:
+        add_head(model, slice, pass, kernels);
+        break;
+    }
+}
+
+double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
+                    enum ar_precision precision)
+{
+    double time_s = 0;
+    for (size_t i = 0; i < kernels->count; i++) {
+        const struct ar_kernel *kernel = &kernels->list[i];
+        switch (kernel->kind) {
+        case AR_KERNEL_GEMM:
+            time_s += ar_device_gemm_s(cost, precision, &kernel->gemm);
+            break;
+        case AR_KERNEL_ATTENTION:
+            time_s += ar_device_attention_s(cost, precision, &kernel->attention);
+            break;
+        case AR_KERNEL_MEMORY:
+            time_s += ar_device_memory_s(cost, precision, kernel->bytes);
+            break;
+        }
+    }
+    return time_s;
+}
+
+/* --- what is held ----------------------------------------------------------------------------- */
+
+double ar_transformer_forward_flop(const struct ar_transformer *model)
+{
+    double h = model->hidden;
+    double q = (double)model->heads * model->head_dim;
+    double g = (double)model->kv_heads * model->head_dim;
+    double networks = model->experts > 0 ? model->top_k : 1;
+    double per_token = h * (2 * q + 2 * g) + networks * (model->is_gated ? 3 : 2) * h * model->ffn +
+                       h * model->experts + 2 * q * model->seq;
+    return 2 * model->seq * (model->layers * per_token + h * model->vocab);
+}
+
+double ar_transformer_part_parameters(const struct ar_transformer *model, uint32_t tp, uint32_t ep,
+                                      enum ar_transformer_part part, double *experts)
+{
+    double h = model->hidden;
+    double q = (double)model->heads * model->head_dim;
+    double g = fmax(model->kv_heads, tp) * model->head_dim;
+    double network = (model->is_gated ? 3 : 2) * h * model->ffn / tp;
+    bool has_bias = model->has_positions; /* as GPT and BERT have both, Llama neither */
+    *experts = 0;
+    switch (part) {
+    case AR_PART_LAYER:
+        *experts = model->experts > 0 ? model->experts * network / ep : 0;
+        return (2 * q + 2 * g) * h / tp + (model->experts > 0 ? h * model->experts : network) +
+               (has_bias ? 6 * h + (q + 2 * g + model->ffn) / tp : 2 * h);
+    case AR_PART_EMBEDDING:
+        return h * model->vocab / tp + (model->has_positions ? h * model->seq : 0);
+    default:
+        return (model->is_untied ? h * model->vocab / tp : 0) + (has_bias ? 2 * h : h);
+    }
+}
+
+double ar_transformer_parameters(const struct ar_transformer *model)
+{
+    double experts, ignored;
+    double layer = ar_transformer_part_parameters(model, 1, 1, AR_PART_LAYER, &experts);
+    return model->layers * (layer + experts) +
+           ar_transformer_part_parameters(model, 1, 1, AR_PART_EMBEDDING, &ignored) +
+           ar_transformer_part_parameters(model, 1, 1, AR_PART_HEAD, &ignored);
+}
+
+double ar_transformer_state_bytes(const struct ar_transformer *model,
+                                  const struct ar_transformer_slice *slice)
+{
+    return (double)slice->micro_batch * model->seq * model->hidden *
+           ar_precision_bytes(slice->precision);
+}
+
+/* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
+ * parallelism; the rest is spread over it. */
+double ar_transformer_activation_bytes(const struct ar_transformer *model,
+                                       const struct ar_transformer_slice *slice,
+                                       enum ar_recompute recompute)
+{
+    struct sizes sizes = sizes_of(model, slice);
+    double e = sizes.element_bytes;
+    double state = sizes.outside * sizes.hidden;
+    double networks = model->experts > 0 ? model->top_k : 1;
+    double masks = model->has_dropout ? 1 : 0;
+    double scores = (double)slice->micro_batch * model->heads / slice->tp * model->seq * model->seq;
+    if (recompute == AR_RECOMPUTE_FULL) {
+        return state * e;
+    }
+    double outside = state * (4 * e + 2 * masks); /* two norms, two products; two masks */
+    double inside =
+        sizes.tokens * e *
+        (2 * sizes.query + 2 * sizes.keys + networks * (model->is_gated ? 3 : 2) * sizes.ffn);
+    bool has_scores = !slice->is_fused && recompute == AR_RECOMPUTE_NONE;
+    return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
+}
