@@ -1,5 +1,4 @@
 /* The values of a cluster as texts. */
-#include <assert.h>
 #include <string.h>
 
 #include "ar_text.h"
@@ -102,9 +101,22 @@ enum ar_status ar_topo_read_assignment(char *assignment, struct ar_arena *arena,
     return AR_OK;
 }
 
+/* Wraps belong to the lengths beside them: lengths that are set leave those of a file behind. */
+static void drop_wraps(struct ar_topo_entries *entries)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < entries->count; i++) {
+        if (entries->list[i].key != TOPO_TORUS_WRAPS) {
+            entries->list[kept++] = entries->list[i];
+        }
+    }
+    entries->count = kept;
+}
+
 enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
                                      struct ar_topo_entries *entries, struct ar_error *err)
 {
+    bool is_set[AR_TOPO_KEYS_COUNT] = {false};
     for (size_t i = 0; i < settings.count; i++) {
         const struct ar_setting *setting = &settings.list[i];
         struct ar_topo_entry entry = {
@@ -121,6 +133,10 @@ enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_aren
         enum ar_status status = ar_topo_read_assignment(text, arena, &entry, err);
         AR_TRY(ar_error_blame(status, setting->status, err));
         ar_topo_entries_store(entry, entries);
+        is_set[entry.key] = true;
+    }
+    if (is_set[TOPO_TORUS_LENGTHS] && !is_set[TOPO_TORUS_WRAPS]) {
+        drop_wraps(entries);
     }
     return AR_OK;
 }
@@ -141,7 +157,9 @@ enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_top
                               const char *expected, struct ar_error *err)
 {
     const struct ar_topo_entry *entry = ar_topo_entries_find(entries, key);
-    assert(entry != NULL);
-    return ar_error_set(err, entry->status, "%s: found \"%.60s\"; expected %s", entry->where,
-                        entry->text, expected);
+    return entry == NULL
+               ? ar_error_set(err, AR_BAD_DATA, "%.200s: key \"%s\": found nowhere; expected %s",
+                              entries->path, ar_topo_keys[key].name, expected)
+               : ar_error_set(err, entry->status, "%s: found \"%.60s\"; expected %s", entry->where,
+                              entry->text, expected);
 }

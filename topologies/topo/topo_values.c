@@ -217,6 +217,31 @@ static enum ar_status parse_pairs(const struct ar_topo_entry *entry, uint32_t gp
     return AR_OK;
 }
 
+/* Where routers have cables between them, they say how many nodes there are, if nothing else does.
+ */
+static enum ar_status derive_nodes(const struct ar_topo_entries *entries,
+                                   struct ar_topo_values *values, struct ar_error *err)
+{
+    uint32_t fabric = values->count[TOPO_FABRIC];
+    bool is_torus = fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
+    enum ar_topo_key key = is_torus ? TOPO_TORUS_LENGTHS : TOPO_DRAGONFLY_GROUPS;
+    if (values->is_given[TOPO_NODES] || fabric == AR_FABRIC_FAT_TREE || !values->is_given[key]) {
+        return AR_OK;
+    }
+    uint32_t router_nodes = values->count[TOPO_ROUTER_NODES];
+    double nodes = router_nodes > 0 ? router_nodes : 1; /* products of counts may exceed 64 bits */
+    for (uint32_t d = 0; is_torus && d < values->count[key]; d++) {
+        nodes *= values->list[key][d];
+    }
+    nodes *= is_torus ? 1.0 : (double)values->count[key] * values->count[TOPO_DRAGONFLY_ROUTERS];
+    if (nodes > AR_TOPO_NODES_MAX) {
+        return ar_topo_refuse(entries, key, "fewer, for at most 1048576 nodes", err);
+    }
+    values->count[TOPO_NODES] = (uint32_t)nodes;
+    values->is_given[TOPO_NODES] = true;
+    return AR_OK;
+}
+
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err)
 {
@@ -224,6 +249,7 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
         const struct ar_topo_entry *entry = &entries->list[i];
         AR_TRY(ar_error_blame(parse_entry(entry, values, err), entry->status, err));
     }
+    AR_TRY(derive_nodes(entries, values, err));
     const struct ar_topo_entry *pairs = ar_topo_entries_find(entries, TOPO_NVLINK_PAIRS);
     uint32_t gpus = values->count[TOPO_GPUS];
     return pairs == NULL || gpus == 0

@@ -38,7 +38,8 @@ struct ar_topo_entries {
 /** Takes the entries of a file. */
 void ar_topo_take(const struct ar_topo *topo, struct ar_topo_entries *entries);
 
-/** Applies settings, the last one of a key wins. */
+/** Applies settings, the last one of a key wins. Set `torus.lengths` have the default wraps, not
+ * those of the file, unless `torus.wraps` is set, too. */
 enum ar_status ar_topo_entries_apply(struct ar_settings settings, struct ar_arena *arena,
                                      struct ar_topo_entries *entries, struct ar_error *err);
 
@@ -61,7 +62,8 @@ char *ar_topo_trim(char *text);
 enum ar_status ar_topo_check_text(const char *where, const char *text, bool is_prose,
                                   struct ar_error *err);
 
-/** Reports that the value of a key that is given contradicts others; returns its status. */
+/** Reports that the value of a key contradicts others, or that it is missing; returns its status.
+ */
 enum ar_status ar_topo_refuse(const struct ar_topo_entries *entries, enum ar_topo_key key,
                               const char *expected, struct ar_error *err);
 
@@ -78,7 +80,8 @@ struct ar_topo_values {
     uint8_t weight[AR_TOPO_GPUS_MAX][AR_TOPO_GPUS_MAX];
 };
 
-/** Parses the texts of all entries. `values` must be all zeros. */
+/** Parses the texts of all entries. `values` must be all zeros. Without `nodes` a torus, mesh or
+ * dragonfly has as many as its routers hold. */
 enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
                                     struct ar_topo_values *values, struct ar_error *err);
 
