@@ -29,6 +29,7 @@
     X(calibrate)                                                                                   \
     X(compare)                                                                                     \
     X(reproduce)                                                                                   \
+    X(trace)                                                                                       \
     X(export)                                                                                      \
     X(verify)
 

@@ -42,13 +42,13 @@ static const struct option_row own_rows[] = {
         "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
         COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-            OF(train) | OF(reproduce),
+            OF(train) | OF(reproduce) | OF(trace),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
     OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all",
         .is_shown_only = true),
-    OWN("columns", "LIST", OF(compare) | OF(train), AT(columns), NULL,
+    OWN("columns", "LIST", OF(compare) | OF(train) | OF(trace), AT(columns), NULL,
         "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
         "default: in a table what fits the terminal, else all",
         .is_shown_only = true),
@@ -66,6 +66,18 @@ static const struct option_row own_rows[] = {
     OWN("out", "DIR", OF(reproduce), AT(out), NULL,
         "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them",
         .is_shown_only = true),
+    OWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written",
+        .is_shown_only = true),
+    OWN("times", "T", OF(trace), AT(times), "recorded",
+        "recorded, refused if the GPU waits for more than 10 % of each step, or kernels: their "
+        "durations without the GPU's waits, for profiles that are bound by the processor"),
+    OWN("parameters", "TRACE", OF(trace), AT(parameters), NULL,
+        "a trace of the same model, for the sizes of gradients where shapes were not recorded: "
+        "a shipped one, or a path"),
+    OWN("batch", "B", OF(trace), AT(batch), NULL,
+        "images per GPU and step; default: as recorded, or 1"),
+    OWN("precision", "P", OF(trace), AT(precision), NULL,
+        "fp16 or fp32; default: the type of the gradients, or fp32"),
     OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",
         .is_shown_only = true),
     OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data",
@@ -114,8 +126,10 @@ static const struct option_row own_rows[] = {
         "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",
         .is_shown_only = true),
     OWN("force", NULL,
-        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(reproduce) | OF(export), AT(force),
-        NULL, "overwrite --out also if another command made what is there", .is_shown_only = true),
+        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(reproduce) | OF(export) |
+            OF(trace),
+        AT(force), NULL, "overwrite --out also if another command made what is there",
+        .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",
         .is_shown_only = true),
     OWN("help", NULL, ~0u, AT(help), NULL, "this text", .is_shown_only = true),

@@ -53,7 +53,11 @@ struct options {
     const char *samples;
     const char *draws_seed;
     const char *rows;
-    const char *where; /**< of several, joined by commas */
+    const char *times;      /**< of an imported trace, as the three below */
+    const char *parameters; /**< the trace that has them */
+    const char *batch;      /**< of others it is a key */
+    const char *precision;  /**< the same */
+    const char *where;      /**< of several, joined by commas */
     bool check;
     bool best;
     bool resume;

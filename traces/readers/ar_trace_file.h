@@ -22,6 +22,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "ar_device_cost.h"
 #include "ar_trace.h"
@@ -53,5 +54,10 @@ struct ar_trace_request {
 enum ar_status ar_trace_create(const struct ar_trace_file *file, const struct ar_device_cost *cost,
                                const struct ar_trace_request *request, struct ar_arena *arena,
                                struct ar_trace **trace, struct ar_error *err);
+
+/** Writes a trace as a timed file, which ar_trace_file_load() reads back; its directives follow
+ * comments the caller may have written. Times have nine significant digits. Write errors are left
+ * for ferror(). */
+void ar_trace_write(FILE *file, const struct ar_trace *trace);
 
 #endif

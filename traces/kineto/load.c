@@ -1,0 +1,161 @@
+/* Reads a trace, and says which operator launched what. */
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "kineto.h"
+
+enum { PIECE_BYTES = 1 << 16, FIRST_COUNT = 64 };
+
+void *kineto_grow(void *list, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return list;
+    }
+    size_t more = *capacity == 0 ? FIRST_COUNT : 2 * *capacity;
+    void *larger = more < KINETO_NONE ? reallocarray(list, more, size) : NULL;
+    *capacity = larger != NULL ? more : *capacity;
+    return larger;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+const char *kineto_intern(struct ar_kineto *kineto, const char *text)
+{
+    void *found = tfind(text, &kineto->names, compare_texts);
+    if (found != NULL) {
+        return *(const char *const *)found;
+    }
+    const char *copy = ar_arena_text(kineto->arena, text);
+    found = copy != NULL ? tsearch(copy, &kineto->names, compare_texts) : NULL;
+    return found != NULL ? copy : NULL;
+}
+
+static void keep_text(void *text)
+{
+    (void)text; /* the arena's */
+}
+
+static void destroy(void *object)
+{
+    struct ar_kineto *kineto = object;
+    tdestroy(kineto->names, keep_text);
+    free(kineto->ops);
+    free(kineto->launches);
+    free(kineto->kernels);
+    free(kineto->comms);
+    free(kineto);
+}
+
+static enum ar_status create(const char *path, struct ar_arena *arena, struct ar_kineto **kineto,
+                             struct ar_error *err)
+{
+    struct ar_kineto *made = calloc(1, sizeof *made);
+    if (made == NULL || (made = ar_arena_own(arena, made, destroy)) == NULL) {
+        return ar_error_no_memory(err, path);
+    }
+    made->arena = arena;
+    made->path = ar_arena_text(arena, path);
+    made->rank = -1;
+    made->world_size = -1;
+    *kineto = made;
+    return made->path != NULL ? AR_OK : ar_error_no_memory(err, path);
+}
+
+/* --- text in memory, or in a file --------------------------------------------------------------
+ */
+
+static enum ar_status parse(const char *path, const void *text, size_t bytes,
+                            struct kineto_json *json, struct ar_error *err)
+{
+    if (bytes == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.300s: empty; expected JSON of the PyTorch profiler", path);
+    }
+    AR_TRY(kineto_json_feed(json, text, bytes, err));
+    return kineto_json_finish(json, err);
+}
+
+enum ar_status ar_kineto_parse(const char *path, const void *text, size_t bytes,
+                               struct ar_arena *arena, struct ar_kineto **kineto,
+                               struct ar_error *err)
+{
+    struct ar_kineto *made = NULL;
+    struct kineto_json *json = NULL;
+    AR_TRY(create(path, arena, &made, err));
+    AR_TRY(kineto_json_begin(made, &json, err));
+    enum ar_status status = parse(made->path, text, bytes, json, err);
+    kineto_json_destroy(json);
+    AR_TRY(status);
+    kineto_nest(made);
+    *kineto = made;
+    return AR_OK;
+}
+
+static enum ar_status cannot_unpack(const char *path, gzFile file, uint64_t bytes,
+                                    struct ar_error *err)
+{
+    int code;
+    const char *what = gzerror(file, &code);
+    return ar_error_set(err, code == Z_ERRNO ? AR_NO_INPUT : AR_BAD_DATA,
+                        "%.300s: byte %llu of the text: cannot be read on: %.100s; expected the "
+                        "whole of a file of the PyTorch profiler",
+                        path, (unsigned long long)bytes, code == Z_ERRNO ? strerror(errno) : what);
+}
+
+static enum ar_status read_pieces(const char *path, gzFile file, struct kineto_json *json,
+                                  struct ar_error *err)
+{
+    unsigned char piece[PIECE_BYTES];
+    uint64_t bytes = 0;
+    for (;;) {
+        int code = Z_OK;
+        int count = gzread(file, piece, sizeof piece);
+        if (count == 0) {
+            gzerror(file, &code); /* of a file that is cut off */
+        }
+        if (count < 0 || code != Z_OK) {
+            return cannot_unpack(path, file, bytes, err);
+        }
+        if (count == 0) {
+            return bytes == 0 ? parse(path, "", 0, json, err) : kineto_json_finish(json, err);
+        }
+        AR_TRY(kineto_json_feed(json, piece, (size_t)count, err));
+        bytes += (uint64_t)count;
+    }
+}
+
+static enum ar_status cannot_open(const char *path, struct ar_error *err)
+{
+    return ar_error_set(err, AR_NO_INPUT,
+                        "%.300s: %s; expected a trace of the PyTorch profiler, .json or .json.gz",
+                        path, strerror(errno));
+}
+
+enum ar_status ar_kineto_load(const char *path, struct ar_arena *arena, struct ar_kineto **kineto,
+                              struct ar_error *err)
+{
+    struct ar_kineto *made = NULL;
+    struct kineto_json *json = NULL;
+    AR_TRY(create(path, arena, &made, err));
+    gzFile file = gzopen(path, "rbe");
+    if (file == NULL) {
+        return cannot_open(path, err);
+    }
+    gzbuffer(file, PIECE_BYTES);
+    enum ar_status status = kineto_json_begin(made, &json, err);
+    if (status == AR_OK) {
+        status = read_pieces(made->path, file, json, err);
+        kineto_json_destroy(json);
+    }
+    gzclose(file);
+    AR_TRY(status);
+    kineto_nest(made);
+    *kineto = made;
+    return AR_OK;
+}

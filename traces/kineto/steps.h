@@ -1,0 +1,52 @@
+/** \file steps.h
+ * The steps of a trace: what the GPU's time went to in each.
+ */
+#ifndef AR_KINETO_STEPS_H
+#define AR_KINETO_STEPS_H
+
+#include "kineto.h"
+
+/** The gradient of a tensor, or the gradients of a bucket, when it arrives. */
+struct kineto_arrival {
+    uint32_t op;
+    uint32_t node; /**< place in the step of the last node before it */
+};
+
+struct kineto_step {
+    double start_s, end_s; /**< on the processor */
+    int64_t number;        /**< -1: it has none */
+    bool has_optimizer;
+    size_t nodes_first, nodes_count;
+    size_t arrivals_first, arrivals_count;
+    size_t kernels_count;
+    double last_forward_s;          /**< last launch of the forward pass */
+    double overhead_s, optimizer_s; /**< times on the time line of the GPU: work and waits */
+    double work_s, wait_s;          /**< of the whole step, between its first and last kernel */
+    double copies_s;                /**< in the backward pass, of gradients that have arrived */
+};
+
+/** Indices of ops in `nodes` stand step by step, in the order in which the nodes began. */
+struct kineto_steps {
+    const struct ar_kineto *kineto;
+    struct kineto_step *list;
+    size_t count;
+    uint32_t *nodes;
+    double *forward_s, *backward_s; /**< of each of `nodes` */
+    struct kineto_arrival *arrivals;
+    double unknown_s; /**< of kernels whose launch is not recorded */
+};
+
+/** Finds the steps, and times them, with the waits of the GPU or without. AR_BAD_DATA if there is
+ * no step with an optimizer, no GPU, or more than one. */
+enum ar_status kineto_steps_create(const struct ar_kineto *kineto, enum ar_kineto_times times,
+                                   struct ar_arena *arena, struct kineto_steps **steps,
+                                   struct ar_error *err);
+
+/** Part of the time of a step in which the GPU waited, 0 to 1. */
+double kineto_step_idle(const struct kineto_step *step);
+
+/** Ops of a kind in the order of their begin, in the arena; NULL without memory. */
+uint32_t *kineto_ops_of(const struct ar_kineto *kineto, unsigned kinds, struct ar_arena *arena,
+                        size_t *count);
+
+#endif
