@@ -133,6 +133,19 @@ static void step_values(const struct making *making, size_t offset)
     }
 }
 
+/* The wait between steps, of those that had one before them. */
+static double lead_s(const struct making *making)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < making->used_count; i++) {
+        making->values[count] = making->used[i]->lead_s;
+        count += isnan(making->values[count]) ? 0 : 1;
+    }
+    ar_sort(making->values, count);
+    bool is_known = count > 0 && making->request->times == AR_KINETO_RECORDED;
+    return is_known ? ar_quantile(making->values, count, 0.5) : 0;
+}
+
 /* --- layers ------------------------------------------------------------------------------------
  */
 
@@ -216,16 +229,18 @@ static enum ar_status make_layers(struct making *making, struct ar_error *err)
         trace->tensor_elements == NULL) {
         return no_memory(making, err);
     }
+    double forward_s = 0, backward_s = 0;
     for (size_t node = count; node-- > 0;) {
-        double forward_s = node_median(making, making->steps->forward_s, node);
-        double backward_s = node_median(making, making->steps->backward_s, node);
-        making->ready_s[node] = backward_s;
-        if (forward_s > 0 || backward_s > 0 || node == 0) {
+        making->ready_s[node] = node_median(making, making->steps->backward_s, node);
+        forward_s += node_median(making, making->steps->forward_s, node);
+        backward_s += making->ready_s[node];
+        if (making->steps->has_kernels[step->nodes_first + node] || node == 0) {
             struct ar_layer *layer = &trace->layers[trace->layers_count];
             *layer = (struct ar_layer){.forward_s = forward_s, .backward_s = backward_s};
             take_tensors(making, node, end, layer);
             nodes[trace->layers_count++] = making->steps->nodes[step->nodes_first + node];
             end = node;
+            forward_s = backward_s = 0;
         }
     }
     for (size_t node = 1; node < count; node++) {
@@ -300,7 +315,9 @@ static void say_steps(const struct making *making, char text[100])
 {
     const struct kineto_step *first = making->used[0];
     const struct kineto_step *last = making->used[making->used_count - 1];
-    if (first->number >= 0) {
+    if (first->number >= 0 && first == last) {
+        snprintf(text, 100, "step %" PRId64 ", 1 of %zu", first->number, making->steps->count);
+    } else if (first->number >= 0) {
         snprintf(text, 100, "steps %" PRId64 " to %" PRId64 ", %zu of %zu", first->number,
                  last->number, making->used_count, making->steps->count);
     } else {
@@ -326,16 +343,17 @@ static void note_times(struct making *making)
     char steps[100];
     double work_s = STEP_MEDIAN(making, work_s), wait_s = STEP_MEDIAN(making, wait_s);
     double copies_s = STEP_MEDIAN(making, copies_s);
+    double waits_percent = work_s > 0 ? 100 * wait_s / (work_s + wait_s) : 0;
     say_steps(making, steps);
     if (making->request->times == AR_KINETO_RECORDED) {
         note(making,
              "%s: times as recorded, without communication; the GPU waits %.1f %% of a step", steps,
-             work_s > 0 ? 100 * wait_s / (work_s + wait_s) : 0);
+             waits_percent);
     } else {
         note(making,
-             "%s: re-timed from durations of kernels; that the GPU waited, for the processor or "
-             "else, is left out",
-             steps);
+             "%s: re-timed from durations of kernels; as recorded the GPU waits %.1f %% of a step, "
+             "which is left out",
+             steps, waits_percent);
     }
     if (making->kineto->world_size > 1) {
         note(making,
@@ -391,7 +409,7 @@ static enum ar_status make(struct making *making, struct ar_error *err)
     AR_TRY(kineto_sizes_find(making->steps, making->last, making->request->parameters,
                              making->arena, &making->elements, &making->sizes, err));
     AR_TRY(make_layers(making, err));
-    trace->step_overhead_s = STEP_MEDIAN(making, overhead_s);
+    trace->step_overhead_s = STEP_MEDIAN(making, overhead_s) + lead_s(making);
     trace->optimizer_s = STEP_MEDIAN(making, optimizer_s);
     trace->is_timed = true;
     AR_TRY(check_trace(making, err));

@@ -131,8 +131,9 @@ static enum ar_status find_nodes(struct kineto_steps *steps, struct ar_arena *ar
     steps->arrivals = ar_arena_alloc(arena, count + 1, sizeof *steps->arrivals);
     steps->forward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->forward_s);
     steps->backward_s = ar_arena_alloc(arena, count + 1, sizeof *steps->backward_s);
+    steps->has_kernels = ar_arena_alloc(arena, count + 1, sizeof *steps->has_kernels);
     if (ops == NULL || steps->nodes == NULL || steps->arrivals == NULL ||
-        steps->forward_s == NULL || steps->backward_s == NULL) {
+        steps->forward_s == NULL || steps->backward_s == NULL || steps->has_kernels == NULL) {
         return ar_error_no_memory(err, kineto->path);
     }
     for (size_t i = 0; i < count; i++) {

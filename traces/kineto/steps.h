@@ -21,6 +21,7 @@ struct kineto_step {
     size_t kernels_count;
     double last_forward_s;          /**< last launch of the forward pass */
     double overhead_s, optimizer_s; /**< times on the time line of the GPU: work and waits */
+    double lead_s;                  /**< wait for its first kernel; NAN of the first step */
     double work_s, wait_s;          /**< of the whole step, between its first and last kernel */
     double copies_s;                /**< in the backward pass, of gradients that have arrived */
 };
@@ -32,6 +33,7 @@ struct kineto_steps {
     size_t count;
     uint32_t *nodes;
     double *forward_s, *backward_s; /**< of each of `nodes` */
+    bool *has_kernels;              /**< of its own, not only of gradients that have arrived */
     struct kineto_arrival *arrivals;
     double unknown_s; /**< of kernels whose launch is not recorded */
 };

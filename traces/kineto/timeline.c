@@ -18,10 +18,10 @@ struct timeline {
     enum ar_kineto_times times;
     struct interval *busy; /* times of collectives, disjoint, in order */
     size_t busy_count;
-    size_t busy_next;               /* those before it end before `covered_s` */
-    struct numbered *numbered;      /* of each step as its nodes lie, sorted */
-    double covered_s;               /* end of all kernels so far */
-    const struct kineto_step *step; /* of the kernel before */
+    size_t busy_next;          /* those before it end before `covered_s` */
+    struct numbered *numbered; /* of each step as its nodes lie, sorted */
+    double covered_s;          /* end of all kernels so far */
+    bool is_begun;             /* a step was */
 };
 
 /* --- collectives -------------------------------------------------------------------------------
@@ -123,12 +123,14 @@ static void add_time(struct timeline *line, struct kineto_step *step,
     const struct ar_kineto *kineto = steps->kineto;
     unsigned backward = KINETO_BIT(KINETO_NODE) | KINETO_BIT(KINETO_ACCUMULATE);
     uint32_t around = kineto_around(kineto, kernel->op, backward);
-    double *nodes_s = steps->backward_s + step->nodes_first;
     uint32_t node = KINETO_NONE;
     if (around != KINETO_NONE && step->nodes_count > 0) {
         const struct kineto_op *op = &kineto->ops[around];
-        nodes_s[node_at(steps, step, op->start_s)] += time_s;
-        step->copies_s += op->kind == KINETO_ACCUMULATE ? time_s : 0;
+        size_t at = step->nodes_first + node_at(steps, step, op->start_s);
+        bool is_copy = op->kind == KINETO_ACCUMULATE;
+        steps->backward_s[at] += time_s;
+        steps->has_kernels[at] = steps->has_kernels[at] || !is_copy;
+        step->copies_s += is_copy ? time_s : 0;
         return;
     }
     for (uint32_t op = kernel->op; op != KINETO_NONE && node == KINETO_NONE;
@@ -143,6 +145,7 @@ static void add_time(struct timeline *line, struct kineto_step *step,
                      kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
     if (node != KINETO_NONE) {
         steps->forward_s[step->nodes_first + node] += time_s;
+        steps->has_kernels[step->nodes_first + node] = true;
         step->last_forward_s = fmax(step->last_forward_s, kernel->launched_s);
     } else if (is_before) {
         step->overhead_s += time_s;
@@ -161,10 +164,9 @@ static void add_kernel(struct timeline *line, const struct kineto_kernel *kernel
     double gap_s = fmax(kernel->start_s - line->covered_s, 0);
     double wait_s = gap_s > 0 ? fmax(gap_s - collective_s(line, kernel->start_s), 0) : 0;
     double work_s = fmax(kernel->end_s - fmax(kernel->start_s, line->covered_s), 0);
-    bool is_first = step != line->step;
-    wait_s = line->times == AR_KINETO_KERNELS ? 0 : wait_s;
+    bool is_first = step != NULL && step->kernels_count == 0;
+    bool is_counted = line->times == AR_KINETO_RECORDED;
     line->covered_s = fmax(line->covered_s, kernel->end_s);
-    line->step = step;
     if (step == NULL) {
         line->steps->unknown_s += work_s;
         return;
@@ -172,12 +174,12 @@ static void add_kernel(struct timeline *line, const struct kineto_kernel *kernel
     step->kernels_count++;
     step->work_s += work_s;
     if (is_first) { /* it waited for the step to begin, such as for images */
-        step->overhead_s += wait_s;
-        add_time(line, step, kernel, work_s);
-    } else {
-        step->wait_s += wait_s;
-        add_time(line, step, kernel, work_s + wait_s);
+        step->lead_s = line->is_begun ? wait_s : NAN;
+        wait_s = 0;
     }
+    line->is_begun = true;
+    step->wait_s += wait_s;
+    add_time(line, step, kernel, work_s + (is_counted ? wait_s : 0));
 }
 
 enum ar_status kineto_time_steps(struct kineto_steps *steps, enum ar_kineto_times times,

@@ -1,0 +1,196 @@
+/* Traces of the profiler: what becomes of small ones, made up in the shape of real ones. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "ar_kineto.h"
+#include "ar_trace_file.h"
+
+#define FIXTURES AR_TEST_SOURCE_DIR "/traces/kineto/fixtures/"
+
+static struct ar_arena arena;
+static struct ar_error err;
+
+static void leave(void)
+{
+    ar_arena_end(&arena);
+}
+TestSuite(kineto, .fini = leave);
+
+static const struct ar_kineto_step *imported(const char *path,
+                                             const struct ar_kineto_request *request)
+{
+    struct ar_kineto *kineto = NULL;
+    struct ar_kineto_step *step = NULL;
+    cr_assert_eq(ar_kineto_load(path, &arena, &kineto, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_kineto_step_create(kineto, request, &arena, &step, &err), AR_OK, "%s",
+                 err.text);
+    return step;
+}
+
+static bool has_note(const struct ar_kineto_step *step, const char *part)
+{
+    bool is_found = false;
+    for (size_t i = 0; i < step->notes_count; i++) {
+        is_found = is_found || strstr(step->notes[i], part) != NULL;
+    }
+    return is_found;
+}
+
+#define US(expected, found_s) cr_expect_float_eq(1e6 * (found_s), (expected), 1e-3)
+
+static void expect_layer(const struct ar_trace *trace, uint32_t i, const char *name,
+                         double forward_us, double backward_us)
+{
+    cr_assert_lt(i, trace->layers_count);
+    cr_expect_str_eq(trace->layers[i].name, name);
+    US(forward_us, trace->layers[i].forward_s);
+    US(backward_us, trace->layers[i].backward_s);
+}
+
+/* Kernels of 100, 20, 40 and 5 us forward, 5, 50 + 30, 25 and 200 us backward, copies of 1 + 2 and
+ * 3 us, 30 us of the optimizer; each 1 us after the one before, but where a collective ran. */
+Test(kineto, layers_have_the_time_of_their_kernels_and_the_waits_for_them)
+{
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_trace *trace = &step->trace;
+    cr_assert_eq(trace->layers_count, 4);
+    expect_layer(trace, 0, "Convolution.1", 100, 204);
+    expect_layer(trace, 1, "Relu.1", 21, 25);
+    expect_layer(trace, 2, "Addmm.1", 41, 87);
+    expect_layer(trace, 3, "NllLoss.1", 6, 6);
+    US(31, trace->optimizer_s);
+    US(1, trace->step_overhead_s);
+    cr_expect_str_eq(step->gpu, "Tesla V100-SXM2-32GB");
+    cr_expect(has_note(step, "steps 5 to 6, 2 of 2: times as recorded"));
+    cr_expect(has_note(step, "2 ranks"));
+}
+
+Test(kineto, without_shapes_a_bucket_is_a_tensor_of_the_layer_that_completes_it)
+{
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_trace *trace = &step->trace;
+    cr_assert_eq(trace->tensors_count, 2);
+    cr_expect_eq(trace->layers[0].tensors_count, 1);
+    cr_expect_eq(trace->layers[2].tensors_count, 1);
+    cr_expect_eq(trace->tensor_elements[trace->layers[0].tensors_first], 432);
+    cr_expect_eq(trace->tensor_elements[trace->layers[2].tensors_first], 2570);
+    cr_expect_eq(trace->precision, AR_FP32);
+    cr_expect_eq(trace->batch, 1);
+    cr_expect(has_note(step, "record_shapes"));
+    cr_expect(has_note(step, "batch is not recorded"));
+}
+
+Test(kineto, collectives_have_bytes_groups_and_the_time_when_they_were_ready)
+{
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "ddp.json", &(const struct ar_kineto_request){0});
+    const struct ar_kineto_collective *list = step->collectives;
+    cr_assert_eq(step->collectives_count, 3);
+    cr_expect_str_eq(list[0].operation, "broadcast");
+    cr_expect_str_eq(list[0].phase, "forward");
+    cr_expect(isnan(list[0].ready_s));
+    cr_expect_str_eq(list[1].operation, "allreduce");
+    cr_expect_str_eq(list[1].phase, "backward");
+    cr_expect_str_eq(list[1].group, "[0, 1]");
+    cr_expect_eq(list[1].group_size, 2);
+    cr_expect_eq(list[1].gradients, 2);
+    cr_expect_eq(list[1].payload_bytes, 2570 * 4);
+    US(6 + 87, list[1].ready_s);
+    US(60, list[1].recorded_s);
+    cr_expect_eq(list[2].payload_bytes, 432 * 4);
+    US(6 + 87 + 25 + 204, list[2].ready_s);
+}
+
+Test(kineto, shapes_say_gradients_batch_and_precision)
+{
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "shapes.json", &(const struct ar_kineto_request){0});
+    const struct ar_trace *trace = &step->trace;
+    cr_assert_eq(trace->layers_count, 4);
+    expect_layer(trace, 2, "Addmm.1", 41, 82);
+    cr_assert_eq(trace->tensors_count, 3);
+    cr_expect_eq(trace->tensor_elements[0], 16 * 3 * 3 * 3);
+    cr_expect_eq(trace->tensor_elements[1], 10 * 256);
+    cr_expect_eq(trace->tensor_elements[2], 10);
+    cr_expect_eq(trace->batch, 8);
+    cr_expect_eq(trace->precision, AR_FP16);
+    cr_expect_eq(step->collectives_count, 0);
+    cr_expect(has_note(step, "batch 8"));
+    cr_expect(!has_note(step, "record_shapes"));
+}
+
+Test(kineto, what_is_asked_for_wins_over_what_is_recorded)
+{
+    const struct ar_kineto_request request = {
+        .batch = 64, .has_precision = true, .precision = AR_FP32};
+    const struct ar_kineto_step *step = imported(FIXTURES "shapes.json", &request);
+    cr_expect_eq(step->trace.batch, 64);
+    cr_expect_eq(step->trace.precision, AR_FP32);
+}
+
+Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_kernels)
+{
+    struct ar_kineto *kineto;
+    struct ar_kineto_step *refused = NULL;
+    const char *path = FIXTURES "bound-by-processor.json";
+    cr_assert_eq(ar_kineto_load(path, &arena, &kineto, &err), AR_OK);
+    struct ar_kineto_request request = {.times = AR_KINETO_RECORDED};
+    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &refused, &err), AR_BAD_DATA);
+    cr_expect(strstr(err.text, "bound by the processor") != NULL, "%s", err.text);
+    cr_expect_null(refused);
+    request.times = AR_KINETO_KERNELS;
+    const struct ar_kineto_step *step = imported(path, &request);
+    expect_layer(&step->trace, 0, "Convolution.1", 100, 203);
+    expect_layer(&step->trace, 2, "Addmm.1", 40, 83);
+    US(30, step->trace.optimizer_s);
+    US(0, step->trace.step_overhead_s);
+    cr_expect(has_note(step, "re-timed"));
+}
+
+Test(kineto, a_compressed_file_is_the_same_as_its_text)
+{
+    char path[] = "/tmp/test_kineto_XXXXXX";
+    char text[4096];
+    size_t count;
+    int descriptor = mkstemp(path);
+    cr_assert_geq(descriptor, 0);
+    gzFile packed = gzdopen(descriptor, "wb");
+    FILE *plain = fopen(FIXTURES "ddp.json", "r");
+    while ((count = fread(text, 1, sizeof text, plain)) > 0) {
+        gzwrite(packed, text, (unsigned)count);
+    }
+    fclose(plain);
+    gzclose(packed);
+    const struct ar_kineto_step *step = imported(path, &(const struct ar_kineto_request){0});
+    unlink(path);
+    cr_assert_eq(step->trace.layers_count, 4);
+    expect_layer(&step->trace, 0, "Convolution.1", 100, 204);
+}
+
+Test(kineto, a_trace_that_is_written_is_read_as_it_was)
+{
+    char path[] = "/tmp/test_kineto_XXXXXX";
+    FILE *file = fdopen(mkstemp(path), "w");
+    struct ar_trace_file *read;
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "shapes.json", &(const struct ar_kineto_request){0});
+    ar_trace_write(file, &step->trace);
+    fclose(file);
+    cr_assert_eq(ar_trace_file_load(path, &arena, &read, &err), AR_OK, "%s", err.text);
+    unlink(path);
+    const struct ar_trace *trace = &read->trace;
+    cr_expect(trace->is_timed);
+    cr_expect_eq(trace->batch, 8);
+    cr_expect_eq(trace->precision, AR_FP16);
+    cr_expect_str_eq(trace->source, step->trace.source);
+    cr_assert_eq(trace->layers_count, 4);
+    expect_layer(trace, 0, "Convolution.1", 100, 201);
+    cr_expect_eq(trace->layers[2].tensors_count, 2);
+    cr_expect_eq(ar_trace_gradient_elements(trace), 432 + 2560 + 10);
+}
