@@ -126,9 +126,25 @@ double ar_closed_least_s(const struct ar_closed *closed, uint64_t elements)
     return closed->busiest_s_per_byte * (double)(each * closed->collective.element_bytes);
 }
 
-static double hop_time(const struct ar_hop *hop, double bytes)
+/* The messages of a phase of walks, and what they cost besides their paths. */
+struct message {
+    const struct ar_message_cost *cost;
+    double bytes;
+};
+
+static double latency_s(const struct ar_hop *hop, const struct message *message)
 {
-    return hop->latency_s + bytes / hop->rate_Bps;
+    return ar_hop_latency_s(hop, message->cost, message->bytes);
+}
+
+static double busy_s(const struct ar_hop *hop, const struct message *message)
+{
+    return ar_hop_busy_s(hop, message->cost, hop->rate_Bps, message->bytes);
+}
+
+static double hop_time(const struct ar_hop *hop, const struct message *message)
+{
+    return latency_s(hop, message) + busy_s(hop, message);
 }
 
 /* A stretch of consecutive hops of a walk, `laps` whole rounds before it. */
@@ -141,26 +157,26 @@ struct stretch {
 
 /* The slowest stretch of `steps` hops of a walk, by a sliding sum over one round. */
 static struct stretch slowest_stretch(const struct ar_pattern *pattern, const struct ar_walk *walk,
-                                      uint32_t steps, double bytes)
+                                      uint32_t steps, const struct message *message)
 {
     const struct ar_hop *hops = pattern->hops + walk->first;
     double round_s = 0;
     for (uint32_t i = 0; i < walk->count; i++) {
-        round_s += hop_time(&hops[i], bytes);
+        round_s += hop_time(&hops[i], message);
     }
     uint32_t laps = walk->is_ring ? steps / walk->count : 0;
     uint32_t rest =
         walk->is_ring ? steps % walk->count : (steps < walk->count ? steps : walk->count);
     double sum_s = 0;
     for (uint32_t i = 0; i < rest; i++) {
-        sum_s += hop_time(&hops[i], bytes);
+        sum_s += hop_time(&hops[i], message);
     }
     struct stretch slowest = {
         .walk = walk, .first = 0, .count = laps * walk->count + rest, .time_s = sum_s};
     uint32_t starts = walk->is_ring ? walk->count : walk->count - rest + 1;
     for (uint32_t first = 1; rest > 0 && first < starts; first++) {
-        sum_s -= hop_time(&hops[first - 1], bytes);
-        sum_s += hop_time(&hops[(first + rest - 1) % walk->count], bytes);
+        sum_s -= hop_time(&hops[first - 1], message);
+        sum_s += hop_time(&hops[(first + rest - 1) % walk->count], message);
         if (sum_s > slowest.time_s) {
             slowest.first = first;
             slowest.time_s = sum_s;
@@ -171,7 +187,7 @@ static struct stretch slowest_stretch(const struct ar_pattern *pattern, const st
 }
 
 static void charge_stretch(const struct ar_pattern *pattern, const struct stretch *stretch,
-                           double bytes, struct ar_phase_time *time)
+                           const struct message *message, struct ar_phase_time *time)
 {
     const struct ar_hop *hops = pattern->hops + stretch->walk->first;
     uint32_t count = stretch->walk->count;
@@ -180,19 +196,19 @@ static void charge_stretch(const struct ar_pattern *pattern, const struct stretc
     for (uint32_t i = 0; i < count; i++) {
         const struct ar_hop *hop = &hops[(stretch->first + i) % count];
         uint32_t times = laps + (i < rest);
-        time->latency_s[hop->tier] += times * hop->latency_s;
-        time->bandwidth_s[hop->tier] += times * (bytes / hop->rate_Bps);
+        time->latency_s[hop->tier] += times * latency_s(hop, message);
+        time->bandwidth_s[hop->tier] += times * busy_s(hop, message);
     }
 }
 
-static const struct ar_hop *slowest_hop(const struct ar_pattern *pattern, double bytes,
-                                        bool with_latency)
+static const struct ar_hop *slowest_hop(const struct ar_pattern *pattern,
+                                        const struct message *message, bool with_latency)
 {
     const struct ar_hop *slowest = &pattern->hops[0];
     double slowest_s = 0;
     for (uint32_t i = 0; i < pattern->hops_count; i++) {
         const struct ar_hop *hop = &pattern->hops[i];
-        double time_s = bytes / hop->rate_Bps + (with_latency ? hop->latency_s : 0);
+        double time_s = busy_s(hop, message) + (with_latency ? latency_s(hop, message) : 0);
         if (time_s > slowest_s) {
             slowest = hop;
             slowest_s = time_s;
@@ -202,18 +218,19 @@ static const struct ar_hop *slowest_hop(const struct ar_pattern *pattern, double
 }
 
 /* A port or window bound: the slowest hop pays `latencies` and `transfers`. */
-static void charge_hop(const struct ar_hop *hop, double latencies, double transfers, double bytes,
-                       struct ar_phase_time *time)
+static void charge_hop(const struct ar_hop *hop, double latencies, double transfers,
+                       const struct message *message, struct ar_phase_time *time)
 {
-    time->latency_s[hop->tier] = latencies * hop->latency_s;
-    time->bandwidth_s[hop->tier] = transfers * (bytes / hop->rate_Bps);
+    time->latency_s[hop->tier] = latencies * latency_s(hop, message);
+    time->bandwidth_s[hop->tier] = transfers * busy_s(hop, message);
 }
 
-static struct stretch slowest_of_all(const struct ar_pattern *pattern, uint32_t steps, double bytes)
+static struct stretch slowest_of_all(const struct ar_pattern *pattern, uint32_t steps,
+                                     const struct message *message)
 {
     struct stretch slowest = {.time_s = -1};
     for (uint32_t i = 0; i < pattern->walks_count; i++) {
-        struct stretch stretch = slowest_stretch(pattern, &pattern->walks[i], steps, bytes);
+        struct stretch stretch = slowest_stretch(pattern, &pattern->walks[i], steps, message);
         slowest = stretch.time_s > slowest.time_s ? stretch : slowest;
     }
     return slowest;
@@ -221,15 +238,16 @@ static struct stretch slowest_of_all(const struct ar_pattern *pattern, uint32_t 
 
 /* The longest of the three bounds, and what it is made of. */
 static void find_bound(const struct ar_pattern *pattern, uint32_t steps, uint32_t window,
-                       double bytes, double reduction_s, struct ar_phase_time *time)
+                       const struct message *message, double reduction_s,
+                       struct ar_phase_time *time)
 {
     uint32_t turns = (steps + window - 1) / window;
-    struct stretch slowest = slowest_of_all(pattern, steps, bytes);
-    const struct ar_hop *port = slowest_hop(pattern, bytes, false);
-    const struct ar_hop *turn = slowest_hop(pattern, bytes, true);
+    struct stretch slowest = slowest_of_all(pattern, steps, message);
+    const struct ar_hop *port = slowest_hop(pattern, message, false);
+    const struct ar_hop *turn = slowest_hop(pattern, message, true);
     double hops_s = slowest.time_s + reduction_s;
-    double port_s = steps * (bytes / port->rate_Bps) + port->latency_s;
-    double window_s = turns * hop_time(turn, bytes);
+    double port_s = steps * busy_s(port, message) + latency_s(port, message);
+    double window_s = turns * hop_time(turn, message);
     time->slowest_Bps = port->rate_Bps;
     time->slowest_link = port->link;
     time->slowest_flows = port->flows;
@@ -237,15 +255,15 @@ static void find_bound(const struct ar_pattern *pattern, uint32_t steps, uint32_
         time->bound = AR_BOUND_HOPS;
         time->time_s = hops_s;
         time->reduction_s = reduction_s;
-        charge_stretch(pattern, &slowest, bytes, time);
+        charge_stretch(pattern, &slowest, message, time);
     } else if (port_s >= window_s) {
         time->bound = AR_BOUND_PORT;
         time->time_s = port_s;
-        charge_hop(port, 1, steps, bytes, time);
+        charge_hop(port, 1, steps, message, time);
     } else {
         time->bound = AR_BOUND_WINDOW;
         time->time_s = window_s;
-        charge_hop(turn, turns, turns, bytes, time);
+        charge_hop(turn, turns, turns, message, time);
     }
 }
 
@@ -255,13 +273,15 @@ static void charge_step(const struct ar_closed *closed, uint32_t index, uint32_t
 {
     const struct ar_exchange *exchange = closed->patterns[index].exchange;
     const struct ar_exchange_step *flows = &exchange->steps[step];
+    const struct ar_message_cost *cost = &ar_cluster_facts(closed->collective.cluster)->message;
     const struct ar_message_kind *slowest = NULL;
     double slowest_s = -1, bytes = 0, most_bytes = 0;
     for (uint32_t i = 0; i < flows->kinds_count; i++) {
         const struct ar_message_kind *kind = &exchange->kinds[flows->first_kind + i];
         double kind_bytes = (double)(pieces_elements(closed, index, kind->pieces, elements) *
                                      closed->collective.element_bytes);
-        double kind_s = kind->latency_s + kind_bytes / kind->rate_Bps;
+        double kind_s = ar_message_latency_s(kind, cost, kind_bytes) +
+                        ar_message_busy_s(kind, cost, kind_bytes);
         most_bytes = kind_bytes > most_bytes ? kind_bytes : most_bytes;
         if (kind_s > slowest_s) {
             slowest = kind;
@@ -272,8 +292,8 @@ static void charge_step(const struct ar_closed *closed, uint32_t index, uint32_t
     if (slowest == NULL) {
         return;
     }
-    time->latency_s[slowest->tier] += slowest->latency_s;
-    time->bandwidth_s[slowest->tier] += bytes / slowest->rate_Bps;
+    time->latency_s[slowest->tier] += ar_message_latency_s(slowest, cost, bytes);
+    time->bandwidth_s[slowest->tier] += ar_message_busy_s(slowest, cost, bytes);
     time->reduction_s += step < closed->phases[index].copies_from ? gamma * most_bytes : 0;
     time->time_s += slowest_s;
     if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
@@ -317,19 +337,22 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
         return;
     }
     time->message_bytes = ar_closed_message_bytes(closed, index, elements);
-    double gamma = ar_cluster_facts(closed->collective.cluster)->reduce_s_per_byte;
+    const struct ar_collective *collective = &closed->collective;
+    double buffer_bytes = (double)(elements * collective->element_bytes);
+    double gamma = ar_cluster_reduce_cost(collective->cluster, buffer_bytes);
     double bytes = (double)time->message_bytes;
     if (phase->kind == AR_PHASE_EXCHANGE) {
         exchange_time(closed, index, elements, gamma, time);
         return;
     }
     if (phase->kind == AR_PHASE_TREE) {
-        closed_tree_time(&closed->collective, phase, &closed->patterns[index],
-                         tree_rates_find(closed->rates[index], bytes), bytes, closed->stations,
-                         time);
+        closed_tree_time(collective, phase, &closed->patterns[index],
+                         tree_rates_find(closed->rates[index], bytes), bytes,
+                         phase->copies_from > 0 ? gamma * bytes : 0, closed->stations, time);
         return;
     }
-    find_bound(&closed->patterns[index], phase->steps, closed->collective.window, bytes,
+    struct message message = {&ar_cluster_facts(collective->cluster)->message, bytes};
+    find_bound(&closed->patterns[index], phase->steps, collective->window, &message,
                phase->copies_from * gamma * bytes, time);
 }
 

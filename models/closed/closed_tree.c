@@ -9,6 +9,7 @@ struct tree {
     const double *rates_Bps; /* [part][hop] */
     struct closed_station *stations;
     uint32_t ranks;
+    const struct ar_message_cost *cost;
     double bytes;
     double reduce_s; /* of a part that arrives */
     uint32_t window;
@@ -19,7 +20,13 @@ struct tree {
 /* That a part occupies a hop. */
 static double part_s(const struct tree *tree, uint32_t hop, uint32_t part)
 {
-    return tree->bytes / tree->rates_Bps[(size_t)part * tree->pattern->hops_count + hop];
+    double rate_Bps = tree->rates_Bps[(size_t)part * tree->pattern->hops_count + hop];
+    return ar_hop_busy_s(&tree->pattern->hops[hop], tree->cost, rate_Bps, tree->bytes);
+}
+
+static double latency_s(const struct tree *tree, const struct ar_hop *hop)
+{
+    return ar_hop_latency_s(hop, tree->cost, tree->bytes);
 }
 
 static uint32_t last_part(const struct tree *tree)
@@ -38,7 +45,8 @@ static void walk_through(const struct tree *tree)
     for (uint32_t i = tree->first; i < tree->end; i++) {
         const struct ar_hop *hop = &tree->pattern->hops[i];
         struct closed_station *to = &stations[hop->to];
-        double reached_s = stations[hop->from].reached_s + hop->latency_s + part_s(tree, i, 0);
+        double reached_s =
+            stations[hop->from].reached_s + latency_s(tree, hop) + part_s(tree, i, 0);
         if (reached_s + tree->reduce_s > to->reached_s) {
             to->reached_s = reached_s + tree->reduce_s;
             to->hop = i;
@@ -47,7 +55,7 @@ static void walk_through(const struct tree *tree)
     for (uint32_t i = tree->end; i-- > tree->first;) {
         const struct ar_hop *hop = &tree->pattern->hops[i];
         struct closed_station *from = &stations[hop->from];
-        double left_s = hop->latency_s + part_s(tree, i, last_part(tree)) + tree->reduce_s;
+        double left_s = latency_s(tree, hop) + part_s(tree, i, last_part(tree)) + tree->reduce_s;
         if (left_s + stations[hop->to].left_s > from->left_s) {
             from->left_s = left_s + stations[hop->to].left_s;
             from->next_hop = i;
@@ -59,7 +67,7 @@ static void charge_part(const struct tree *tree, uint32_t index, uint32_t part,
                         struct ar_phase_time *time)
 {
     const struct ar_hop *hop = &tree->pattern->hops[index];
-    time->latency_s[hop->tier] += hop->latency_s;
+    time->latency_s[hop->tier] += latency_s(tree, hop);
     time->bandwidth_s[hop->tier] += part_s(tree, index, part);
     time->reduction_s += tree->reduce_s;
 }
@@ -76,7 +84,7 @@ static struct delay delay_on(const struct tree *tree, uint32_t index)
 {
     const struct ar_hop *hop = &tree->pattern->hops[index];
     double waits = last_part(tree) / tree->window;
-    double window_s = waits * (hop->latency_s + part_s(tree, index, 0));
+    double window_s = waits * (latency_s(tree, hop) + part_s(tree, index, 0));
     double port_s = 0;
     for (uint32_t part = 1; part < tree->phase->parts; part++) {
         port_s += part_s(tree, index, part);
@@ -91,7 +99,7 @@ static double time_over(const struct tree *tree, uint32_t index)
 {
     const struct ar_hop *hop = &tree->pattern->hops[index];
     const struct closed_station *stations = tree->stations;
-    return stations[hop->from].reached_s + hop->latency_s + part_s(tree, index, 0) +
+    return stations[hop->from].reached_s + latency_s(tree, hop) + part_s(tree, index, 0) +
            tree->reduce_s + delay_on(tree, index).time_s + stations[hop->to].left_s;
 }
 
@@ -111,7 +119,7 @@ static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time
         charge_part(tree, at, 0, time);
     }
     charge_part(tree, index, 0, time);
-    time->latency_s[hops[index].tier] += delay.latencies * hops[index].latency_s;
+    time->latency_s[hops[index].tier] += delay.latencies * latency_s(tree, &hops[index]);
     time->bandwidth_s[hops[index].tier] += delay.bandwidth_s;
     for (uint32_t at = stations[hops[index].to].next_hop; at != AR_NEVER;
          at = stations[hops[at].to].next_hop) {
@@ -121,16 +129,17 @@ static void charge(const struct tree *tree, uint32_t index, struct ar_phase_time
 
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
                       const struct ar_pattern *pattern, const struct tree_shares *shares,
-                      double bytes, struct closed_station *stations, struct ar_phase_time *time)
+                      double bytes, double reduce_s, struct closed_station *stations,
+                      struct ar_phase_time *time)
 {
-    double gamma = ar_cluster_facts(collective->cluster)->reduce_s_per_byte;
     struct tree tree = {.phase = phase,
                         .pattern = pattern,
                         .rates_Bps = shares->rates_Bps,
                         .stations = stations,
                         .ranks = ar_shape_ranks(&collective->shape),
+                        .cost = &ar_cluster_facts(collective->cluster)->message,
                         .bytes = bytes,
-                        .reduce_s = phase->copies_from > 0 ? gamma * bytes : 0,
+                        .reduce_s = reduce_s,
                         .window = collective->window};
     time->slowest_Bps = shares->slowest_Bps;
     time->slowest_link = shares->slowest_link;

@@ -16,10 +16,11 @@ struct closed_station {
     uint32_t next_hop; /**< by which the last part takes longest; AR_NEVER where all ends */
 };
 
-/** Fills in what ar_phase_time says of a tree whose messages are `bytes` long; name, steps and
- * message are there. `stations` are as many as positions. */
+/** Fills in what ar_phase_time says of a tree whose messages are `bytes` long and take `reduce_s`
+ * to be summed up; name, steps and message are there. `stations` are as many as positions. */
 void closed_tree_time(const struct ar_collective *collective, const struct ar_phase *phase,
                       const struct ar_pattern *pattern, const struct tree_shares *shares,
-                      double bytes, struct closed_station *stations, struct ar_phase_time *time);
+                      double bytes, double reduce_s, struct closed_station *stations,
+                      struct ar_phase_time *time);
 
 #endif

@@ -18,11 +18,27 @@
 struct ar_message_kind {
     double latency_s;
     double rate_Bps;
+    /** Of the bytes that each message occupies links with besides its own (ar_message_cost.h):
+     * where all go at once, they wait for those of the others. */
+    double extra_Bps;
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
     uint32_t flows; /**< these messages */
 };
+
+/** What a message of `bytes` spends on its way, and on the links. */
+static inline double ar_message_latency_s(const struct ar_message_kind *kind,
+                                          const struct ar_message_cost *cost, double bytes)
+{
+    return kind->latency_s + ar_message_extra_s(cost, kind->tier, bytes);
+}
+
+static inline double ar_message_busy_s(const struct ar_message_kind *kind,
+                                       const struct ar_message_cost *cost, double bytes)
+{
+    return bytes / kind->rate_Bps + ar_message_extra_bytes(cost, kind->tier) / kind->extra_Bps;
+}
 
 struct ar_exchange_step {
     uint32_t ahead;        /**< every position sends to the one so many ahead; 0: see `peers` */

@@ -27,6 +27,21 @@ struct ar_hop {
     uint32_t sends;      /**< messages that it carries, one in every step or period from then on */
 };
 
+/** What a message of `bytes` spends on its way over a hop, and on the links, of which it has a
+ * rate.
+ */
+static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
+                                      double bytes)
+{
+    return hop->latency_s + ar_message_extra_s(cost, hop->tier, bytes);
+}
+
+static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
+                                   double rate_Bps, double bytes)
+{
+    return (bytes + ar_message_extra_bytes(cost, hop->tier)) / rate_Bps;
+}
+
 /** Hops that follow each other: around a ring, or along a chain. */
 struct ar_walk {
     uint32_t lane;

@@ -58,6 +58,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .places = ar_arena_alloc(arena, places, sizeof *made->places),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
         .loads = ar_arena_alloc(arena, links, sizeof *made->loads),
+        .messages = ar_arena_alloc(arena, links, sizeof *made->messages),
         .users = ar_arena_alloc(arena, links, sizeof *made->users),
         .is_private = true,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
@@ -66,7 +67,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
     if (made->ranks == NULL || made->peers == NULL || made->kept_peers == NULL ||
         made->kept_pieces == NULL || made->pieces == NULL || made->flows == NULL ||
         made->places == NULL || made->kind_of == NULL || made->loads == NULL ||
-        made->users == NULL || made->slots == NULL) {
+        made->messages == NULL || made->users == NULL || made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -203,6 +204,7 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
                 ar_maxmin_know(&scratch->rates->maxmin, paths->links[i]);
             }
             scratch->loads[paths->links[i]] += buffers;
+            scratch->messages[paths->links[i]]++;
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
@@ -246,6 +248,7 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
     scratch->alike = 1;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
+        scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
         find_moves(scratch, phase, first_step + step);

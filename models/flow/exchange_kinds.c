@@ -9,6 +9,13 @@ static enum ar_status no_memory(struct ar_error *err)
     return ar_error_no_memory(err, "the messages of an exchange");
 }
 
+static bool is_same(const struct ar_message_kind *a, const struct ar_message_kind *b)
+{
+    return a->rate_Bps == b->rate_Bps && a->extra_Bps == b->extra_Bps &&
+           a->latency_s == b->latency_s && a->pieces == b->pieces &&
+           ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
+}
+
 /* The kind that a message is, one of those of the step from `first` on, or a new one. */
 static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *exchange,
                           uint32_t first, const struct ar_message_kind *kind)
@@ -25,25 +32,37 @@ static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *
             return slot->kind;
         }
         const struct ar_message_kind *known = &exchange->kinds[first + slot->kind];
-        if (known->rate_Bps == kind->rate_Bps && known->latency_s == kind->latency_s &&
-            known->pieces == kind->pieces) {
+        if (is_same(known, kind)) {
             return slot->kind;
         }
     }
 }
 
-/* The rate at which a message goes that leaves the busiest link of its path as the last
- * one. */
-static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
+/* The rate at which something goes that leaves the busiest link of a path as the last part of all
+ * that links carry in the phase: `carried[link]`, of which it is `own`. */
+static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double own,
+                           const double *carried)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
     double slowest_Bps = paths->bandwidth_Bps[flow];
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
         const struct ar_maxmin_link *link = &scratch->rates->maxmin.links[paths->links[i]];
-        double rate_Bps = link->bandwidth_Bps * buffers / scratch->loads[paths->links[i]];
+        double rate_Bps = link->bandwidth_Bps * own / carried[paths->links[i]];
         slowest_Bps = link->is_shared && rate_Bps < slowest_Bps ? rate_Bps : slowest_Bps;
     }
     return slowest_Bps;
+}
+
+static void find_rates(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                       uint32_t flow, struct ar_message_kind *kind)
+{
+    if (phase->is_at_once) {
+        double buffers = (double)kind->pieces / phase->pieces;
+        kind->rate_Bps = rate_at_once(scratch, flow, buffers, scratch->loads);
+        kind->extra_Bps = rate_at_once(scratch, flow, 1, scratch->messages);
+    } else {
+        kind->rate_Bps = kind->extra_Bps = scratch->rates->rates_Bps[flow];
+    }
 }
 
 /* The kinds of the messages of a step, whose rates are known. */
@@ -58,14 +77,11 @@ void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase
         uint32_t pieces = (uint32_t)scratch->pieces[scratch->places[flow] % scratch->positions];
         struct ar_message_kind kind = {
             .latency_s = rates->paths.latency_s[flow],
-            .rate_Bps = phase->is_at_once
-                            ? rate_at_once(scratch, flow, (double)pieces / phase->pieces)
-                            : rates->rates_Bps[flow],
             .pieces = pieces,
             .tier = rates->paths.tiers[flow],
         };
-        bool is_last = last != NULL && last->rate_Bps == kind.rate_Bps &&
-                       last->latency_s == kind.latency_s && last->pieces == kind.pieces;
+        find_rates(scratch, phase, flow, &kind);
+        bool is_last = last != NULL && is_same(last, &kind);
         uint32_t before = exchange->kinds_count;
         uint32_t index = is_last ? (uint32_t)(last - exchange->kinds) - step->first_kind
                                  : find_kind(scratch, exchange, step->first_kind, &kind);

@@ -33,7 +33,8 @@ struct exchange_scratch {
     uint32_t *places; /* [flow]: who sends it */
     uint32_t flows_count;
     uint32_t *kind_of;   /* [place] */
-    double *loads;       /* [link]: buffers of a channel, in the phase */
+    double *loads;       /* [link]: buffers of a channel, in the phase, */
+    double *messages;    /* and messages */
     struct users *users; /* [link] */
     bool is_private;     /* so far */
     struct slot *slots;

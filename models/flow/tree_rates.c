@@ -68,6 +68,7 @@ struct tree_rates {
     uint32_t parts;
     bool reduces;
     double bytes; /* of a message, at present */
+    const struct ar_message_cost *cost;
     double turns_per_s;
     uint32_t turns;
     struct way *ways; /* [hop] */
@@ -189,6 +190,7 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     }
     made->collective = collective;
     made->pattern = pattern;
+    made->cost = &ar_cluster_facts(collective->cluster)->message;
     made->parts = phase->parts;
     made->reduces = phase->copies_from > 0;
     made->courses = ar_arena_alloc(arena, hops, sizeof *made->courses);
@@ -207,6 +209,17 @@ enum ar_status tree_rates_create(struct ar_arena *arena, const struct ar_collect
     return AR_OK;
 }
 
+/* That a part takes on its way over a hop, and occupies it at some rate. */
+static double latency_s(const struct tree_rates *rates, uint32_t hop)
+{
+    return ar_hop_latency_s(&rates->pattern->hops[hop], rates->cost, rates->bytes);
+}
+
+static double busy_s(const struct tree_rates *rates, uint32_t hop, double rate_Bps)
+{
+    return ar_hop_busy_s(&rates->pattern->hops[hop], rates->cost, rate_Bps, rates->bytes);
+}
+
 /* The shares of all hops together. */
 static void begin_with_all(struct tree_rates *rates)
 {
@@ -216,7 +229,7 @@ static void begin_with_all(struct tree_rates *rates)
         for (uint32_t part = 0; part < rates->parts; part++) {
             rates->rates_Bps[(size_t)part * rates->pattern->hops_count + i] = hops[i].rate_Bps;
         }
-        rates->courses[i].part_s = rates->bytes / hops[i].rate_Bps;
+        rates->courses[i].part_s = busy_s(rates, i, hops[i].rate_Bps);
         slowest = hops[i].rate_Bps < slowest->rate_Bps ? &hops[i] : slowest;
     }
     rates->shares = (struct tree_shares){.rates_Bps = rates->rates_Bps,
@@ -232,10 +245,10 @@ static double last_start_s(const struct tree_rates *rates, const struct course *
 
 /* From part to part on a hop that nobody upstream holds up: one leaves after the other, and those
  * that do not fit the window when the first of it has arrived. */
-static double own_pace_s(const struct tree_rates *rates, const struct ar_hop *hop, double part_s)
+static double own_pace_s(const struct tree_rates *rates, uint32_t hop, double part_s)
 {
     uint32_t window = rates->collective->window;
-    return window < rates->parts ? fmax(part_s, (part_s + hop->latency_s) / window) : part_s;
+    return window < rates->parts ? fmax(part_s, (part_s + latency_s(rates, hop)) / window) : part_s;
 }
 
 /* When the hops of a lane begin, at which pace; returns when the last part has left. The hops
@@ -254,9 +267,9 @@ static double start_hops(struct tree_rates *rates, uint32_t lane)
         struct station *to = &rates->stations[hop->to];
         struct course *course = &rates->courses[i];
         course->start_s = from->reached_s;
-        course->pace_s = fmax(from->pace_s, own_pace_s(rates, hop, course->part_s));
+        course->pace_s = fmax(from->pace_s, own_pace_s(rates, i, course->part_s));
         to->reached_s =
-            fmax(to->reached_s, course->start_s + course->part_s + hop->latency_s + reduce_s);
+            fmax(to->reached_s, course->start_s + course->part_s + latency_s(rates, i) + reduce_s);
         to->pace_s = fmax(to->pace_s, course->pace_s);
         end_s = fmax(end_s, last_start_s(rates, course) + course->part_s);
     }
@@ -267,7 +280,7 @@ static double longest_hop_s(const struct tree_rates *rates)
 {
     double longest_s = 0;
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        longest_s = fmax(longest_s, rates->courses[i].part_s + rates->pattern->hops[i].latency_s);
+        longest_s = fmax(longest_s, rates->courses[i].part_s + latency_s(rates, i));
     }
     return longest_s;
 }
@@ -415,7 +428,7 @@ static bool settle(struct tree_rates *rates)
 {
     bool is_same = true;
     for (uint32_t i = 0; i < rates->pattern->hops_count; i++) {
-        double part_s = rates->bytes / rates->courses[i].slowest_Bps;
+        double part_s = busy_s(rates, i, rates->courses[i].slowest_Bps);
         is_same = is_same && fabs(part_s - rates->courses[i].part_s) <= SAME_TIME * part_s;
         rates->courses[i].part_s = part_s;
     }
@@ -426,7 +439,7 @@ static void find_shares(struct tree_rates *rates, double bytes)
 {
     rates->bytes = bytes;
     begin_with_all(rates);
-    bool is_settled = !rates->pattern->is_shared || bytes == 0;
+    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->bytes == 0);
     for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
         cut_into_turns(rates);
         run_turns(rates);

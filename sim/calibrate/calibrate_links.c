@@ -14,7 +14,8 @@ static const struct {
     double factor;
 } units[] = {[AR_LINK_SECONDS] = {"s", "us", 1e6},
              [AR_LINK_RATE] = {"B/s", "GB/s", 1e-9},
-             [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9}};
+             [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9},
+             [AR_LINK_BYTES] = {"B", "B", 1}};
 
 static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,
                                      struct ar_arena *arena)

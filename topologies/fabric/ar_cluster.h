@@ -45,26 +45,11 @@
 
 #include "ar_error.h"
 #include "ar_gpu_generation.h"
+#include "ar_message_cost.h"
+#include "ar_tier.h"
 #include "ar_topo.h"
 
 struct ar_cluster;
-
-/** The kinds of path, nearest first. */
-#define AR_TIER_LIST(X)                                                                            \
-    X(AR_TIER_NVLINK, "nvlink", "GPU to GPU of a node over NVLink")                                \
-    X(AR_TIER_PCIE, "pcie", "GPU to GPU of a node over PCIe")                                      \
-    X(AR_TIER_RACK, "rack", "node to node within a rack")                                          \
-    X(AR_TIER_SPINE, "spine", "node to node over several switches")                                \
-    X(AR_TIER_ROUTE, "route", "host to host of a SimGrid platform file (ar_platform.h)")
-
-enum ar_tier {
-#define X(symbol, name, text) symbol,
-    AR_TIER_LIST(X)
-#undef X
-        AR_TIERS_COUNT
-};
-
-const char *ar_tier_name(enum ar_tier tier);
 
 /** What may join the nodes: the words of the key `fabric`, a line for people, its keys. */
 struct ar_fabric_text {
@@ -87,9 +72,11 @@ struct ar_cluster_facts {
     const char *description; /**< one line */
     uint32_t nodes_count;    /**< nodes that exist */
     uint32_t gpus_per_node;
-    uint32_t hcas_per_node;    /**< 0 on a cluster of one node */
-    double reduce_s_per_byte;  /**< gamma: summing one byte of two buffers on a GPU */
-    double collective_setup_s; /**< constant cost of starting one collective */
+    uint32_t hcas_per_node;         /**< 0 on a cluster of one node */
+    double reduce_s_per_byte;       /**< gamma: summing one byte of two buffers on a GPU */
+    double reduce_large_s_per_byte; /**< what large buffers add: ar_cluster_reduce_cost() */
+    struct ar_message_cost message; /**< of a message besides its path */
+    double collective_setup_s;      /**< constant cost of starting one collective */
     /** Name of the device cost table of its GPU (`v100-sxm2`), "" if the file names none. */
     const char *device_cost;
     double gpu_memory_bytes; /**< 0 if the file does not say */
@@ -186,15 +173,22 @@ enum ar_status ar_cluster_check_reach(const struct ar_cluster *cluster, uint32_t
 
 const struct ar_cluster_facts *ar_cluster_facts(const struct ar_cluster *cluster);
 
+/** Buffers of more than this are large: glibc's malloc gives memory of this size back to the
+ * kernel, so that each collective finds fresh pages (DEFAULT_MMAP_THRESHOLD_MAX, mallopt(3)). */
+#define AR_LARGE_BUFFER_BYTES 33554432.0
+
+/** Seconds for each byte that is summed up in a collective on a buffer of `bytes`. */
+double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes);
+
 /** The values of the file in its order, settings applied (their source is where they stood), then
  * the changed links. */
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
-enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
+enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE, AR_LINK_BYTES };
 
-/** The numbers of a cluster file that say how long messages take, and that measured all-reduces can
- * tell: symbol, key, unit. */
+/** The numbers of a cluster file that say how long messages take, and that measured collectives
+ * can tell: symbol, key, unit. */
 #define AR_LINK_COST_LIST(X)                                                                       \
     X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS)                                       \
     X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS)                                \
@@ -203,7 +197,17 @@ enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE
     X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE)                                   \
     X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS)                                      \
     X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE)                                     \
-    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE)
+    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE)                         \
+    X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE)             \
+    X(AR_LINK_MESSAGE_BYTES, TOPO_NET_MESSAGE_BYTES, AR_LINK_BYTES)                                \
+    X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS)                                    \
+    X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS)                                  \
+    X(AR_LINK_LATENCY_512K, TOPO_NET_LATENCY_512K, AR_LINK_SECONDS)                                \
+    X(AR_LINK_RACK_BANDWIDTH, TOPO_RACK_UPLINK_BANDWIDTH, AR_LINK_RATE)                            \
+    X(AR_LINK_TORUS_BANDWIDTH, TOPO_TORUS_LINK_BANDWIDTH, AR_LINK_RATE)                            \
+    X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE)                       \
+    X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE)
 
 enum ar_link_cost {
 #define X(symbol, key, unit) symbol,

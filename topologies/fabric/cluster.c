@@ -34,6 +34,26 @@ static const char *text_of(const struct ar_cluster *cluster, enum ar_topo_key ke
     return entry != NULL ? entry->text : "";
 }
 
+static struct ar_message_cost message_cost(const double *number)
+{
+    struct ar_message_cost cost = {
+        .bytes = number[TOPO_NET_MESSAGE_BYTES],
+        .latency_s = {number[TOPO_NET_LATENCY_1K], number[TOPO_NET_LATENCY_8K],
+                      number[TOPO_NET_LATENCY_64K], number[TOPO_NET_LATENCY_512K]}};
+    cost.is_any = cost.bytes > 0;
+    for (int i = 0; i < AR_MESSAGE_STEPS; i++) {
+        cost.is_any = cost.is_any || cost.latency_s[i] > 0;
+    }
+    return cost;
+}
+
+double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    return facts->reduce_s_per_byte +
+           (bytes > AR_LARGE_BUFFER_BYTES ? facts->reduce_large_s_per_byte : 0);
+}
+
 void ar_cluster_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
@@ -44,6 +64,8 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .gpus_per_node = values->count[TOPO_GPUS],
         .hcas_per_node = values->count[TOPO_HCAS],
         .reduce_s_per_byte = values->number[TOPO_GPU_REDUCE_COST],
+        .reduce_large_s_per_byte = values->number[TOPO_GPU_REDUCE_COST_LARGE],
+        .message = message_cost(values->number),
         .collective_setup_s = values->number[TOPO_COLLECTIVE_SETUP],
         .device_cost = text_of(cluster, TOPO_GPU_COST_TABLE),
         .gpu_memory_bytes = values->number[TOPO_GPU_MEMORY],
@@ -140,6 +162,8 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
     cluster->latencies_s[AR_TIER_RACK] = number[TOPO_NET_LATENCY];
     cluster->latencies_s[AR_TIER_SPINE] = number[TOPO_NET_LATENCY];
     cluster->port_tier = values->is_switched ? AR_TIER_NVLINK : AR_TIER_PCIE;
+    struct ar_tree_level *racks = &cluster->tree.levels[0];
+    racks->bandwidth_Bps = racks->cables * number[TOPO_RACK_UPLINK_BANDWIDTH];
 }
 
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)

@@ -144,14 +144,23 @@ Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
 /* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
 static void expect_set_as_loaded(const char *pairs)
 {
-    static const char *const values[AR_LINK_COSTS_COUNT] = {"7s",    "7s", "7GB/s", "7s",
-                                                            "7GB/s", "7s", "7GB/s", "1ns/B"};
-    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+    static const char *const values[] = {[AR_LINK_SECONDS] = "7s",
+                                         [AR_LINK_RATE] = "7GB/s",
+                                         [AR_LINK_SECONDS_PER_BYTE] = "1ns/B",
+                                         [AR_LINK_BYTES] = "7kB"};
+    static const char *const others[] = {[AR_LINK_SECONDS] = "8s",
+                                         [AR_LINK_RATE] = "8GB/s",
+                                         [AR_LINK_SECONDS_PER_BYTE] = "2ns/B",
+                                         [AR_LINK_BYTES] = "8kB"};
+    for (int i = 0; i < AR_LINK_TORUS_BANDWIDTH; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
-        char text[64];
-        snprintf(text, sizeof text, "%s=%s", ar_link_cost_key(cost), values[i]);
+        char text[64], other[64];
+        snprintf(text, sizeof text, "%s=%s", ar_link_cost_key(cost),
+                 values[ar_link_cost_unit(cost)]);
+        snprintf(other, sizeof other, "%s=%s", ar_link_cost_key(cost),
+                 others[ar_link_cost_unit(cost)]);
         const char *settings[] = {pairs, text, NULL};
-        const char *before[] = {pairs, NULL};
+        const char *before[] = {pairs, other, NULL};
         struct ar_cluster *loaded = load_shipped("abci-v100", settings);
         struct ar_cluster *changed = load_shipped("abci-v100", before);
         cr_assert(ar_cluster_has_link_cost(changed, cost));
@@ -175,6 +184,12 @@ static void expect_set_as_loaded(const char *pairs)
                      ar_cluster_facts(changed)->collective_setup_s);
         cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
                      ar_cluster_facts(changed)->reduce_s_per_byte);
+        cr_expect_eq(ar_cluster_reduce_cost(loaded, 1e9), ar_cluster_reduce_cost(changed, 1e9));
+        const struct ar_message_cost *a = &ar_cluster_facts(loaded)->message;
+        const struct ar_message_cost *b = &ar_cluster_facts(changed)->message;
+        cr_expect_eq(a->bytes, b->bytes);
+        cr_expect_eq(ar_message_extra_s(a, AR_TIER_RACK, 1e6),
+                     ar_message_extra_s(b, AR_TIER_RACK, 1e6));
     }
 }
 
@@ -183,6 +198,36 @@ Test(cluster, a_number_that_is_set_is_as_if_the_file_had_it)
     expect_set_as_loaded("nvlink.pairs=all");
     expect_set_as_loaded("nvlink.pairs=0-1");
     expect_set_as_loaded("nvlink.pairs=switch");
+}
+
+Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
+{
+    const char *settings[] = {"net.latency_1KiB=1us",   "net.latency_8KiB=7us",
+                              "net.latency_64KiB=56us", "net.latency_512KiB=448us",
+                              "net.message_bytes=3kB",  NULL};
+    const struct ar_message_cost *cost =
+        &ar_cluster_facts(load_shipped("abci-v100", settings))->message;
+    static const double sizes[] = {0, 512, 1024, 2048, 8192, 65536, 262144, 524288, 1e9};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        double bytes = sizes[i] < 524288 ? sizes[i] : 524288; /* 1 us for each KiB, up to the end */
+        cr_expect(fabs(ar_message_extra_s(cost, AR_TIER_SPINE, sizes[i]) - bytes / 1024 * 1e-6) <
+                      1e-15,
+                  "%g bytes", sizes[i]);
+        cr_expect_eq(ar_message_extra_s(cost, AR_TIER_NVLINK, sizes[i]), 0);
+    }
+    cr_expect_eq(ar_message_extra_bytes(cost, AR_TIER_RACK), 3000);
+    cr_expect_eq(ar_message_extra_bytes(cost, AR_TIER_PCIE), 0);
+    cr_expect_eq(ar_message_extra_s(&ar_cluster_facts(load_shipped("abci-v100", NULL))->message,
+                                    AR_TIER_SPINE, 1e6),
+                 0);
+}
+
+Test(cluster, a_large_buffer_costs_more_for_each_byte_summed_up)
+{
+    const char *settings[] = {"gpu.reduce_cost=2ps/B", "gpu.reduce_cost_large=3ps/B", NULL};
+    struct ar_cluster *cluster = load_shipped("abci-v100", settings);
+    cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES), 2e-12));
+    cr_expect(is_near(ar_cluster_reduce_cost(cluster, AR_LARGE_BUFFER_BYTES + 4), 5e-12));
 }
 
 Test(cluster, host_is_one_node_whose_threads_all_reach_each_other)

@@ -23,6 +23,7 @@ enum ar_topo_kind {
     KIND_SECONDS,
     KIND_COST, /**< seconds per byte */
     KIND_SIZE,
+    KIND_BYTES,  /**< a small size */
     KIND_COUNTS, /**< several, with blanks or `x` between: `24x23x24` */
     KIND_RATES,  /**< several, with blanks between */
     KIND_CHOICE, /**< one of a few words */
@@ -105,6 +106,7 @@ enum ar_topo_need {
     X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
     X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, true, NEED_NEVER, 0, 0)                            \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
+    X(TOPO_GPU_REDUCE_COST_LARGE, "gpu.reduce_cost_large", KIND_COST, true, NEED_NEVER, 0, 0)      \
     X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
     X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \
     X(TOPO_NVLINK_BANDWIDTH, "nvlink.bandwidth", KIND_RATE, false, NEED_NVLINK, 0, 0)              \
@@ -118,6 +120,11 @@ enum ar_topo_need {
     X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCA_RATE, 0, 0)                  \
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
+    X(TOPO_NET_MESSAGE_BYTES, "net.message_bytes", KIND_BYTES, false, NEED_NEVER, 0, 0)            \
+    X(TOPO_NET_LATENCY_1K, "net.latency_1KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
+    X(TOPO_NET_LATENCY_8K, "net.latency_8KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
+    X(TOPO_NET_LATENCY_64K, "net.latency_64KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)            \
+    X(TOPO_NET_LATENCY_512K, "net.latency_512KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)          \
     X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
     X(TOPO_FABRIC_ROUTES, "fabric.routes", KIND_ROUTES, false, NEED_NEVER, 0, 0)                   \
     X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \

@@ -68,6 +68,7 @@ static void lay_out_walks(const struct ar_pattern *pattern, uint32_t lane, struc
             bundle->positions[place] = hops[row].from;
             bundle->latency_s[place] = hops[row].latency_s;
             bundle->s_per_byte[place] = 1 / hops[row].rate_Bps;
+            bundle->tiers[place] = hops[row].tier;
             bundle->send[row].first = hops[row].first_step;
             bundle->send[row].end = hops[row].first_step + hops[row].sends;
         }
@@ -91,9 +92,10 @@ enum ar_status bundle_create(struct ar_arena *arena, const struct ar_phase *phas
     bundle->positions = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->positions);
     bundle->latency_s = bundle_lane(arena, bundle->places_count);
     bundle->s_per_byte = bundle_lane(arena, bundle->places_count);
+    bundle->tiers = ar_arena_alloc(arena, bundle->places_count, sizeof *bundle->tiers);
     bundle->send = ar_arena_alloc(arena, bundle->rows, sizeof *bundle->send);
     if (bundle->positions == NULL || bundle->latency_s == NULL || bundle->s_per_byte == NULL ||
-        bundle->send == NULL) {
+        bundle->tiers == NULL || bundle->send == NULL) {
         return ar_error_no_memory(err, "the hops of a phase");
     }
     lay_out_walks(pattern, lane, bundle);
@@ -150,4 +152,15 @@ size_t bundle_bytes(const struct ar_collective *collective, const struct bundle 
         }
     }
     return origin;
+}
+
+void bundle_price(const struct bundle *bundle, const struct ar_message_cost *cost, double bytes,
+                  double *latency_s, double *s_per_byte)
+{
+    for (size_t place = 0; place < bundle->places_count; place++) {
+        enum ar_tier tier = bundle->tiers[place];
+        double busy = 1 + ar_message_extra_bytes(cost, tier) / bytes;
+        latency_s[place] = bundle->latency_s[place] + ar_message_extra_s(cost, tier, bytes);
+        s_per_byte[place] = bundle->s_per_byte[place] * busy;
+    }
 }

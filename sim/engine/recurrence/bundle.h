@@ -30,6 +30,7 @@ struct bundle {
     uint32_t *positions;     /**< [place] */
     double *latency_s;       /**< [place]; 0 in the last row of a chain */
     double *s_per_byte;      /**< [place], 1 / rate; 0 in the last row of a chain */
+    enum ar_tier *tiers;     /**< [place] */
     struct bundle_row *send; /**< [row] */
 };
 
@@ -50,5 +51,10 @@ size_t bundle_bytes(const struct ar_collective *collective, const struct bundle 
                     const struct ar_phase *phase, uint32_t first_step, uint64_t elements,
                     double *bytes);
 size_t bundle_bytes_capacity(const struct bundle *bundle, const struct ar_phase *phase);
+
+/** Writes the latency and the time per byte of messages that all are `bytes` long, above 0, with
+ * what they cost besides their paths, to arrays with a number per place. */
+void bundle_price(const struct bundle *bundle, const struct ar_message_cost *cost, double bytes,
+                  double *latency_s, double *s_per_byte);
 
 #endif

@@ -103,6 +103,9 @@ static void run_job(struct recurrence *recurrence, uint32_t index)
         finish_s[rank] = 0;
     }
     recurrence->job = index;
+    recurrence->reduce_s_per_byte =
+        ar_cluster_reduce_cost(recurrence->collective->cluster,
+                               (double)(job->elements * recurrence->collective->element_bytes));
     mark_start(recurrence);
     for (uint32_t lane = 0; lane < ar_collective_lanes(recurrence->collective); lane++) {
         struct ar_span part = ar_collective_part(recurrence->collective, job->elements, lane);
@@ -142,8 +145,8 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
         .order = ar_collective_order(&trial->collective),
         .positions = ar_shape_ranks(&trial->collective.shape),
         .ranks = ar_collective_ranks(&trial->collective),
-        .reduce_s_per_byte = facts->reduce_s_per_byte,
         .setup_s = facts->collective_setup_s,
+        .cost = &facts->message,
     };
     recurrence.phases_count =
         ar_closed_phases(trial->plan, &recurrence.phases, &recurrence.patterns);

@@ -253,10 +253,37 @@ static void run_chains(const struct bundle_run *run)
     }
 }
 
+/* Arrays know the hops of one price: messages that cost something besides their paths must be
+ * alike.
+ */
+static bool has_arrays(const struct recurrence *recurrence, const struct ar_phase *phase,
+                       const struct bundle *bundle, uint64_t elements)
+{
+    return bundle->is_regular &&
+           (recurrence->lanes.latency_s == NULL || (elements > 0 && elements % phase->parts == 0));
+}
+
+/* A bundle whose hops have what messages cost besides their paths. */
+static struct bundle priced(const struct recurrence *recurrence, const struct ar_phase *phase,
+                            const struct bundle *bundle, uint64_t elements)
+{
+    struct bundle made = *bundle;
+    if (recurrence->lanes.latency_s != NULL) {
+        made.latency_s = recurrence->lanes.latency_s;
+        made.s_per_byte = recurrence->lanes.s_per_byte;
+        bundle_price(bundle, recurrence->cost,
+                     (double)(elements / phase->parts * recurrence->collective->element_bytes),
+                     made.latency_s, made.s_per_byte);
+    }
+    return made;
+}
+
 static void run_bundle(struct recurrence *recurrence, const struct ar_phase *phase,
-                       const struct bundle *bundle, uint64_t elements, uint32_t first_step)
+                       const struct bundle *free_bundle, uint64_t elements, uint32_t first_step)
 {
     const struct ar_collective *collective = recurrence->collective;
+    struct bundle made = priced(recurrence, phase, free_bundle, elements);
+    const struct bundle *bundle = &made;
     struct bundle_run run = {.recurrence = recurrence,
                              .phase = phase,
                              .bundle = bundle,
@@ -310,7 +337,7 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         if (recurrence->patterns[i].exchange != NULL) {
             recurrence_run_exchange(recurrence, phase, recurrence->patterns[i].exchange, lane,
                                     elements, first_step);
-        } else if (bundle->is_regular) {
+        } else if (has_arrays(recurrence, phase, bundle, elements)) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
             recurrence_run_tree(recurrence, phase, &recurrence->patterns[i],
@@ -379,6 +406,12 @@ static enum ar_status create_lanes(struct ar_arena *arena, size_t bytes_capacity
     lanes->start_s = lanes->free_s + lanes->stride;
     lanes->flights_s = lanes->start_s + lanes->stride;
     lanes->bytes = lanes->flights_s + lanes->slots * lanes->stride;
+    if (recurrence->cost->is_any) {
+        lanes->latency_s = bundle_lane(arena, 2 * lanes->stride);
+        lanes->s_per_byte = lanes->latency_s + lanes->stride;
+        return lanes->latency_s != NULL ? AR_OK
+                                        : ar_error_no_memory(err, "the messages of a recurrence");
+    }
     return AR_OK;
 }
 

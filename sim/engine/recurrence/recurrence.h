@@ -34,10 +34,11 @@ struct lanes {
     double *now_s;
     double *free_s;
     double *start_s;
-    double *bytes;     /**< see bundle_bytes() */
-    double *flights_s; /**< [message % slots][place of stride]: arrivals */
-    uint32_t slots;    /**< more than the window */
-    size_t stride;     /**< from one array to the next, and from slot to slot */
+    double *bytes;                  /**< see bundle_bytes() */
+    double *latency_s, *s_per_byte; /**< see bundle_price(); NULL: messages cost nothing besides */
+    double *flights_s;              /**< [message % slots][place of stride]: arrivals */
+    uint32_t slots;                 /**< more than the window */
+    size_t stride;                  /**< from one array to the next, and from slot to slot */
 };
 
 struct recurrence {
@@ -49,21 +50,22 @@ struct recurrence {
     uint32_t phases_count;
     const struct ar_phase *phases;
     const struct ar_pattern *patterns;
-    struct bundle *bundles; /**< [phase][lane] */
-    uint32_t job;           /**< the present one */
-    double reduce_s_per_byte;
+    struct bundle *bundles;   /**< [phase][lane] */
+    uint32_t job;             /**< the present one */
+    double reduce_s_per_byte; /**< of the present job */
     double setup_s;
-    double links_free_s;       /**< the busiest link can have carried all jobs so far */
-    struct rank_state *states; /**< [position] */
-    double *flights_s;         /**< [position][window], a ring buffer: arrivals; 0: none yet */
-    double *rank_ready_s;      /**< [rank]: free for the next job */
-    double *finish_s;          /**< [rank]: this job, latest lane so far */
-    struct ar_move *moves;     /**< [position]: room for one step */
-    double *connections_s;     /**< room for a tree on one lane: when each hop is free, then
-                                    [part % window][hop]: arrivals */
-    struct ar_sends sends;     /**< room for one step of an exchange */
-    double *exchange_s;        /**< [5][position], [2][lane][position]: room for an
-                                    exchange */
+    const struct ar_message_cost *cost; /**< of messages besides their paths */
+    double links_free_s;                /**< the busiest link can have carried all jobs so far */
+    struct rank_state *states;          /**< [position] */
+    double *flights_s;     /**< [position][window], a ring buffer: arrivals; 0: none yet */
+    double *rank_ready_s;  /**< [rank]: free for the next job */
+    double *finish_s;      /**< [rank]: this job, latest lane so far */
+    struct ar_move *moves; /**< [position]: room for one step */
+    double *connections_s; /**< room for a tree on one lane: when each hop is free, then
+                                [part % window][hop]: arrivals */
+    struct ar_sends sends; /**< room for one step of an exchange */
+    double *exchange_s;    /**< [5][position], [2][lane][position]: room for an
+                                exchange */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
     int64_t *jump_room;    /**< see ring_jump_capacity() */

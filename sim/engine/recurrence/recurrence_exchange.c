@@ -39,10 +39,12 @@ static void find_times(const struct exchange_run *run, uint32_t step)
     const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
     uint64_t bytes_of_piece =
         run->elements / run->phase->pieces * run->recurrence->collective->element_bytes;
+    const struct ar_message_cost *cost = run->recurrence->cost;
     double gamma = reduce_s_per_byte(run, step);
     for (uint32_t i = 0; i < flows->kinds_count; i++) {
         double bytes = run->is_even ? (double)(bytes_of_piece * kinds[i].pieces) : 0;
-        run->times_s[i] = kinds[i].latency_s + bytes / kinds[i].rate_Bps;
+        run->times_s[i] = ar_message_latency_s(&kinds[i], cost, bytes) +
+                          ar_message_busy_s(&kinds[i], cost, bytes);
         run->sums_s[i] = run->is_even ? bytes * gamma : 1 / kinds[i].rate_Bps;
     }
 }
@@ -79,6 +81,8 @@ static void find_uneven_times(const struct exchange_run *run, uint32_t step,
                               const struct ar_exchange_step *flows)
 {
     const struct ar_collective *collective = run->recurrence->collective;
+    const struct ar_message_kind *kinds = &run->exchange->kinds[flows->first_kind];
+    const struct ar_message_cost *cost = run->recurrence->cost;
     double gamma = reduce_s_per_byte(run, step);
     struct ar_sends sends = run->recurrence->sends;
     sends.first = flows->first;
@@ -91,6 +95,12 @@ static void find_uneven_times(const struct exchange_run *run, uint32_t step,
         double bytes = (double)(int64_t)(sends.counts[position] * collective->element_bytes);
         run->arrivals_s[position] = run->times_s[kind] + bytes * run->sums_s[kind];
         run->adding_s[position] = bytes * gamma;
+    }
+    for (uint32_t i = 0; i < flows->count && cost->is_any; i++) {
+        uint32_t position = flows->first + i;
+        double bytes = (double)(int64_t)(sends.counts[position] * collective->element_bytes);
+        run->arrivals_s[position] +=
+            ar_message_extra_s(cost, kinds[kind_at(run, flows, i)].tier, bytes);
     }
 }
 

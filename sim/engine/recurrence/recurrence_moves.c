@@ -12,9 +12,10 @@ static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, 
     double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
     start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
-    state->free_s = start_s + bytes * (1 / rate_Bps);
+    double busy_bytes = bytes + ar_message_extra_bytes(recurrence->cost, hop->tier);
+    state->free_s = start_s + busy_bytes * (1 / rate_Bps);
     state->peer = hop->to;
-    double arrival_s = state->free_s + hop->latency_s;
+    double arrival_s = state->free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
     recurrence->states[hop->to].arrival_s = arrival_s;
     return arrival_s;
 }

@@ -7,6 +7,8 @@
 #include "test_support.h"
 
 /* A recurrence ready to run one channel, its ranks at pseudo-random times. */
+static const struct ar_message_cost no_cost = {.is_any = false};
+
 static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar_trial *trial,
                  uint32_t channel, struct recurrence *recurrence)
 {
@@ -16,7 +18,8 @@ static void make(struct ar_arena *arena, const struct ar_closed *plan, struct ar
                                       .order = ar_collective_order(&trial->collective),
                                       .positions = ar_shape_ranks(&trial->collective.shape),
                                       .ranks = ar_collective_ranks(&trial->collective),
-                                      .reduce_s_per_byte = 3.8e-12};
+                                      .reduce_s_per_byte = 3.8e-12,
+                                      .cost = &no_cost};
     recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     uint32_t state = 99 + channel;

@@ -9,6 +9,8 @@
 /* When the ranks of a ring begin. */
 enum starts { EVEN, LATE_ONE, LATE_NODES, SCATTERED };
 
+static const struct ar_message_cost no_cost = {.is_any = false};
+
 static double start_of(enum starts starts, uint32_t position, uint32_t *state)
 {
     *state = *state * 1664525u + 1013904223u; /* Numerical Recipes, section 7.1 */
@@ -34,7 +36,8 @@ static void run(struct ar_arena *arena, const struct ar_closed *plan, struct ar_
                                       .order = ar_collective_order(&trial->collective),
                                       .positions = ar_shape_ranks(&trial->collective.shape),
                                       .ranks = ar_collective_ranks(&trial->collective),
-                                      .reduce_s_per_byte = 3.8e-12};
+                                      .reduce_s_per_byte = 3.8e-12,
+                                      .cost = &no_cost};
     recurrence->phases_count = ar_closed_phases(plan, &recurrence->phases, &recurrence->patterns);
     cr_assert(recurrence_create(arena, recurrence, &err) == AR_OK, "%s", err.text);
     recurrence->jumps_from = jumps_from;

@@ -21,7 +21,8 @@ struct actor {
     struct link_ends in;
     sg_bar_t barrier; /* among the channels of the rank; NULL with one channel */
     struct flights flights;
-    bool is_in_tree; /* in the present phase */
+    bool is_in_tree;          /* in the present phase */
+    double reduce_s_per_byte; /* in the present job */
 };
 
 struct simulation {
@@ -30,7 +31,7 @@ struct simulation {
     uint32_t positions; /* of a lane */
     uint32_t phases_count;
     struct ar_phase phases[AR_PHASES_MAX];
-    double reduce_s_per_byte;
+    const struct ar_message_cost *cost; /* of messages besides their paths */
     double setup_s;
     struct actor *actors;   /* [lane][position] */
     struct flight *flights; /* [actor]: room for those of a rank */

@@ -38,6 +38,9 @@ static void run_job(struct actor *actor, uint32_t index)
     }
     struct ar_span part =
         ar_collective_part(&simulation->trial->collective, job->elements, actor->lane);
+    actor->reduce_s_per_byte = ar_cluster_reduce_cost(
+        simulation->trial->collective.cluster,
+        (double)(job->elements * simulation->trial->collective.element_bytes));
     actor_walk(actor, index, part.count);
     actor_land_all(actor);
     actor_mark(actor, index, AR_MARK_DONE);
@@ -138,7 +141,7 @@ static void simulate(const struct trial_task *task)
         .trial = trial,
         .order = ar_collective_order(&trial->collective),
         .positions = ar_shape_ranks(&trial->collective.shape),
-        .reduce_s_per_byte = facts->reduce_s_per_byte,
+        .cost = &facts->message,
         .setup_s = facts->collective_setup_s,
     };
     simulation.phases_count = ar_algorithm_phases(trial->collective.algorithm,

@@ -11,12 +11,14 @@
 #include <simgrid/mailbox.h>
 
 #include "ar_algorithm.h"
+#include "ar_tier.h"
 
 /** The far end of a connection. */
 struct link_end {
     uint32_t peer; /**< position */
     sg_mailbox_t mailbox;
-    double latency_s; /**< that a message takes after it has left */
+    double latency_s; /**< that an empty message takes after it has left */
+    enum ar_tier tier;
 };
 
 /** The connections of a phase, looked up once; the one used last stays for the next phase. */

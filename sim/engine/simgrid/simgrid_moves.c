@@ -1,5 +1,6 @@
 /* What an actor does step by step. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,15 +33,25 @@ static sg_mailbox_t meeting_between(uint32_t lane, uint32_t from, uint32_t to)
     return sg_mailbox_by_name(name);
 }
 
-/* Of a message after it has left; SimGrid counts none. */
-static double latency_between(const struct actor *actor, uint32_t from, uint32_t to)
+static void find_path(const struct actor *actor, uint32_t from, uint32_t to, struct ar_path *path)
 {
     const struct simulation *simulation = actor->simulation;
+    ar_cluster_path(simulation->trial->collective.cluster,
+                    actor_at(simulation, actor->lane, from)->rank,
+                    actor_at(simulation, actor->lane, to)->rank, path);
+}
+
+static uint64_t bytes_of(const struct actor *actor, struct ar_slice span)
+{
+    return span.count * actor->simulation->trial->collective.element_bytes;
+}
+
+/* Of a message after it has left; SimGrid counts none. */
+static double latency_between(const struct actor *actor, uint32_t from, uint32_t to, uint64_t bytes)
+{
     struct ar_path path;
-    return ar_cluster_path(simulation->trial->collective.cluster,
-                           actor_at(simulation, actor->lane, from)->rank,
-                           actor_at(simulation, actor->lane, to)->rank, &path)
-        ->latency_s;
+    find_path(actor, from, to, &path);
+    return path.latency_s + ar_message_extra_s(actor->simulation->cost, path.tier, (double)bytes);
 }
 
 static struct link_end *connect(struct actor *actor, struct link_ends *ends, uint32_t from,
@@ -50,11 +61,19 @@ static struct link_end *connect(struct actor *actor, struct link_ends *ends, uin
     uint32_t peer = from == actor->position ? to : from;
     struct link_end *end = link_ends_find(ends, peer, &is_new);
     if (is_new) {
+        struct ar_path path;
+        find_path(actor, from, to, &path);
         *end = (struct link_end){.peer = peer,
                                  .mailbox = mailbox_between(actor->lane, from, to),
-                                 .latency_s = latency_between(actor, from, to)};
+                                 .latency_s = path.latency_s,
+                                 .tier = path.tier};
     }
     return end;
+}
+
+static double latency_over(const struct actor *actor, const struct link_end *end, uint64_t bytes)
+{
+    return end->latency_s + ar_message_extra_s(actor->simulation->cost, end->tier, (double)bytes);
 }
 
 /* Makes messages to this actor start when they are sent, not when it asks for them: SimGrid does so
@@ -102,24 +121,27 @@ static bool oldest_has_arrived(const struct actor *actor)
     return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
-/* SimGrid takes an empty message to a known receiver for done before it has begun. */
-static sg_comm_t put(sg_mailbox_t mailbox, uint64_t bytes)
+/* With the bytes that a message occupies links with besides its own. SimGrid takes an empty message
+ * to a known receiver for done before it has begun. */
+static sg_comm_t put(const struct actor *actor, sg_mailbox_t mailbox, enum ar_tier tier,
+                     uint64_t own_bytes)
 {
+    uint64_t bytes =
+        own_bytes + (uint64_t)llround(ar_message_extra_bytes(actor->simulation->cost, tier));
     static int payload; /* SimGrid wants an address; nothing is read through it */
     return sg_mailbox_put_async(mailbox, &payload, bytes == 0 ? 1 : (long)bytes);
 }
 
 static void send_message(struct actor *actor, const struct ar_move *move)
 {
-    const struct ar_collective *collective = &actor->simulation->trial->collective;
     struct link_end *out = connect(actor, &actor->out, actor->position, move->send_to);
-    uint64_t bytes = move->send_span.count * collective->element_bytes;
+    uint64_t bytes = bytes_of(actor, move->send_span);
     wait_for_slot(actor, out);
     flights_await_left(&actor->flights, out->peer); /* one message at a time */
-    struct flight flight = {.comm = put(out->mailbox, bytes),
+    struct flight flight = {.comm = put(actor, out->mailbox, out->tier, bytes),
                             .peer = move->send_to,
                             .step = actor->steps_done,
-                            .latency_s = out->latency_s};
+                            .latency_s = latency_over(actor, out, bytes)};
     flights_add(&actor->flights, flight);
     /* Here, since during the send the peer has counted what arrived at this instant: a message is
      * then released one step earlier than before the send, and caches hold the rest for longer. */
@@ -130,9 +152,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
 
 static void reduce(const struct actor *actor, const struct ar_move *move)
 {
-    const struct simulation *simulation = actor->simulation;
-    uint64_t bytes = move->receive_span.count * simulation->trial->collective.element_bytes;
-    double reduce_s = (double)bytes * simulation->reduce_s_per_byte;
+    double reduce_s = (double)bytes_of(actor, move->receive_span) * actor->reduce_s_per_byte;
     child_progress++;
     if (move->receive == AR_RECEIVE_REDUCE && reduce_s > 0) {
         sg_actor_sleep_for(reduce_s);
@@ -143,7 +163,8 @@ static void receive_message(struct actor *actor, const struct ar_move *move)
 {
     static void *payload;
     const struct link_end *in = connect(actor, &actor->in, move->receive_from, actor->position);
-    flight_await(sg_mailbox_get_async(in->mailbox, &payload), in->latency_s);
+    flight_await(sg_mailbox_get_async(in->mailbox, &payload),
+                 latency_over(actor, in, bytes_of(actor, move->receive_span)));
     reduce(actor, move);
 }
 
@@ -163,18 +184,22 @@ static sg_comm_t get_to_meet(const struct actor *actor, const struct ar_move *mo
 
 static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *move)
 {
-    uint64_t bytes = move->send_span.count * actor->simulation->trial->collective.element_bytes;
-    return put(meeting_between(actor->lane, actor->position, move->send_to), bytes);
+    struct ar_path path;
+    find_path(actor, actor->position, move->send_to, &path);
+    return put(actor, meeting_between(actor->lane, actor->position, move->send_to), path.tier,
+               bytes_of(actor, move->send_span));
 }
 
 static void await_received(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
 {
-    flight_await(comm, latency_between(actor, move->receive_from, actor->position));
+    flight_await(comm, latency_between(actor, move->receive_from, actor->position,
+                                       bytes_of(actor, move->receive_span)));
 }
 
 static void await_sent(const struct actor *actor, const struct ar_move *move, sg_comm_t comm)
 {
-    flight_await(comm, latency_between(actor, actor->position, move->send_to));
+    flight_await(comm, latency_between(actor, actor->position, move->send_to,
+                                       bytes_of(actor, move->send_span)));
 }
 
 /* A step of an exchange: it ends when what it sends and what it receives have arrived. */

@@ -17,7 +17,7 @@
  * the window does not matter. Where the messages of a phase go at once they start when both have
  * come to the phase; a rank takes what it receives in the order of the steps.
  * - A message takes the latency of its path once and then shares the bandwidth of every link of the
- *   path with the other messages on it.
+ *   path with the other messages on it; what it costs besides is added (ar_message_cost.h).
  *
  * **Copies.** A framework copies gradients into a buffer, reduces it, and copies them out again,
  * all on the communication stream. Both are paid in front here: what a rank does between the two

@@ -1,0 +1,59 @@
+/** \file ar_message_cost.h
+ * What a message between nodes costs besides its path: what the software of its two ends does.
+ *
+ * A message of m bytes occupies the links of its path like m + h bytes (`net.message_bytes`; h over
+ * the rate is the gap of LogGP), and takes longer than an empty one by a latency that grows with
+ * its size: linearly from nothing to `net.latency_1KiB` at 1 KiB, from there by
+ * `net.latency_8KiB` more to 8 KiB, and so on; beyond 512 KiB it stays. That covers messages that
+ * are copied on the way (eager) and handshakes (rendezvous). Messages within a node cost nothing
+ * besides.
+ *
+ * Sources: Alexandrov et al., LogGP, SPAA (1995); Kielmann et al., Fast measurement of LogP
+ * parameters for message passing platforms, IPDPS (2000): latency and gap as functions of size.
+ */
+#ifndef AR_MESSAGE_COST_H
+#define AR_MESSAGE_COST_H
+
+#include <stdbool.h>
+
+#include "ar_tier.h"
+
+enum { AR_MESSAGE_STEPS = 4 };
+
+struct ar_message_cost {
+    bool is_any;                        /**< some number is above zero */
+    double bytes;                       /**< h */
+    double latency_s[AR_MESSAGE_STEPS]; /**< by which the latency grows in each step of size */
+};
+
+/** Does a path of this tier lead to another node? */
+static inline bool ar_tier_is_network(enum ar_tier tier)
+{
+    return tier == AR_TIER_RACK || tier == AR_TIER_SPINE;
+}
+
+/** The bytes that a message occupies links with besides its own. */
+static inline double ar_message_extra_bytes(const struct ar_message_cost *cost, enum ar_tier tier)
+{
+    return ar_tier_is_network(tier) ? cost->bytes : 0;
+}
+
+/** The latency of a message of `bytes` besides that of its path. */
+static inline double ar_message_extra_s(const struct ar_message_cost *cost, enum ar_tier tier,
+                                        double bytes)
+{
+    static const double ends[AR_MESSAGE_STEPS] = {1024, 8192, 65536, 524288};
+    double extra_s = 0;
+    double begin = 0;
+    if (!cost->is_any || !ar_tier_is_network(tier)) {
+        return 0;
+    }
+    for (int i = 0; i < AR_MESSAGE_STEPS && bytes > begin; i++) {
+        double part = bytes < ends[i] ? (bytes - begin) / (ends[i] - begin) : 1;
+        extra_s += part * cost->latency_s[i];
+        begin = ends[i];
+    }
+    return extra_s;
+}
+
+#endif
