@@ -64,6 +64,14 @@ section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, ima
 shown "build/release/traces/readers/compare_published ."
 "$build/traces/readers/compare_published" .
 
+section "A recorded step of one GPU, layer by layer" "ResNet-50 in PyTorch, batch 32: kernels of a V100 in fp32, of which nothing is fitted to; of an A100 in tf32, whose convolutions and memory
+bandwidth are fitted to it."
+for trace in resnet50-v1.5-recorded resnet50-v1.5-recorded-a100; do
+  shown "allreckon compare $trace --out DIR"
+  "$allreckon" compare "$trace" --out "$scratch/$trace" --quiet >/dev/null
+  table "kind layers forward_measured_s forward_predicted_s forward_error_frac*100 backward_measured_s backward_predicted_s backward_error_frac*100" <"$scratch/$trace/kinds.csv"
+done
+
 section "Published training runs" "A band is that of 100 draws of all that is not known of a run, from their 2.5th to their 97.5th percentile, and holds the prediction
 by the row's own values. What it means, and what was decided with results in sight, is in [data/published/](data/published/README.md)."
 shown "allreckon reproduce --format csv"

@@ -11,7 +11,7 @@
 #include "ar_csv.h"
 
 /** The commands that leave files for pictures. */
-enum ar_plot_set { AR_PLOT_SWEEP, AR_PLOT_COMPARE, AR_PLOT_PUBLISHED };
+enum ar_plot_set { AR_PLOT_SWEEP, AR_PLOT_COMPARE, AR_PLOT_PUBLISHED, AR_PLOT_LAYERS };
 
 /** The files, in the order of reading. */
 enum ar_plot_file {
@@ -21,6 +21,7 @@ enum ar_plot_file {
     AR_PLOT_RESULTS,     /**< reproduce.csv: published results */
     AR_PLOT_CURVES,      /**< curves.csv: predictions of published rows at many GPU counts */
     AR_PLOT_CHANGES,     /**< sensitivity.csv: what assumptions change */
+    AR_PLOT_LAYER_TIMES, /**< layers.csv: layers of a trace, measured and computed */
     AR_PLOT_FILES
 };
 
@@ -91,6 +92,14 @@ enum ar_plot_column {
     AR_COL_ASSUMPTION,
     AR_COL_ASSUMED,
     AR_COL_CHANGE,
+    AR_COL_LAYER,
+    AR_COL_KIND,
+    AR_COL_FORWARD_MEASURED,
+    AR_COL_FORWARD_PREDICTED,
+    AR_COL_BACKWARD_MEASURED,
+    AR_COL_BACKWARD_PREDICTED,
+    AR_COL_READY_MEASURED,
+    AR_COL_READY_PREDICTED,
     AR_COLS
 };
 

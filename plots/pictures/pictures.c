@@ -259,4 +259,13 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .name = "sensitivity_bars",
                 .columns = {AR_COL_ROW, AR_COL_ASSUMPTION, AR_COL_ASSUMED, AR_COL_CHANGE},
                 .narrow = narrow_changes}}},
+    {.name = "layers",
+     .template_name = "layers",
+     .empty_reason = "layers.csv has no row",
+     .parts = {{.file = AR_PLOT_LAYER_TIMES,
+                .name = "layers",
+                .columns = {AR_COL_LAYER, AR_COL_KIND, AR_COL_FORWARD_MEASURED,
+                            AR_COL_FORWARD_PREDICTED, AR_COL_BACKWARD_MEASURED,
+                            AR_COL_BACKWARD_PREDICTED, AR_COL_READY_MEASURED,
+                            AR_COL_READY_PREDICTED}}}},
 };

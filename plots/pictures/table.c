@@ -28,6 +28,7 @@ enum {
     RESULTS = 1 << AR_PLOT_RESULTS,
     CURVES = 1 << AR_PLOT_CURVES,
     CHANGES = 1 << AR_PLOT_CHANGES,
+    LAYERS = 1 << AR_PLOT_LAYER_TIMES,
     SWEEPS = STEPS | COLLECTIVES
 };
 
@@ -94,6 +95,14 @@ static const struct {
     [AR_COL_ASSUMPTION] = {"assumption", TEXT, CHANGES, 0, 0},
     [AR_COL_ASSUMED] = {"value", TEXT, CHANGES, 0, 0},
     [AR_COL_CHANGE] = {"change_frac", NUMBER, CHANGES, 0, 0},
+    [AR_COL_LAYER] = {"layer", TEXT, LAYERS, 0, 0},
+    [AR_COL_KIND] = {"kind", NAME, LAYERS, 0, 0},
+    [AR_COL_FORWARD_MEASURED] = {"forward_measured_s", DURATION, LAYERS, 0, 0},
+    [AR_COL_FORWARD_PREDICTED] = {"forward_predicted_s", DURATION, LAYERS, 0, 0},
+    [AR_COL_BACKWARD_MEASURED] = {"backward_measured_s", DURATION, LAYERS, 0, 0},
+    [AR_COL_BACKWARD_PREDICTED] = {"backward_predicted_s", DURATION, LAYERS, 0, 0},
+    [AR_COL_READY_MEASURED] = {"ready_measured_s", DURATION, LAYERS, 0, LAYERS},
+    [AR_COL_READY_PREDICTED] = {"ready_predicted_s", DURATION, LAYERS, 0, LAYERS},
 };
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
@@ -103,6 +112,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_RESULTS] = {"reproduce.csv", AR_PLOT_PUBLISHED, false},
     [AR_PLOT_CURVES] = {"curves.csv", AR_PLOT_PUBLISHED, false},
     [AR_PLOT_CHANGES] = {"sensitivity.csv", AR_PLOT_PUBLISHED, false},
+    [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true},
 };
 
 /* A row as it is read. */

@@ -127,6 +127,9 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
     struct ar_measured *measured;
     struct ar_comparison comparison;
     struct ar_arena *arena = options->arena;
+    if (command_layers_takes(options)) {
+        return command_layers(options, err);
+    }
     AR_TRY(option_view(options, ar_comparison_columns, &view, err));
     if (options->out != NULL) {
         AR_TRY(made_by_check_directory(

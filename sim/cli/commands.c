@@ -144,12 +144,15 @@ const struct command commands[] = {
     {COMMAND(compare), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
          KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
-     0, "predictions beside measured all-reduces, error per row", "LOG...", ARGUMENTS_MAX,
+     0, "predictions beside measured all-reduces, error per row", "LOG...|TRACE", ARGUMENTS_MAX,
      "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
      "own tuning model as a yardstick; errors are summed up for node counts that were fitted and "
      "for those that were held out. With --out also pictures. Rows of our own algorithms are "
      "predicted as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits "
-     "nothing.\n\nexamples:\n"
+     "nothing.\n\nOf a trace of measured times (recorded), the layers stand beside what the cost "
+     "table "
+     "of its GPU says, both named in the trace; no other option but --out and the format counts."
+     "\n\nexamples:\n  allreckon compare resnet50-v1.5-recorded --out out/layers\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
     {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,

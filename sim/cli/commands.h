@@ -53,6 +53,9 @@ enum {
 #define X(name) enum ar_status command_##name(const struct options *options, struct ar_error *err);
 COMMAND_LIST(X)
 #undef X
+/** Compares a trace of measured times, if that is what the only argument is. */
+bool command_layers_takes(const struct options *options);
+enum ar_status command_layers(const struct options *options, struct ar_error *err);
 enum ar_status command_collective(const struct options *options, struct ar_error *err);
 
 #endif

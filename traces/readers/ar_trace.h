@@ -30,7 +30,7 @@ struct ar_trace {
     char name[64];
     const char *source; /**< where the times come from, for reports */
     enum ar_precision precision;
-    uint32_t batch;         /**< images per GPU and step */
+    uint32_t batch;         /**< samples per GPU and step */
     double optimizer_s;     /**< parameter update at the end of the step */
     double step_overhead_s; /**< per-step time outside layers and optimizer (framework), before the
                                  forward pass */
@@ -44,6 +44,8 @@ struct ar_trace {
     /** Of a GPU, about and at least: what the backward pass needs of the outputs of conv, fc and
      * relu, weights and their gradients. Nobody can say it of a timed trace, which did run. */
     double memory_bytes;
+    const char *work;       /**< of a timed trace: the table of its layers' work, */
+    const char *cost_table; /**< and of its GPU; NULL: not said */
 };
 
 /** Multiplies the gradient elements of every tensor, rounded to whole elements, at least 1; times

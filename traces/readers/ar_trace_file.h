@@ -6,10 +6,11 @@
  * - **timed**: `layer, forward_s, backward_s, gradient_elements`. Measured times for one per-GPU
  *   batch and one precision. Users bring these. Lines before the header state `# batch = 32` and
  *   `# precision = fp16`, and may state `# optimizer_s = 0.0009`, `# overhead_s = 0` (0 if absent)
- *   and `# source = ...`.
+ *   and `# source = ...`; `# work = resnet50-v1.5` and `# cost_table = v100-sxm2` name what
+ * computes these layers again (ar_layer_comparison.h).
  * - **work**: `layer, kind, macs, input_elements, output_elements, width, channels_in,`
  *   `channels_out, kernel, stride, gradient_elements`. The arithmetic and the memory traffic of
- *   each layer for one image. Times for any batch and precision come from a device cost table
+ *   each layer for one sample. Times for any batch and precision come from a device cost table
  *   (ar_device_cost.h, which lists the kinds). `width` is that of the square input; the shape is 0
  *   where a kind has none. A line before the header may state `# source = ...`.
  *
@@ -32,7 +33,7 @@ struct ar_trace_file {
     /** What the file says: of a work table all but the batch, the precision and the times, which
      * are 0. `trace.is_timed` tells the form. */
     struct ar_trace trace;
-    struct ar_layer_work *work; /**< of each layer, for one image; NULL in a timed file */
+    struct ar_layer_work *work; /**< of each layer, for one sample; NULL in a timed file */
 };
 
 /** Reads a trace file into the arena. A path that cannot be read is AR_NO_INPUT, contents that are
@@ -42,7 +43,7 @@ enum ar_status ar_trace_file_load(const char *path, struct ar_arena *arena,
 
 /** What is asked of a work file; a timed one has its own. */
 struct ar_trace_request {
-    uint32_t batch; /**< images per GPU */
+    uint32_t batch; /**< samples per GPU */
     enum ar_precision precision;
     /** Least time of a kernel instead of the cost table's, if `has_kernel_floor`. */
     bool has_kernel_floor;

@@ -38,6 +38,9 @@ static const struct ar_column timed_directives[] = {
     SECONDS(struct ar_trace, step_overhead_s, "overhead_s", true),
     AR_COLUMN(string, struct ar_trace, source, "source", "", .may_be_empty = true,
               .may_be_missing = true),
+    AR_COLUMN(string, struct ar_trace, work, "work", "a trace", .may_be_missing = true),
+    AR_COLUMN(string, struct ar_trace, cost_table, "cost_table", "a device cost table",
+              .may_be_missing = true),
 };
 
 /* Amounts up to 2^50; sides and channels up to a million. */

@@ -1,0 +1,103 @@
+/* compare, of a trace of measured times: its layers beside those that a cost table times. */
+#include <string.h>
+
+#include "ar_csv.h"
+#include "ar_layer_comparison.h"
+#include "ar_note.h"
+#include "ar_output.h"
+#include "cmd_run.h"
+#include "commands.h"
+#include "made_by.h"
+
+bool command_layers_takes(const struct options *options)
+{
+    char path[RESOURCE_PATH];
+    struct ar_csv *csv;
+    struct ar_error ignored;
+    return options->arguments_count == 1 &&
+           resource_find(RESOURCE_TRACE, "compare", options->arguments[0], path, &ignored) ==
+               AR_OK &&
+           ar_csv_load(path, options->arena, &csv, &ignored) == AR_OK &&
+           ar_csv_has_column(csv, "layer");
+}
+
+/* What computes the layers of a trace again: its own directives. */
+static enum ar_status find_computed(const struct ar_trace *measured, struct ar_inputs *inputs,
+                                    const struct ar_trace_file **work,
+                                    const struct ar_device_cost **cost, struct ar_error *err)
+{
+    const struct ar_input *input;
+    if (!measured->is_timed || measured->work == NULL || measured->cost_table == NULL) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%s: found %s; expected a trace of measured times with directives "
+                            "\"work\", the trace of its layers' work, and \"cost_table\", that of "
+                            "its GPU",
+                            measured->name,
+                            measured->is_timed ? "neither or one of them" : "a table of work");
+    }
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, "work", measured->work, &input, err));
+    *work = input->trace;
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "cost_table", measured->cost_table, &input, err));
+    *cost = input->cost;
+    bool is_known = !(*work)->trace.is_timed && ar_device_cost_has(*cost, measured->precision);
+    return is_known ? AR_OK
+                    : ar_error_set(err, AR_BAD_DATA,
+                                   "%s: found work %s in %s; expected a table of work, and a "
+                                   "precision of which cost table %s speaks",
+                                   measured->name, measured->work,
+                                   ar_precision_names[measured->precision], measured->cost_table);
+}
+
+static enum ar_status save(const struct options *options, const struct ar_trace *measured,
+                           const struct ar_layer_comparison *comparison, struct ar_error *err)
+{
+    char subject[320];
+    struct ar_output *layers, *kinds;
+    const struct ar_view *view = AR_VIEW(AR_FORMAT_CSV);
+    char *layers_path = ar_arena_format(options->arena, "%s/layers.csv", options->out);
+    char *kinds_path = ar_arena_format(options->arena, "%s/kinds.csv", options->out);
+    if (layers_path == NULL || kinds_path == NULL) {
+        return ar_error_no_memory(err, "two files");
+    }
+    AR_TRY(ar_output_begin(layers_path, options->arena, &layers, err));
+    AR_TRY(ar_output_begin(kinds_path, options->arena, &kinds, err));
+    AR_TRY(ar_layer_comparison_write(layers->file, view, comparison, err));
+    AR_TRY(ar_layer_comparison_write_kinds(kinds->file, view, comparison, err));
+    AR_TRY(ar_output_commit(layers, err));
+    AR_TRY(ar_output_commit(kinds, err));
+    snprintf(subject, sizeof subject, "%s, %s, batch of %u, computed by cost table %.60s",
+             measured->name, ar_precision_names[measured->precision], measured->batch,
+             measured->cost_table);
+    AR_TRY(option_draw(options, AR_PLOT_LAYERS, subject, err));
+    return made_by_sign(options, NULL, err);
+}
+
+enum ar_status command_layers(const struct options *options, struct ar_error *err)
+{
+    struct ar_view view;
+    struct ar_inputs *inputs;
+    const struct ar_input *input;
+    const struct ar_trace_file *work = NULL;
+    const struct ar_device_cost *cost = NULL;
+    struct ar_trace *computed;
+    struct ar_layer_comparison comparison;
+    AR_TRY(option_view(options, ar_compared_layer_columns, &view, err));
+    AR_TRY(option_refuse_others(options, 0, "a trace of measured times", err));
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, "compare", options->arguments[0], &input, err));
+    const struct ar_trace *measured = &input->trace->trace;
+    AR_TRY(find_computed(measured, inputs, &work, &cost, err));
+    const struct ar_trace_request request = {.batch = measured->batch,
+                                             .precision = measured->precision};
+    AR_TRY(ar_trace_create(work, cost, &request, options->arena, &computed, err));
+    AR_TRY(ar_layer_comparison_make(measured, computed, work, options->arena, &comparison, err));
+    ar_note(option_notes(options), "%s beside %s by cost table %s, batch %u, %s", measured->name,
+            computed->name, cost->name, measured->batch, ar_precision_names[measured->precision]);
+    if (options->out != NULL) {
+        AR_TRY(made_by_check_directory(
+            options, (const char *const[]){"layers.csv", "kinds.csv", NULL}, NULL, err));
+        AR_TRY(save(options, measured, &comparison, err));
+    }
+    ar_note_flush(option_notes(options));
+    return ar_layer_comparison_write(stdout, &view, &comparison, err);
+}

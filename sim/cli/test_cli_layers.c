@@ -1,0 +1,66 @@
+/* compare, of a trace of measured times: layers beside what a cost table says of them. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+TestSuite(cli_layers, .init = cli_enter, .fini = cli_leave);
+
+static double number(const struct cli_table *table, size_t row, const char *column)
+{
+    return strtod(cli_cell(table, row, column), NULL);
+}
+
+Test(cli_layers, a_recorded_trace_stands_beside_its_computed_one)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR compare resnet50-v1.5-recorded --format csv").out);
+    struct cli_table *step = cli_table(
+        cli_good("$AR predict --cluster abci-v100 --gpus 1 --algorithm ring --trace resnet50-v1.5 "
+                 "--precision fp32 --format csv")
+            .out);
+    double forward_s = 0, backward_s = 0;
+    cr_assert_eq(rows->rows_count, 1 + 175);
+    for (size_t i = 1; i < rows->rows_count; i++) {
+        forward_s += number(rows, i, "forward_predicted_s");
+        backward_s += number(rows, i, "backward_predicted_s");
+    }
+    cr_expect_float_eq(forward_s, number(step, 1, "forward_s"), 1e-8);
+    cr_expect_float_eq(backward_s, number(step, 1, "backward_s"), 1e-8);
+    cr_expect_str_eq(cli_cell(rows, 1, "layer"), "conv1");
+    cr_expect_float_eq(number(rows, 1, "ready_measured_s"), 63.18e-3, 1e-5);
+    const char *both = cli_good("$AR compare resnet50-v1.5-recorded --format json").out;
+    cr_expect_not_null(strstr(both, "\"kinds\": ["));
+}
+
+Test(cli_layers, files_and_the_picture_are_written)
+{
+    struct cli_run run =
+        cli_good("$AR compare resnet50-v1.5-recorded --out out && cat out/kinds.csv && ls out");
+    cr_expect_not_null(strstr(run.out, "\nkind,layers,forward_measured_s,"));
+    cr_expect_not_null(strstr(run.out, "\nlayers.svg"));
+    cr_expect_not_null(strstr(run.err, "beside resnet50-v1.5 by cost table v100-sxm2, batch 32"));
+}
+
+Test(cli_layers, a_trace_that_names_nothing_to_compute_it_by_is_refused)
+{
+    static const struct {
+        const char *line;
+        int code;
+        const char *fragment;
+    } cases[] = {
+        {"compare example-timed", 65, "expected a trace of measured times with directives"},
+        {"compare resnet50-v1.5", 65, "found a table of work"},
+        {"compare resnet50-v1.5-recorded --cluster flat", 64,
+         "found --cluster; expected none with a trace of measured times"},
+        {"predict --cluster abci-v100 --gpus 4 --algorithm ring --trace resnet50-v1.5 --precision "
+         "fp8",
+         64, "found fp8; expected fp16, fp32, of which cost table v100-sxm2 speaks"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run = cli_run("$AR %s", cases[i].line);
+        cli_expect_error(&run, cases[i].line, cases[i].code, cases[i].fragment);
+    }
+}
