@@ -82,9 +82,14 @@ enum ar_status ar_error_unknown(struct ar_error *err, enum ar_status status, con
         return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; did you mean \"%s\"?", where,
                             noun, name, nearest);
     }
+    static const char more[] = " ...";
     char all[256] = "";
     size_t used = 0;
-    for (size_t i = 0; i < names_count && used < sizeof all; i++) {
+    for (size_t i = 0; i < names_count; i++) {
+        if (used + 1 + strlen(names[i]) + sizeof more > sizeof all) {
+            snprintf(all + used, sizeof all - used, "%s", more);
+            break;
+        }
         used += (size_t)snprintf(all + used, sizeof all - used, " %s", names[i]);
     }
     return ar_error_set(err, status, "%s: unknown %s \"%.60s\"; expected one of%s", where, noun,
