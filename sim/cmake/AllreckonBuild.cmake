@@ -1,6 +1,7 @@
-# Compiler settings, dependencies and the two functions every folder uses:
+# Compiler settings, dependencies and the functions every folder uses:
 #   allreckon_library(<name> SOURCES ... LINKS ...)   one library per folder
 #   allreckon_test(<unit> LINKS ...)                  test_<unit>.c, run by Criterion under CTest
+#   allreckon_fuzz(<unit> SOURCES ... LINKS ...)      fuzz.c of a reader, with fixtures/
 # A library sees the public headers (ar_*.h) of exactly the libraries it links to, so the link graph
 # is the dependency rule: base <- traces, topologies <- models <- sim.
 
@@ -14,6 +15,10 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 option(ALLRECKON_WERROR "Treat compiler warnings as errors" OFF)
+option(ALLRECKON_FUZZ "Build the fuzz targets of the readers with libFuzzer; needs clang" OFF)
+if(ALLRECKON_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "ALLRECKON_FUZZ needs clang: configure with CC=clang")
+endif()
 option(ALLRECKON_SANITIZE "Build with AddressSanitizer and UndefinedBehaviorSanitizer" OFF)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
@@ -168,6 +173,27 @@ function(allreckon_test unit)
   # Criterion's test macros define functions without prototypes.
   target_compile_options(${target} PRIVATE -Wno-missing-prototypes)
   add_test(NAME ${unit} COMMAND ${target})
+endfunction()
+
+# With libFuzzer (clang) a program that searches, run by .ci/run; without it a test that replays the
+# fixtures, their beginnings and damaged copies of them.
+function(allreckon_fuzz unit)
+  cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LINKS")
+  set(target fuzz_${unit})
+  if(ALLRECKON_FUZZ)
+    add_executable(${target} EXCLUDE_FROM_ALL fuzz.c ${ARG_SOURCES})
+    target_include_directories(${target} PRIVATE "${CMAKE_CURRENT_SOURCE_DIR}")
+    target_compile_options(${target} PRIVATE -g -fsanitize=fuzzer,address,undefined)
+    target_link_options(${target} PRIVATE -fsanitize=fuzzer,address,undefined)
+  elseif(BUILD_TESTING)
+    add_executable(${target} fuzz.c ${PROJECT_SOURCE_DIR}/models/base/fuzz_replay.c)
+    target_link_libraries(${target} PRIVATE ar_${unit})
+    file(GLOB seeds CONFIGURE_DEPENDS fixtures/*)
+    add_test(NAME ${target} COMMAND ${target} ${seeds})
+  endif()
+  if(TARGET ${target})
+    target_link_libraries(${target} PRIVATE allreckon_flags ${ARG_LINKS})
+  endif()
 endfunction()
 
 function(allreckon_print_summary)

@@ -13,6 +13,7 @@ struct kineto_dims {
     uint64_t elements; /**< 0: none */
     uint64_t first;
     unsigned count;
+    bool is_whole; /**< what follows is of the list's other tensors */
 };
 
 /** Numbers that are not given are -1, texts empty. Texts are cut. */

@@ -137,6 +137,9 @@ static void take_dimension(struct kineto_json *json, int64_t length)
         return;
     }
     struct kineto_dims *dims = &json->event.dims[json->input];
+    if (dims->is_whole) {
+        return;
+    }
     uint64_t size = (uint64_t)length;
     dims->first = dims->count == 0 ? size : dims->first;
     dims->elements = dims->count == 0 ? size : dims->elements;
@@ -287,7 +290,10 @@ static int on_array_end(void *context)
 {
     struct kineto_json *json = context;
     json->depth--;
-    json->input += json->depth == VALUES; /* the dimensions of an input */
+    if (json->depth == VALUES + 1 && json->input < KINETO_DIMS) { /* a tensor of a list of them */
+        json->event.dims[json->input].is_whole = true;
+    }
+    json->input += json->depth == VALUES; /* an input */
     return 1;
 }
 

@@ -97,15 +97,21 @@ enum ar_status ar_kineto_parse(const char *path, const void *text, size_t bytes,
     return AR_OK;
 }
 
+/* zlib begins its messages with the path. */
 static enum ar_status cannot_unpack(const char *path, gzFile file, uint64_t bytes,
                                     struct ar_error *err)
 {
     int code;
     const char *what = gzerror(file, &code);
-    return ar_error_set(err, code == Z_ERRNO ? AR_NO_INPUT : AR_BAD_DATA,
-                        "%.300s: byte %llu of the text: cannot be read on: %.100s; expected the "
-                        "whole of a file of the PyTorch profiler",
-                        path, (unsigned long long)bytes, code == Z_ERRNO ? strerror(errno) : what);
+    if (code == Z_ERRNO) {
+        return ar_error_set(err, AR_NO_INPUT, "%.300s: cannot be read: %s", path, strerror(errno));
+    }
+    size_t length = strlen(path);
+    what += strncmp(what, path, length) == 0 && what[length] == ':' ? length + 2 : 0;
+    return ar_error_set(err, AR_BAD_DATA,
+                        "%.300s: gzip is broken behind byte %llu of the text: %.100s; expected a "
+                        "whole file",
+                        path, (unsigned long long)bytes, what);
 }
 
 static enum ar_status read_pieces(const char *path, gzFile file, struct kineto_json *json,

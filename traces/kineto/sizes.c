@@ -116,7 +116,7 @@ static enum ar_status take_recorded(const struct kineto_steps *steps,
                    : ar_error_set(err, AR_BAD_DATA,
                                   "%.300s: neither shapes nor collectives say how large the %zu "
                                   "gradients are; expected a profile with record_shapes=True, or "
-                                  "the parameters of another trace",
+                                  "--parameters TRACE",
                                   steps->kineto->path, step->arrivals_count - first);
 }
 

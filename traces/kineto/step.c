@@ -73,7 +73,7 @@ static enum ar_status refuse_waits(const struct making *making, double idle, str
     return ar_error_set(err, AR_BAD_DATA,
                         "%.300s: the GPU waits for %.0f %% of a step or more: bound by the "
                         "processor, so the times say little of the GPU; expected at most %.0f %%, "
-                        "or times from kernels alone",
+                        "or --times kernels",
                         making->kineto->path, 100 * idle, 100 * AR_KINETO_IDLE_MAX);
 }
 
