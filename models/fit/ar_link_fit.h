@@ -1,6 +1,6 @@
 /** \file ar_link_fit.h
- * Fits the numbers of a cluster file that say how long messages take to measured all-reduces of our
- * own algorithms, with their uncertainty.
+ * Fits the numbers of a cluster file that say how long messages take to measured collectives of our
+ * algorithms, with their uncertainty.
  *
  * A row is predicted by the closed form (ar_closed.h) on the cluster; what is fitted are the
  * numbers of ar_link_cost that the rows depend on. The fit is that of ar_fit.h: the priors are the
@@ -23,9 +23,9 @@
 #define AR_LINK_START_SPREAD   0.5
 #define AR_LINK_IDENTIFIED_MAX 0.25
 
-/** A measured all-reduce. */
+/** A measured collective. */
 struct ar_link_row {
-    struct ar_collective collective; /**< of any cluster: it is that of the fit that counts */
+    struct ar_collective collective;
     uint64_t elements;
     double bytes; /**< of the elements */
     double time_s;
@@ -60,16 +60,17 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
 void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
                       struct ar_link_number *number);
 
-/** Fits to `count` rows and leaves the cluster with the fitted numbers. AR_BAD_DATA, with the
- * cluster and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on
- * nothing, no convergence, a residual beyond 1000 %; other errors are those of ar_closed_create().
- */
-enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
-                           struct ar_link_fit *fit, struct ar_error *err);
+/** Fits to `count` rows, each of one of the clusters, which share their numbers (those of the first
+ * one are the priors), and leaves all of them with the fitted ones. AR_BAD_DATA, with the clusters
+ * and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on nothing, no
+ * convergence, a residual beyond 1000 %; other errors are those of ar_closed_create(). */
+enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,
+                           const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
+                           struct ar_error *err);
 
-/** Writes the times of rows on a cluster as it is. */
-enum ar_status ar_link_predict(const struct ar_cluster *cluster, const struct ar_link_row *rows,
-                               size_t count, double *times_s, struct ar_error *err);
+/** Writes the times of rows, each on its cluster as it is. */
+enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
+                               struct ar_error *err);
 
 /* --- one link ------------------------------------------------------------------------------
  *

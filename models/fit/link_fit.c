@@ -10,20 +10,19 @@
 
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
-    return a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
+    return a->cluster == b->cluster && a->operation == b->operation &&
+           a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
            a->channels == b->channels && a->window == b->window &&
            a->element_bytes == b->element_bytes;
 }
 
 /* Rows of one collective that follow each other share a closed form. */
-enum ar_status ar_link_predict(const struct ar_cluster *cluster, const struct ar_link_row *rows,
-                               size_t count, double *times_s, struct ar_error *err)
+enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
+                               struct ar_error *err)
 {
     for (size_t i = 0; i < count;) {
-        struct ar_collective collective = rows[i].collective;
         struct ar_closed *closed;
-        collective.cluster = cluster;
-        AR_TRY(ar_closed_create(&collective, &closed, err));
+        AR_TRY(ar_closed_create(&rows[i].collective, &closed, err));
         size_t first = i;
         while (i < count && is_same(&rows[i].collective, &rows[first].collective)) {
             struct ar_closed_time time;
@@ -62,7 +61,8 @@ void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
 
 /* The rows and the numbers that are fitted to them. */
 struct data {
-    struct ar_cluster *cluster;
+    struct ar_cluster *const *clusters; /* of the rows, all with the same numbers */
+    size_t clusters_count;
     const struct ar_link_row *rows;
     size_t count;
     double *scratch_s; /* times of rows, two of each */
@@ -71,11 +71,22 @@ struct data {
     size_t costs_count;
 };
 
-/* Gives the cluster these values of the numbers. */
+static enum ar_status set_cost(const struct data *data, enum ar_link_cost cost, double value,
+                               struct ar_error *err)
+{
+    for (size_t i = 0; i < data->clusters_count; i++) {
+        if (ar_cluster_has_link_cost(data->clusters[i], cost)) {
+            AR_TRY(ar_cluster_set_link_cost(data->clusters[i], cost, value, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* Gives the clusters these values of the numbers. */
 static enum ar_status set_costs(const struct data *data, const double *values, struct ar_error *err)
 {
     for (size_t i = 0; i < data->costs_count; i++) {
-        AR_TRY(ar_cluster_set_link_cost(data->cluster, data->costs[i], values[i], err));
+        AR_TRY(set_cost(data, data->costs[i], values[i], err));
     }
     return AR_OK;
 }
@@ -85,21 +96,21 @@ static bool predict(const double *values, double *times_s, void *context)
     const struct data *data = context;
     struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
     return set_costs(data, values, &ignored) == AR_OK &&
-           ar_link_predict(data->cluster, data->rows, data->count, times_s, &ignored) == AR_OK;
+           ar_link_predict(data->rows, data->count, times_s, &ignored) == AR_OK;
 }
 
 /* Does the time of a row hang on the number, within the reach of its prior? */
 static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *is_used,
                                struct ar_error *err)
 {
-    double prior = ar_cluster_link_cost(data->cluster, cost);
+    double prior = ar_cluster_link_cost(data->clusters[0], cost);
     double *low_s = data->scratch_s;
     double *high_s = data->scratch_s + data->count;
-    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior / USED_FACTOR, err));
-    AR_TRY(ar_link_predict(data->cluster, data->rows, data->count, low_s, err));
-    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior * USED_FACTOR, err));
-    AR_TRY(ar_link_predict(data->cluster, data->rows, data->count, high_s, err));
-    AR_TRY(ar_cluster_set_link_cost(data->cluster, cost, prior, err));
+    AR_TRY(set_cost(data, cost, prior / USED_FACTOR, err));
+    AR_TRY(ar_link_predict(data->rows, data->count, low_s, err));
+    AR_TRY(set_cost(data, cost, prior * USED_FACTOR, err));
+    AR_TRY(ar_link_predict(data->rows, data->count, high_s, err));
+    AR_TRY(set_cost(data, cost, prior, err));
     *is_used = false;
     for (size_t i = 0; i < data->count; i++) {
         *is_used = *is_used || fabs(low_s[i] / high_s[i] - 1) > 1e-9;
@@ -110,7 +121,7 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
 /* Sorts out what can be fitted. */
 static enum ar_status list_costs(struct data *data, struct ar_link_fit *fit, struct ar_error *err)
 {
-    ar_link_fit_begin(data->cluster, fit);
+    ar_link_fit_begin(data->clusters[0], fit);
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         bool is_used = false;
         if (fit->numbers[i].state == AR_LINK_UNUSED) {
@@ -178,10 +189,12 @@ static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struc
     return AR_OK;
 }
 
-enum ar_status ar_link_fit(struct ar_cluster *cluster, const struct ar_link_row *rows, size_t count,
-                           struct ar_link_fit *fit, struct ar_error *err)
+enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,
+                           const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
+                           struct ar_error *err)
 {
-    struct data data = {.cluster = cluster,
+    struct data data = {.clusters = clusters,
+                        .clusters_count = clusters_count,
                         .rows = rows,
                         .count = count,
                         .scratch_s = calloc(2 * count + 1, sizeof(double))};

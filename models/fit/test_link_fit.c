@@ -30,24 +30,33 @@ static void add_sizes(struct data *data, struct ar_collective collective)
     }
 }
 
+static void put_on(struct data *data, const struct ar_cluster *cluster)
+{
+    for (size_t i = 0; i < data->count; i++) {
+        data->rows[i].collective.cluster = cluster;
+    }
+}
+
 /* Times of the rows on a cluster that is not the one of the fit, with noise. */
 static void measure(struct data *data, const struct ar_cluster *truth, double noise)
 {
     double times_s[ROWS_MAX];
     struct ar_error err;
     gsl_rng *generator = gsl_rng_alloc(gsl_rng_taus2);
-    cr_assert_eq(ar_link_predict(truth, data->rows, data->count, times_s, &err), AR_OK);
+    put_on(data, truth);
+    cr_assert_eq(ar_link_predict(data->rows, data->count, times_s, &err), AR_OK);
     for (size_t i = 0; i < data->count; i++) {
         data->rows[i].time_s = times_s[i] * exp(gsl_ran_gaussian(generator, noise));
     }
     gsl_rng_free(generator);
 }
 
-static struct ar_link_fit fit(struct ar_cluster *cluster, const struct data *data)
+static struct ar_link_fit fit(struct ar_cluster *cluster, struct data *data)
 {
     struct ar_link_fit found;
     struct ar_error err;
-    enum ar_status status = ar_link_fit(cluster, data->rows, data->count, &found, &err);
+    put_on(data, cluster);
+    enum ar_status status = ar_link_fit(&cluster, 1, data->rows, data->count, &found, &err);
     cr_assert_eq(status, AR_OK, "%s", err.text);
     return found;
 }
@@ -128,8 +137,7 @@ Test(link_fit, what_rows_of_one_node_cannot_tell_is_reported)
     expect_truth(&found, truth, AR_LINK_REDUCE_COST);
 }
 
-static void expect_refused(struct ar_cluster *cluster, const struct data *data,
-                           const char *fragment)
+static void expect_refused(struct ar_cluster *cluster, struct data *data, const char *fragment)
 {
     struct ar_link_fit found = {.rows_count = 77};
     struct ar_error err;
@@ -137,7 +145,8 @@ static void expect_refused(struct ar_cluster *cluster, const struct data *data,
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         before[i] = ar_cluster_link_cost(cluster, (enum ar_link_cost)i);
     }
-    cr_assert_eq(ar_link_fit(cluster, data->rows, data->count, &found, &err), AR_BAD_DATA);
+    put_on(data, cluster);
+    cr_assert_eq(ar_link_fit(&cluster, 1, data->rows, data->count, &found, &err), AR_BAD_DATA);
     cr_expect_not_null(strstr(err.text, fragment), "%s", err.text);
     cr_expect_eq(found.rows_count, 77, "the fit is left as it was");
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {

@@ -6,6 +6,8 @@
 #ifndef AR_CALIBRATE_H
 #define AR_CALIBRATE_H
 
+#include "ar_inputs.h"
+#include "ar_measured_set.h"
 #include "ar_record.h"
 #include "ar_scenario.h"
 
@@ -20,8 +22,15 @@ struct ar_calibrate_request {
     const char *command;      /**< begins error lines: `calibrate` or `compare` */
     const char *const *paths; /**< of the logs */
     size_t paths_count;
+    size_t known_count; /**< the first of them are those of a set, which a fit is made of */
     enum ar_measured_time time;
-    FILE *notes;                        /**< ar_note.h */
+    FILE *notes;                         /**< ar_note.h */
+    struct ar_inputs *inputs;            /**< for clusters of fewer GPUs or other lengths; NULL: the
+                                              cluster alone */
+    const struct ar_called_list *called; /**< what libraries call our algorithms; NULL: as here */
+    const char *algorithm_name; /**< that rows were forced to which do not say one; NULL: none */
+    bool is_messages;           /**< they are messages of that algorithm, not calls of a library */
+    const char *system;         /**< rows of tables that have others are left out; NULL: none */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is asked for or the log says none; engine, algorithm
                                              and channels of a comparison */

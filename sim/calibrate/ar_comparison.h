@@ -18,9 +18,12 @@ enum ar_compared_set {
     AR_COMPARED_SETS      /**< how many; none of them, written as an empty cell */
 };
 
-/** A measured all-reduce and what is predicted for it, as it is written. */
+/** A measured collective and what is predicted for it, as it is written. */
 struct ar_compared {
     struct ar_library_row row;
+    ar_cell_string cluster;   /**< of rows of several sets; else empty */
+    ar_cell_string operation; /**< command: `allreduce` */
+    ar_cell_string called;    /**< what a table of a library calls the algorithm; empty: nothing */
     enum ar_compared_set set;
     ar_cell_string choice; /**< `ring/simple`, `torus2d 4x2` */
     ar_cell_number predicted_s, error_frac;
@@ -29,8 +32,11 @@ struct ar_compared {
                                                      not known */
 };
 
-/** What a row of our own algorithms ran, `torus2d 4x2`; the arena's. */
-const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena);
+/** What a row ran: `torus2d 4x2`, of a call what the library chooses, `ring/simple`. The arena's.
+ */
+const char *ar_compared_choice(const struct ar_measured_row *row,
+                               const struct ar_library_prediction *prediction,
+                               struct ar_arena *arena);
 
 /** The errors of some rows, as they are written. */
 struct ar_compared_error {
@@ -54,14 +60,19 @@ enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
 
 /** Adds a row beside its prediction and, unless `reference` is NULL, NCCL's own constants; there
  * is room for it. `choice` lies where it stays. */
-void ar_comparison_add(struct ar_comparison *comparison, const struct ar_library_row *row,
+void ar_comparison_add(struct ar_comparison *comparison, const struct ar_measured_row *row,
                        enum ar_compared_set set, const char *choice,
                        const struct ar_library_prediction *prediction,
                        const struct ar_tuning *reference);
 
-/** Sums up the errors of the rows: for every set that has some all of it, then each count. */
-enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,
-                                 struct ar_comparison *comparison, struct ar_error *err);
+/** Puts rows in order of operation, the name of the algorithm, nodes, GPUs and payload. */
+void ar_comparison_sort(struct ar_comparison *comparison);
+
+/** Sums up the errors of the rows: for every set that has some all of it, then each count of nodes
+ * or GPUs. */
+enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
+                                 struct ar_arena *arena, struct ar_comparison *comparison,
+                                 struct ar_error *err);
 
 /** The median error of all rows that were held out; NAN if none was. */
 double ar_comparison_held_out(const struct ar_comparison *comparison);

@@ -1,5 +1,5 @@
 /** \file ar_measured.h
- * The measured all-reduces of the logs of a command line, checked against each other and against a
+ * The measured collectives of the logs of a command line, checked against each other and against a
  * cluster.
  */
 #ifndef AR_MEASURED_H
@@ -21,24 +21,48 @@ struct ar_measured_run {
     size_t rows_count;
 };
 
+/** A measured collective: the call of a library that chooses how, or the messages of an algorithm
+ * that the row names. */
+struct ar_measured_row {
+    const struct ar_log *run;
+    const struct ar_log_row *row;
+    const struct ar_operation *operation;
+    bool is_call;
+    /** Nodes, ranks, bytes and time, of messages too. */
+    struct ar_library_row call;
+    struct ar_link_row messages; /**< those of an algorithm; NULL: it is a call */
+    size_t path;                 /**< place of its file among those of the request */
+};
+
+/** A cluster as some rows have it: so many GPUs of each node take part, and nodes are a torus of
+ * these lengths (`4x4x4`); empty: as in the file. */
+struct ar_measured_machine {
+    struct ar_cluster *cluster;
+    uint32_t gpus_per_node;
+    const char *grid;
+};
+
 struct ar_measured {
     const struct ar_logs **logs; /**< of the paths of the request */
     bool is_pair;                /**< they are of messages between two processes */
     size_t rows_capacity;        /**< rows of all logs */
-    struct ar_library_row *rows;
+    struct ar_measured_row *rows;
     size_t rows_count;
+    size_t calls_count;   /**< of the rows; the others are messages */
+    size_t unknown_count; /**< rows left out, since they are of algorithms that are not modelled, or
+                               of buffers that the cluster does not have */
     struct ar_measured_run *runs;
     size_t runs_count;
-    bool is_own;                   /**< the rows are of our own algorithms, */
-    struct ar_link_row *own;       /**< and this is what each of them ran */
+    struct ar_measured_machine *machines; /**< of messages; the first one is the cluster */
+    size_t machines_count;
     struct ar_library_nodes nodes; /**< node counts of the rows */
-    struct ar_library_nodes gpus;  /**< of own algorithms: GPU counts of the rows */
-    /** Rows are told apart by their GPU counts, since they are of one node count and of our own
-     * algorithms; else by their node counts. */
+    struct ar_library_nodes gpus;  /**< GPU counts */
+    /** Rows are told apart by their GPU counts, since they are of one node count and all are
+     * messages; else by their node counts. */
     bool is_by_gpus;
     const struct ar_library_nodes *groups; /**< those counts */
     const char *unit;                      /**< what they are of: `GPU` or `node` */
-    char backend[AR_LOG_TEXT];             /**< of own algorithms: what ran them */
+    char backend[AR_LOG_TEXT];             /**< of the harness: what ran them */
     char library[AR_LOG_TEXT];             /**< `NCCL 2.8.4`; empty if no log says it */
     char gpu[AR_LOG_TEXT];
     const char *time; /**< `out-of-place`, ... */
@@ -49,33 +73,40 @@ struct ar_measured {
 enum ar_status ar_measured_load(const struct ar_calibrate_request *request, struct ar_arena *arena,
                                 struct ar_measured **measured, struct ar_error *err);
 
-/** Takes the all-reduces of the logs. A run that cannot be used is an error, whatever else there
- * is: another collective, wrong results, a log that is cut off, ranks or nodes that it does not say
- * or that the cluster cannot have, GPUs or libraries that differ from those of other runs. Files of
- * the harness hold NCCL's own all-reduces (backend `nccl`) or our own algorithms (all other
- * backends); they are of one kind, and the rest, links that were probed and algorithms that NCCL
- * was made to run, is named in a note. */
+/** Takes the collectives of the logs. A run that cannot be used is an error, whatever else there
+ * is: wrong results, a log that is cut off, ranks or nodes that it does not say or that the cluster
+ * cannot have, GPUs or libraries that differ from those of other runs. A run of a library is a call
+ * if the library has a model of its operation (ar_library_call_find()) and the request names no
+ * algorithm; all else are messages: of the request's algorithm, of the one that the row names, by
+ * our name or by that of `request->called`, else of what grouped sends do at once (`linear`). What
+ * nobody models (links that were probed, algorithms without a name here) is left out and noted. */
 enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, struct ar_measured *measured,
-                                struct ar_error *err);
+                                struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_measured *measured, struct ar_error *err);
 
 /** The count of a row that tells it apart. */
-uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_library_run *run);
+uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row);
 
-/** Whether a run is of our own algorithms. */
-bool measured_run_is_own(const struct ar_log *run);
-
-/** The collective of a run of our own algorithms. AR_BAD_DATA for one that the cluster cannot run
- * as it ran. */
-enum ar_status measured_own_collective(const struct ar_log *run, uint32_t window,
-                                       const struct ar_cluster *cluster,
-                                       struct ar_collective *collective, struct ar_error *err);
-
-/** The window that a file of the harness says in its head; 0 if it does not. */
-uint32_t measured_own_window(const struct ar_logs *logs);
+/** What a row ran, `torus2d 4x2`; NULL of a call. The arena's. */
+const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena);
 
 /** Notes which runs are used, and if they are not of the release of NCCL that choices and priors
  * are of; `release` may be NULL. */
 void ar_measured_note(const struct ar_measured *measured, const char *release, FILE *notes);
+
+/* --- for measured.c ------------------------------------------------------------------------ */
+
+/** What becomes of a run. */
+enum measured_kind { MEASURED_UNUSED, MEASURED_UNKNOWN, MEASURED_CALL, MEASURED_MESSAGES };
+
+/** Sorts a run; of messages writes the collective, on a machine that `measured` then has. */
+enum ar_status measured_collective(const struct ar_calibrate_request *request,
+                                   const struct ar_logs *logs, const struct ar_log *run,
+                                   struct ar_cluster *cluster, struct ar_arena *arena,
+                                   struct ar_measured *measured, enum measured_kind *kind,
+                                   struct ar_collective *collective, struct ar_error *err);
+
+/** The operation of a run; NULL: of none that is modelled. */
+const struct ar_operation *measured_operation(const struct ar_log *run);
 
 #endif

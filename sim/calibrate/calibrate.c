@@ -56,9 +56,9 @@ enum ar_status calibration_split(const struct ar_calibrate_request *request,
 }
 
 enum ar_compared_set calibration_set(const struct calibration *calibration,
-                                     const struct ar_library_run *run)
+                                     const struct ar_measured_row *row)
 {
-    uint32_t count = ar_measured_group(calibration->measured, run);
+    uint32_t count = ar_measured_group(calibration->measured, row);
     return ar_library_nodes_have(&calibration->fitted, count) ? AR_COMPARED_FITTED
                                                               : AR_COMPARED_HELD_OUT;
 }
@@ -98,19 +98,113 @@ static void note_doubts(const struct calibration *calibration, FILE *notes)
     }
 }
 
+/* Predictions beside the rows of a set: all of them, or those of the fold that leaves `fold` out.
+ */
+static void compare(struct calibration *calibration, const struct ar_estimate *estimate,
+                    const uint32_t *fold, struct ar_arena *arena)
+{
+    const struct ar_measured *measured = calibration->measured;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        const struct ar_library_prediction *prediction = &estimate->predictions[i];
+        if (fold == NULL || ar_measured_group(measured, row) == *fold) {
+            ar_comparison_add(&calibration->compared, row,
+                              fold != NULL ? AR_COMPARED_FOLD : calibration_set(calibration, row),
+                              ar_compared_choice(row, prediction, arena), prediction,
+                              estimate->has_library ? &estimate->library.tuning : NULL);
+        }
+    }
+}
+
+/* Fits to all rows but those of `left_out`. */
+static enum ar_status fit_without(const struct ar_calibrate_request *request,
+                                  const struct ar_measured *measured,
+                                  const struct ar_library_nodes *left_out, struct ar_arena *arena,
+                                  struct ar_estimate **estimate, struct ar_error *err)
+{
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    if (is_fitted == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        is_fitted[i] =
+            !ar_library_nodes_have(left_out, ar_measured_group(measured, &measured->rows[i]));
+    }
+    return ar_estimate_run(request, measured, is_fitted, arena, estimate, err);
+}
+
+/* Each count in turn, by a fit to all others. */
+static enum ar_status compare_folds(const struct ar_calibrate_request *request,
+                                    struct ar_arena *arena, struct calibration *calibration,
+                                    struct ar_error *err)
+{
+    const struct ar_measured *measured = calibration->measured;
+    for (size_t i = 0; request->folds && i < measured->groups->count; i++) {
+        struct ar_error why;
+        struct ar_estimate *estimate;
+        uint32_t count = measured->groups->counts[i];
+        struct ar_library_nodes left_out = {.counts = {count}, .count = 1};
+        enum ar_status status = fit_without(request, measured, &left_out, arena, &estimate, &why);
+        if (status != AR_OK) {
+            return ar_error_set(err, status, "--folds: without %" PRIu32 " %ss: %.400s", count,
+                                measured->unit, why.text);
+        }
+        compare(calibration, estimate, &count, arena);
+    }
+    return AR_OK;
+}
+
+static enum ar_status take(struct calibration *calibration, const struct ar_estimate *estimate,
+                           struct ar_arena *arena, struct ar_error *err)
+{
+    calibration->node_bus_Bps = calibration->net_bus_Bps = NAN;
+    if (estimate->has_library) {
+        struct ar_library_table *table = ar_arena_alloc(arena, 1, sizeof *table);
+        if (table == NULL) {
+            return ar_error_no_memory(err, "a fit");
+        }
+        *table = (struct ar_library_table){.library = estimate->library,
+                                           .fitted = calibration->fitted,
+                                           .held_out = calibration->held_out};
+        calibration->table = table;
+        AR_TRY(calibration_take_library(calibration, &estimate->library, arena, err));
+    }
+    return estimate->has_links ? calibration_take_links(calibration, "closed form of algorithms",
+                                                        &estimate->links, arena, err)
+                               : AR_OK;
+}
+
 static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_cluster *cluster,
                           struct ar_arena *arena, struct calibration *calibration,
                           struct ar_error *err)
 {
     struct ar_measured *measured;
+    struct ar_estimate *estimate;
     AR_TRY(ar_measured_load(request, arena, &measured, err));
     calibration->measured = measured;
+    calibration->parameters = ar_arena_alloc(
+        arena, AR_LIBRARY_PARAMETERS_COUNT + AR_LINK_COSTS_COUNT, sizeof *calibration->parameters);
+    if (calibration->parameters == NULL) {
+        return ar_error_no_memory(err, "a fit");
+    }
     if (measured->is_pair) {
+        calibration->node_bus_Bps = calibration->net_bus_Bps = NAN;
         return calibrate_pair(request, cluster, arena, measured, calibration, err);
     }
-    AR_TRY(ar_measured_take(request, cluster, measured, err));
-    return measured->is_own ? calibrate_links(request, cluster, arena, calibration, err)
-                            : calibrate_library(request, cluster, arena, calibration, err);
+    AR_TRY(ar_measured_take(request, cluster, arena, measured, err));
+    if (measured->calls_count == 0 && request->scenario->release != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--tuning: found rows of algorithms that say which; expected calls of "
+                            "NCCL");
+    }
+    AR_TRY(calibration_split(request, calibration, err));
+    AR_TRY(fit_without(request, measured, &calibration->held_out, arena, &estimate, err));
+    AR_TRY(take(calibration, estimate, arena, err));
+    AR_TRY(ar_comparison_begin(2 * measured->rows_count, arena, &calibration->compared, err));
+    compare(calibration, estimate, NULL, arena);
+    AR_TRY(compare_folds(request, arena, calibration, err));
+    return ar_comparison_sum(measured->groups, measured->is_by_gpus, arena, &calibration->compared,
+                             err);
 }
 
 enum ar_status ar_calibrate_run(const struct ar_calibrate_request *request,

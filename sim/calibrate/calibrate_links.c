@@ -1,4 +1,5 @@
-/* Fits of links: all of a cluster to rows of our own algorithms, one to messages of a pair. */
+/* Fits of links: what one to messages of algorithms is printed as, and one to messages of a pair.
+ */
 #include <math.h>
 
 #include "ar_link_fit.h"
@@ -42,88 +43,42 @@ static struct parameter parameter_of(const struct ar_link_number *number, enum a
     };
 }
 
-static enum ar_status take_fit(struct calibration *calibration, const char *model,
-                               const struct ar_link_fit *fit, struct ar_arena *arena,
-                               struct ar_error *err)
+enum ar_status calibration_take_links(struct calibration *calibration, const char *model,
+                                      const struct ar_link_fit *fit, struct ar_arena *arena,
+                                      struct ar_error *err)
 {
-    calibration->what = "links";
-    calibration->model = model;
-    calibration->node_bus_Bps = calibration->net_bus_Bps = NAN;
-    calibration->rows_count = fit->rows_count;
-    calibration->residual_frac = fit->residual_frac;
-    calibration->parameters =
-        ar_arena_alloc(arena, AR_LINK_COSTS_COUNT, sizeof *calibration->parameters);
-    if (calibration->parameters == NULL) {
-        return ar_error_no_memory(err, "a fit");
+    if (calibration->model == NULL) {
+        calibration->what = "links";
+        calibration->model = model;
+        calibration->residual_frac = fit->residual_frac;
+    } else {
+        calibration->what = "NCCL and links";
+        calibration->model = ar_arena_format(arena, "%s; %s", calibration->model, model);
     }
+    calibration->rows_count += fit->rows_count;
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         if (fit->numbers[i].state != AR_LINK_ABSENT) {
             calibration->parameters[calibration->parameters_count++] =
                 parameter_of(&fit->numbers[i], (enum ar_link_cost)i, arena);
         }
     }
-    return AR_OK;
+    return calibration->model != NULL ? AR_OK : ar_error_no_memory(err, "a fit");
 }
 
-/* Refuses options that rows of a kind do not take. */
-static enum ar_status check_options(const struct ar_calibrate_request *request, bool has_hold_out,
-                                    const char *found, const char *expected, struct ar_error *err)
+/* Refuses options that messages do not take. */
+static enum ar_status check_options(const struct ar_calibrate_request *request,
+                                    struct ar_error *err)
 {
+    bool has_hold_out = request->is_all_fitted || request->held_out_count > 0;
     const char *name = has_hold_out                         ? "--hold-out"
                        : request->folds                     ? "--folds"
                        : request->scenario->release != NULL ? "--tuning"
                                                             : NULL;
     return name == NULL
                ? AR_OK
-               : ar_error_set(err, AR_USAGE, "%s: found %s; expected %s", name, found, expected);
-}
-
-/* --- rows of our own algorithms ----------------------------------------------------------- */
-
-/* Predictions beside all rows, by the fitted cluster. */
-static enum ar_status compare_all(const struct ar_cluster *cluster, struct ar_arena *arena,
-                                  struct calibration *calibration, struct ar_error *err)
-{
-    const struct ar_measured *measured = calibration->measured;
-    size_t count = measured->rows_count;
-    double *times_s = ar_arena_alloc(arena, count + 1, sizeof *times_s);
-    if (times_s == NULL) {
-        return ar_error_no_memory(err, "the compared rows");
-    }
-    AR_TRY(ar_comparison_begin(count, arena, &calibration->compared, err));
-    AR_TRY(ar_link_predict(cluster, measured->own, count, times_s, err));
-    for (size_t i = 0; i < count; i++) {
-        const struct ar_library_row *row = &measured->rows[i];
-        struct ar_library_prediction prediction = {
-            .time_s = times_s[i], .low_s = NAN, .high_s = NAN};
-        ar_comparison_add(&calibration->compared, row, calibration_set(calibration, &row->run),
-                          ar_compared_own(&measured->own[i].collective, arena), &prediction, NULL);
-    }
-    return ar_comparison_sum(measured, arena, &calibration->compared, err);
-}
-
-enum ar_status calibrate_links(const struct ar_calibrate_request *request,
-                               struct ar_cluster *cluster, struct ar_arena *arena,
-                               struct calibration *calibration, struct ar_error *err)
-{
-    const struct ar_measured *measured = calibration->measured;
-    struct ar_link_fit fit;
-    struct ar_link_row *rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *rows);
-    size_t count = 0;
-    if (rows == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
-    AR_TRY(check_options(request, false, "rows of our own algorithms",
-                         "all-reduces of NCCL (--hold-out judges here)", err));
-    AR_TRY(calibration_split(request, calibration, err));
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        if (calibration_set(calibration, &measured->rows[i].run) == AR_COMPARED_FITTED) {
-            rows[count++] = measured->own[i];
-        }
-    }
-    AR_TRY(ar_link_fit(cluster, rows, count, &fit, err));
-    AR_TRY(take_fit(calibration, "closed form of our own algorithms", &fit, arena, err));
-    return compare_all(cluster, arena, calibration, err);
+               : ar_error_set(err, AR_USAGE,
+                              "%s: found messages between two processes; expected collectives",
+                              name);
 }
 
 /* --- messages between two processes ------------------------------------------------------- */
@@ -175,8 +130,7 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
     struct ar_link_fit fit;
     struct ar_pair_row *rows = ar_arena_alloc(arena, measured->rows_capacity, sizeof *rows);
     size_t count = 0;
-    AR_TRY(check_options(request, request->is_all_fitted || request->held_out_count > 0,
-                         "messages between two processes", "all-reduces", err));
+    AR_TRY(check_options(request, err));
     AR_TRY(ar_pair_link_find("--pair", request->pair, cluster, &link, err));
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows of a fit");
@@ -190,5 +144,5 @@ enum ar_status calibrate_pair(const struct ar_calibrate_request *request,
                 "(topologies/README.md)",
                 ar_link_cost_key(link->latency));
     }
-    return take_fit(calibration, link->model, &fit, arena, err);
+    return calibration_take_links(calibration, link->model, &fit, arena, err);
 }

@@ -5,6 +5,7 @@
 #define AR_CALIBRATION_H
 
 #include "ar_comparison.h"
+#include "ar_estimate.h"
 
 /** A number that was fitted. */
 struct parameter {
@@ -22,11 +23,11 @@ struct parameter {
 
 struct calibration {
     const struct ar_measured *measured;
-    const char *what;                         /**< was fitted: `NCCL`, `links` */
+    const char *what;                         /**< was fitted: `NCCL`, `links`, `NCCL and links` */
     const char *model;                        /**< what the rows are compared with, one line */
-    const struct ar_library_table *table;     /**< a library; NULL: links */
-    ar_cell_string tuning;                    /**< NCCL's release; NULL: links */
-    ar_cell_number node_bus_Bps, net_bus_Bps; /**< of its rings; NAN: links */
+    const struct ar_library_table *table;     /**< of calls; NULL: none */
+    ar_cell_string tuning;                    /**< NCCL's release; NULL: no calls */
+    ar_cell_number node_bus_Bps, net_bus_Bps; /**< of its rings; NAN: no calls */
     ar_cell_count rows_count;                 /**< that were fitted */
     ar_cell_number residual_frac;
     struct parameter *parameters;
@@ -44,20 +45,16 @@ enum ar_status calibration_split(const struct ar_calibrate_request *request,
 
 /** What a measured row is to the fit. */
 enum ar_compared_set calibration_set(const struct calibration *calibration,
-                                     const struct ar_library_run *run);
+                                     const struct ar_measured_row *row);
 
-/** Fits NCCL's cost model to the measured rows of the calibration; what is made is the arena's.
- * AR_USAGE for node counts that nobody measured or that leave nothing to fit, AR_BAD_DATA for rows
- * that cannot be fitted and for a cluster without `library.node_bus` or `library.net_bus`. */
-enum ar_status calibrate_library(const struct ar_calibrate_request *request,
-                                 const struct ar_cluster *cluster, struct ar_arena *arena,
-                                 struct calibration *calibration, struct ar_error *err);
-
-/** Fits the links of a cluster, which is left with the fitted numbers, to measured rows of our own
- * algorithms. Errors are those of calibration_split() and ar_link_fit(). */
-enum ar_status calibrate_links(const struct ar_calibrate_request *request,
-                               struct ar_cluster *cluster, struct ar_arena *arena,
-                               struct calibration *calibration, struct ar_error *err);
+/** Takes what was fitted: a cost model of NCCL, numbers of links. There is room for their
+ * parameters. AR_BAD_DATA for rows that are nothing like the model. */
+enum ar_status calibration_take_library(struct calibration *calibration,
+                                        const struct ar_library *library, struct ar_arena *arena,
+                                        struct ar_error *err);
+enum ar_status calibration_take_links(struct calibration *calibration, const char *model,
+                                      const struct ar_link_fit *fit, struct ar_arena *arena,
+                                      struct ar_error *err);
 
 /** Fits latency and bandwidth of the link that `--pair` names to logs of messages between two
  * processes (ar_link_fit.h). `measured` gets the runs, for what is said of them, and no rows.

@@ -61,74 +61,67 @@ static enum ar_status predict(const struct ar_scenario *scenario, const struct a
     return AR_OK;
 }
 
-/* An all-reduce of NCCL, by one call of the library where that is all that the algorithm is. */
+/* A call of NCCL, by one call of the library where that is all that the algorithm is. */
 static enum ar_status compare_row(const struct ar_scenario *scenario,
-                                  const struct ar_library_row *row,
+                                  const struct ar_measured_row *row,
                                   struct ar_comparison *comparison, struct ar_error *err)
 {
+    const struct ar_library_run *run = &row->call.run;
     enum ar_calls calls = ar_algorithm_calls(scenario->algorithm);
     bool is_call = scenario->engine->needs_library &&
                    (calls == AR_CALLS_ANY || calls == AR_CALLS_RING || calls == AR_CALLS_TREE);
     const char *choice = ar_algorithm_name(scenario->algorithm);
     struct ar_library_prediction prediction;
     if (!is_call || calls != AR_CALLS_ANY) { /* also for what it refuses */
-        AR_TRY(predict(scenario, &row->run, &prediction, err));
+        AR_TRY(predict(scenario, run, &prediction, err));
     }
     if (is_call) {
-        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, &row->run);
+        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, run);
         choice = ar_choices[prediction.choice].name;
     }
-    ar_comparison_add(comparison, row, set_of(scenario, &row->run), choice, &prediction,
+    ar_comparison_add(comparison, row, set_of(scenario, run), choice, &prediction,
                       ar_comparison_reference(scenario));
     return AR_OK;
 }
 
-/* A row of our own algorithms, as it was run. */
-static enum ar_status compare_own(const struct ar_scenario *scenario, const struct ar_link_row *own,
-                                  const struct ar_library_row *row, struct ar_arena *arena,
-                                  struct ar_comparison *comparison, struct ar_error *err)
+/* Messages of an algorithm, as it was run. */
+static enum ar_status compare_messages(const struct ar_scenario *scenario,
+                                       const struct ar_measured_row *row, struct ar_arena *arena,
+                                       struct ar_comparison *comparison, struct ar_error *err)
 {
-    struct ar_job job = {.elements = own->elements};
+    struct ar_job job = {.elements = row->messages.elements};
     struct ar_job_time time;
     struct ar_trial trial = {
-        .collective = own->collective, .jobs = &job, .jobs_count = 1, .times = &time};
-    AR_TRY(ar_trial_run(&trial, scenario->engine, err));
+        .collective = row->messages.collective, .jobs = &job, .jobs_count = 1, .times = &time};
+    const struct ar_engine *engine = /* what a library has no model of, it sends */
+        scenario->engine->needs_library ? &ar_engine_recurrence : scenario->engine;
+    AR_TRY(ar_trial_run(&trial, engine, err));
     struct ar_library_prediction prediction = {
         .time_s = time.finish_s - time.start_s, .low_s = NAN, .high_s = NAN};
-    ar_comparison_add(comparison, row, set_of_own(scenario, &row->run),
-                      ar_compared_own(&own->collective, arena), &prediction, NULL);
+    ar_comparison_add(comparison, row, set_of_own(scenario, &row->call.run),
+                      ar_compared_choice(row, &prediction, arena), &prediction, NULL);
     return AR_OK;
 }
 
-static int compare_order(const void *a, const void *b)
+/* Rows that say what they ran take no other algorithm, and no library has them. */
+static enum ar_status check_messages(const struct ar_scenario *scenario,
+                                     const struct ar_measured_row *first, struct ar_error *err)
 {
-    const struct ar_library_run *first = &((const struct ar_compared *)a)->row.run;
-    const struct ar_library_run *second = &((const struct ar_compared *)b)->row.run;
-    if (first->nodes != second->nodes) {
-        return first->nodes < second->nodes ? -1 : 1;
-    }
-    if (first->ranks != second->ranks) {
-        return first->ranks < second->ranks ? -1 : 1;
-    }
-    return (first->bytes > second->bytes) - (first->bytes < second->bytes);
-}
-
-/* Rows of our own algorithms say what they ran, and no library has them. */
-static enum ar_status check_own(const struct ar_scenario *scenario, struct ar_error *err)
-{
+    bool is_named = first->run->algorithm[0] != '\0';
     static const enum ar_key keys[] = {AR_KEY_TUNING, AR_KEY_ALGORITHM, AR_KEY_CHANNELS};
     if (scenario->engine->needs_library) {
         return ar_error_set(err, AR_USAGE,
-                            "compare: found rows of our own algorithms with --engine %s; "
+                            "compare: found messages of algorithms with --engine %s; "
                             "expected --engine closed, recurrence or simgrid",
                             scenario->engine->name);
     }
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+    for (size_t i = 0; is_named && i < sizeof keys / sizeof keys[0]; i++) {
         if (ar_scenario_has(scenario, keys[i])) {
-            return ar_error_set(err, AR_USAGE,
-                                "compare: found %s with rows of our own algorithms; expected none, "
-                                "since each row says its own and none is of NCCL",
-                                ar_keys[keys[i]].option);
+            return ar_error_set(
+                err, AR_USAGE,
+                "compare: found %s with messages of algorithms; expected none, since "
+                "each row says its own and none is of NCCL",
+                ar_keys[keys[i]].option);
         }
     }
     return AR_OK;
@@ -150,14 +143,14 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
                                  struct ar_comparison *comparison, struct ar_error *err)
 {
     const struct ar_scenario *scenario = request->scenario;
-    AR_TRY(measured->is_own ? check_own(scenario, err) : check_library(scenario, err));
+    AR_TRY(measured->calls_count == 0 ? check_messages(scenario, &measured->rows[0], err)
+                                      : check_library(scenario, err));
     AR_TRY(ar_comparison_begin(measured->rows_count, arena, comparison, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_library_row *row = &measured->rows[i];
-        AR_TRY(measured->is_own
-                   ? compare_own(scenario, &measured->own[i], row, arena, comparison, err)
-                   : compare_row(scenario, row, comparison, err));
+        const struct ar_measured_row *row = &measured->rows[i];
+        AR_TRY(row->is_call ? compare_row(scenario, row, comparison, err)
+                            : compare_messages(scenario, row, arena, comparison, err));
     }
-    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
-    return ar_comparison_sum(measured, arena, comparison, err);
+    ar_comparison_sort(comparison);
+    return ar_comparison_sum(measured->groups, measured->is_by_gpus, arena, comparison, err);
 }

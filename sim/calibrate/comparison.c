@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ar_output.h"
@@ -15,30 +16,59 @@ enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
     return comparison->rows != NULL ? AR_OK : ar_error_no_memory(err, "the compared rows");
 }
 
-void ar_comparison_add(struct ar_comparison *comparison, const struct ar_library_row *row,
+const char *ar_compared_choice(const struct ar_measured_row *row,
+                               const struct ar_library_prediction *prediction,
+                               struct ar_arena *arena)
+{
+    return row->is_call ? ar_choices[prediction->choice].name : ar_measured_choice(row, arena);
+}
+
+void ar_comparison_add(struct ar_comparison *comparison, const struct ar_measured_row *row,
                        enum ar_compared_set set, const char *choice,
                        const struct ar_library_prediction *prediction,
                        const struct ar_tuning *reference)
 {
-    bool has_rate = reference != NULL && (row->run.nodes == 1 || reference->net_bus_Bps > 0);
-    double tuning_s = has_rate ? ar_tuning_predict(reference, AR_CALLS_ANY, &row->run).time_s : NAN;
+    const struct ar_library_row *call = &row->call;
+    bool has_rate =
+        reference != NULL && row->is_call && (call->run.nodes == 1 || reference->net_bus_Bps > 0);
+    double tuning_s = has_rate ? ar_tuning_predict(reference, call->calls, &call->run).time_s : NAN;
     comparison->rows[comparison->rows_count++] =
-        (struct ar_compared){.row = *row,
+        (struct ar_compared){.row = *call,
+                             .operation = row->operation->command,
+                             .called = row->run->algorithm,
                              .set = set,
                              .choice = choice,
                              .predicted_s = prediction->time_s,
-                             .error_frac = prediction->time_s / row->time_s - 1,
+                             .error_frac = prediction->time_s / call->time_s - 1,
                              .low_s = prediction->low_s,
                              .high_s = prediction->high_s,
                              .tuning_s = tuning_s,
-                             .tuning_error_frac = tuning_s / row->time_s - 1};
+                             .tuning_error_frac = tuning_s / call->time_s - 1};
 }
 
-const char *ar_compared_own(const struct ar_collective *collective, struct ar_arena *arena)
+/* By operation, name, nodes, GPUs, payload. */
+static int compare_order(const void *a, const void *b)
 {
-    char shape[AR_SHAPE_TEXT];
-    return ar_arena_format(arena, "%s %s", collective->algorithm->name,
-                           ar_shape_format(&collective->shape, shape));
+    const struct ar_compared *one = a;
+    const struct ar_compared *other = b;
+    const struct ar_library_run *first = &one->row.run;
+    const struct ar_library_run *second = &other->row.run;
+    int order = strcmp(one->operation, other->operation);
+    if (order != 0 || (order = strcmp(one->called, other->called)) != 0) {
+        return order;
+    }
+    if (first->nodes != second->nodes) {
+        return first->nodes < second->nodes ? -1 : 1;
+    }
+    if (first->ranks != second->ranks) {
+        return first->ranks < second->ranks ? -1 : 1;
+    }
+    return (first->bytes > second->bytes) - (first->bytes < second->bytes);
+}
+
+void ar_comparison_sort(struct ar_comparison *comparison)
+{
+    qsort(comparison->rows, comparison->rows_count, sizeof *comparison->rows, compare_order);
 }
 
 /* --- errors ------------------------------------------------------------------------------- */
@@ -50,24 +80,25 @@ static bool is_inside(const struct ar_compared *compared)
 
 /* Whether a row belongs to a line of errors. */
 static bool is_of(const struct ar_compared *compared, const struct ar_compared_error *line,
-                  const struct ar_measured *measured)
+                  bool is_by_gpus)
 {
     return compared->set == line->set &&
            (line->nodes == AR_NO_COUNT ||
-            line->nodes == ar_measured_group(measured, &compared->row.run));
+            line->nodes == (is_by_gpus ? compared->row.run.ranks : compared->row.run.nodes));
 }
 
 /* Sums up the rows of a line. `errors` has room for all rows. */
-static void sum_line(const struct ar_comparison *comparison, const struct ar_measured *measured,
-                     double *errors, struct ar_compared_error *line)
+static void sum_line(const struct ar_comparison *comparison, double *errors,
+                     struct ar_compared_error *line)
 {
+    bool is_by_gpus = comparison->is_by_gpus;
     const struct ar_compared *rows = comparison->rows;
     size_t rows_count = comparison->rows_count;
     size_t covered = 0;
     size_t count = 0;
     bool has_bands = true;
     for (size_t i = 0; i < rows_count; i++) {
-        if (is_of(&rows[i], line, measured)) {
+        if (is_of(&rows[i], line, is_by_gpus) && isfinite(rows[i].predicted_s)) {
             errors[count++] = fabs(rows[i].error_frac);
             covered += is_inside(&rows[i]);
             has_bands = has_bands && isfinite(rows[i].low_s);
@@ -79,19 +110,19 @@ static void sum_line(const struct ar_comparison *comparison, const struct ar_mea
     }
     count = 0;
     for (size_t i = 0; i < rows_count; i++) {
-        if (is_of(&rows[i], line, measured) && isfinite(rows[i].tuning_s)) {
+        if (is_of(&rows[i], line, is_by_gpus) && isfinite(rows[i].tuning_s)) {
             errors[count++] = fabs(rows[i].tuning_error_frac);
         }
     }
     line->tuning = ar_library_error_of(errors, count, 0);
 }
 
-enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_arena *arena,
-                                 struct ar_comparison *comparison, struct ar_error *err)
+enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,
+                                 struct ar_arena *arena, struct ar_comparison *comparison,
+                                 struct ar_error *err)
 {
-    const struct ar_library_nodes *counts = measured->groups;
     double *values = ar_arena_alloc(arena, comparison->rows_count + 1, sizeof *values);
-    comparison->is_by_gpus = measured->is_by_gpus;
+    comparison->is_by_gpus = is_by_gpus;
     comparison->errors =
         ar_arena_alloc(arena, AR_COMPARED_SETS * (counts->count + 1), sizeof *comparison->errors);
     if (values == NULL || comparison->errors == NULL) {
@@ -102,7 +133,7 @@ enum ar_status ar_comparison_sum(const struct ar_measured *measured, struct ar_a
             struct ar_compared_error *line = &comparison->errors[comparison->errors_count];
             line->set = (enum ar_compared_set)set;
             line->nodes = i == 0 ? AR_NO_COUNT : counts->counts[i - 1];
-            sum_line(comparison, measured, values, line);
+            sum_line(comparison, values, line);
             comparison->errors_count += line->model.count > 0;
         }
     }
@@ -163,6 +194,12 @@ static const char *const set_names[] = {[AR_COMPARED_FITTED] = "fitted",
 #define PERCENT(title)      .heading = title, .factor = 100, .decimals = 2
 
 static const struct ar_column row_columns[] = {
+    ROW(string, cluster, "cluster", "of rows of several sets", .heading = "cluster",
+        .is_rare = true),
+    ROW(string, operation, "operation", "collective", .heading = "operation", .usual = "allreduce",
+        .is_rare = true),
+    ROW(string, called, "called", "algorithm, as the library calls it", .heading = "called",
+        .is_rare = true, .priority = 5),
     ROW(count, row.run.nodes, "nodes", "of the run", .heading = "nodes"),
     ROW(count, row.run.ranks, "gpus", "of the run", .heading = "gpus"),
     ROW(string, choice, "choice", "algorithm and protocol", .heading = "choice"),

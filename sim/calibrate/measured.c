@@ -32,18 +32,11 @@ static enum ar_status check_places(const struct ar_log *run, const struct ar_clu
     return AR_OK;
 }
 
-/* The backend nccl also runs algorithms composed of its calls, and probes of links; only what the
- * library chose by itself can be fitted to its choice. */
-static bool is_of_library(const struct ar_log *run)
-{
-    return run->format != AR_LOG_HARNESS ||
-           (strcmp(run->tool, "nccl") == 0 && strcmp(run->algorithm, "nccl-allreduce") == 0);
-}
-
 static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
                                 struct ar_error *err)
 {
-    AR_TRY(ar_log_check(run, AR_LOG_ALL_REDUCE, 1, err));
+    AR_TRY(ar_log_check(run, measured_operation(run) != NULL ? run->collective : AR_LOG_ALL_REDUCE,
+                        1, err));
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     if (has_end && !run->is_complete) {
         return ar_log_refuse(run, run->first_line, err,
@@ -87,56 +80,62 @@ static enum ar_status pick_time(enum ar_measured_time time, const struct ar_log 
     return AR_OK;
 }
 
-/* `collective` is what a run of our own algorithms ran. */
-static enum ar_status add_rows(struct ar_measured *measured, const struct ar_log *run,
-                               enum ar_measured_time time, const struct ar_collective *collective,
-                               struct ar_error *err)
+/* What a call was left to choose from: of an operation that has no such algorithm, everything. */
+static enum ar_calls asked_calls(const struct ar_calibrate_request *request,
+                                 const struct ar_operation *operation)
 {
+    const struct ar_algorithm *algorithm = NULL;
+    struct ar_error ignored;
+    if (request->algorithm_name != NULL) {
+        (void)ar_algorithm_find_or_auto("algorithm", operation, request->algorithm_name, &algorithm,
+                                        &ignored);
+    }
+    return ar_algorithm_calls(algorithm);
+}
+
+static enum ar_status add_rows(struct ar_measured *measured,
+                               const struct ar_calibrate_request *request, const struct ar_log *run,
+                               size_t path, enum measured_kind kind,
+                               const struct ar_collective *collective, struct ar_error *err)
+{
+    const struct ar_operation *operation = measured_operation(run);
+    struct ar_library_row call = {.calls = asked_calls(request, operation),
+                                  .run = {.nodes = run->nodes, .ranks = run->ranks}};
+    (void)ar_library_call_find(operation, &call.run.call);
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];
-        double time_s;
         if (row->payload_bytes == 0) {
             continue; /* nothing to reduce: only the cost of a call */
         }
-        AR_TRY(pick_time(time, run, row, &time_s, err));
-        measured->rows[measured->rows_count] = (struct ar_library_row){
-            .time_s = time_s,
-            .calls = AR_CALLS_ANY,
-            .run = {.nodes = run->nodes, .ranks = run->ranks, .bytes = (double)row->payload_bytes}};
-        measured->own[measured->rows_count++] =
-            (struct ar_link_row){.collective = *collective,
-                                 .elements = row->count,
-                                 .bytes = (double)row->payload_bytes,
-                                 .time_s = time_s};
+        AR_TRY(pick_time(request->time, run, row, &call.time_s, err));
+        call.run.bytes = (double)row->payload_bytes;
+        measured->rows[measured->rows_count++] = (struct ar_measured_row){
+            .run = run,
+            .row = row,
+            .operation = operation,
+            .is_call = kind == MEASURED_CALL,
+            .call = call,
+            .messages = {.collective = *collective,
+                         .elements =
+                             (row->payload_bytes + collective->element_bytes - 1) /
+                             (collective->element_bytes > 0 ? collective->element_bytes : 4),
+                         .bytes = call.run.bytes,
+                         .time_s = call.time_s},
+            .path = path};
+        measured->calls_count += kind == MEASURED_CALL;
     }
     AR_TRY(ar_library_nodes_add(&measured->nodes, run->nodes, err));
-    return measured->is_own ? ar_library_nodes_add(&measured->gpus, run->ranks, err) : AR_OK;
-}
-
-/* Rows are of one kind: what is fitted to them differs. */
-static enum ar_status check_kind(struct ar_measured *measured, const struct ar_log *run,
-                                 struct ar_error *err)
-{
-    bool is_own = measured_run_is_own(run);
-    if (measured->runs_count > 0 && is_own != measured->is_own) {
-        return ar_log_refuse(
-            run, run->first_line, err,
-            "found all-reduces of %s beside some of %s (%.80s:%" PRIu64
-            "); expected one kind: a library is fitted to the one, links to the other",
-            is_own ? "our own algorithms" : "NCCL", is_own ? "NCCL" : "our own algorithms",
-            measured->runs[0].path, measured->runs[0].line);
-    }
-    measured->is_own = is_own;
-    return is_own ? check_same(run, "backend", run->tool, measured->backend, err) : AR_OK;
+    return ar_library_nodes_add(&measured->gpus, run->ranks, err);
 }
 
 /* Runs of one file on the same GPUs that follow each other count as one. */
-static void note_run(struct ar_measured *measured, const struct ar_log *run, size_t rows_count)
+static void note_run(struct ar_measured *measured, const struct ar_log *run,
+                     enum measured_kind kind, size_t rows_count)
 {
     struct ar_measured_run *last =
         measured->runs_count > 0 ? &measured->runs[measured->runs_count - 1] : NULL;
-    if (measured->is_own && last != NULL && last->path == run->path && last->ranks == run->ranks &&
-        last->nodes == run->nodes) {
+    if (kind == MEASURED_MESSAGES && last != NULL && last->path == run->path &&
+        last->ranks == run->ranks && last->nodes == run->nodes) {
         last->rows_count += rows_count;
         return;
     }
@@ -147,40 +146,49 @@ static void note_run(struct ar_measured *measured, const struct ar_log *run, siz
                                                                       .rows_count = rows_count};
 }
 
-static enum ar_status add_run(const struct ar_calibrate_request *request, const struct ar_log *run,
-                              const struct ar_cluster *cluster, uint32_t window,
+static enum ar_status add_run(const struct ar_calibrate_request *request,
+                              const struct ar_logs *logs, size_t path, const struct ar_log *run,
+                              struct ar_cluster *cluster, struct ar_arena *arena,
                               struct ar_measured *measured, struct ar_error *err)
 {
     size_t before = measured->rows_count;
     struct ar_collective collective = {.algorithm = NULL};
-    AR_TRY(check_kind(measured, run, err));
-    AR_TRY(check_run(run, ar_cluster_facts(cluster), err));
-    AR_TRY(check_same(run, "library", run->library, measured->library, err));
-    AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
-    if (measured->is_own) {
-        AR_TRY(measured_own_collective(run, window, cluster, &collective, err));
+    enum measured_kind kind = MEASURED_UNUSED;
+    bool is_table = run->format == AR_LOG_PUBLISHED; /* of several libraries */
+    AR_TRY(
+        measured_collective(request, logs, run, cluster, arena, measured, &kind, &collective, err));
+    if (kind == MEASURED_UNUSED) {
+        ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", run->path,
+                run->first_line, run->algorithm, run->tool);
+        return AR_OK;
     }
-    AR_TRY(add_rows(measured, run, request->time, &collective, err));
-    note_run(measured, run, measured->rows_count - before);
+    if (kind == MEASURED_UNKNOWN && is_table) {
+        measured->unknown_count += run->rows_count;
+        return AR_OK;
+    }
+    AR_TRY(check_run(run, ar_cluster_facts(cluster), err));
+    if (kind == MEASURED_MESSAGES && run->format == AR_LOG_HARNESS) {
+        AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
+    }
+    if (!is_table) {
+        AR_TRY(check_same(run, "library", run->library, measured->library, err));
+        AR_TRY(check_same(run, "GPU", run->gpu, measured->gpu, err));
+    }
+    AR_TRY(add_rows(measured, request, run, path, kind, &collective, err));
+    note_run(measured, run, kind, measured->rows_count - before);
     return AR_OK;
 }
 
-static enum ar_status add_log(const struct ar_calibrate_request *request,
-                              const struct ar_logs *logs, const struct ar_cluster *cluster,
+static enum ar_status add_log(const struct ar_calibrate_request *request, size_t path,
+                              struct ar_cluster *cluster, struct ar_arena *arena,
                               struct ar_measured *measured, struct ar_error *err)
 {
-    const struct ar_scenario *scenario = request->scenario;
-    uint32_t window = measured_own_window(logs);
-    if (window == 0 || ar_scenario_has(scenario, AR_KEY_WINDOW)) {
-        window = scenario->window; /* what is asked for, else the standard one */
-    }
+    const struct ar_logs *logs = measured->logs[path];
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
-        if (is_of_library(run) || measured_run_is_own(run)) {
-            AR_TRY(add_run(request, run, cluster, window, measured, err));
-        } else {
-            ar_note(request->notes, "%s:%" PRIu64 ": %s of backend %s not used", run->path,
-                    run->first_line, run->algorithm, run->tool);
+        bool is_of = request->system == NULL || strcmp(run->system, request->system) == 0;
+        if (is_of) {
+            AR_TRY(add_run(request, logs, path, run, cluster, arena, measured, err));
         }
     }
     return AR_OK;
@@ -194,8 +202,8 @@ static enum ar_status check_paths(const struct ar_calibrate_request *request, st
                             "published measurements",
                             request->command);
     }
-    for (size_t i = 0; i < request->paths_count; i++) {
-        for (size_t j = 0; j < i; j++) {
+    for (size_t i = request->known_count; i < request->paths_count; i++) {
+        for (size_t j = request->known_count; j < i; j++) {
             if (strcmp(request->paths[i], request->paths[j]) == 0) {
                 return ar_error_set(err, AR_USAGE, "%s: found log \"%.200s\" twice; expected once",
                                     request->command, request->paths[i]);
@@ -205,9 +213,17 @@ static enum ar_status check_paths(const struct ar_calibrate_request *request, st
     return AR_OK;
 }
 
-uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_library_run *run)
+uint32_t ar_measured_group(const struct ar_measured *measured, const struct ar_measured_row *row)
 {
-    return measured->is_by_gpus ? run->ranks : run->nodes;
+    return measured->is_by_gpus ? row->call.run.ranks : row->call.run.nodes;
+}
+
+const char *ar_measured_choice(const struct ar_measured_row *row, struct ar_arena *arena)
+{
+    char shape[AR_SHAPE_TEXT];
+    return row->is_call ? NULL
+                        : ar_arena_format(arena, "%s %s", row->messages.collective.algorithm->name,
+                                          ar_shape_format(&row->messages.collective.shape, shape));
 }
 
 static void destroy(void *logs)
@@ -250,8 +266,8 @@ enum ar_status ar_measured_load(const struct ar_calibrate_request *request, stru
     made->is_pair = request->pair != NULL || ar_log_is_pair(&made->logs[0]->runs[0]);
     made->runs = ar_arena_alloc(arena, runs, sizeof *made->runs);
     made->rows = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->rows);
-    made->own = ar_arena_alloc(arena, made->rows_capacity, sizeof *made->own);
-    if (made->runs == NULL || made->rows == NULL || made->own == NULL) {
+    made->machines = ar_arena_alloc(arena, runs + 1, sizeof *made->machines);
+    if (made->runs == NULL || made->rows == NULL || made->machines == NULL) {
         return ar_error_no_memory(err, "the measured rows");
     }
     *measured = made;
@@ -259,25 +275,32 @@ enum ar_status ar_measured_load(const struct ar_calibrate_request *request, stru
 }
 
 enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
-                                const struct ar_cluster *cluster, struct ar_measured *measured,
-                                struct ar_error *err)
+                                struct ar_cluster *cluster, struct ar_arena *arena,
+                                struct ar_measured *measured, struct ar_error *err)
 {
     measured->time = ar_measured_time_names[request->time];
     for (size_t i = 0; i < request->paths_count; i++) {
-        AR_TRY(add_log(request, measured->logs[i], cluster, measured, err));
+        AR_TRY(add_log(request, i, cluster, arena, measured, err));
     }
-    measured->is_by_gpus = measured->is_own && measured->nodes.count == 1;
+    measured->is_by_gpus = measured->calls_count == 0 && measured->nodes.count == 1;
     if (measured->is_by_gpus) {
         measured->groups = &measured->gpus;
         measured->unit = "GPU";
+    }
+    if (measured->unknown_count > 0) {
+        ar_note(
+            request->notes,
+            "%zu rows not used: of algorithms that are not modelled (%s), or of buffers on GPUs "
+            "in tables of MPI",
+            measured->unknown_count, "validate/data/called.csv has those that are");
     }
     return measured->rows_count > 0
                ? AR_OK
                : ar_error_set(
                      err, AR_BAD_DATA,
-                     "%s: found no all-reduce by NCCL's own choice in the logs; expected "
-                     "some (of the harness: backend nccl, algorithm nccl-allreduce), or our "
-                     "own algorithms by another backend of the harness",
+                     "%s: found no collective in the logs that is modelled; expected calls of a "
+                     "library (of the harness: backend nccl, algorithm nccl-allreduce), or "
+                     "algorithms of 'allreckon list algorithms'",
                      request->command);
 }
 
@@ -286,9 +309,8 @@ void ar_measured_note(const struct ar_measured *measured, const char *release, F
     for (size_t i = 0; i < measured->runs_count; i++) {
         const struct ar_measured_run *run = &measured->runs[i];
         ar_note(notes, "%s:%" PRIu64 ": %zu %s of %" PRIu32 " GPUs on %" PRIu32 " node%s used",
-                run->path, run->line, run->rows_count,
-                measured->rows_count > 0 ? "all-reduces" : "sizes", run->ranks, run->nodes,
-                run->nodes == 1 ? "" : "s");
+                run->path, run->line, run->rows_count, measured->rows_count > 0 ? "rows" : "sizes",
+                run->ranks, run->nodes, run->nodes == 1 ? "" : "s");
     }
     if (release != NULL && measured->library[0] != '\0' &&
         strstr(measured->library, release) == NULL) {

@@ -149,15 +149,14 @@ static void show_engines(void)
 static enum ar_status show_sets(const char *name, const char *path, struct ar_error *err)
 {
     struct ar_arena arena = {0};
-    struct ar_measured_set *sets;
-    size_t count = 0;
+    struct ar_measured_index index = {.sets_count = 0};
     if (strcmp(name, "index") != 0) {
         return AR_OK; /* a set */
     }
-    enum ar_status status = ar_measured_sets_read(path, &arena, &sets, &count, err);
-    for (size_t i = 0; i < count; i++) {
-        printf("%-30s --cluster %s --engine %s: %s\n", sets[i].name, sets[i].cluster,
-               sets[i].engine, sets[i].source);
+    enum ar_status status = ar_measured_index_read(path, &arena, &index, err);
+    for (size_t i = 0; i < index.sets_count; i++) {
+        printf("%-30s --cluster %s --engine %s: %s\n", index.sets[i].name, index.sets[i].cluster,
+               index.sets[i].engine, index.sets[i].source);
     }
     ar_arena_end(&arena);
     return status;

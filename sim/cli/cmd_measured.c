@@ -1,8 +1,7 @@
-/* calibrate, compare: what is done with measured rows. */
+/* calibrate, compare, accuracy: what is done with measured rows. */
 #include <string.h>
 
-#include "ar_comparison.h"
-#include "ar_measured_set.h"
+#include "ar_accuracy.h"
 #include "ar_note.h"
 #include "ar_text.h"
 #include "cmd_run.h"
@@ -59,6 +58,7 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     }
     AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(ar_scenario_make_cluster(&scenario, inputs, &cluster, err));
+    request.inputs = inputs;
     scenario.cluster = cluster;
     ar_note_platform(request.notes, &scenario);
     return ar_calibrate_run(&request, cluster, &view, options->arena, err);
@@ -66,67 +66,158 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
 
 /* --- compare ------------------------------------------------------------------------------ */
 
-static enum ar_status write_out(const struct options *options, const struct ar_scenario *scenario,
-                                const struct ar_comparison *comparison, struct ar_error *err)
-{
-    char subject[160];
-    AR_TRY(ar_comparison_save(comparison, options->out, options->arena, err));
-    snprintf(subject, sizeof subject, "cluster %.60s, predicted by engine %.40s",
-             ar_cluster_facts(scenario->cluster)->name, scenario->engine->name);
-    AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
-    return made_by_sign(options, NULL, err);
-}
-
-/* The cluster of the measured set that the first file is; else it must be named. */
-static enum ar_status find_cluster(const struct options *options, struct ar_scenario *scenario,
-                                   struct ar_error *err)
-{
-    static const struct ar_origin origin = {.where = "--cluster", .status = AR_USAGE};
-    struct ar_measured_set *sets;
-    size_t count;
-    char path[RESOURCE_PATH];
-    if (option_key(options, AR_KEY_CLUSTER) != NULL || options->arguments_count == 0) {
-        return option_require_key(options, AR_KEY_CLUSTER, err);
-    }
-    AR_TRY(resource_find(RESOURCE_SETS, "compare", "index", path, err));
-    AR_TRY(ar_measured_sets_read(path, options->arena, &sets, &count, err));
-    const struct ar_measured_set *set = ar_measured_set_of(sets, count, options->arguments[0]);
-    if (set == NULL) {
-        return option_require_key(options, AR_KEY_CLUSTER, err);
-    }
-    ar_note(option_notes(options), "measured set %s: --cluster %s", set->name, set->cluster);
-    return ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err);
-}
-
 static enum ar_status load(const struct options *options, struct ar_scenario *scenario,
+                           struct ar_inputs **inputs, struct ar_cluster **cluster,
                            struct ar_error *err)
 {
     static const struct ar_origin engine = {.where = "--engine", .status = AR_USAGE};
     static const struct ar_origin algorithm = {.where = "--algorithm", .status = AR_USAGE};
-    struct ar_inputs *inputs;
+    const char *asked = options->engine != NULL ? options->engine : "library";
     AR_TRY(options_scenario(options, 0, scenario, err));
-    AR_TRY(find_cluster(options, scenario, err));
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &engine, options->engine, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &engine, asked, err));
     if (options->algorithm != NULL) {
         AR_TRY(ar_scenario_set(scenario, AR_KEY_ALGORITHM, &algorithm, options->algorithm, err));
     } else if (!scenario->engine->needs_library) { /* a library chooses */
         AR_TRY(ar_algorithm_find("--algorithm", scenario->operation, "ring", &scenario->algorithm,
                                  err));
     }
-    AR_TRY(options_inputs(options, &inputs, err));
-    AR_TRY(ar_scenario_load(scenario, inputs, err));
+    AR_TRY(options_inputs(options, inputs, err));
+    AR_TRY(ar_scenario_make_cluster(scenario, *inputs, cluster, err));
+    scenario->cluster = *cluster;
+    AR_TRY(ar_scenario_load_library(scenario, *inputs, err));
+    AR_TRY(ar_scenario_load(scenario, *inputs, err));
     ar_note_platform(option_notes(options), scenario);
     return AR_OK;
+}
+
+/* By the cluster and the engine that the command line names. */
+static enum ar_status compare_cluster(const struct options *options,
+                                      struct ar_comparison *comparison, const char **subject,
+                                      struct ar_error *err)
+{
+    struct ar_scenario *scenario = ar_arena_alloc(options->arena, 1, sizeof *scenario);
+    struct ar_calibrate_request request;
+    struct ar_measured *measured;
+    struct ar_cluster *cluster = NULL;
+    struct ar_inputs *inputs;
+    if (scenario == NULL) {
+        return ar_error_no_memory(err, "a scenario");
+    }
+    AR_TRY(load(options, scenario, &inputs, &cluster, err));
+    if (scenario->algorithm == NULL && !scenario->engine->needs_library) { /* it has to say so */
+        struct ar_collective choice = {
+            .cluster = cluster, .operation = scenario->operation, .shape = {.x = 1, .y = 1}};
+        AR_TRY(ar_engine_check(scenario->engine, &choice, NULL, err));
+    }
+    AR_TRY(make_request(options, scenario, &request, err));
+    request.inputs = inputs;
+    request.is_messages = !scenario->engine->needs_library;
+    request.algorithm_name = ar_algorithm_name(scenario->algorithm);
+    AR_TRY(ar_measured_load(&request, options->arena, &measured, err));
+    AR_TRY(ar_measured_take(&request, cluster, options->arena, measured, err));
+    AR_TRY(ar_comparison_run(&request, measured, options->arena, comparison, err));
+    const struct ar_tuning *reference = ar_comparison_reference(scenario);
+    ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
+                     request.notes);
+    *subject = ar_arena_format(options->arena, "cluster %.60s, predicted by engine %.40s",
+                               ar_cluster_facts(cluster)->name, scenario->engine->name);
+    return AR_OK;
+}
+
+/* Further rows of measured sets, which the stem of the file names, by a fit to those that are
+ * shipped. */
+static enum ar_status compare_sets(const struct options *options,
+                                   const struct ar_measured_index *index,
+                                   struct ar_comparison *comparison, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    struct ar_library_nodes nodes = {.count = 0};
+    struct ar_set_rows **sets =
+        ar_arena_alloc(options->arena, index->sets_count + 1, sizeof(struct ar_set_rows *));
+    size_t count = 0;
+    size_t capacity = 0;
+    if (sets == NULL) {
+        return ar_error_no_memory(err, "measured sets");
+    }
+    AR_TRY(options_scenario(options, 0, &scenario, err));
+    AR_TRY(options_inputs(options, &inputs, err));
+    for (size_t i = 0; i < index->sets_count; i++) {
+        if (ar_measured_set_has(&index->sets[i], options->arguments[0])) {
+            AR_TRY(ar_set_load(index, &index->sets[i], &scenario, inputs, options->arguments,
+                               options->arguments_count, option_notes(options), options->arena,
+                               &sets[count], err));
+            capacity += sets[count++]->measured->rows_count;
+        }
+    }
+    AR_TRY(ar_comparison_begin(capacity, options->arena, comparison, err));
+    for (size_t i = 0; i < count; i++) {
+        const struct ar_library_nodes *of_set = &sets[i]->measured->nodes;
+        const struct ar_measured_set *set = sets[i]->set;
+        ar_note(option_notes(options), "measured set %s: --cluster %s, fitted to its shipped rows",
+                set->name, set->cluster);
+        AR_TRY(ar_set_compare(sets[i], count > 1 ? set->cluster : NULL, options->arena, comparison,
+                              err));
+        for (size_t k = 0; k < of_set->count; k++) {
+            AR_TRY(ar_library_nodes_add(&nodes, of_set->counts[k], err));
+        }
+    }
+    if (comparison->rows_count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "%.200s: found no row that is modelled, of a machine of its set; "
+                            "expected some",
+                            options->arguments[0]);
+    }
+    ar_comparison_sort(comparison);
+    return ar_comparison_sum(&nodes, false, options->arena, comparison, err);
+}
+
+/* Whether the file is of a measured set, and the command line says nothing that asks for another
+ * cluster, engine or algorithm. Else a cluster must be named. */
+static enum ar_status find_sets(const struct options *options, struct ar_measured_index *index,
+                                bool *is_of_set, struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    *is_of_set = false;
+    if (option_key(options, AR_KEY_CLUSTER) != NULL || options->arguments_count == 0) {
+        return option_require_key(options, AR_KEY_CLUSTER, err);
+    }
+    AR_TRY(resource_find(RESOURCE_SETS, "compare", "index", path, err));
+    AR_TRY(ar_measured_index_read(path, options->arena, index, err));
+    for (size_t i = 0; i < index->sets_count; i++) {
+        *is_of_set = *is_of_set || ar_measured_set_has(&index->sets[i], options->arguments[0]);
+    }
+    const char *other = options->engine != NULL      ? "--engine"
+                        : options->algorithm != NULL ? "--algorithm"
+                                                     : NULL;
+    if (*is_of_set && other == NULL) {
+        return AR_OK;
+    }
+    return ar_error_set(err, AR_USAGE,
+                        *is_of_set
+                            ? "compare: found %s without --cluster; expected --cluster, too "
+                              "(%.100s alone is a measured set, which has its own)"
+                            : "compare: option --cluster is missing%s (%.100s is no measured "
+                              "set: 'allreckon list sets'); expected the cluster that the "
+                              "rows were measured on",
+                        *is_of_set ? other : "", options->arguments[0]);
+}
+
+static enum ar_status write_out(const struct options *options, const char *subject,
+                                const struct ar_comparison *comparison, struct ar_error *err)
+{
+    AR_TRY(ar_comparison_save(comparison, options->out, options->arena, err));
+    AR_TRY(option_draw(options, AR_PLOT_COMPARE, subject, err));
+    return made_by_sign(options, NULL, err);
 }
 
 enum ar_status command_compare(const struct options *options, struct ar_error *err)
 {
     struct ar_view view;
-    struct ar_scenario scenario;
-    struct ar_calibrate_request request;
-    struct ar_measured *measured;
+    struct ar_measured_index index;
     struct ar_comparison comparison;
-    struct ar_arena *arena = options->arena;
+    const char *subject = "predicted by a fit to the shipped rows of its set";
+    bool is_of_set = false;
     if (command_layers_takes(options)) {
         return command_layers(options, err);
     }
@@ -135,17 +226,34 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
         AR_TRY(made_by_check_directory(
             options, (const char *const[]){"compare.csv", "accuracy.csv", NULL}, NULL, err));
     }
-    AR_TRY(load(options, &scenario, err));
-    AR_TRY(make_request(options, &scenario, &request, err));
-    AR_TRY(ar_measured_load(&request, arena, &measured, err));
-    AR_TRY(ar_measured_take(&request, scenario.cluster, measured, err));
-    AR_TRY(ar_comparison_run(&request, measured, arena, &comparison, err));
+    AR_TRY(find_sets(options, &index, &is_of_set, err));
+    AR_TRY(is_of_set ? compare_sets(options, &index, &comparison, err)
+                     : compare_cluster(options, &comparison, &subject, err));
     if (options->out != NULL) {
-        AR_TRY(write_out(options, &scenario, &comparison, err));
+        AR_TRY(write_out(options, subject, &comparison, err));
     }
-    const struct ar_tuning *reference = ar_comparison_reference(&scenario);
-    ar_measured_note(measured, reference != NULL ? reference->release->release : NULL,
-                     request.notes);
     ar_note_flush(option_notes(options));
     return ar_comparison_write(stdout, &view, &comparison, err);
+}
+
+/* --- accuracy ----------------------------------------------------------------------------- */
+
+enum ar_status command_accuracy(const struct options *options, struct ar_error *err)
+{
+    char path[RESOURCE_PATH];
+    struct ar_view view;
+    struct ar_measured_index index;
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    struct ar_accuracies accuracies;
+    AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
+    AR_TRY(options_scenario(options, 0, &scenario, err));
+    AR_TRY(options_inputs(options, &inputs, err));
+    AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
+    AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
+    AR_TRY(ar_accuracy_run(&index, options->arguments, options->arguments_count, &scenario, inputs,
+                           option_notes(options), options->arena, &accuracies, err));
+    ar_note_flush(option_notes(options));
+    return ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count,
+                            sizeof *accuracies.rows, err);
 }

@@ -155,6 +155,12 @@ const struct command commands[] = {
      "\n\nexamples:\n  allreckon compare resnet50-v1.5-recorded --out out/layers\n"
      "  allreckon compare host.csv --cluster ./mine-host.topo --engine recurrence\n"
      "  allreckon compare node8.log --cluster ./mine-fitted.topo --out out/compare"},
+    {COMMAND(accuracy), 0, KEY_BIT(AR_KEY_SET), 0,
+     "how wrong predictions are, on every measured set", "[SET...]", ARGUMENTS_MAX,
+     "Predicts the rows of every measured set ('allreckon list sets'), from 1 KiB on, three times: "
+     "with nothing fitted, with all of them fitted, and those of the largest node counts fitted "
+     "without them. Errors are |predicted / measured - 1|.\n\nexamples:\n  allreckon accuracy\n"
+     "  allreckon accuracy mn5_h100_nccl_ring abci_a100 --format csv"},
     {COMMAND(reproduce), 0, KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TERM), 0,
      "published training runs, predicted beside measured", "[ROWS.csv...]", ARGUMENTS_MAX,
      "Predicts published runs from their own parameters and prints what was measured beside it. "

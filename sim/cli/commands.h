@@ -28,6 +28,7 @@
     X(links)                                                                                       \
     X(calibrate)                                                                                   \
     X(compare)                                                                                     \
+    X(accuracy)                                                                                    \
     X(reproduce)                                                                                   \
     X(trace)                                                                                       \
     X(export)                                                                                      \

@@ -29,9 +29,9 @@ static const struct option_row own_rows[] = {
     OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
         "with --trace also time the all-reduce at the largest GPU count for these sizes "
         "(payload.csv); alone time collectives of these sizes at each GPU count"),
-    OWN("engine", "E", OF(compare), AT(engine), "library",
-        "what predicts: library (the cost table of the cluster), nccl (NCCL's own constants), or "
-        "any other engine"),
+    OWN("engine", "E", OF(compare), AT(engine), NULL,
+        "what predicts: library (default: the cost table of the cluster), nccl (NCCL's own "
+        "constants), or any other engine"),
     OWN("engine", "E", OF(reproduce), AT(engine), NULL,
         "what predicts all rows; default: what a row says, else recurrence"),
     OWN("rows", "PATTERN", OF(reproduce), AT(rows), NULL,
@@ -42,13 +42,13 @@ static const struct option_row own_rows[] = {
         "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
         COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-            OF(train) | OF(reproduce) | OF(trace),
+            OF(accuracy) | OF(train) | OF(reproduce) | OF(trace),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
     OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "
         "a table what fits the terminal, else all",
         .is_shown_only = true),
-    OWN("columns", "LIST", OF(compare) | OF(train) | OF(trace), AT(columns), NULL,
+    OWN("columns", "LIST", OF(compare) | OF(accuracy) | OF(train) | OF(trace), AT(columns), NULL,
         "what stdout has of each row: NAME,... (a wrong one is answered by all there are) or all; "
         "default: in a table what fits the terminal, else all",
         .is_shown_only = true),

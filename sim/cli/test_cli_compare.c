@@ -97,7 +97,7 @@ Test(cli_compare, other_engines_are_compared_too_without_a_band)
     cr_assert_eq(rows->rows_count, 1 + 96);
     cr_expect_str_eq(cli_cell(rows, 96, "predicted_s"), cli_cell(engine, 1, "allreduce_s"));
     cr_expect_str_eq(cli_cell(rows, 96, "low_s"), "");
-    cr_expect_str_eq(cli_cell(rows, 96, "choice"), "ring");
+    cr_expect_str_eq(cli_cell(rows, 96, "choice"), "ring 32x1");
     cr_expect_str_eq(cli_cell(rows, 96, "set"), "held-out");
 }
 
@@ -123,12 +123,33 @@ Test(cli_compare, pictures_lie_beside_their_data)
     cr_expect_eq(cli_table(cli_read("deep/er/accuracy.csv"))->rows_count, 1 + 4 + 2);
 }
 
-Test(cli_compare, a_measured_set_has_its_cluster)
+/* A file is of the set whose name it has; rows that the set does not have are held out. */
+Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
 {
-    cli_good("cp " CLI_MEASURED " abci_v100_nccl2.8.4_allreduce.csv");
+    cli_good("sed '/^8,32,1024,/s/1024/1536/' " CLI_MEASURED
+             " > abci_v100_nccl2.8.4_allreduce.csv");
     struct cli_run run = cli_run("$AR compare abci_v100_nccl2.8.4_allreduce.csv --format csv");
-    cr_expect(run.code == 0 && strstr(run.err, "--cluster abci-v100-nccl2.8") != NULL, "%s",
+    cr_expect(run.code == 0 && strstr(run.err, "--cluster abci-v100, fitted to") != NULL, "%s",
               run.err);
     cr_expect_eq(cli_lines_with(run.out, ","), 97);
+    cr_expect_eq(cli_lines_with(run.out, "held-out"), 1);
     cr_expect_eq(cli_lines_with(cli_good("$AR list sets").out, "--engine library: AIST"), 1);
+}
+
+/* What was held out is what calibrate holds out, but for sizes below 1 KiB. */
+Test(cli_compare, accuracy_has_three_estimates_of_a_set)
+{
+    struct cli_table *rows =
+        cli_table(cli_good("$AR accuracy abci_v100_nccl2.8.4_allreduce --format csv").out);
+    struct cli_table *held_out = cli_table(
+        cli_good("sed '/^[0-9]*,[0-9]*,[0-9]\\{1,3\\},/{/^8/d}' abci.csv > large.csv; $AR "
+                 "compare large.csv --cluster fitted.topo --format csv | grep held-out")
+            .out);
+    cr_assert_eq(rows->rows_count, 1 + 1);
+    cr_expect_eq(number(rows, 1, "rows"), 64);
+    cr_expect_eq(number(rows, 1, "held_out_rows"), 16);
+    cr_expect_str_eq(cli_cell(rows, 1, "held_out_nodes"), "8");
+    cr_expect_eq(held_out->rows_count, 16);
+    cr_expect_lt(number(rows, 1, "fit_median_frac"), number(rows, 1, "zero_shot_median_frac"));
+    cr_expect_gt(number(rows, 1, "held_out_median_frac"), 0);
 }

@@ -1,0 +1,460 @@
+#include "ar_accuracy.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_note.h"
+#include "ar_text.h"
+
+/* --- the rows of a set --------------------------------------------------------------------- */
+
+/* The words of a text that are separated by blanks; behind them `more`. */
+static enum ar_status split(const char *prefix, const char *text, const char *const *more,
+                            size_t more_count, struct ar_arena *arena, const char ***list,
+                            size_t *count, struct ar_error *err)
+{
+    *count = 0;
+    *list = ar_arena_alloc(arena, strlen(text) / 2 + more_count + 2, sizeof **list);
+    for (const char *at = text; *list != NULL && *at != '\0'; at += strspn(at, " ")) {
+        int length = (int)strcspn(at, " ");
+        (*list)[*count] = ar_arena_format(arena, "%s%.*s", prefix, length, at);
+        at += length;
+        if ((*list)[(*count)++] == NULL) {
+            return ar_error_no_memory(err, "a measured set");
+        }
+    }
+    for (size_t i = 0; *list != NULL && i < more_count; i++) {
+        (*list)[(*count)++] = more[i];
+    }
+    return *list != NULL ? AR_OK : ar_error_no_memory(err, "a measured set");
+}
+
+static enum ar_status set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
+                                   struct ar_scenario *scenario, struct ar_error *err)
+{
+    static const struct ar_origin origin = {.where = "validate/data/index.csv",
+                                            .status = AR_BAD_DATA};
+    struct ar_settings asked = scenario->settings;
+    const char **settings;
+    size_t count;
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
+    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
+    AR_TRY(split("", set->settings, NULL, 0, arena, &settings, &count, err));
+    for (size_t i = 0; i < count; i++) {
+        if (ar_settings_find(&asked, settings[i]) == NULL) {
+            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, settings[i], err));
+        }
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
+                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
+                           const char *const *more, size_t more_count, FILE *notes,
+                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err)
+{
+    struct ar_cluster *cluster = NULL;
+    struct ar_set_rows *made = ar_arena_alloc(arena, 1, sizeof *made);
+    struct ar_scenario *own = ar_arena_alloc(arena, 1, sizeof *own);
+    const char **paths;
+    size_t paths_count;
+    if (made == NULL || own == NULL) {
+        return ar_error_no_memory(err, set->name);
+    }
+    *own = *scenario;
+    AR_TRY(set_scenario(set, arena, own, err));
+    AR_TRY(ar_scenario_make_cluster(own, inputs, &cluster, err));
+    own->cluster = cluster;
+    AR_TRY(split(index->folder, set->files, more, more_count, arena, &paths, &paths_count, err));
+    bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
+    made->set = set;
+    made->scenario = own;
+    made->request =
+        (struct ar_calibrate_request){.command = set->name,
+                                      .paths = paths,
+                                      .paths_count = paths_count,
+                                      .known_count = paths_count - more_count,
+                                      .notes = notes,
+                                      .time = AR_TIME_OUT_OF_PLACE,
+                                      .scenario = own,
+                                      .inputs = inputs,
+                                      .called = &index->called,
+                                      .algorithm_name = is_named ? NULL : set->algorithm,
+                                      .is_messages = !own->engine->needs_library,
+                                      .system = set->system[0] != '\0' ? set->system : NULL};
+    AR_TRY(ar_measured_load(&made->request, arena, &made->measured, err));
+    AR_TRY(ar_measured_take(&made->request, cluster, arena, made->measured, err));
+    *rows = made;
+    return AR_OK;
+}
+
+/* --- further rows -------------------------------------------------------------------------- */
+
+static bool is_same(const struct ar_measured_row *a, const struct ar_measured_row *b)
+{
+    return a->operation == b->operation && a->call.run.nodes == b->call.run.nodes &&
+           a->call.run.ranks == b->call.run.ranks && a->call.run.bytes == b->call.run.bytes &&
+           a->call.time_s == b->call.time_s && strcmp(a->run->algorithm, b->run->algorithm) == 0;
+}
+
+static bool is_known(const struct ar_set_rows *rows, const struct ar_measured_row *row)
+{
+    const struct ar_measured *measured = rows->measured;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (measured->rows[i].path < rows->request.known_count &&
+            is_same(&measured->rows[i], row)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluster,
+                              struct ar_arena *arena, struct ar_comparison *comparison,
+                              struct ar_error *err)
+{
+    const struct ar_measured *measured = rows->measured;
+    struct ar_estimate *estimate;
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    if (is_fitted == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        is_fitted[i] = measured->rows[i].path < rows->request.known_count;
+    }
+    AR_TRY(ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, err));
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        if (row->path >= rows->request.known_count) {
+            ar_comparison_add(comparison, row,
+                              is_known(rows, row) ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
+                              ar_compared_choice(row, &estimate->predictions[i], arena),
+                              &estimate->predictions[i],
+                              estimate->has_library ? &estimate->library.tuning : NULL);
+            comparison->rows[comparison->rows_count - 1].cluster = cluster;
+        }
+    }
+    return AR_OK;
+}
+
+/* --- errors -------------------------------------------------------------------------------- */
+
+/* A set and its three estimates; NULL where there is none. */
+struct judged {
+    const struct ar_set_rows *rows;
+    const struct ar_estimate *zero_shot, *fit, *held_out;
+    bool *is_held_out;         /* rows of the largest counts */
+    const char *held_out_text; /* those counts */
+};
+
+/* Which predictions of a judged set are summed up. */
+enum estimated { ZERO_SHOT, LARGE, FIT, HELD_OUT };
+
+struct sums {
+    double *errors;
+    size_t count, covered;
+    bool has_bands;
+};
+
+static void add_errors(const struct judged *judged, enum estimated which,
+                       const struct ar_operation *operation, struct sums *sums)
+{
+    const struct ar_estimate *estimate = which == HELD_OUT ? judged->held_out
+                                         : which == FIT    ? judged->fit
+                                                           : judged->zero_shot;
+    double bytes_min = which == LARGE ? AR_ACCURACY_LARGE_BYTES : AR_ACCURACY_BYTES_MIN;
+    const struct ar_measured *measured = judged->rows->measured;
+    for (size_t i = 0; estimate != NULL && i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        const struct ar_library_prediction *prediction = &estimate->predictions[i];
+        bool is_of = (operation == NULL || row->operation == operation) &&
+                     row->call.run.bytes >= bytes_min && isfinite(prediction->time_s) &&
+                     (which != HELD_OUT || judged->is_held_out[i]);
+        if (is_of) {
+            sums->errors[sums->count++] = fabs(prediction->time_s / row->call.time_s - 1);
+            sums->covered +=
+                row->call.time_s >= prediction->low_s && row->call.time_s <= prediction->high_s;
+            sums->has_bands = sums->has_bands && isfinite(prediction->low_s);
+        }
+    }
+}
+
+/* Pairs of algorithms on the same ranks and size. */
+static void add_pairs(const struct judged *judged, const struct ar_operation *operation,
+                      uint64_t *pairs, uint64_t *right)
+{
+    const struct ar_measured *measured = judged->rows->measured;
+    for (size_t i = 0; judged->held_out != NULL && i < measured->rows_count; i++) {
+        const struct ar_measured_row *a = &measured->rows[i];
+        if (!judged->is_held_out[i] || a->is_call || a->call.run.bytes < AR_ACCURACY_BYTES_MIN ||
+            (operation != NULL && a->operation != operation)) {
+            continue;
+        }
+        for (size_t j = 0; j < i; j++) {
+            const struct ar_measured_row *b = &measured->rows[j];
+            double ratio = a->call.time_s / b->call.time_s;
+            if (judged->is_held_out[j] && a->operation == b->operation &&
+                a->call.run.bytes == b->call.run.bytes && a->call.run.ranks == b->call.run.ranks &&
+                a->call.run.nodes == b->call.run.nodes &&
+                strcmp(a->run->algorithm, b->run->algorithm) != 0 && fabs(log(ratio)) > log(1.1)) {
+                double predicted = judged->held_out->predictions[i].time_s /
+                                   judged->held_out->predictions[j].time_s;
+                ++*pairs;
+                *right += (predicted > 1) == (ratio > 1) && predicted != 1;
+            }
+        }
+    }
+}
+
+/* One line: of some sets, and one operation or all (NULL). */
+static struct ar_accuracy sum_up(const struct judged *judged, size_t count,
+                                 const struct ar_operation *operation, double *errors)
+{
+    struct ar_accuracy line = {.operation = operation != NULL ? operation->command : ""};
+    struct ar_library_error *const results[] = {[ZERO_SHOT] = &line.zero_shot,
+                                                [LARGE] = &line.large,
+                                                [FIT] = &line.fit,
+                                                [HELD_OUT] = &line.held_out};
+    uint64_t pairs = 0;
+    uint64_t right = 0;
+    for (size_t k = 0; k < sizeof results / sizeof results[0]; k++) {
+        struct sums sums = {.errors = errors, .has_bands = true};
+        for (size_t i = 0; i < count; i++) {
+            add_errors(&judged[i], (enum estimated)k, operation, &sums);
+        }
+        *results[k] = ar_library_error_of(errors, sums.count, sums.covered);
+        if (!sums.has_bands) {
+            results[k]->covered_frac = NAN;
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_pairs(&judged[i], operation, &pairs, &right);
+    }
+    line.pairs = pairs > 0 ? pairs : AR_NO_COUNT;
+    line.right_frac = pairs > 0 ? (double)right / (double)pairs : NAN;
+    return line;
+}
+
+/* --- one set ------------------------------------------------------------------------------- */
+
+/* Marks the rows of the largest counts, and writes these. */
+static enum ar_status hold_out(struct judged *judged, struct ar_arena *arena, struct ar_error *err)
+{
+    const struct ar_measured *measured = judged->rows->measured;
+    const struct ar_library_nodes *nodes = &measured->nodes;
+    uint32_t max = judged->rows->set->fitted_nodes_max;
+    char text[AR_LIBRARY_NODES_MAX * 12] = "";
+    size_t used = 0;
+    if (max == 0 && nodes->count > 1) {
+        max = nodes->counts[nodes->count - 2];
+    }
+    judged->is_held_out = ar_arena_alloc(arena, measured->rows_count + 1, sizeof(bool));
+    if (judged->is_held_out == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        judged->is_held_out[i] = max > 0 && measured->rows[i].call.run.nodes > max;
+    }
+    for (size_t i = 0; i < nodes->count; i++) {
+        if (max > 0 && nodes->counts[i] > max) {
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%" PRIu32,
+                                     used > 0 ? " " : "", nodes->counts[i]);
+        }
+    }
+    judged->held_out_text = ar_arena_text(arena, text);
+    return judged->held_out_text != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
+}
+
+/* An estimate, or a note of why there is none of some rows. */
+static enum ar_status estimate(const struct judged *judged, const bool *is_fitted, const char *what,
+                               FILE *notes, struct ar_arena *arena, const struct ar_estimate **made,
+                               struct ar_error *err)
+{
+    struct ar_error why;
+    struct ar_estimate *found = NULL;
+    enum ar_status status = ar_estimate_run(&judged->rows->request, judged->rows->measured,
+                                            is_fitted, arena, &found, &why);
+    if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
+        return ar_error_set(err, status, "%s", why.text);
+    }
+    if (status != AR_OK) {
+        ar_note(notes, "%s: %s: %s", judged->rows->set->name, what, why.text);
+    }
+    *made = found;
+    return AR_OK;
+}
+
+static enum ar_status judge(struct judged *judged, FILE *notes, struct ar_arena *arena,
+                            struct ar_error *err)
+{
+    const struct ar_measured *measured = judged->rows->measured;
+    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
+    if (is_fitted == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    AR_TRY(hold_out(judged, arena, err));
+    AR_TRY(estimate(judged, NULL, "nothing fitted", notes, arena, &judged->zero_shot, err));
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        is_fitted[i] = true;
+    }
+    AR_TRY(estimate(judged, is_fitted, "all fitted", notes, arena, &judged->fit, err));
+    if (judged->held_out_text[0] == '\0') {
+        return AR_OK;
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        is_fitted[i] = !judged->is_held_out[i];
+    }
+    return estimate(judged, is_fitted, "largest held out", notes, arena, &judged->held_out, err);
+}
+
+/* --- all sets ------------------------------------------------------------------------------ */
+
+static bool is_asked(const struct ar_measured_set *set, const char *name)
+{
+    return strcmp(set->name, name) == 0 || ar_measured_set_has(set, name);
+}
+
+static enum ar_status check_names(const struct ar_measured_index *index, const char *const *names,
+                                  size_t count, struct ar_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t k = 0;
+        while (k < index->sets_count && !is_asked(&index->sets[k], names[i])) {
+            k++;
+        }
+        if (k == index->sets_count) {
+            return ar_error_set(err, AR_USAGE,
+                                "accuracy: unknown set \"%.100s\"; 'allreckon list sets' has the "
+                                "%zu that there are",
+                                names[i], index->sets_count);
+        }
+    }
+    return AR_OK;
+}
+
+static bool is_wanted(const struct ar_measured_set *set, const char *const *names, size_t count)
+{
+    bool is_wanted = count == 0;
+    for (size_t i = 0; i < count; i++) {
+        is_wanted = is_wanted || is_asked(set, names[i]);
+    }
+    return is_wanted;
+}
+
+/* The lines of a set: each operation it has and, if these are several, all. */
+static void add_lines(const struct judged *judged, double *errors, struct ar_accuracies *accuracies)
+{
+    const struct ar_measured *measured = judged->rows->measured;
+    size_t first = accuracies->count;
+    for (size_t k = 0; k < ar_operations_count; k++) {
+        bool has = false;
+        for (size_t i = 0; i < measured->rows_count; i++) {
+            has = has || (measured->rows[i].operation == ar_operations[k] &&
+                          measured->rows[i].call.run.bytes >= AR_ACCURACY_BYTES_MIN);
+        }
+        if (has) {
+            accuracies->rows[accuracies->count++] = sum_up(judged, 1, ar_operations[k], errors);
+        }
+    }
+    if (accuracies->count > first + 1) {
+        accuracies->rows[accuracies->count++] = sum_up(judged, 1, NULL, errors);
+    }
+    for (size_t i = first; i < accuracies->count; i++) {
+        accuracies->rows[i].set = judged->rows->set->name;
+        accuracies->rows[i].held_out_nodes = judged->held_out_text;
+    }
+}
+
+static enum ar_status make_lines(const struct judged *judged, size_t count, struct ar_arena *arena,
+                                 struct ar_accuracies *accuracies, struct ar_error *err)
+{
+    size_t rows_count = 1;
+    for (size_t i = 0; i < count; i++) {
+        rows_count += judged[i].rows->measured->rows_count;
+    }
+    double *errors = ar_arena_alloc(arena, rows_count, sizeof *errors);
+    *accuracies = (struct ar_accuracies){
+        .rows = ar_arena_alloc(arena, (count + 1) * (ar_operations_count + 1),
+                               sizeof *accuracies->rows)};
+    if (errors == NULL || accuracies->rows == NULL) {
+        return ar_error_no_memory(err, "errors of predictions");
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_lines(&judged[i], errors, accuracies);
+    }
+    if (count > 1) {
+        struct ar_accuracy *all = &accuracies->rows[accuracies->count++];
+        *all = sum_up(judged, count, NULL, errors);
+        all->set = "all";
+        all->held_out_nodes = "";
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_accuracy_run(const struct ar_measured_index *index, const char *const *names,
+                               size_t names_count, const struct ar_scenario *scenario,
+                               struct ar_inputs *inputs, FILE *notes, struct ar_arena *arena,
+                               struct ar_accuracies *accuracies, struct ar_error *err)
+{
+    size_t count = 0;
+    struct judged *judged = ar_arena_alloc(arena, index->sets_count + 1, sizeof *judged);
+    if (judged == NULL) {
+        return ar_error_no_memory(err, "measured sets");
+    }
+    AR_TRY(check_names(index, names, names_count, err));
+    for (size_t i = 0; i < index->sets_count; i++) {
+        if (is_wanted(&index->sets[i], names, names_count)) {
+            struct ar_set_rows *rows;
+            AR_TRY(ar_set_load(index, &index->sets[i], scenario, inputs, NULL, 0, notes, arena,
+                               &rows, err));
+            judged[count].rows = rows;
+            AR_TRY(judge(&judged[count++], notes, arena, err));
+        }
+    }
+    return make_lines(judged, count, arena, accuracies, err);
+}
+
+/* --- as records ---------------------------------------------------------------------------- */
+
+#define LINE(kind, field, name, ...) AR_COLUMN(kind, struct ar_accuracy, field, name, __VA_ARGS__)
+#define PERCENT(title)               .heading = title, .factor = 100, .decimals = 1
+
+static const struct ar_column columns[] = {
+    LINE(string, set, "set", "of measured rows; all: of all sets", .heading = "set"),
+    LINE(string, operation, "operation", "its command; empty: all", .heading = "operation"),
+    LINE(count, zero_shot.count, "rows", "from 1 KiB on", .heading = "rows"),
+    LINE(number, zero_shot.median_frac, "zero_shot_median_frac",
+         "median of |predicted / measured - 1|, nothing fitted", PERCENT("nothing\nfitted (%)")),
+    LINE(number, zero_shot.mean_frac, "zero_shot_mean_frac", "mean of it", PERCENT("mean"),
+         .priority = 9),
+    LINE(number, zero_shot.p95_frac, "zero_shot_p95_frac", "95th percentile of it", PERCENT("95th"),
+         .priority = 8),
+    LINE(number, large.median_frac, "zero_shot_1MiB_median_frac", "median from 1 MiB on",
+         PERCENT("from\n1 MiB"), .priority = 4),
+    LINE(number, fit.median_frac, "fit_median_frac", "median, all rows fitted",
+         PERCENT("all\nfitted (%)")),
+    LINE(number, fit.mean_frac, "fit_mean_frac", "mean of it", PERCENT("mean"), .priority = 9),
+    LINE(number, fit.p95_frac, "fit_p95_frac", "95th percentile of it", PERCENT("95th"),
+         .priority = 5),
+    LINE(number, fit.covered_frac, "fit_covered_frac", "share inside the 95 % band",
+         PERCENT("in\nband"), .priority = 7),
+    LINE(string, held_out_nodes, "held_out_nodes", "node counts that were not fitted",
+         .heading = "held out\n(nodes)", .priority = 1),
+    LINE(count, held_out.count, "held_out_rows", "from 1 KiB on", .heading = "rows", .priority = 2),
+    LINE(number, held_out.median_frac, "held_out_median_frac", "median of the held-out rows",
+         PERCENT("held\nout (%)")),
+    LINE(number, held_out.mean_frac, "held_out_mean_frac", "mean of it", PERCENT("mean"),
+         .priority = 9),
+    LINE(number, held_out.p95_frac, "held_out_p95_frac", "95th percentile of it", PERCENT("95th"),
+         .priority = 3),
+    LINE(number, held_out.covered_frac, "held_out_covered_frac", "share inside the 95 % band",
+         PERCENT("in\nband"), .priority = 6),
+    LINE(count, pairs, "held_out_pairs", "held-out pairs of algorithms that differ by 10 % or more",
+         .heading = "pairs", .is_rare = true, .priority = 3),
+    LINE(number, right_frac, "held_out_right_frac", "of which the faster one was predicted",
+         PERCENT("right\n(%)"), .is_rare = true, .priority = 2),
+};
+
+const struct ar_columns ar_accuracy_columns = {columns, sizeof columns / sizeof columns[0]};

@@ -1,0 +1,33 @@
+/** \file ar_estimate.h
+ * Predictions of measured rows: from what is known of the machine beforehand, or by a fit to some
+ * of them.
+ *
+ * Calls of a library are predicted by its cost model (models/library), messages by the closed form
+ * of their algorithm on the numbers of the cluster (models/fit). With nothing fitted these are
+ * NCCL's own constants, and the numbers of the cluster file.
+ */
+#ifndef AR_ESTIMATE_H
+#define AR_ESTIMATE_H
+
+#include "ar_library_fit.h"
+#include "ar_measured.h"
+
+struct ar_estimate {
+    bool has_library; /**< calls were fitted: */
+    struct ar_library library;
+    bool has_links; /**< messages were fitted: */
+    struct ar_link_fit links;
+    /** Of all rows; the time is NAN where there is none, the ends of the band where nothing was
+     * fitted. The band of messages is the scatter of the rows that were fitted. */
+    struct ar_library_prediction *predictions;
+};
+
+/** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and
+ * predicts all. The machines of the rows are left as they were. AR_BAD_DATA if one kind of rows
+ * cannot be fitted or predicted, with a line that says why; the other kind is there then. */
+enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
+                               const struct ar_measured *measured, const bool *is_fitted,
+                               struct ar_arena *arena, struct ar_estimate **estimate,
+                               struct ar_error *err);
+
+#endif

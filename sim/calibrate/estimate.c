@@ -1,0 +1,208 @@
+#include "ar_estimate.h"
+
+#include <math.h>
+
+#include "ar_library_engine.h"
+
+/* The rows of one kind, as its fit takes them. */
+struct part {
+    const struct ar_measured *measured;
+    bool is_call;
+    size_t *rows; /* their places among the measured ones, */
+    size_t count;
+    size_t *fitted; /* and those of them that are fitted */
+    size_t fitted_count;
+};
+
+static enum ar_status sort_out(const struct ar_measured *measured, bool is_call,
+                               const bool *is_fitted, struct ar_arena *arena, struct part *part,
+                               struct ar_error *err)
+{
+    *part = (struct part){
+        .measured = measured,
+        .is_call = is_call,
+        .rows = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->rows),
+        .fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *part->fitted)};
+    if (part->rows == NULL || part->fitted == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        if (measured->rows[i].is_call == is_call) {
+            part->rows[part->count++] = i;
+            if (is_fitted != NULL && is_fitted[i]) {
+                part->fitted[part->fitted_count++] = i;
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* --- calls -------------------------------------------------------------------------------- */
+
+/* NCCL's own table with the rates of the cluster, which must say them. */
+static enum ar_status find_tuning(const struct ar_calibrate_request *request,
+                                  const struct ar_cluster *cluster, struct ar_tuning *tuning,
+                                  struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(cluster);
+    bool has_node = facts->library_node_bus_Bps > 0;
+    if (!has_node || (facts->nodes_count > 1 && facts->library_net_bus_Bps == 0)) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "cluster %s: key \"%s\": found nowhere; expected the bandwidth of the "
+                            "rings that NCCL finds %s (channels x speed in its log with "
+                            "NCCL_DEBUG_SUBSYS=GRAPH), such as --set %s=%s",
+                            facts->name, has_node ? "library.net_bus" : "library.node_bus",
+                            has_node ? "across the network" : "in a node",
+                            has_node ? "library.net_bus" : "library.node_bus",
+                            has_node ? "24GB/s" : "132GB/s");
+    }
+    return ar_library_engine_tuning(cluster, request->scenario->release, NULL, tuning, err);
+}
+
+static enum ar_status fit_calls(const struct ar_tuning *tuning, const struct part *part,
+                                struct ar_arena *arena, struct ar_library *library,
+                                struct ar_error *err)
+{
+    struct ar_library_row *rows = ar_arena_alloc(arena, part->fitted_count + 1, sizeof *rows);
+    if (rows == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t i = 0; i < part->fitted_count; i++) {
+        rows[i] = part->measured->rows[part->fitted[i]].call;
+    }
+    return ar_library_fit(tuning, rows, part->fitted_count, library, err);
+}
+
+static enum ar_status estimate_calls(const struct ar_calibrate_request *request,
+                                     const struct part *part, bool is_fit, struct ar_arena *arena,
+                                     struct ar_estimate *estimate, struct ar_error *err)
+{
+    struct ar_tuning tuning;
+    if (part->count == 0) {
+        return AR_OK;
+    }
+    AR_TRY(find_tuning(request, request->scenario->cluster, &tuning, err));
+    if (is_fit) {
+        AR_TRY(fit_calls(&tuning, part, arena, &estimate->library, err));
+        estimate->has_library = true;
+    }
+    for (size_t i = 0; i < part->count; i++) {
+        const struct ar_library_row *row = &part->measured->rows[part->rows[i]].call;
+        estimate->predictions[part->rows[i]] =
+            is_fit ? ar_library_predict(&estimate->library, row->calls, &row->run)
+                   : ar_tuning_predict(&tuning, row->calls, &row->run);
+    }
+    return AR_OK;
+}
+
+/* --- messages ----------------------------------------------------------------------------- */
+
+static enum ar_status copy_messages(const struct part *part, const size_t *places, size_t count,
+                                    struct ar_arena *arena, struct ar_link_row **rows,
+                                    struct ar_error *err)
+{
+    *rows = ar_arena_alloc(arena, count + 1, sizeof **rows);
+    for (size_t i = 0; i < count && *rows != NULL; i++) {
+        (*rows)[i] = part->measured->rows[places[i]].messages;
+    }
+    return *rows != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
+}
+
+static enum ar_status fit_messages(const struct part *part, struct ar_cluster **clusters,
+                                   struct ar_arena *arena, struct ar_link_fit *links,
+                                   struct ar_error *err)
+{
+    struct ar_link_row *rows;
+    AR_TRY(copy_messages(part, part->fitted, part->fitted_count, arena, &rows, err));
+    return ar_link_fit(clusters, part->measured->machines_count, rows, part->fitted_count, links,
+                       err);
+}
+
+static enum ar_status predict_messages(const struct part *part, double spread,
+                                       struct ar_arena *arena,
+                                       struct ar_library_prediction *predictions,
+                                       struct ar_error *err)
+{
+    struct ar_link_row *rows;
+    double *times_s = ar_arena_alloc(arena, part->count + 1, sizeof *times_s);
+    if (times_s == NULL) {
+        return ar_error_no_memory(err, "predictions");
+    }
+    AR_TRY(copy_messages(part, part->rows, part->count, arena, &rows, err));
+    AR_TRY(ar_link_predict(rows, part->count, times_s, err));
+    for (size_t i = 0; i < part->count; i++) {
+        predictions[part->rows[i]] = (struct ar_library_prediction){
+            .time_s = times_s[i],
+            .low_s = times_s[i] * exp(-AR_BAND95_DEVIATIONS * spread),
+            .high_s = times_s[i] * exp(AR_BAND95_DEVIATIONS * spread)};
+    }
+    return AR_OK;
+}
+
+/* Gives the clusters the numbers of their files back. */
+static enum ar_status restore(struct ar_cluster *const *clusters, size_t count,
+                              const struct ar_link_fit *links, struct ar_error *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
+            const struct ar_link_number *number = &links->numbers[k];
+            if (isfinite(number->error_frac) &&
+                ar_cluster_has_link_cost(clusters[i], (enum ar_link_cost)k)) {
+                AR_TRY(ar_cluster_set_link_cost(clusters[i], (enum ar_link_cost)k, number->prior,
+                                                err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status estimate_messages(const struct part *part, bool is_fit,
+                                        struct ar_arena *arena, struct ar_estimate *estimate,
+                                        struct ar_error *err)
+{
+    size_t count = part->measured->machines_count;
+    struct ar_cluster **clusters = ar_arena_alloc(arena, count + 1, sizeof(struct ar_cluster *));
+    if (clusters == NULL) {
+        return ar_error_no_memory(err, "clusters");
+    }
+    for (size_t i = 0; i < count; i++) {
+        clusters[i] = part->measured->machines[i].cluster;
+    }
+    if (part->count == 0 || !is_fit) {
+        return part->count == 0 ? AR_OK
+                                : predict_messages(part, NAN, arena, estimate->predictions, err);
+    }
+    AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
+    estimate->has_links = true;
+    AR_TRY(
+        predict_messages(part, estimate->links.residual_frac, arena, estimate->predictions, err));
+    return restore(clusters, count, &estimate->links, err);
+}
+
+/* --- both --------------------------------------------------------------------------------- */
+
+enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
+                               const struct ar_measured *measured, const bool *is_fitted,
+                               struct ar_arena *arena, struct ar_estimate **estimate,
+                               struct ar_error *err)
+{
+    struct part calls;
+    struct part messages;
+    struct ar_error ignored;
+    struct ar_estimate *made = ar_arena_alloc(arena, 1, sizeof *made);
+    if (made == NULL || (made->predictions = ar_arena_alloc(arena, measured->rows_count + 1,
+                                                            sizeof *made->predictions)) == NULL) {
+        return ar_error_no_memory(err, "an estimate");
+    }
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        made->predictions[i] =
+            (struct ar_library_prediction){.time_s = NAN, .low_s = NAN, .high_s = NAN};
+    }
+    *estimate = made;
+    AR_TRY(sort_out(measured, true, is_fitted, arena, &calls, err));
+    AR_TRY(sort_out(measured, false, is_fitted, arena, &messages, err));
+    enum ar_status status = estimate_calls(request, &calls, is_fitted != NULL, arena, made, err);
+    enum ar_status other = estimate_messages(&messages, is_fitted != NULL, arena, made,
+                                             status == AR_OK ? err : &ignored);
+    return status != AR_OK ? status : other;
+}
