@@ -142,6 +142,12 @@ void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     }
 }
 
+uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                uint32_t step)
+{
+    return algorithm->move != NULL ? step : stages_like_step(algorithm->stages, shape, step);
+}
+
 static bool acts(const struct ar_move *move, bool sends)
 {
     return sends ? move->sends : move->receive != AR_RECEIVE_NONE;

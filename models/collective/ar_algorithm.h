@@ -220,6 +220,11 @@ struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const str
 void ar_algorithm_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                         uint64_t elements, uint32_t step, struct ar_sends *sends);
 
+/** A step of an exchange, the same for all that are known to have the same messages as this one:
+ * the same peers and as many pieces. O(1). */
+uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                                uint32_t step);
+
 /** The phases of an algorithm; none of NULL. */
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX]);

@@ -43,11 +43,19 @@ static inline void block_sends_set(struct block_sends *sends, uint32_t index, bo
     sends->period[index] = parts.period;
 }
 
+/** How the messages of a step of an exchange go. */
+enum block_peers {
+    PEERS_ANY,
+    PEERS_AHEAD,    /**< all send as many parts, each to the member as far ahead in a circle */
+    PEERS_ROUND,    /**< the same, s + 1 ahead in step s, forwards and backwards in time */
+    PEERS_SWAP,     /**< whom a member sends to sends it as many parts */
+    PEERS_ALTERNATE /**< the same, and step s + 2 has the messages of step s, but for the first */
+};
+
 struct block {
     enum ar_phase_kind kind;
     bool is_at_once;
-    bool is_shift; /**< in every step all members send as many parts, each to the member as far
-                      ahead in a circle */
+    enum block_peers peers;
     /** Steps, at least one for a size above 1; messages of all members in all of them; and of how
      * many parts the buffer is that they share. */
     uint32_t (*steps)(uint32_t size);
@@ -124,6 +132,8 @@ struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape 
                            uint64_t elements, uint32_t position, uint32_t step);
 void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, uint64_t elements,
                   uint32_t step, struct ar_sends *sends);
+uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *shape,
+                          uint32_t step);
 
 /* --- walks: members keep their peers (blocks_ring.c) ----------------------------------------- */
 

@@ -86,31 +86,20 @@ static struct block_move send(uint32_t size, uint32_t member, uint32_t step)
 }
 BLOCK_LOOPS(send)
 
-const struct block block_direct_all_gather = {AR_PHASE_EXCHANGE,
-                                              true,
-                                              true,
-                                              to_all_others,
-                                              from_all_to_all,
-                                              block_parts_as_members,
-                                              all_gather,
-                                              all_gather_sends};
+const struct block block_direct_all_gather = {
+    AR_PHASE_EXCHANGE,      true,       PEERS_ROUND,     to_all_others, from_all_to_all,
+    block_parts_as_members, all_gather, all_gather_sends};
 const struct block block_linear_scatter = {
-    AR_PHASE_EXCHANGE,      true,    false,        to_all_others, from_one_to_all,
+    AR_PHASE_EXCHANGE,      true,    PEERS_ANY,    to_all_others, from_one_to_all,
     block_parts_as_members, scatter, scatter_sends};
-const struct block block_send = {AR_PHASE_EXCHANGE,      false, false,     one_step, one_message,
+const struct block block_send = {AR_PHASE_EXCHANGE,      false, PEERS_ANY, one_step, one_message,
                                  block_parts_as_members, send,  send_sends};
-const struct block block_linear_all_to_all = {AR_PHASE_EXCHANGE,
-                                              true,
-                                              true,
-                                              to_all_others,
-                                              from_all_to_all,
-                                              block_parts_as_members,
-                                              all_to_all,
-                                              all_to_all_sends};
+const struct block block_linear_all_to_all = {
+    AR_PHASE_EXCHANGE,      true,       PEERS_ROUND,     to_all_others, from_all_to_all,
+    block_parts_as_members, all_to_all, all_to_all_sends};
 const struct block block_pairwise_all_to_all = {
-    AR_PHASE_EXCHANGE, false,           true,
-    to_all_others,     from_all_to_all, block_parts_as_members,
-    all_to_all,        all_to_all_sends};
+    AR_PHASE_EXCHANGE,      false,      PEERS_ROUND,     to_all_others, from_all_to_all,
+    block_parts_as_members, all_to_all, all_to_all_sends};
 
 static uint64_t from_all_in_each_bit(uint32_t size)
 {
@@ -139,19 +128,11 @@ static struct block_move bruck_all_gather(uint32_t size, uint32_t member, uint32
 }
 BLOCK_LOOPS(bruck_all_gather)
 
-const struct block block_bruck_all_to_all = {AR_PHASE_EXCHANGE,
-                                             false,
-                                             true,
-                                             block_log2_up,
-                                             from_all_in_each_bit,
-                                             block_parts_as_members,
-                                             bruck_all_to_all,
-                                             bruck_all_to_all_sends};
-const struct block block_bruck_all_gather = {AR_PHASE_EXCHANGE,
-                                             false,
-                                             true,
-                                             block_log2_up,
-                                             from_all_in_each_bit,
-                                             block_parts_as_members,
-                                             bruck_all_gather,
-                                             bruck_all_gather_sends};
+const struct block block_bruck_all_to_all = {AR_PHASE_EXCHANGE,    false,
+                                             PEERS_AHEAD,          block_log2_up,
+                                             from_all_in_each_bit, block_parts_as_members,
+                                             bruck_all_to_all,     bruck_all_to_all_sends};
+const struct block block_bruck_all_gather = {AR_PHASE_EXCHANGE,    false,
+                                             PEERS_AHEAD,          block_log2_up,
+                                             from_all_in_each_bit, block_parts_as_members,
+                                             bruck_all_gather,     bruck_all_gather_sends};

@@ -136,30 +136,22 @@ static struct block_move doubling_of_halves(uint32_t size, uint32_t member, uint
 BLOCK_LOOPS(doubling_of_halves)
 
 const struct block block_fold = {
-    AR_PHASE_EXCHANGE,      false, false,     fold_steps, fold_messages,
+    AR_PHASE_EXCHANGE,      false, PEERS_ANY, fold_steps, fold_messages,
     block_parts_as_members, fold,  fold_sends};
-const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,           false,
+const struct block block_fold_parts = {AR_PHASE_EXCHANGE, false,           PEERS_ANY,
                                        fold_steps,        fold_messages,   block_parts_as_members,
                                        fold_parts,        fold_parts_sends};
 const struct block block_doubling = {
-    AR_PHASE_EXCHANGE,      false,    false,         block_log2_down, doubling_messages,
+    AR_PHASE_EXCHANGE,      false,    PEERS_SWAP,    block_log2_down, doubling_messages,
     block_parts_as_members, doubling, doubling_sends};
-const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE,
-                                                false,
-                                                false,
-                                                block_log2_down,
-                                                doubling_messages,
-                                                block_parts_as_members,
-                                                doubling_all_gather,
-                                                doubling_all_gather_sends};
-const struct block block_doubling_of_halves = {AR_PHASE_EXCHANGE,
-                                               false,
-                                               false,
-                                               block_log2_down,
-                                               doubling_messages,
-                                               as_many_as_numbers,
-                                               doubling_of_halves,
-                                               doubling_of_halves_sends};
+const struct block block_doubling_all_gather = {AR_PHASE_EXCHANGE,   false,
+                                                PEERS_ANY,           block_log2_down,
+                                                doubling_messages,   block_parts_as_members,
+                                                doubling_all_gather, doubling_all_gather_sends};
+const struct block block_doubling_of_halves = {AR_PHASE_EXCHANGE,  false,
+                                               PEERS_SWAP,         block_log2_down,
+                                               doubling_messages,  as_many_as_numbers,
+                                               doubling_of_halves, doubling_of_halves_sends};
 
 /* --- Swing ------------------------------------------------------------------------------------ */
 
@@ -213,14 +205,10 @@ static struct block_move swing_all_gather(uint32_t size, uint32_t member, uint32
 }
 BLOCK_LOOPS(swing_all_gather)
 
-const struct block block_swing_all_gather = {AR_PHASE_EXCHANGE,
-                                             false,
-                                             false,
-                                             block_log2_down,
-                                             doubling_messages,
-                                             as_many_as_numbers,
-                                             swing_all_gather,
-                                             swing_all_gather_sends};
+const struct block block_swing_all_gather = {AR_PHASE_EXCHANGE, false,
+                                             PEERS_SWAP,        block_log2_down,
+                                             doubling_messages, as_many_as_numbers,
+                                             swing_all_gather,  swing_all_gather_sends};
 
 /* --- binomial trees --------------------------------------------------------------------------- */
 
@@ -292,27 +280,14 @@ static uint64_t folded_messages(uint32_t size)
     return as_many_as_numbers(size) - 1;
 }
 
-const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE,
-                                               false,
-                                               false,
-                                               binomial_steps,
-                                               binomial_messages,
-                                               block_parts_as_members,
-                                               binomial_broadcast,
-                                               binomial_broadcast_sends};
-const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE,
-                                             false,
-                                             false,
-                                             binomial_steps,
-                                             binomial_messages,
-                                             block_parts_as_members,
-                                             binomial_scatter,
-                                             binomial_scatter_sends};
-const struct block block_folded_scatter = {AR_PHASE_EXCHANGE,
-                                           false,
-                                           false,
-                                           block_log2_down,
-                                           folded_messages,
-                                           block_parts_as_members,
-                                           folded_scatter,
-                                           folded_scatter_sends};
+const struct block block_binomial_broadcast = {AR_PHASE_EXCHANGE,  false,
+                                               PEERS_ANY,          binomial_steps,
+                                               binomial_messages,  block_parts_as_members,
+                                               binomial_broadcast, binomial_broadcast_sends};
+const struct block block_binomial_scatter = {AR_PHASE_EXCHANGE, false,
+                                             PEERS_ANY,         binomial_steps,
+                                             binomial_messages, block_parts_as_members,
+                                             binomial_scatter,  binomial_scatter_sends};
+const struct block block_folded_scatter = {
+    AR_PHASE_EXCHANGE,      false,          PEERS_ANY,           block_log2_down, folded_messages,
+    block_parts_as_members, folded_scatter, folded_scatter_sends};

@@ -85,16 +85,16 @@ static struct block_move chain_scatter(uint32_t size, uint32_t member, uint32_t 
 }
 
 const struct block block_ring_reduce_scatter = {
-    AR_PHASE_WALK,          false,          false, one_round, all_in_one_round,
+    AR_PHASE_WALK,          false,          PEERS_ANY, one_round, all_in_one_round,
     block_parts_as_members, reduce_scatter, NULL};
 const struct block block_ring_all_gather = {
-    AR_PHASE_WALK,          false,      false, one_round, all_in_one_round,
+    AR_PHASE_WALK,          false,      PEERS_ANY, one_round, all_in_one_round,
     block_parts_as_members, all_gather, NULL};
 const struct block block_ring_all_reduce = {
-    AR_PHASE_WALK,          false,      false, two_rounds, all_in_two_rounds,
+    AR_PHASE_WALK,          false,      PEERS_ANY, two_rounds, all_in_two_rounds,
     block_parts_as_members, all_reduce, NULL};
 const struct block block_chain_scatter = {
-    AR_PHASE_WALK,          false,         false, one_round, half_of_a_round,
+    AR_PHASE_WALK,          false,         PEERS_ANY, one_round, half_of_a_round,
     block_parts_as_members, chain_scatter, NULL};
 
 static uint32_t half_a_round(uint32_t size)
@@ -114,7 +114,9 @@ static uint32_t pair_received(uint32_t size, uint32_t member, uint32_t step)
     uint32_t pair = member - member % 2;
     uint32_t away = 2 * ((step + 1) / 2);
     bool is_left = (step % 2 == 1) == (member % 2 == 0);
-    return (uint32_t)(((uint64_t)pair + (is_left ? size - away : away)) % size);
+    uint32_t on = is_left ? size - away : away;
+    uint32_t to_end = size - on;
+    return pair < to_end ? pair + on : pair - to_end;
 }
 
 static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, uint32_t step)
@@ -134,11 +136,7 @@ static struct block_move neighbour_all_gather(uint32_t size, uint32_t member, ui
 }
 BLOCK_LOOPS(neighbour_all_gather)
 
-const struct block block_neighbour_all_gather = {AR_PHASE_EXCHANGE,
-                                                 false,
-                                                 false,
-                                                 half_a_round,
-                                                 all_in_half_a_round,
-                                                 block_parts_as_members,
-                                                 neighbour_all_gather,
-                                                 neighbour_all_gather_sends};
+const struct block block_neighbour_all_gather = {AR_PHASE_EXCHANGE,    false,
+                                                 PEERS_ALTERNATE,      half_a_round,
+                                                 all_in_half_a_round,  block_parts_as_members,
+                                                 neighbour_all_gather, neighbour_all_gather_sends};

@@ -38,7 +38,8 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
         .name = stage->name,
         .kind = stage->block->kind,
         .is_at_once = stage->block->is_at_once,
-        .is_shift = stage->block->is_shift && size == ar_shape_ranks(shape),
+        .is_shift = size == ar_shape_ranks(shape) &&
+                    (stage->block->peers == PEERS_AHEAD || stage->block->peers == PEERS_ROUND),
         .steps = steps,
         .parts = is_exchange ? 1 : parts,
         .pieces = is_exchange ? parts : 0,
@@ -135,6 +136,39 @@ static struct stage_step stage_step(const struct ar_stage *stages, const struct 
 static uint32_t block_step(const struct stage_step *at)
 {
     return at->stage->is_backwards ? at->steps - 1 - at->step : at->step;
+}
+
+/* A stage before this one that has the same messages backwards, or the stage itself. */
+static const struct ar_stage *first_like(const struct ar_stage *stages,
+                                         const struct ar_stage *stage)
+{
+    const struct ar_stage *first = stages;
+    while (first->block != stage->block || first->dimension != stage->dimension ||
+           first->lines != stage->lines) {
+        first++;
+    }
+    return first;
+}
+
+uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *shape,
+                          uint32_t step)
+{
+    struct stage_step at = stage_step(stages, shape, step);
+    enum block_peers peers = at.stage->block->peers;
+    uint32_t first = 0, like = at.step;
+    const struct ar_stage *stage = first_like(stages, at.stage);
+    if (peers != PEERS_ROUND && peers != PEERS_SWAP && peers != PEERS_ALTERNATE) {
+        return step;
+    }
+    for (const struct ar_stage *before = stages; before < stage; before++) {
+        first += steps_of(before, shape);
+    }
+    if (peers != PEERS_ROUND) {
+        like = block_step(&at);
+        like = peers == PEERS_ALTERNATE && like > 2 ? 2 - like % 2 : like;
+        like = stage->is_backwards ? at.steps - 1 - like : like;
+    }
+    return first + like;
 }
 
 struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,

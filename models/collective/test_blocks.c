@@ -44,12 +44,33 @@ static void check_sends(const struct ar_algorithm *algorithm, const struct ar_sh
     }
 }
 
-static void check_all_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape)
+/* Steps that are said to be alike send as many pieces to the same peers. */
+static void check_like(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                       const struct ar_phase *phase, uint32_t step, uint32_t *others)
+{
+    uint32_t like = ar_algorithm_like_step(algorithm, shape, step);
+    cr_expect_eq(ar_algorithm_like_step(algorithm, shape, like), like);
+    *others += like != step;
+    for (uint32_t i = 0; i < ar_shape_ranks(shape); i++) {
+        struct ar_move move = ar_algorithm_move(algorithm, shape, phase->pieces, i, step);
+        struct ar_move other = ar_algorithm_move(algorithm, shape, phase->pieces, i, like);
+        cr_expect(move.sends == other.sends && move.send_to == other.send_to &&
+                      move.send_span.count == other.send_span.count,
+                  "%s of %s, steps %u and %u, %u", algorithm->name, algorithm->operation->name,
+                  step, like, i);
+    }
+}
+
+static void check_all_sends(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                            uint32_t *others)
 {
     struct ar_phase phases[AR_PHASES_MAX];
     uint32_t count = ar_algorithm_phases(algorithm, shape, phases);
     for (uint32_t i = 0, step = 0; i < count; i++) {
         for (uint32_t end = step + phases[i].steps; step < end; step++) {
+            if (phases[i].kind == AR_PHASE_EXCHANGE) {
+                check_like(algorithm, shape, &phases[i], step, others);
+            }
             for (uint32_t first = 0; first < 2 && phases[i].kind == AR_PHASE_EXCHANGE; first++) {
                 check_sends(algorithm, shape, phases[i].pieces, step, first);
                 check_sends(algorithm, shape, 3, step, first);
@@ -63,15 +84,17 @@ static void check_all_sends(const struct ar_algorithm *algorithm, const struct a
 Test(blocks, what_a_step_sends_is_what_its_moves_send)
 {
     static const uint32_t counts[] = {2, 5, 6, 12, 16, 34, 64};
+    uint32_t others = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t j = 0; j < sizeof counts / sizeof counts[0]; j++) {
             for (uint32_t gpus = 1; gpus <= 4; gpus++) {
                 struct ar_shape shape = ar_algorithm_default_shape(rows[i], counts[j], gpus);
                 struct ar_error err = {.text = ""};
                 if (ar_algorithm_check_shape(rows[i], &shape, &err) == AR_OK) {
-                    check_all_sends(rows[i], &shape);
+                    check_all_sends(rows[i], &shape, &others);
                 }
             }
         }
     }
+    cr_expect(others > 1000, "%u", others);
 }

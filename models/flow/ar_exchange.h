@@ -45,6 +45,7 @@ struct ar_exchange_step {
     uint32_t first, count; /**< positions that may send */
     const uint32_t *peers; /**< [position - first]; AR_NEVER: it does not send */
     uint32_t first_kind, kinds_count;
+    bool is_shared; /**< some message has less than the bandwidth of its path */
     /** [lane][position - first]: which of the kinds its message is, in the array that is there; in
      * none, if all are of one kind. */
     const uint16_t *narrow;

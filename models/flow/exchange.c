@@ -27,6 +27,16 @@ static uint32_t find_period(const struct exchange_scratch *scratch)
     return period;
 }
 
+static void find_like_steps(struct exchange_scratch *scratch, uint32_t steps)
+{
+    const struct ar_collective *collective = scratch->collective;
+    for (uint32_t step = 0; step < steps; step++) {
+        uint32_t like = ar_algorithm_like_step(collective->algorithm, &collective->shape, step);
+        scratch->like[step].first = like;
+        scratch->like[like].count++;
+    }
+}
+
 enum ar_status exchange_scratch_create(struct ar_arena *arena,
                                        const struct ar_collective *collective,
                                        struct flow_rates *rates, struct exchange_scratch **scratch,
@@ -37,6 +47,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
     uint32_t lanes = ar_collective_lanes(collective);
     size_t places = (size_t)lanes * order.ranks;
     size_t links = ar_cluster_links_count(collective->cluster);
+    uint32_t steps = ar_algorithm_steps(collective->algorithm, &collective->shape);
     uint32_t slots = 16;
     while (slots < 2 * places) {
         slots *= 2;
@@ -52,8 +63,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .ranks = ar_arena_alloc(arena, places, sizeof *made->ranks),
         .peers = ar_arena_alloc(arena, order.ranks, sizeof *made->peers),
         .pieces = ar_arena_alloc(arena, order.ranks, sizeof *made->pieces),
-        .kept_peers = ar_arena_alloc(arena, order.ranks, sizeof *made->kept_peers),
-        .kept_pieces = ar_arena_alloc(arena, order.ranks, sizeof *made->kept_pieces),
+        .like = ar_arena_alloc(arena, steps, sizeof *made->like),
         .flows = ar_arena_alloc(arena, places, sizeof *made->flows),
         .places = ar_arena_alloc(arena, places, sizeof *made->places),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
@@ -64,10 +74,10 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
         .slots_mask = slots - 1,
     };
-    if (made->ranks == NULL || made->peers == NULL || made->kept_peers == NULL ||
-        made->kept_pieces == NULL || made->pieces == NULL || made->flows == NULL ||
-        made->places == NULL || made->kind_of == NULL || made->loads == NULL ||
-        made->messages == NULL || made->users == NULL || made->slots == NULL) {
+    if (made->ranks == NULL || made->peers == NULL || made->like == NULL || made->pieces == NULL ||
+        made->flows == NULL || made->places == NULL || made->kind_of == NULL ||
+        made->loads == NULL || made->messages == NULL || made->users == NULL ||
+        made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -75,19 +85,12 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
             ar_order_rank(&order, (uint32_t)(i / order.ranks), (uint32_t)(i % order.ranks));
     }
     made->period = find_period(made);
+    find_like_steps(made, steps);
     *scratch = made;
     return AR_OK;
 }
 
 /* Of a buffer with one element to a piece, elements are pieces. */
-static struct ar_move move_of(const struct exchange_scratch *scratch, const struct ar_phase *phase,
-                              uint32_t position, uint32_t step)
-{
-    const struct ar_collective *collective = scratch->collective;
-    return ar_algorithm_move(collective->algorithm, &collective->shape, phase->pieces, position,
-                             step);
-}
-
 static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *phase,
                        uint32_t step)
 {
@@ -102,35 +105,6 @@ static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *
         scratch->peers[position] = ahead < to_end ? position + ahead : ahead - to_end;
         scratch->pieces[position] = scratch->pieces[0];
     }
-}
-
-/* How many steps of a long phase, every second one from this on, have the same messages. */
-static uint32_t count_alike(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                            uint32_t first_step, uint32_t step)
-{
-    enum { LONG = 16 };
-    size_t peers_size = scratch->positions * sizeof *scratch->peers;
-    size_t pieces_size = scratch->positions * sizeof *scratch->pieces;
-    uint32_t alike = 1;
-    if (phase->steps < LONG || phase->is_shift) {
-        return 1;
-    }
-    memcpy(scratch->kept_peers, scratch->peers, peers_size);
-    memcpy(scratch->kept_pieces, scratch->pieces, pieces_size);
-    for (; step + 2 * alike < phase->steps; alike++) {
-        struct ar_move move = move_of(scratch, phase, 0, first_step + step + 2 * alike);
-        if (!move.sends || move.send_to != scratch->kept_peers[0]) {
-            break;
-        }
-        find_moves(scratch, phase, first_step + step + 2 * alike);
-        if (memcmp(scratch->kept_peers, scratch->peers, peers_size) != 0 ||
-            memcmp(scratch->kept_pieces, scratch->pieces, pieces_size) != 0) {
-            break;
-        }
-    }
-    memcpy(scratch->peers, scratch->kept_peers, peers_size);
-    memcpy(scratch->pieces, scratch->kept_pieces, pieces_size);
-    return alike;
 }
 
 /* The messages of a step that stand for all. */
@@ -197,9 +171,9 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
     sums->period = is_folded ? scratch->period : sums->period;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
         uint32_t position = scratch->places[flow] % scratch->positions;
-        double buffers = (double)scratch->pieces[position] * scratch->alike / phase->pieces;
+        double buffers = (double)scratch->pieces[position] / phase->pieces;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            carried[paths->links[i]] += buffers;
+            carried[paths->links[i]] += buffers * scratch->count_like;
             if (phase->is_at_once && scratch->loads[paths->links[i]] == 0) {
                 ar_maxmin_know(&scratch->rates->maxmin, paths->links[i]);
             }
@@ -210,33 +184,47 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
     scratch->is_private = scratch->is_private && stays_private(scratch);
 }
 
+/* A step that was resolved, here or in a phase before. */
+static enum ar_status copy_step(struct ar_arena *arena, struct exchange_scratch *scratch,
+                                const struct like_steps *known, struct ar_exchange *exchange,
+                                struct ar_exchange_step *step, struct ar_error *err)
+{
+    *step = *known->made;
+    if (known->exchange != exchange) {
+        AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, step->kinds_count, err));
+        memcpy(exchange->kinds + exchange->kinds_count, known->exchange->kinds + step->first_kind,
+               step->kinds_count * sizeof *exchange->kinds);
+        step->first_kind = exchange->kinds_count;
+        exchange->kinds_count += step->kinds_count;
+    }
+    return AR_OK;
+}
+
 static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scratch *scratch,
                                    const struct ar_phase *phase, uint32_t first_step, uint32_t step,
                                    struct link_sums *sums, struct ar_exchange *exchange,
                                    struct ar_error *err)
 {
+    struct like_steps *known = &scratch->like[first_step + step];
     struct ar_exchange_step *made = &exchange->steps[step];
     struct flow_rates *rates = scratch->rates;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     find_moves(scratch, phase, first_step + step);
-    scratch->alike = phase->is_at_once ? 1 : count_alike(scratch, phase, first_step, step);
     find_flows(scratch);
+    scratch->count_like = known->count;
     if (phase->is_at_once) { /* its paths have been added */
         AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
         AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
         add_loads(scratch, phase, sums);
     }
-    AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, err));
+    AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, scratch->flows_count, err));
     memset(scratch->kind_of, 0,
            (size_t)scratch->lanes * scratch->positions * sizeof *scratch->kind_of);
     exchange_find_kinds(scratch, phase, exchange, made);
-    exchange->is_uniform &= exchange_is_alike(exchange, made);
-    AR_TRY(exchange_keep(arena, scratch, phase, made, err));
-    for (uint32_t i = 1; i < scratch->alike; i++) {
-        made[2 * i] = *made;
-    }
-    return AR_OK;
+    known->exchange = exchange;
+    known->made = made;
+    return exchange_keep(arena, scratch, phase, made, err);
 }
 
 /* All messages of a phase that goes at once, on the links together. */
@@ -245,12 +233,12 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
 {
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
-    scratch->alike = 1;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
         scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
+        scratch->count_like = scratch->like[first_step + step].count;
         find_moves(scratch, phase, first_step + step);
         find_flows(scratch);
         AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
@@ -281,14 +269,20 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
     }
     scratch->kinds_room = 0;
     scratch->folded = phase->is_shift ? scratch->period : scratch->positions;
-    if (phase->is_at_once) {
+    bool is_new = scratch->like[first_step].first >= first_step;
+    if (phase->is_at_once && is_new) { /* all steps are, or all are like those of one phase */
         AR_TRY(add_all(scratch, phase, first_step, sums, err));
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        bool is_known = made->steps[step].ahead > 0 || made->steps[step].peers != NULL;
-        if (!is_known) {
-            AR_TRY(resolve_step(arena, scratch, phase, first_step, step, sums, made, err));
+        uint32_t like = scratch->like[first_step + step].first;
+        if (scratch->like[like].made == NULL) {
+            AR_TRY(resolve_step(arena, scratch, phase, first_step, like - first_step, sums, made,
+                                err));
         }
+        if (like != first_step + step) {
+            AR_TRY(copy_step(arena, scratch, &scratch->like[like], made, &made->steps[step], err));
+        }
+        exchange_add_step(made, &made->steps[step]);
     }
     scratch->is_private &= !phase->is_at_once || phase->steps == 1;
     made->is_private = scratch->is_private;

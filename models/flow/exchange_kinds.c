@@ -90,18 +90,14 @@ void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase
         if (exchange->kinds_count > before) {
             struct ar_message_kind *made = &exchange->kinds[before];
             made->link = flow_rates_narrowest(rates, flow, &made->flows);
-            exchange->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
+            step->is_shared |= kind.rate_Bps < rates->paths.bandwidth_Bps[flow] * (1 - 1e-9);
         }
     }
     step->kinds_count = exchange->kinds_count - step->first_kind;
-    for (uint32_t i = step->first_kind; i < exchange->kinds_count; i++) {
-        uint32_t pieces = exchange->kinds[i].pieces;
-        exchange->smallest = pieces < exchange->smallest ? pieces : exchange->smallest;
-        exchange->largest = pieces > exchange->largest ? pieces : exchange->largest;
-    }
 }
 
-bool exchange_is_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
+/* Are all messages of a step alike? */
+static bool is_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step)
 {
     const struct ar_message_kind *first = &exchange->kinds[step->first_kind];
     for (uint32_t i = 1; i < step->kinds_count; i++) {
@@ -113,11 +109,22 @@ bool exchange_is_alike(const struct ar_exchange *exchange, const struct ar_excha
     return true;
 }
 
-/* Room for as many kinds as a step may have. */
-enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                        struct ar_exchange *exchange, struct ar_error *err)
+void exchange_add_step(struct ar_exchange *exchange, const struct ar_exchange_step *step)
 {
-    uint32_t needed = exchange->kinds_count + scratch->flows_count;
+    exchange->is_uniform &= is_alike(exchange, step);
+    exchange->is_shared |= step->is_shared;
+    for (uint32_t i = 0; i < step->kinds_count; i++) {
+        uint32_t pieces = exchange->kinds[step->first_kind + i].pieces;
+        exchange->smallest = pieces < exchange->smallest ? pieces : exchange->smallest;
+        exchange->largest = pieces > exchange->largest ? pieces : exchange->largest;
+    }
+}
+
+enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
+                                        struct ar_exchange *exchange, uint32_t count,
+                                        struct ar_error *err)
+{
+    uint32_t needed = exchange->kinds_count + count;
     if (needed <= scratch->kinds_room) {
         return AR_OK;
     }

@@ -11,6 +11,14 @@ struct users {
     uint32_t sender, receiver;
 };
 
+/* Steps of a collective with the same messages, of which one is resolved. */
+struct like_steps {
+    uint32_t first;                     /* of the step: the one that is resolved */
+    uint32_t count;                     /* of those: so many are like it */
+    const struct ar_exchange *exchange; /* of those: where it is, once resolved */
+    const struct ar_exchange_step *made;
+};
+
 /* A place of the table that finds a kind again. */
 struct slot {
     uint32_t stamp; /* of the step that has filled it */
@@ -21,14 +29,13 @@ struct exchange_scratch {
     const struct ar_collective *collective;
     struct flow_rates *rates;
     uint32_t positions, lanes;
-    uint32_t period;      /* positions after which the ranks and their paths repeat */
-    uint32_t folded;      /* those that stand for all, if all do the same: `period`; else all */
-    uint32_t *ranks;      /* [lane][position] */
-    uint32_t *peers;      /* [position]: the present step */
-    uint64_t *pieces;     /* [position] */
-    uint32_t *kept_peers; /* of another step */
-    uint64_t *kept_pieces;
-    uint32_t alike; /* steps for which the present one stands */
+    uint32_t period;         /* positions after which the ranks and their paths repeat */
+    uint32_t folded;         /* those that stand for all, if all do the same: `period`; else all */
+    uint32_t *ranks;         /* [lane][position] */
+    uint32_t *peers;         /* [position]: the present step */
+    uint64_t *pieces;        /* [position] */
+    struct like_steps *like; /* [step of the collective] */
+    uint32_t count_like;     /* steps for which the present one stands */
     struct ar_flow *flows;
     uint32_t *places; /* [flow]: who sends it */
     uint32_t flows_count;
@@ -43,16 +50,17 @@ struct exchange_scratch {
     uint32_t kinds_room;
 };
 
-/** Makes room for as many kinds as the present step may have. */
+/** Makes room for some more kinds. */
 enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                        struct ar_exchange *exchange, struct ar_error *err);
+                                        struct ar_exchange *exchange, uint32_t count,
+                                        struct ar_error *err);
 
 /** Finds the kinds of the messages of the present step, whose rates are known. */
 void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase *phase,
                          struct ar_exchange *exchange, struct ar_exchange_step *step);
 
-/** Are all messages of a step alike? */
-bool exchange_is_alike(const struct ar_exchange *exchange, const struct ar_exchange_step *step);
+/** Adds what is known of a step to what is of all. */
+void exchange_add_step(struct ar_exchange *exchange, const struct ar_exchange_step *step);
 
 /** Keeps what the present step cannot do without, in the arena. */
 enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
