@@ -9,7 +9,7 @@
 
 const char header[] =
     "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,shape,channels,engine,"
-    "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,images_per_s,efficiency_frac,"
+    "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,samples_per_s,efficiency_frac,"
     "baseline,messages_count,wall_s,version,window,bucket,buckets_count,forward_s,backward_s,"
     "optimizer_s,overhead_s,setup_s,latency_s,bandwidth_s,reduction_s,engine_options,status\n";
 

@@ -71,7 +71,7 @@ enum ar_plot_column {
     AR_COL_OPTIMIZER,
     AR_COL_OVERHEAD,
     AR_COL_INPUT_WAIT,
-    AR_COL_IMAGES,
+    AR_COL_SAMPLES,
     AR_COL_EFFICIENCY,
     AR_COL_SET,
     AR_COL_MEASURED_S,

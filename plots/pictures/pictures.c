@@ -140,7 +140,7 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
      .empty_reason = "no row to draw",
      .parts = {{.file = AR_PLOT_STEPS,
                 .name = "throughput",
-                .columns = {LEAD, AR_COL_IMAGES, AR_COL_EFFICIENCY},
+                .columns = {LEAD, AR_COL_SAMPLES, AR_COL_EFFICIENCY},
                 .keys = {AR_COL_ALGORITHM, AR_COL_GPUS},
                 .least = AR_COL_ITERATION}}},
     {.name = "shapes",

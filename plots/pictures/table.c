@@ -74,7 +74,7 @@ static const struct {
     [AR_COL_OPTIMIZER] = {"optimizer_s", DURATION, STEPS, 0, 0},
     [AR_COL_OVERHEAD] = {"overhead_s", DURATION, STEPS, 0, 0},
     [AR_COL_INPUT_WAIT] = {"input_wait_s", DURATION, STEPS, STEPS, 0},
-    [AR_COL_IMAGES] = {"images_per_s", POSITIVE, STEPS, 0, 0},
+    [AR_COL_SAMPLES] = {"samples_per_s", POSITIVE, STEPS, 0, 0},
     [AR_COL_EFFICIENCY] = {"efficiency_frac", FRACTION, STEPS, 0, 0},
     [AR_COL_SET] = {"set", NAME, COMPARED, 0, 0},
     [AR_COL_MEASURED_S] = {"measured_s", POSITIVE, COMPARED, 0, 0},

@@ -22,7 +22,7 @@ static void begin_file(void)
     file = fdopen(mkstemp(path), "w");
     cr_assert_not_null(file);
     fputs("cluster,trace,batch_per_gpu,precision,gpus,algorithm,shape,engine,payload_bytes,"
-          "iteration_s,allreduce_s,exposed_s,images_per_s,efficiency_frac,baseline,forward_s,"
+          "iteration_s,allreduce_s,exposed_s,samples_per_s,efficiency_frac,baseline,forward_s,"
           "backward_s,optimizer_s,overhead_s,status\n",
           file);
 }

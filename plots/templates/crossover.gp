@@ -26,7 +26,7 @@ shade(z) = !is_ever('from_gpus') ? 0 : most_max == least_min ? 1 : \
     1 - 0.85 * log(column('from_gpus') / least_min) / log(most_max / least_min)
 
 picture_height = words(payloads) <= 8 ? 480 : 480 + 44 * (words(payloads) - 8)
-set xlabel 'batch (images per GPU)'
+set xlabel 'batch (samples per GPU)'
 set ylabel 'gradients of one step ('.unit_name.')'
 set xrange [-0.5:words(batches) - 0.5]
 set yrange [-0.5:words(payloads) - 0.5]

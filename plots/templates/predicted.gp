@@ -2,8 +2,8 @@
 
 heading = 'Published results, predicted and measured'
 note = 'bars: bands of the predictions; filled: the measured value is in the band'
-quantities = 'efficiency_frac images_per_s iteration_s train_s'
-array quantity_name[5] = ['other', 'scaling efficiency', 'images per second', 'time of an iteration', 'time to train']
+quantities = 'efficiency_frac images_per_s samples_per_s iteration_s train_s'
+array quantity_name[6] = ['other', 'scaling efficiency', 'images per second', 'samples per second', 'time of an iteration', 'time to train']
 quantity(name) = quantity_name[1 + (has(quantities, name) ? place(quantities, name) : 0)]
 percent(name) = 100 * (number(name, column('predicted')) / column('measured') - 1)
 stats data using (take_algorithm(strcol('algorithm'), '', ''), take_row(quantity(strcol('quantity'))), \

@@ -1,20 +1,20 @@
-# Images per second against GPUs, both axes logarithmic: the ideal is a straight line.
+# Samples per second against GPUs, both axes logarithmic: the ideal is a straight line.
 
 heading = 'Training throughput'
 eval take_rows
 counts = ''
 stats data using (counts = add(counts, strcol('gpus')), column('gpus')) name 'gpus' nooutput
-stats data using (column('images_per_s')) name 'images' nooutput
-# Images per second and GPU at an efficiency of 1: every row gives the same, up to rounding.
-stats data using (column('images_per_s') / column('efficiency_frac') / column('gpus')) name 'ideal' nooutput
+stats data using (column('samples_per_s')) name 'samples' nooutput
+# Samples per second and GPU at an efficiency of 1: every row gives the same, up to rounding.
+stats data using (column('samples_per_s') / column('efficiency_frac') / column('gpus')) name 'ideal' nooutput
 
 set xlabel 'GPUs'
-set ylabel 'images per second'
+set ylabel 'samples per second'
 set logscale x 2
 set logscale y 10
 set format y '%.0s%c'
-low = images_min / 1.4
-high = (images_max > ideal_mean * gpus_max ? images_max : ideal_mean * gpus_max) * 1.4
+low = samples_min / 1.4
+high = (samples_max > ideal_mean * gpus_max ? samples_max : ideal_mean * gpus_max) * 1.4
 set yrange [low:high]
 eval between_ticks('ytics')
 low = gpus_min / 1.2
@@ -22,7 +22,7 @@ high = gpus_max * 1.2
 set xrange [low:high]
 eval count_ticks
 x_of(z) = column('gpus')
-y_of(z) = column('images_per_s')
+y_of(z) = column('samples_per_s')
 
 eval begin
 eval "plot ideal_mean * x with lines lt 1 lw 2 lc rgb '#000000' dt 14 title 'ideal', ".curves

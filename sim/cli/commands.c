@@ -53,11 +53,11 @@ const struct command commands[] = {
                "example: from the GPUs of one node to those of the next, all at once\n"
                "  allreckon send --cluster abci-v100 --mesh pp=2,tp=4 --along pp --payload 16MiB"),
     {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
-     "one training step: time, images/s, scaling efficiency", "", 0,
+     "one training step: time, samples/s, scaling efficiency", "", 0,
      "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
      "what happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
-     "example: ResNet-50, 32 images per GPU, fp16, on 256 GPUs\n"
+     "example: ResNet-50, 32 samples per GPU, fp16, on 256 GPUs\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace "
      "resnet50-v1.5"},
     {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
@@ -91,7 +91,7 @@ const struct command commands[] = {
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
      "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
-     "Draws scaling efficiency, images per second, grid shapes, the parts of an iteration, "
+     "Draws scaling efficiency, samples per second, grid shapes, the parts of an iteration, "
      "time and bus bandwidth against payload, and a map of the fastest algorithm over payload and "
      "GPUs. A sweep of several batches or payloads "
      "(--gradient-scale) gives a table of GPU counts from which torus2d is faster than the ring. "

@@ -75,7 +75,7 @@ static const struct option_row own_rows[] = {
         "a trace of the same model, for the sizes of gradients where shapes were not recorded: "
         "a shipped one, or a path"),
     OWN("batch", "B", OF(trace), AT(batch), NULL,
-        "images per GPU and step; default: as recorded, or 1"),
+        "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,
         "fp16 or fp32; default: the type of the gradients, or fp32"),
     OWN("out", "FILE", OF(export), AT(out), NULL, "write to a file instead of stdout",

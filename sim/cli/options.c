@@ -16,7 +16,8 @@ enum { LONG_OPTION = 1000 };
 /* The options that a command takes, also as getopt_long() reads them. */
 struct taken {
     struct option_row rows[OPTIONS_MAX];
-    struct option longs[OPTIONS_MAX + 1];
+    struct option longs[2 * OPTIONS_MAX + 1]; /* former names after the others */
+    size_t places[2 * OPTIONS_MAX];           /* of their rows */
     bool is_given[OPTIONS_MAX];
     size_t count;
 };
@@ -121,17 +122,29 @@ static enum ar_status take_arguments(const struct command *command, int argc, ch
     return AR_OK;
 }
 
+static void take_long(struct taken *taken, size_t *count, size_t row, const char *name)
+{
+    int takes = taken->rows[row].placeholder != NULL ? required_argument : no_argument;
+    taken->places[*count] = row;
+    taken->longs[(*count)++] = (struct option){name, takes, NULL, LONG_OPTION};
+}
+
 static void take_rows(const struct command *command, struct options *options, struct taken *taken)
 {
+    size_t longs_count = 0;
     taken->count = option_rows_of(command, taken->rows);
     for (size_t i = 0; i < taken->count; i++) {
         const struct option_row *row = &taken->rows[i];
         if (!row->is_key && row->standard != NULL) {
             *(const char **)((char *)options + row->offset) = row->standard;
         }
-        taken->longs[i] =
-            (struct option){row->name, row->placeholder != NULL ? required_argument : no_argument,
-                            NULL, LONG_OPTION};
+        take_long(taken, &longs_count, i, row->name);
+    }
+    for (size_t i = 0; i < taken->count; i++) {
+        const struct option_row *row = &taken->rows[i];
+        if (row->is_key && ar_key_former(row->key) != NULL) {
+            take_long(taken, &longs_count, i, ar_key_former(row->key));
+        }
     }
 }
 
@@ -155,8 +168,9 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
             return take_arguments(command, argc, argv, options, err);
         }
         if (found == LONG_OPTION) {
-            AR_TRY(store(&taken->rows[index], optarg, taken->is_given[index], options, err));
-            taken->is_given[index] = true;
+            size_t row = taken->places[index];
+            AR_TRY(store(&taken->rows[row], optarg, taken->is_given[row], options, err));
+            taken->is_given[row] = true;
         } else if (found == 'h') {
             options->help = true;
         } else if (found == ':') {

@@ -213,10 +213,10 @@ Test(cli_bad, names_and_paths_of_inputs)
         {"--cluster flat --trace trace.csv --set gpu.cost_table=no", 66,
          "expected one of a100-40gb-sxm"},
         {"--cluster host --trace resnet50-v1.5", 64,
-         "--trace: found resnet50-v1.5, the work of one image, for a GPU without a cost table; "
+         "--trace: found resnet50-v1.5, the work of one sample, for a GPU without a cost table; "
          "expected a trace of measured times (traces/README.md), or the table of another GPU"},
-        {"--cluster flat --trace resnet50-v1.5 --images-per-s-at 32=1e9", 64,
-         "--images-per-s-at: found 1e+09 images/s at batch 32, where the trace alone gives"},
+        {"--cluster flat --trace resnet50-v1.5 --samples-per-s-at 32=1e9", 64,
+         "--samples-per-s-at: found 1e+09 samples/s at batch 32, where the trace alone gives"},
         {"--cluster flat --trace resnet50-v1.5 --bucket 0MiB", 64, "or tensor: no fusion"},
     };
     EXPECT_ALL("predict --gpus 4 --algorithm ring", rows);

@@ -11,7 +11,7 @@ TestSuite(cli, .init = cli_enter, .fini = cli_leave);
 #define STEP "--cluster abci-v100 --trace resnet50-v1.5"
 #define COLUMNS                                                                                    \
     "cluster,trace,batch_per_gpu,precision,gpus,nodes,algorithm,shape,channels,engine,"            \
-    "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,images_per_s,efficiency_frac,"      \
+    "payload_bytes,iteration_s,compute_s,allreduce_s,exposed_s,samples_per_s,efficiency_frac,"     \
     "baseline,messages_count,wall_s,version,"
 
 /* The commands that the help of the program lists: two spaces, then the name. */
@@ -237,7 +237,7 @@ Test(cli, a_channel_of_the_tree_is_both_trees_and_leaves_the_baseline_alone)
                                i == 0 ? "ring" : "tree")
                           .out);
         full[i] =
-            atof(cli_cell(table, 1, "images_per_s")) / atof(cli_cell(table, 1, "efficiency_frac"));
+            atof(cli_cell(table, 1, "samples_per_s")) / atof(cli_cell(table, 1, "efficiency_frac"));
         cr_expect_str_eq(cli_cell(table, 1, "channels"), "1");
         cr_expect_eq(atoi(cli_cell(table, 1, "messages_count")), i == 0 ? 8 * 14 : 2 * 2 * 8 * 7);
     }

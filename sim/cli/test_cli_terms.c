@@ -38,8 +38,10 @@ Test(cli_terms, rows_name_the_framework_and_the_precision_on_the_wire)
     cr_expect_eq(number("--term wire.precision=fp32", "payload_bytes"),
                  2 * number("", "payload_bytes"));
     cr_expect_eq(number("--term wire.precision=fp32", "compute_s"), number("", "compute_s"));
+    cr_expect_str_eq(text("--term step.floor=1ms --samples-per-s-at 32=1000", "settings"),
+                     "term=step.floor=1ms samples-per-s-at=32=1000");
     cr_expect_str_eq(text("--term step.floor=1ms --images-per-s-at 32=1000", "settings"),
-                     "term=step.floor=1ms images-per-s-at=32=1000");
+                     "term=step.floor=1ms samples-per-s-at=32=1000", "its former name");
     cr_expect_eq(number("", "copy_s") + number("", "contention_s") + number("", "input_wait_s"), 0);
 }
 
@@ -103,7 +105,7 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
     for (int batch = 16; batch <= 128; batch *= 2) {
         double rate = batch == 16 ? 700 : batch == 32 ? 900 : batch == 64 ? 1000 : 1100;
         snprintf(options, sizeof options,
-                 "--batch %d --images-per-s-at 128=1100,16=700,64=1000,"
+                 "--batch %d --samples-per-s-at 128=1100,16=700,64=1000,"
                  "32=900 --framework mxnet-horovod",
                  batch);
         cr_expect_float_eq(batch / number(options, "compute_s"), rate, 1e-6 * rate);
@@ -112,18 +114,18 @@ Test(cli_terms, measured_rates_are_met_at_their_batches)
     double own_s = number("--batch 32", "compute_s");
     double low = 16 / number("--batch 16", "compute_s") / 700;
     double high = 64 / number("--batch 64", "compute_s") / 1000;
-    cr_expect_float_eq(number("--batch 32 --images-per-s-at 16=700,64=1000", "compute_s"),
+    cr_expect_float_eq(number("--batch 32 --samples-per-s-at 16=700,64=1000", "compute_s"),
                        own_s * (low + high) / 2, 1e-9);
     /* What is not known of a measured rate is a factor on it; floors are in it. */
     cr_expect_float_eq(
-        number("--batch 32 --images-per-s-at 32=800 --term compute.scale=1.25", "compute_s"), 0.05,
+        number("--batch 32 --samples-per-s-at 32=800 --term compute.scale=1.25", "compute_s"), 0.05,
         1e-9);
     cr_expect_float_eq(
-        number("--batch 32 --images-per-s-at 32=800 --term step.floor=2ms", "compute_s"), 0.04,
+        number("--batch 32 --samples-per-s-at 32=800 --term step.floor=2ms", "compute_s"), 0.04,
         1e-9);
     /* A timed trace knows its own batch. */
     cli_good("$AR predict --cluster flat --trace trace.csv --gpus 4 --algorithm ring --quiet "
-             "--images-per-s-at 32=100");
+             "--samples-per-s-at 32=100");
 }
 
 Test(cli_terms, a_trace_in_another_unit_and_a_batch_beyond_the_memory_are_noted)
@@ -244,9 +246,10 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
         {"--term step.floor=1ms --term step.floor=2ms", 64, "expected one"},
         {"--term fusion.rule=big", 64, "--term: fusion.rule: found \"big\"; expected ddp"},
         {"--term contention.sms=80", 64, "term contention.sms: 1 channels take 80 of the 80"},
-        {"--images-per-s-at 32", 64, "--images-per-s-at: found \"32\"; expected BATCH="},
-        {"--images-per-s-at 32=5,32=6", 64, "found batch 32 twice"},
-        {"--trace trace.csv --images-per-s-at 64=500", 64, "found batch 64; expected 32, at which"},
+        {"--samples-per-s-at 32", 64, "--samples-per-s-at: found \"32\"; expected BATCH="},
+        {"--samples-per-s-at 32=5,32=6", 64, "found batch 32 twice"},
+        {"--trace trace.csv --samples-per-s-at 64=500", 64,
+         "found batch 64; expected 32, at which"},
         {"--trace trace.csv --framework horovod", 64, "expected also --term memory.rate="},
     };
     cli_good("printf 'term,value,source\\nstep.flor,1ms,me\\n' > bad.csv");
@@ -268,7 +271,7 @@ Test(cli_terms, what_is_wrong_is_said_in_one_line)
 Test(cli_terms, a_sweep_has_the_rows_of_predict)
 {
     const char *terms =
-        "--framework horovod --term cycle.time=2ms --images-per-s-at 32=1000,64=1200";
+        "--framework horovod --term cycle.time=2ms --samples-per-s-at 32=1000,64=1200";
     const struct cli_table *sweep =
         cli_table(cli_good(SWEEP "--gpus 4,16 --batch 32,48 %s" UNQUOTED, terms).out);
     cr_assert_eq(sweep->rows_count, 5);
@@ -319,13 +322,13 @@ Test(cli_terms, a_sweep_that_was_stopped_goes_on_with_the_same_terms_only)
 {
     static const char *const others[] = {
         "",
-        "--framework mine.csv --images-per-s-at 32=1000",
-        "--framework mine.csv --term cycle.time=3ms --images-per-s-at 32=1000",
-        "--framework mine.csv --term cycle.time=2ms --images-per-s-at 32=1001",
+        "--framework mine.csv --samples-per-s-at 32=1000",
+        "--framework mine.csv --term cycle.time=3ms --samples-per-s-at 32=1000",
+        "--framework mine.csv --term cycle.time=2ms --samples-per-s-at 32=1001",
         "--framework mine.csv --term cycle.time=2ms",
-        "--framework horovod --term cycle.time=2ms --images-per-s-at 32=1000",
+        "--framework horovod --term cycle.time=2ms --samples-per-s-at 32=1000",
     };
-    const char *terms = "--framework mine.csv --term cycle.time=2ms --images-per-s-at 32=1000";
+    const char *terms = "--framework mine.csv --term cycle.time=2ms --samples-per-s-at 32=1000";
     cli_good("printf 'term,value,source\\nfusion.passes,4,me\\n' > mine.csv");
     struct cli_run run =
         cli_run("trap '' XFSZ; (ulimit -f 8; " LONG "%s 2>&1 | cat >&2; exit 74)", terms);

@@ -110,13 +110,13 @@ Test(cli_train, values_of_options_are_refused_where_they_stand)
         {GOOD "# set = nodes=2\n" PHASES "0,9,16\n", 65,
          ":3: gpus: found \"4\"; expected a whole number from 1 to 2, the GPUs of cluster flat"},
         {GOOD "# set = net.latncy=1us\n" PHASES "0,9,16\n", 65, ":7: set: "},
-        {GOOD "# images_per_s_at = 16\n" PHASES "0,9,16\n", 65,
-         ":7: images-per-s-at: found \"16\"; expected BATCH=IMAGES_PER_S"},
+        {GOOD "# samples_per_s_at = 16\n" PHASES "0,9,16\n", 65,
+         ":7: samples-per-s-at: found \"16\"; expected BATCH=SAMPLES_PER_S"},
         {GOOD "# window = 0\n" PHASES "0,9,16\n", 65, ":7: window: found \"0\"; expected"},
         {GOOD "# bucket = 25\n" PHASES "0,9,16\n", 65, ":7: bucket: found \"25\" without a unit"},
         {GOOD "# shape = 3x3\n" PHASES "0,9,16\n", 65, ":7: shape: 3x3 has 9 places; expected"},
-        {GOOD "# images_per_s_at = 32\n" PHASES "0,9,16\n", 65,
-         ":7: images-per-s-at: found \"32\""},
+        {GOOD "# samples_per_s_at = 32\n" PHASES "0,9,16\n", 65,
+         ":7: samples-per-s-at: found \"32\""},
         {GOOD "# baseline = rack\n" PHASES "0,9,16\n", 65, ":7: baseline: found \"rack\""},
         {"# run = 1\n# cluster = flt\n# gpus = 4\n# algorithm = ring\n# images = 9\n"
          "# trace = resnet50-v1.5\n" PHASES "0,9,1\n",
@@ -176,8 +176,8 @@ Test(cli_train, a_row_for_each_phase_and_their_total)
     cr_expect_str_eq(cli_cell(csv, 2, "phase"), "2");
     cr_expect_str_eq(cli_cell(csv, 2, "steps_count"), "2145"); /* 5.5 epochs of 390 */
     cr_expect_str_eq(cli_cell(csv, 2, "batch_total"), "128");
-    static const char *const same[] = {"iteration_s", "images_per_s", "efficiency_frac", "shape",
-                                       "cluster",     "engine",       "baseline"};
+    static const char *const same[] = {"iteration_s", "samples_per_s", "efficiency_frac", "shape",
+                                       "cluster",     "engine",        "baseline"};
     for (size_t i = 0; i < sizeof same / sizeof same[0]; i++) {
         cr_expect_str_eq(cli_cell(csv, 2, same[i]), cli_cell(step, 1, same[i]), "%s", same[i]);
     }

@@ -10,15 +10,16 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                               enum ar_key_use use, size_t offset)
 {
     struct ar_columns columns = {.list = room->list, .count = first.count};
-    assert(first.count + AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
+    assert(first.count + 2 * AR_KEYS_COUNT <= KEY_COLUMNS_MAX);
     memcpy(room->list, first.list, first.count * sizeof *first.list);
-    for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        enum ar_key key = (enum ar_key)i;
-        if (ar_key_is(key, use)) {
+    for (int i = 0; i < 2 * AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)(i / 2);
+        const char *name = i % 2 == 0 ? ar_key_name(key) : ar_key_former(key);
+        if (ar_key_is(key, use) && name != NULL) {
             room->list[columns.count++] =
-                (struct ar_column){.name = ar_key_directive(key, room->names[i]),
+                (struct ar_column){.name = ar_key_directive(name, room->names[i]),
                                    .kind = AR_COLUMN_string,
-                                   .offset = offset + (size_t)i * sizeof(char *),
+                                   .offset = offset + (size_t)key * sizeof(char *),
                                    .size = sizeof(char *),
                                    .help = ar_keys[i].help,
                                    .may_be_empty = true,
@@ -45,13 +46,16 @@ static const char *resolve(const struct ar_csv *file, struct ar_arena *arena, co
 /* `a.run.csv:12: batch`; NULL if there is no memory. */
 static const char *place_of(enum ar_key key, const struct ar_csv *file, struct ar_arena *arena)
 {
-    char name[AR_KEY_TEXT];
+    char text[AR_KEY_TEXT];
+    const char *name = ar_key_name(key);
     if (file == NULL) {
         return ar_keys[key].option;
     }
+    if (ar_csv_find_directive(file, ar_key_directive(name, text)) == NULL) {
+        name = ar_key_former(key);
+    }
     return ar_arena_format(arena, "%s:%" PRIu64 ": %s", file->path,
-                           ar_csv_find_directive(file, ar_key_directive(key, name))->line,
-                           ar_key_name(key));
+                           ar_csv_find_directive(file, ar_key_directive(name, text))->line, name);
 }
 
 static enum ar_status add_list(enum ar_key key, const struct ar_origin *origin, const char *list,

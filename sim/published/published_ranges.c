@@ -12,8 +12,8 @@ static const char ranges_name[] = "ranges";
 
 /* What a row must have for a line to count. */
 enum given { GIVEN_NOTHING, GIVEN_RATE, GIVEN_FRAMEWORK };
-static const char *const given_names[] = {"", "images_per_s_at", "framework", NULL};
-static const enum ar_key given_keys[] = {AR_KEYS_COUNT, AR_KEY_IMAGES_PER_S_AT, AR_KEY_FRAMEWORK};
+static const char *const given_names[] = {"", "samples_per_s_at", "framework", NULL};
+static const enum ar_key given_keys[] = {AR_KEYS_COUNT, AR_KEY_SAMPLES_PER_S_AT, AR_KEY_FRAMEWORK};
 
 /* A line of that file. */
 struct line {
@@ -33,7 +33,7 @@ static const struct ar_column line_columns[] = {
     LINE(string, low, "the lower end"),
     LINE(string, high, "the upper end"),
     LINE(string, source, "where the ends of the range are from"),
-    LINE(choice, given, "images_per_s_at, framework, or nothing", .names = given_names,
+    LINE(choice, given, "samples_per_s_at, framework, or nothing", .names = given_names,
          .may_be_missing = true, .may_be_empty = true),
 };
 

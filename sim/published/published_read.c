@@ -6,11 +6,12 @@
 #include "key_texts.h"
 #include "published.h"
 
-const char *const quantity_names[] = {"efficiency_frac", "images_per_s", "iteration_s", "train_s",
-                                      NULL};
+const char *const quantity_names[] = {"efficiency_frac", "images_per_s", "samples_per_s",
+                                      "iteration_s",     "train_s",      NULL};
 
 const struct quantity_row quantities[] = {{"1", "efficiency (%)", 100},
                                           {"images/s", "images (images/s)", 1},
+                                          {"samples/s", "samples (samples/s)", 1},
                                           {"s", "iteration (ms)", 1000},
                                           {"s", "train (s)", 1}};
 

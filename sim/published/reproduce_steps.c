@@ -309,7 +309,8 @@ static enum ar_status finish(const struct predictions *predictions, struct predi
         prediction->value = row->efficiency_frac / factor;
         break;
     case QUANTITY_IMAGES_PER_S:
-        prediction->value = row->images_per_s / factor;
+    case QUANTITY_SAMPLES_PER_S:
+        prediction->value = row->samples_per_s / factor;
         break;
     case QUANTITY_ITERATION_S:
         prediction->value = row->iteration_s * factor;

@@ -29,17 +29,17 @@ static struct cli_table *reproduce(const char *arguments)
 struct alike {
     const char *trace;
     const char *cells; /* shape, batch, bucket, channels, window, engine, jitter, set, framework,
-                          images_per_s_at, term */
+                          samples_per_s_at, term */
     const char *options;
 };
 
 static void expect_alike(const struct alike *row)
 {
-    static const char *const quantities[] = {"efficiency_frac", "images_per_s", "iteration_s"};
+    static const char *const quantities[] = {"efficiency_frac", "samples_per_s", "iteration_s"};
     char text[1024];
     int used = snprintf(text, sizeof text,
                         "row,quantity,measured,source,cluster,gpus,algorithm,trace,baseline,shape,"
-                        "batch,bucket,channels,window,engine,jitter,set,framework,images_per_s_at,"
+                        "batch,bucket,channels,window,engine,jitter,set,framework,samples_per_s_at,"
                         "term\n");
     for (size_t i = 0; i < 3; i++) {
         used += snprintf(text + used, sizeof text - (size_t)used,
@@ -69,7 +69,7 @@ Test(reproduce, a_row_equals_predict_with_the_same_options)
         {"resnet50-v1.5", ",16,64KiB,2,,,0.1,,,,",
          "--batch 16 --bucket 64KiB --channels 2 --jitter 0.1"},
         {"resnet50-v1.5", ",,,,,,,,pytorch-ddp,32=1000,step.floor=1ms; cycle.time=2ms",
-         "--framework pytorch-ddp --images-per-s-at 32=1000 --term step.floor=1ms "
+         "--framework pytorch-ddp --samples-per-s-at 32=1000 --term step.floor=1ms "
          "--term cycle.time=2ms"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -271,7 +271,7 @@ Test(reproduce, a_row_draws_what_its_engine_and_its_jitter_react_to)
 Test(reproduce, a_measured_rate_narrows_the_error_of_compute)
 {
     cli_write("rows.csv",
-              "row,quantity,measured,source,cluster,gpus,algorithm,trace,batch,images_per_s_at\n"
+              "row,quantity,measured,source,cluster,gpus,algorithm,trace,batch,samples_per_s_at\n"
               "a,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,\n"
               "b,iteration_s,1,made up,flat,2,ring,resnet50-v1.5,32,32=1000\n");
     const char *out = cli_good("$AR reproduce rows.csv --samples 1").out;

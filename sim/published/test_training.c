@@ -119,9 +119,9 @@ Test(training, totals_are_those_by_hand)
     expect_near(training.total->compute_s, 150 * 3.5e-3, "compute");
     cr_expect_float_eq(training.total->exposed_s, 150 * 0.42e-3, 1e-12);
     expect_near(training.total->evaluation_s, evaluation_s, "evaluation");
-    expect_near(training.total->evaluation_images_per_s, 45 / 3e-3, "evaluation rate");
+    expect_near(training.total->evaluation_samples_per_s, 45 / 3e-3, "evaluation rate");
     expect_near(training.total->time_s, 150 * iteration_s + evaluation_s, "time to train");
-    expect_near(training.total->images_per_s, 3000 / training.total->time_s, "images per second");
+    expect_near(training.total->samples_per_s, 3000 / training.total->time_s, "images per second");
     expect_near(training.total->efficiency_frac, 3.5e-3 / iteration_s, "efficiency");
     cr_expect_eq(training.total->batch_total, 20);
 }
@@ -148,7 +148,7 @@ Test(training, evaluations_fall_on_multiples_within_their_phase)
     for (size_t i = 0; i < 4; i++) {
         expect_near(training.phases[i].evaluations_count, counts[i], "evaluations");
     }
-    cr_expect(isnan(training.phases[0].evaluation_images_per_s));
+    cr_expect(isnan(training.phases[0].evaluation_samples_per_s));
     expect_near(training.total->evaluation_s, 3e-3, "time of evaluations");
 }
 
@@ -170,11 +170,11 @@ Test(training, one_phase_is_steps_of_predict_to_the_last_digit)
 Test(training, measured_rates_of_the_file_are_those_of_its_batches)
 {
 #define MEASURED                                                                                   \
-    RESNET "# images = 1281167\n# images_per_s_at = 32=800,64=1000\n" PHASES "0,9,32\n9,90,64\n"
+    RESNET "# images = 1281167\n# samples_per_s_at = 32=800,64=1000\n" PHASES "0,9,32\n9,90,64\n"
     struct training training = predict("", MEASURED);
     expect_near(training.phases[0].compute_s, 9 * 10009 * 0.04, "compute of the first phase");
     expect_near(training.phases[1].compute_s, 81 * 5004 * 0.064, "compute of the second phase");
-    training = predict("images-per-s-at=32=400", MEASURED);
+    training = predict("samples-per-s-at=32=400", MEASURED);
     expect_near(training.phases[0].compute_s, 9 * 10009 * 0.08, "compute at the rate given");
 }
 
@@ -270,7 +270,7 @@ Test(training, options_that_are_given_win_over_the_file)
 
 Test(training, the_rate_of_the_file_sets_the_compute_time)
 {
-    struct training training = predict("", RESNET "# images_per_s_at = 16=800\n"
+    struct training training = predict("", RESNET "# samples_per_s_at = 16=800\n"
                                                   "# images = 50000\n" PHASES "0,9,16\n");
     cr_expect_float_eq(training.phases[0].row.compute_s, 16 / 800.0, 1e-9);
 }

@@ -101,14 +101,14 @@ static void add_evaluations(const struct training_file *file, struct training_ph
     double pass_s = passes * phase->row.forward_s;
     phase->evaluations_count = 0;
     phase->evaluation_s = 0;
-    phase->evaluation_images_per_s = NAN;
+    phase->evaluation_samples_per_s = NAN;
     if (file->eval_images > 0) {
         phase->evaluations_count = evaluations_until(phase->last_epoch, file->eval_every) -
                                    evaluations_until(phase->first_epoch, file->eval_every);
         phase->evaluation_s = phase->evaluations_count * pass_s;
     }
     if (phase->evaluation_s > 0) {
-        phase->evaluation_images_per_s = (double)file->eval_images / pass_s;
+        phase->evaluation_samples_per_s = (double)file->eval_images / pass_s;
     }
 }
 
@@ -130,7 +130,7 @@ static void fill_phase(const struct training_file *file, struct training_phase *
     count_steps(file, phase);
     add_evaluations(file, phase);
     phase->iteration_s = row->iteration_s;
-    phase->images_per_s = row->images_per_s;
+    phase->samples_per_s = row->samples_per_s;
     phase->efficiency_frac = row->efficiency_frac;
     phase->compute_s = phase->steps_count * row->compute_s;
     phase->exposed_s = phase->steps_count * row->exposed_s;
@@ -179,7 +179,7 @@ static void sum_up(const struct training *training, struct training_phase *total
                                      .batch_per_gpu = first->batch_per_gpu,
                                      .batch_total = first->batch_total,
                                      .row = first->row,
-                                     .evaluation_images_per_s = (double)NAN};
+                                     .evaluation_samples_per_s = (double)NAN};
     for (size_t i = 0; i < training->phases_count; i++) {
         const struct training_phase *phase = &training->phases[i];
         double time_s = phase->steps_count * phase->iteration_s;
@@ -189,9 +189,9 @@ static void sum_up(const struct training *training, struct training_phase *total
     }
     total->iteration_s = steps_s / total->steps_count;
     total->efficiency_frac = baseline_s / steps_s;
-    total->images_per_s = total->images_count / total->time_s;
+    total->samples_per_s = total->images_count / total->time_s;
     if (total->evaluation_s > 0) {
-        total->evaluation_images_per_s =
+        total->evaluation_samples_per_s =
             total->evaluations_count * (double)training->file->eval_images / total->evaluation_s;
     }
 }

@@ -40,7 +40,7 @@ struct training_phase {
     double steps_count;
     double images_count;    /**< trained on */
     double iteration_s;     /**< of a step; the mean in a sum */
-    double images_per_s;    /**< of a step; in a sum images_count / time_s, evaluations included */
+    double samples_per_s;   /**< of a step; in a sum images_count / time_s, evaluations included */
     double efficiency_frac; /**< of a step; in a sum the baseline's time over that of the steps */
     double time_s;
     double compute_s;    /**< overhead, forward, backward, optimizer of all steps */
@@ -48,9 +48,9 @@ struct training_phase {
     double other_s;      /**< what else a step has, such as a wait for its input */
     double evaluation_s; /**< of all evaluations */
     double evaluations_count;
-    double evaluation_images_per_s; /**< NAN without evaluations */
-    struct ar_row row;              /**< its step; in a sum that of the first phase */
-    char epochs[48];                /**< what follows is for tables */
+    double evaluation_samples_per_s; /**< NAN without evaluations */
+    struct ar_row row;               /**< its step; in a sum that of the first phase */
+    char epochs[48];                 /**< what follows is for tables */
     char clock[48];
     double compute_frac, exposed_frac, other_frac, evaluation_frac;
 };
@@ -76,7 +76,7 @@ struct training_file {
 enum ar_status training_file_load(const char *name, struct ar_arena *arena,
                                   const struct training_file **file, struct ar_error *err);
 
-/** Images per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
+/** Samples per GPU and step of a phase on `gpus` GPUs. A total batch is divided by the GPUs of the
  * file, which must divide it, or by `gpus` if the file has none. */
 enum ar_status training_file_batch(const struct training_file *file, size_t phase, uint32_t gpus,
                                    uint64_t *batch_per_gpu, struct ar_error *err);

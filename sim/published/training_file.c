@@ -36,9 +36,9 @@ static const struct ar_column file_columns[] = {
 static const struct ar_column phase_columns[] = {
     PHASE_COLUMN(number, first_epoch, "a number of epochs", .max = EPOCHS_MAX),
     PHASE_COLUMN(number, last_epoch, "a number of epochs", .max = EPOCHS_MAX),
-    PHASE_COLUMN(count, batch_per_gpu, "a whole number of images, at least 1", .min = 1,
+    PHASE_COLUMN(count, batch_per_gpu, "a whole number of samples, at least 1", .min = 1,
                  .max = IMAGES_MAX, OPTIONAL),
-    PHASE_COLUMN(count, batch_total, "a whole number of images, at least 1", .min = 1,
+    PHASE_COLUMN(count, batch_total, "a whole number of samples, at least 1", .min = 1,
                  .max = IMAGES_MAX, OPTIONAL),
 };
 

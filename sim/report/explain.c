@@ -15,7 +15,7 @@ static void write_head(const struct ar_scenario *scenario, const struct ar_step 
 {
     char shape[AR_SHAPE_TEXT];
     uint32_t gpus = ar_shape_ranks(&step->collective.shape);
-    printf("%s, %" PRIu32 " images per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
+    printf("%s, %" PRIu32 " samples per GPU, %s, on %" PRIu32 " GPU%s of %s\n%s %s",
            scenario->trace->name, scenario->trace->batch, ar_precision_names[scenario->precision],
            gpus, gpus == 1 ? "" : "s", ar_cluster_facts(scenario->cluster)->name,
            ar_algorithm_name(step->collective.algorithm),
@@ -54,8 +54,8 @@ static void write_iteration(const struct ar_trace *trace, const struct ar_step *
         printf("all exposed, and %.3f ms of waiting for the slowest rank and for negotiations\n",
                -hidden_s * 1e3);
     }
-    printf("  %.1f images/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
-           step->images_per_s, step->efficiency_frac * 100,
+    printf("  %.1f samples/s on all GPUs; efficiency %.2f %%, where 100 %% is one %s\n\n",
+           step->samples_per_s, step->efficiency_frac * 100,
            step->baseline == AR_BASELINE_GPU ? "GPU without communication"
                                              : "node with a flat ring");
 }

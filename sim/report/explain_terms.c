@@ -132,7 +132,7 @@ enum ar_status explain_terms(const struct ar_scenario *scenario, struct ar_input
     AR_TRY(run_all(&context, scenario->arena, shows_progress, err));
     printf("\nFramework %s", scenario->framework->name);
     if (scenario->rates != NULL) {
-        printf(", compute times multiplied by %.4f for --images-per-s-at %s",
+        printf(", compute times multiplied by %.4f for --samples-per-s-at %s",
                scenario->compute_factor, scenario->rates_text);
     }
     printf("\n  %-20s %-10s %10s  %s\n", "term", "value", "costs ms", "source");

@@ -17,7 +17,7 @@
 #define AR_COLUMN_LIST(X)                                                                          \
     X(text,   cluster,         "cluster name")                                                     \
     X(word,   trace,           "trace name; empty for a bare collective")                          \
-    X(count,  batch_per_gpu,   "images per GPU and step")                                          \
+    X(count,  batch_per_gpu,   "samples per GPU and step")                                          \
     X(word,   precision,       "of compute, and of gradients unless wire differs")                 \
     X(count,  gpus,            "ranks of all groups")                                              \
     X(count,  nodes,           "nodes that hold them")                                             \
@@ -30,8 +30,8 @@
     X(number, compute_s,       "overhead, forward, backward and optimizer of one GPU")             \
     X(number, allreduce_s,     "time the communication stream is busy, all buckets; of a bare collective its time") \
     X(number, exposed_s,       "what a step takes beyond compute_s and input_wait_s")               \
-    X(number, images_per_s,    "images per second of all GPUs")                                    \
-    X(number, efficiency_frac, "images per second and GPU, over that of the baseline")             \
+    X(number, samples_per_s,    "samples per second of all GPUs")                                    \
+    X(number, efficiency_frac, "samples per second and GPU, over that of the baseline")             \
     X(word,   baseline,        "what is 100 %: gpu (one, compute only) or node (one, flat ring)")  \
     X(count,  messages_count,  "messages of the step, all ranks, channels and buckets")            \
     X(number, wall_s,          "real time the engine took")                                        \
@@ -53,7 +53,7 @@
     X(count,  seed,            "of the jitter")                                                    \
     X(count,  iterations_count, "steps averaged over")                                             \
     X(number, iteration_ci95_s, "half the 95 % confidence interval of iteration_s")                \
-    X(text,   settings,        "--set values, then slow-link=, down-link=, straggler=, term= and images-per-s-at= ones") \
+    X(text,   settings,        "--set values, then slow-link=, down-link=, straggler=, term= and samples-per-s-at= ones") \
     X(text,   engine_options,  "engine version and pinned options")                                \
     X(number, low_s,           "95 % band of iteration_s, or of a bare allreduce_s; engine library") \
     X(number, high_s,          "its upper end")                                                    \

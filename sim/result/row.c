@@ -50,7 +50,7 @@ static const struct ar_column step_columns[] = {
     SHOWN(number, compute_s,       .heading = "compute\n(ms)", .factor = 1e3, .decimals = 3, .priority = 7),
     SHOWN(number, allreduce_s,     .heading = "allreduce\n(ms)", .factor = 1e3, .decimals = 3, .priority = 8),
     SHOWN(number, exposed_s,       .heading = "exposed\n(ms)", .factor = 1e3, .decimals = 3, .priority = 4),
-    SHOWN(number, images_per_s,    .heading = "images/s", .decimals = 0, .priority = 2),
+    SHOWN(number, samples_per_s,    .heading = "samples/s", .decimals = 0, .priority = 2),
     SHOWN(number, efficiency_frac, .heading = "efficiency\n(%)", .factor = 100, .decimals = 2),
     SHOWN(text,   baseline,        .heading = "of one", .priority = 9),
     SHOWN(text,   status,          .heading = "status", .usual = "ok", .is_rare = true),

@@ -41,7 +41,7 @@ enum ar_key {
     AR_KEY_STRAGGLER,
     AR_KEY_FRAMEWORK,
     AR_KEY_TERM,
-    AR_KEY_IMAGES_PER_S_AT,
+    AR_KEY_SAMPLES_PER_S_AT,
     AR_KEY_GRADIENT_SCALE,
     AR_KEY_ENGINE,
     AR_KEY_BASELINE,
@@ -74,7 +74,7 @@ enum ar_key_use {
 enum ar_key_list { AR_LIST_OF_TEXTS, AR_LIST_OF_COUNTS, AR_LIST_OF_SIZES };
 
 struct ar_key_row {
-    const char *option;      /**< `--images-per-s-at`; ar_key_name() is without the dashes */
+    const char *option;      /**< `--samples-per-s-at`; ar_key_name() is without the dashes */
     const char *placeholder; /**< `B=V` */
     const char *standard;    /**< default for people; NULL: none, or said in the help */
     const char *help;
@@ -87,8 +87,9 @@ struct ar_key_row {
                             const struct ar_origin *origin, const char *text, struct ar_error *err);
     /** Writes the value; of keys that are settings, or that a fingerprint needs. */
     void (*print)(const struct ar_scenario *scenario, enum ar_key key, FILE *file);
-    size_t field;    /**< offset in the scenario, of what is parsed by kind; else 0 */
-    double min, max; /**< of a count or a number */
+    size_t field;       /**< offset in the scenario, of what is parsed by kind; else 0 */
+    double min, max;    /**< of a count or a number */
+    const char *former; /**< what the option was called, and may still be; NULL: the same */
 };
 
 extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];
@@ -96,13 +97,19 @@ extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];
 /** The key of a name, with dashes or underscores; AR_KEYS_COUNT if there is none. */
 enum ar_key ar_key_find(const char *name);
 
-/** The name as files write it, with underscores; returns `text`. */
+/** A name of a key as files write it, with underscores; returns `text`. */
 enum { AR_KEY_TEXT = 32 };
-const char *ar_key_directive(enum ar_key key, char text[AR_KEY_TEXT]);
+const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT]);
 
 static inline const char *ar_key_name(enum ar_key key)
 {
     return ar_keys[key].option + 2;
+}
+
+/** The key's former name, NULL if it has none. */
+static inline const char *ar_key_former(enum ar_key key)
+{
+    return ar_keys[key].former != NULL ? ar_keys[key].former + 2 : NULL;
 }
 
 static inline bool ar_key_is(enum ar_key key, enum ar_key_use use)

@@ -43,7 +43,7 @@ struct ar_scenario {
     uint32_t root;          /**< its place in each group */
     uint64_t payload_bytes; /**< of a bare collective; 0: a training step */
     const char *trace_name;
-    uint32_t batch; /**< images per GPU; 0: the trace's, or 32 */
+    uint32_t batch; /**< samples per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;
     struct ar_fusion fusion;
     const char *framework_name;

@@ -22,7 +22,7 @@ static enum ar_status add_item(const char *where, char *item, struct compute_rat
     if (rest == NULL || ar_parse_count("", first, 1, BATCH_MAX, &batch, &ignored) != AR_OK ||
         ar_parse_number("", rest, 1e-6, 1e12, &rate, &ignored) != AR_OK) {
         return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.40s\"; expected BATCH=IMAGES_PER_S above zero, such as "
+                            "%s: found \"%.40s\"; expected BATCH=SAMPLES_PER_S above zero, such as "
                             "32=950 or 32=950,64=1100",
                             where, shown);
     }
@@ -37,7 +37,7 @@ static enum ar_status add_item(const char *where, char *item, struct compute_rat
                             COMPUTE_RATES_MAX);
     }
     rates->list[rates->count++] =
-        (struct compute_rate){.batch = (uint32_t)batch, .images_per_s = rate, .factor = 1};
+        (struct compute_rate){.batch = (uint32_t)batch, .samples_per_s = rate, .factor = 1};
     return AR_OK;
 }
 
@@ -66,7 +66,7 @@ enum ar_status compute_rates_parse(const char *where, const char *text, struct a
 
 void compute_rate_set(struct compute_rate *rate, double compute_s)
 {
-    rate->factor = rate->batch / compute_s / rate->images_per_s;
+    rate->factor = rate->batch / compute_s / rate->samples_per_s;
 }
 
 double compute_rates_factor(const struct compute_rates *rates, uint32_t batch)

@@ -1,7 +1,7 @@
 /** \file compute_rate.h
- * `--images-per-s-at B=V[,B=V...]`: compute times scaled to measured rates of one GPU.
+ * `--samples-per-s-at B=V[,B=V...]`: compute times scaled to measured rates of one GPU.
  *
- * A GPU was measured to train V images per second at batch B, alone. The model has another rate
+ * A GPU was measured to train V samples per second at batch B, alone. The model has another rate
  * there, B over all compute of a step, terms of the framework included, its input limit not; the
  * factor model / V makes the two equal. Between two given batches the factor is linear in log2 of
  * the batch, outside them it is the nearest's. All compute times are multiplied by it.
@@ -19,8 +19,8 @@ enum { COMPUTE_RATES_MAX = 32 };
 
 struct compute_rate {
     uint32_t batch;
-    double images_per_s; /**< as measured */
-    double factor;       /**< of compute times; set by who knows the model's rate */
+    double samples_per_s; /**< as measured */
+    double factor;        /**< of compute times; set by who knows the model's rate */
 };
 
 struct compute_rates {

@@ -160,7 +160,7 @@ PARSE(setting_once)
                                       origin->where, old->text, text);
 }
 
-PARSE(images_per_s_at)
+PARSE(samples_per_s_at)
 {
     struct compute_rates *rates = NULL;
     AR_TRY(compute_rates_parse(origin->where, text, scenario->arena, &rates, err));
@@ -239,7 +239,7 @@ PRINT(along)
     fputs(ar_mesh_format_along(&scenario->mesh, text), file);
 }
 
-PRINT(images_per_s_at)
+PRINT(samples_per_s_at)
 {
     if (scenario->rates != NULL) {
         fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
@@ -346,7 +346,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_trace,
                       FIELD(trace_name)},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
-                      "images per GPU and step; default: the trace's own, or 32",
+                      "samples per GPU and step; default: the trace's own, or 32",
                       STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,
                       print_count, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
@@ -368,11 +368,12 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
                      STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once,
                      print_settings, FIELD(terms)},
-    [AR_KEY_IMAGES_PER_S_AT] = {"--images-per-s-at", "B=V", NULL,
-                                "scale compute to the rate V that one GPU was measured to have at "
-                                "batch B; also a list 32=950,64=1100",
-                                STEP | FILES | SETTING, AR_LIST_OF_TEXTS, parse_images_per_s_at,
-                                print_images_per_s_at, FIELD(rates_text)},
+    [AR_KEY_SAMPLES_PER_S_AT] = {"--samples-per-s-at", "B=V", NULL,
+                                 "scale compute to the rate V that one GPU was measured to have at "
+                                 "batch B; also a list 32=950,64=1100",
+                                 STEP | FILES | SETTING, AR_LIST_OF_TEXTS, parse_samples_per_s_at,
+                                 print_samples_per_s_at, FIELD(rates_text),
+                                 .former = "--images-per-s-at"},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
@@ -420,24 +421,30 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                           print_settings, FIELD(straggler_texts)},
 };
 
+/* With dashes or underscores; `at` NULL is no name. */
+static bool is_name(const char *at, const char *name)
+{
+    size_t j = 0;
+    while (at != NULL && at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
+        j++;
+    }
+    return at != NULL && at[j] == '\0' && name[j] == '\0';
+}
+
 enum ar_key ar_key_find(const char *name)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {
-        const char *at = ar_key_name((enum ar_key)i);
-        size_t j = 0;
-        while (at[j] != '\0' && (at[j] == name[j] || (at[j] == '-' && name[j] == '_'))) {
-            j++;
-        }
-        if (at[j] == '\0' && name[j] == '\0') {
-            return (enum ar_key)i;
+        enum ar_key key = (enum ar_key)i;
+        if (is_name(ar_key_name(key), name) || is_name(ar_key_former(key), name)) {
+            return key;
         }
     }
     return AR_KEYS_COUNT;
 }
 
-const char *ar_key_directive(enum ar_key key, char text[AR_KEY_TEXT])
+const char *ar_key_directive(const char *name, char text[AR_KEY_TEXT])
 {
-    ar_copy_text(text, AR_KEY_TEXT, ar_key_name(key));
+    ar_copy_text(text, AR_KEY_TEXT, name);
     for (char *at = text; (at = strchr(at, '-')) != NULL;) {
         *at = '_';
     }

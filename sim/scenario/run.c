@@ -108,7 +108,7 @@ static void fill_step(const struct ar_step *step, struct ar_row *row)
     row->contention_s = step->contention_s;
     row->input_wait_s = step->input_wait_s;
     row->buckets_count = step->workload->buckets_count;
-    row->images_per_s = step->images_per_s;
+    row->samples_per_s = step->samples_per_s;
     row->efficiency_frac = step->efficiency_frac;
     row->low_s = step->low_s;
     row->high_s = step->high_s;

@@ -91,9 +91,10 @@ static enum ar_status find_trace(const struct ar_scenario *scenario, struct ar_i
     if (!offered->is_timed && source->cost == NULL) {
         return ar_scenario_refuse(
             scenario, AR_KEY_TRACE, err,
-            "found %s, the work of one image, for a GPU without a cost table; expected a trace of "
+            "found %s, the work of one sample, for a GPU without a cost table; expected a trace of "
             "measured times (traces/README.md), or the table of another GPU scaled to a measured "
-            "rate of this one: --set gpu.cost_table=v100-sxm2 --images-per-s-at BATCH=IMAGES_PER_S",
+            "rate of this one: --set gpu.cost_table=v100-sxm2 --samples-per-s-at "
+            "BATCH=SAMPLES_PER_S",
             offered->name);
     }
     bool has_batch = ar_scenario_has(scenario, AR_KEY_BATCH);
@@ -158,7 +159,7 @@ static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_sou
     for (size_t i = 0; i < rates->count; i++) {
         source.request.batch = rates->list[i].batch;
         if (trace->is_timed && source.request.batch != trace->batch) {
-            return ar_scenario_refuse(scenario, AR_KEY_IMAGES_PER_S_AT, err,
+            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
                                       "found batch %" PRIu32 "; expected %" PRIu32
                                       ", at which trace %s was measured",
                                       source.request.batch, trace->batch, trace->name);
@@ -166,11 +167,11 @@ static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_sou
         AR_TRY(make_trace(scenario, &source, &measured, err));
         compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
         if (rates->list[i].factor < FACTOR_MIN || rates->list[i].factor > FACTOR_MAX) {
-            return ar_scenario_refuse(scenario, AR_KEY_IMAGES_PER_S_AT, err,
-                                      "found %g images/s at batch %" PRIu32 ", where the trace "
-                                      "alone gives %.4g; expected images per second of one GPU",
-                                      rates->list[i].images_per_s, rates->list[i].batch,
-                                      rates->list[i].images_per_s * rates->list[i].factor);
+            return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                      "found %g samples/s at batch %" PRIu32 ", where the trace "
+                                      "alone gives %.4g; expected samples per second of one GPU",
+                                      rates->list[i].samples_per_s, rates->list[i].batch,
+                                      rates->list[i].samples_per_s * rates->list[i].factor);
         }
     }
     scenario->compute_factor = compute_rates_factor(rates, trace->batch);

@@ -21,7 +21,7 @@ Test(compute_rate, a_list_is_read_in_any_order)
     cr_expect_eq(rates.list[0].batch, 8);
     cr_expect_eq(rates.list[1].batch, 32);
     cr_expect_eq(rates.list[2].batch, 64);
-    cr_expect_eq(rates.list[2].images_per_s, 1100.5);
+    cr_expect_eq(rates.list[2].samples_per_s, 1100.5);
 }
 
 Test(compute_rate, what_is_wrong_is_said_in_one_line)
@@ -30,10 +30,10 @@ Test(compute_rate, what_is_wrong_is_said_in_one_line)
         const char *text;
         const char *expected;
     } cases[] = {
-        {"", "--x: found \"\"; expected BATCH=IMAGES_PER_S"},
-        {"950", "found \"950\"; expected BATCH=IMAGES_PER_S"},
+        {"", "--x: found \"\"; expected BATCH=SAMPLES_PER_S"},
+        {"950", "found \"950\"; expected BATCH=SAMPLES_PER_S"},
         {"32=", "found \"32=\""},
-        {"32=0", "found \"32=0\"; expected BATCH=IMAGES_PER_S above zero"},
+        {"32=0", "found \"32=0\"; expected BATCH=SAMPLES_PER_S above zero"},
         {"32=-5", "found \"32=-5\""},
         {"32=many", "found \"32=many\""},
         {"32=nan", "found \"32=nan\""},
@@ -73,8 +73,8 @@ Test(compute_rate, between_two_batches_the_factor_is_linear_in_the_logarithm_of_
 
 Test(compute_rate, the_factor_makes_the_model_as_fast_as_what_was_measured)
 {
-    struct compute_rate rate = {.batch = 32, .images_per_s = 800};
-    compute_rate_set(&rate, 0.02); /* the model has 1600 images/s */
+    struct compute_rate rate = {.batch = 32, .samples_per_s = 800};
+    compute_rate_set(&rate, 0.02); /* the model has 1600 samples/s */
     cr_expect_float_eq(rate.factor, 2, 1e-12);
     cr_expect_float_eq(32 / (rate.factor * 0.02), 800, 1e-9);
 }

@@ -28,7 +28,8 @@ Test(scenario, a_key_is_found_by_its_own_name_with_dashes_or_underscores)
         enum ar_key key = (enum ar_key)i;
         const char *name = ar_key_name(key);
         cr_expect_eq(ar_key_find(name), key, "%s", name);
-        cr_expect_eq(ar_key_find(ar_key_directive(key, directive)), key, "%s", directive);
+        cr_expect_eq(ar_key_find(ar_key_directive(ar_key_name(key), directive)), key, "%s",
+                     directive);
         cr_expect_null(strchr(directive, '-'), "%s", directive);
     }
 }
@@ -73,7 +74,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_STRAGGLER] = "1",
     [AR_KEY_FRAMEWORK] = "no-such-framework",
     [AR_KEY_TERM] = "no.such.term=1",
-    [AR_KEY_IMAGES_PER_S_AT] = "32",
+    [AR_KEY_SAMPLES_PER_S_AT] = "32",
     [AR_KEY_GRADIENT_SCALE] = "0",
     [AR_KEY_ENGINE] = "sun",
     [AR_KEY_BASELINE] = "rack",
@@ -249,7 +250,7 @@ Test(scenario, any_change_of_a_key_is_another_hash_and_the_same_keys_are_the_sam
                                           "straggler=1:2",
                                           "framework=horovod",
                                           "term=step.floor=1ms",
-                                          "images-per-s-at=32=800",
+                                          "samples-per-s-at=32=800",
                                           "gradient-scale=2",
                                           "baseline=gpu",
                                           "channels=1",

@@ -35,7 +35,7 @@
  *   missing is input_wait_s, of the mean step, since frameworks read ahead. Not so one GPU as a
  *   baseline, which is compute only.
  *
- * Scaling efficiency is images per second and GPU, over that of the baseline: one GPU (compute
+ * Scaling efficiency is samples per second and GPU, over that of the baseline: one GPU (compute
  * only), or one node (all its GPUs, flat ring, same engine, buckets, channels and window).
  */
 #ifndef AR_STEP_H
@@ -88,7 +88,7 @@ struct ar_step {
     double contention_s; /**< how much longer the backward pass takes beside the all-reduces */
     double statistics_s; /**< exchange of batch-norm statistics, per step */
     double input_wait_s; /**< the step waits for its input, beside compute_s and exposed_s */
-    double images_per_s;
+    double samples_per_s;
     double efficiency_frac;
     /** iteration_s with all all-reduces at the low and at the high end of their 95 % bands, which
      * takes all errors to go the same way; NAN by engines without bands. */

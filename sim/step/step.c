@@ -205,7 +205,7 @@ static enum ar_status run_iterations(struct ar_step *step, struct ar_draw *draw,
     step->copy_s = copy_time(&step->trial);
     step->contention_s = step->workload->stretch_s;
     step->payload_bytes = ar_trace_gradient_elements(step->trace) * step->collective.element_bytes;
-    step->images_per_s = (double)step->trace->batch * ranks / step->iteration_s;
+    step->samples_per_s = (double)step->trace->batch * ranks / step->iteration_s;
     return AR_OK;
 }
 
@@ -230,12 +230,12 @@ static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
     return status;
 }
 
-/* Images per second and GPU at 100 %. */
-static enum ar_status run_baseline(const struct ar_step *step, double *images_per_s_gpu,
+/* Samples per second and GPU at 100 %. */
+static enum ar_status run_baseline(const struct ar_step *step, double *samples_per_s_gpu,
                                    struct ar_error *err)
 {
     if (step->baseline == AR_BASELINE_GPU) {
-        *images_per_s_gpu = step->trace->batch / ar_trace_compute_s(step->trace);
+        *samples_per_s_gpu = step->trace->batch / ar_trace_compute_s(step->trace);
         return AR_OK;
     }
     uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
@@ -247,7 +247,7 @@ static enum ar_status run_baseline(const struct ar_step *step, double *images_pe
     base.collective.shape = (struct ar_shape){.x = gpus, .y = 1};
     base.collective.channels = (step->collective.channels + channels_each - 1) / channels_each;
     AR_TRY(run_alone(&base, err));
-    *images_per_s_gpu = base.images_per_s / gpus;
+    *samples_per_s_gpu = base.samples_per_s / gpus;
     ar_step_destroy(&base);
     return AR_OK;
 }
@@ -276,7 +276,7 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
         AR_TRY(run_in_band(step, AR_BAND_HIGH, &step->high_s, err));
     }
     AR_TRY(run_alone(step, err));
-    step->efficiency_frac = step->images_per_s / ar_shape_ranks(&step->collective.shape) / full;
+    step->efficiency_frac = step->samples_per_s / ar_shape_ranks(&step->collective.shape) / full;
     return AR_OK;
 }
 

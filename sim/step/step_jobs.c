@@ -198,10 +198,10 @@ enum ar_status step_statistics(const struct ar_step *step, double *time_s, struc
 
 double step_input_s(const struct ar_step *step)
 {
-    double images_per_s = term(step, AR_TERM_INPUT_RATE);
+    double samples_per_s = term(step, AR_TERM_INPUT_RATE);
     uint32_t gpus = ar_cluster_facts(step->collective.cluster)->gpus_per_node;
     uint32_t ranks = ranks_of(step);
-    return images_per_s > 0
-               ? step->trace->batch * (double)(ranks < gpus ? ranks : gpus) / images_per_s
+    return samples_per_s > 0
+               ? step->trace->batch * (double)(ranks < gpus ? ranks : gpus) / samples_per_s
                : 0;
 }

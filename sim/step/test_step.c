@@ -43,7 +43,7 @@ Test(step, an_iteration_is_compute_plus_the_exposed_part_of_the_all_reduces)
         run(&step);
         cr_expect_eq(step.iteration_s, step.compute_s + step.exposed_s);
         cr_expect_eq(step.compute_s, ar_trace_compute_s(trace));
-        cr_expect(support_near(step.images_per_s, 32.0 * ranks / step.iteration_s, 1e-12));
+        cr_expect(support_near(step.samples_per_s, 32.0 * ranks / step.iteration_s, 1e-12));
         cr_expect(support_near(step.efficiency_frac, step.compute_s / step.iteration_s, 1e-12));
         cr_expect_leq(step.exposed_s, step.allreduce_s * (1 + 1e-12));
         cr_expect_eq(step.payload_bytes, 51114064);

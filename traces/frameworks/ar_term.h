@@ -44,7 +44,7 @@
     X(AR_TERM_JITTER, "jitter", AR_TERM_NUMBER, 0, 0, 1, AR_TERMS_COUNT,                           \
       "value of --jitter where it is not given")                                                   \
     X(AR_TERM_INPUT_RATE, "input.rate", AR_TERM_NUMBER, 0, 0, 1e12, AR_TERMS_COUNT,                \
-      "images per second that the input pipeline of a node delivers; off: no limit")               \
+      "samples per second that the input pipeline of a node delivers; off: no limit")              \
     X(AR_TERM_OPTIMIZER_BYTES, "optimizer.bytes", AR_TERM_BYTES, 0, 0, 1000, AR_TERMS_COUNT,       \
       "bytes per parameter that the optimizer moves beside the cost table's")                      \
     X(AR_TERM_OPTIMIZER_KERNELS, "optimizer.kernels", AR_TERM_COUNT, 0, 0, 1e6, AR_TERMS_COUNT,    \
