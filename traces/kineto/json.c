@@ -109,8 +109,7 @@ static int stop(struct kineto_json *json, enum ar_status status)
     return status == AR_OK;
 }
 
-/* --- values ------------------------------------------------------------------------------------
- */
+/* --- values --------------------------------------------------------------------------------- */
 
 /* The key whose value comes: of the event, its args, or other entries. */
 static const struct key_row *key_of_value(const struct kineto_json *json)
@@ -201,8 +200,7 @@ static int on_string(void *context, const unsigned char *bytes, size_t length)
     return 1;
 }
 
-/* --- structure ---------------------------------------------------------------------------------
- */
+/* --- structure ------------------------------------------------------------------------------ */
 
 static const struct key_row *keys_at(const struct kineto_json *json)
 {
@@ -313,8 +311,7 @@ static int on_map_end(void *context)
     return 1;
 }
 
-/* --- the text ----------------------------------------------------------------------------------
- */
+/* --- the text ------------------------------------------------------------------------------- */
 
 static const yajl_callbacks callbacks = {.yajl_number = on_number,
                                          .yajl_string = on_string,

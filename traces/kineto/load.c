@@ -67,8 +67,7 @@ static enum ar_status create(const char *path, struct ar_arena *arena, struct ar
     return made->path != NULL ? AR_OK : ar_error_no_memory(err, path);
 }
 
-/* --- text in memory, or in a file --------------------------------------------------------------
- */
+/* --- text in memory, or in a file ----------------------------------------------------------- */
 
 static enum ar_status parse(const char *path, const void *text, size_t bytes,
                             struct kineto_json *json, struct ar_error *err)

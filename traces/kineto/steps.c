@@ -7,8 +7,7 @@
 
 #include "timeline.h"
 
-/* --- in order of time --------------------------------------------------------------------------
- */
+/* --- in order of time ----------------------------------------------------------------------- */
 
 struct begin {
     double start_s;
@@ -45,8 +44,7 @@ uint32_t *kineto_ops_of(const struct ar_kineto *kineto, unsigned kinds, struct a
     return ops;
 }
 
-/* --- steps -------------------------------------------------------------------------------------
- */
+/* --- steps ---------------------------------------------------------------------------------- */
 
 /* Steps are marked, or reach from one optimizer's end to the next one's. */
 static enum ar_status find_steps(struct kineto_steps *steps, struct ar_arena *arena,

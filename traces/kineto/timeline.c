@@ -24,8 +24,7 @@ struct timeline {
     bool is_begun;             /* a step was */
 };
 
-/* --- collectives -------------------------------------------------------------------------------
- */
+/* --- collectives ---------------------------------------------------------------------------- */
 
 static void join_collectives(struct timeline *line, const struct ar_kineto *kineto)
 {
@@ -54,8 +53,7 @@ static double collective_s(struct timeline *line, double until_s)
     return sum_s;
 }
 
-/* --- owners ------------------------------------------------------------------------------------
- */
+/* --- owners --------------------------------------------------------------------------------- */
 
 static int compare_numbered(const void *a, const void *b)
 {
@@ -154,8 +152,7 @@ static void add_time(struct timeline *line, struct kineto_step *step,
     }
 }
 
-/* --- the line ----------------------------------------------------------------------------------
- */
+/* --- the line ------------------------------------------------------------------------------- */
 
 static void add_kernel(struct timeline *line, const struct kineto_kernel *kernel)
 {
