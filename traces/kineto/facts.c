@@ -35,12 +35,13 @@ static void find_batch(struct making *making)
         }
     }
     trace->batch = making->request->batch;
-    if (trace->batch == 0 && reader != NULL) {
-        trace->batch = (uint32_t)reader->batch;
+    unsigned passes = making->last->passes_count > 1 ? making->last->passes_count : 1;
+    if (trace->batch == 0 && reader != NULL && reader->batch * passes <= AR_TRACE_BATCH_MAX) {
+        trace->batch = (uint32_t)reader->batch * passes;
         note(making,
-             "batch %u: the first dimension of what the step's first operator reads; --batch says "
-             "another one",
-             trace->batch);
+             "batch %u: the first dimension of what the first operator reads, in %u pass%s of a "
+             "step; --batch says another one",
+             trace->batch, passes, passes > 1 ? "es" : "");
     } else if (trace->batch == 0) {
         trace->batch = 1;
         note(making, "the batch is not recorded: 1 is written, so that images are steps; --batch "

@@ -19,7 +19,8 @@ struct kineto_step {
     size_t nodes_first, nodes_count;
     size_t arrivals_first, arrivals_count;
     size_t kernels_count;
-    double last_forward_s;          /**< last launch of the forward pass */
+    unsigned passes_count;          /**< forward passes: more than 1 if gradients are accumulated */
+    double last_forward_s;          /**< last launch of the last of them */
     double overhead_s, optimizer_s; /**< times on the time line of the GPU: work and waits */
     double lead_s;                  /**< wait for its first kernel; NAN of the first step */
     double work_s, wait_s;          /**< of the whole step, between its first and last kernel */

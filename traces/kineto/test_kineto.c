@@ -153,6 +153,42 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
     cr_expect(has_note(step, "re-timed"));
 }
 
+Test(kineto, gradients_that_are_accumulated_are_summed_once)
+{
+    const struct ar_kineto_step *step =
+        imported(FIXTURES "accumulated.json", &(const struct ar_kineto_request){0});
+    const struct ar_trace *trace = &step->trace;
+    cr_assert_eq(trace->layers_count, 2);
+    expect_layer(trace, 0, "Addmm.1", 41, 84);
+    expect_layer(trace, 1, "Addmm.2", 40, 81);
+    cr_assert_eq(trace->layers[0].tensors_count, 2);
+    cr_expect_eq(trace->layers[1].tensors_count, 0);
+    cr_expect_eq(trace->batch, 2 * 8);
+    cr_expect(has_note(step, "2 of 4 arrive in the last backward pass"));
+}
+
+Test(kineto, layers_are_called_as_those_of_the_parameters)
+{
+    uint64_t elements[] = {432, 2560, 10};
+    struct ar_layer layers[] = {{.name = "conv1", .tensors_count = 1},
+                                {.name = "pool", .tensors_first = 1},
+                                {.name = "fc", .tensors_first = 1, .tensors_count = 2}};
+    const struct ar_trace parameters = {
+        .layers = layers, .layers_count = 3, .tensor_elements = elements, .tensors_count = 3};
+    const struct ar_kineto_request request = {.parameters = &parameters};
+    const struct ar_trace *trace = &imported(FIXTURES "ddp.json", &request)->trace;
+    cr_assert_eq(trace->layers_count, 4);
+    expect_layer(trace, 0, "conv1", 100, 204);
+    expect_layer(trace, 1, "Relu.1", 21, 25);
+    expect_layer(trace, 2, "fc", 41, 87);
+    cr_assert_eq(trace->tensors_count, 3);
+    cr_expect_eq(trace->tensor_elements[trace->layers[2].tensors_first], 2560);
+    strcpy(layers[0].name, "Relu.1"); /* that another layer has */
+    trace = &imported(FIXTURES "ddp.json", &request)->trace;
+    expect_layer(trace, 0, "Convolution.1", 100, 204);
+    expect_layer(trace, 2, "Addmm.1", 41, 87);
+}
+
 Test(kineto, a_compressed_file_is_the_same_as_its_text)
 {
     char path[] = "/tmp/test_kineto_XXXXXX";

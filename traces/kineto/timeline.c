@@ -97,20 +97,33 @@ static uint32_t node_numbered(const struct timeline *line, const struct kineto_s
     return is_found ? list[first].node : KINETO_NONE;
 }
 
-/* The place of a node in its step: nodes stand in the order of their begin. An arrival counts for
- * the node before it. */
-static uint32_t node_at(const struct kineto_steps *steps, const struct kineto_step *step,
-                        double start_s)
+/* Nodes of a step that have begun; they stand in the order of their begin. */
+static uint32_t nodes_begun(const struct kineto_steps *steps, const struct kineto_step *step,
+                            double time_s)
 {
     const uint32_t *nodes = steps->nodes + step->nodes_first;
     size_t first = 0, last = step->nodes_count;
     while (first < last) {
         size_t middle = (first + last) / 2;
-        bool is_before = steps->kineto->ops[nodes[middle]].start_s <= start_s;
+        bool is_before = steps->kineto->ops[nodes[middle]].start_s <= time_s;
         first = is_before ? middle + 1 : first;
         last = is_before ? last : middle;
     }
-    return first > 0 ? (uint32_t)(first - 1) : 0;
+    return (uint32_t)first;
+}
+
+/* The forward pass of a node; it is another one's than before if nodes began since. */
+static void add_forward(struct timeline *line, struct kineto_step *step, uint32_t node,
+                        double launched_s, double time_s)
+{
+    struct kineto_steps *steps = line->steps;
+    steps->forward_s[step->nodes_first + node] += time_s;
+    steps->has_kernels[step->nodes_first + node] = true;
+    if (step->passes_count == 0 ||
+        nodes_begun(steps, step, launched_s) > nodes_begun(steps, step, step->last_forward_s)) {
+        step->passes_count++;
+    }
+    step->last_forward_s = fmax(step->last_forward_s, launched_s);
 }
 
 /* Adds the time of a kernel to its part of a step. */
@@ -124,7 +137,8 @@ static void add_time(struct timeline *line, struct kineto_step *step,
     uint32_t node = KINETO_NONE;
     if (around != KINETO_NONE && step->nodes_count > 0) {
         const struct kineto_op *op = &kineto->ops[around];
-        size_t at = step->nodes_first + node_at(steps, step, op->start_s);
+        uint32_t begun = nodes_begun(steps, step, op->start_s);
+        size_t at = step->nodes_first + (begun > 0 ? begun - 1 : 0);
         bool is_copy = op->kind == KINETO_ACCUMULATE;
         steps->backward_s[at] += time_s;
         steps->has_kernels[at] = steps->has_kernels[at] || !is_copy;
@@ -142,9 +156,7 @@ static void add_time(struct timeline *line, struct kineto_step *step,
     bool is_before = step->nodes_count == 0 ||
                      kernel->launched_s < kineto->ops[steps->nodes[step->nodes_first]].start_s;
     if (node != KINETO_NONE) {
-        steps->forward_s[step->nodes_first + node] += time_s;
-        steps->has_kernels[step->nodes_first + node] = true;
-        step->last_forward_s = fmax(step->last_forward_s, kernel->launched_s);
+        add_forward(line, step, node, kernel->launched_s, time_s);
     } else if (is_before) {
         step->overhead_s += time_s;
     } else {
