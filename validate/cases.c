@@ -106,8 +106,8 @@ static bool has_shape(const struct ar_shape *shapes, size_t count, const struct 
 }
 
 /* The shapes named that the algorithm runs; of all shapes, or if it runs none of them, the one it
- * runs by default. An algorithm that does not run so many ranks is left out, unless it was asked
- * for by name. */
+ * runs by default. An algorithm that does not run so many ranks, or wants switches that sum, is
+ * left out, unless it was asked for by name. */
 static enum ar_status add_algorithm(const struct arguments *arguments, const struct lists *lists,
                                     struct measurement row, struct cases *cases,
                                     struct ar_error *err)
@@ -116,6 +116,15 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     size_t shapes_count;
     size_t found = 0;
     bool are_all = strcmp(arguments->shapes, "all") == 0;
+    bool are_all_algorithms = strcmp(arguments->algorithms, "all") == 0;
+    if (row.algorithm->wants_sums) {
+        return are_all_algorithms
+                   ? AR_OK
+                   : ar_error_set(err, AR_USAGE,
+                                  "--algorithms: found \"%s\", in which switches sum; expected "
+                                  "algorithms in which ranks do",
+                                  row.algorithm->name);
+    }
     AR_TRY(list_shapes(&cases->arena, "--shapes", arguments->shapes, row.ranks, row.ranks_per_node,
                        &shapes, &shapes_count, err));
     for (size_t i = 0; i < shapes_count; i++) {
@@ -131,7 +140,7 @@ static enum ar_status add_algorithm(const struct arguments *arguments, const str
     }
     enum ar_status status = ar_algorithm_check_shape(row.algorithm, &standard, err);
     if (status != AR_OK) {
-        return found > 0 || strcmp(arguments->algorithms, "all") == 0 ? AR_OK : status;
+        return found > 0 || are_all_algorithms ? AR_OK : status;
     }
     return add_shape(lists, row, standard, cases, err);
 }

@@ -4,6 +4,7 @@
 
 #include "ar_exchange.h"
 #include "ar_pattern.h"
+#include "closed_sums.h"
 #include "closed_tree.h"
 #include "tree_rates.h"
 
@@ -39,8 +40,8 @@ static enum ar_status resolve(struct ar_closed *closed, struct ar_error *err)
                               closed->patterns, &closed->busiest_s_per_byte, err));
     closed->even_elements = ar_shape_ranks(&collective->shape);
     for (uint32_t i = 0; i < closed->phases_count; i++) {
-        bool is_exchange = closed->phases[i].kind == AR_PHASE_EXCHANGE;
-        uint32_t parts = is_exchange ? closed->phases[i].pieces : closed->phases[i].parts;
+        uint32_t pieces = closed->phases[i].pieces;
+        uint32_t parts = pieces > 0 ? pieces : closed->phases[i].parts;
         closed->even_elements *= closed->even_elements % parts != 0 ? parts : 1;
     }
     closed->stations = ar_arena_alloc(&closed->memory, ar_shape_ranks(&collective->shape),
@@ -345,6 +346,13 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
         exchange_time(closed, index, elements, gamma, time);
         return;
     }
+    if (phase->kind == AR_PHASE_SUMS) {
+        double piece_bytes = (double)(pieces_elements(closed, index, 1, elements) *
+                                      closed->collective.element_bytes);
+        closed_sums_time(&closed->collective, phase, closed->patterns[index].line_sums, piece_bytes,
+                         time);
+        return;
+    }
     if (phase->kind == AR_PHASE_TREE) {
         closed_tree_time(collective, phase, &closed->patterns[index],
                          tree_rates_find(closed->rates[index], bytes), bytes,
@@ -394,6 +402,17 @@ static const char *why_not_exact_exchange(const struct ar_closed *closed, uint32
     return "";
 }
 
+/* Why a phase of sums is not exact. */
+static const char *why_not_exact_sums(const struct ar_closed *closed, uint32_t index,
+                                      uint64_t elements)
+{
+    uint64_t pieces = (uint64_t)closed->collective.channels * closed->phases[index].pieces;
+    return !closed->patterns[index].is_uniform ? "the lines of a stage of sums differ"
+           : closed->patterns[index].is_shared ? "lines or stages of sums share links"
+           : elements % pieces != 0            ? "parts have different sizes"
+                                               : "";
+}
+
 static const char *why_not_exact(const struct ar_closed *closed, uint64_t elements)
 {
     const struct ar_shape *shape = &closed->collective.shape;
@@ -405,6 +424,13 @@ static const char *why_not_exact(const struct ar_closed *closed, uint64_t elemen
         }
         if (closed->patterns[i].exchange != NULL) {
             const char *why = why_not_exact_exchange(closed, i, elements);
+            if (why[0] != '\0') {
+                return why;
+            }
+            continue;
+        }
+        if (closed->patterns[i].line_sums != NULL) {
+            const char *why = why_not_exact_sums(closed, i, elements);
             if (why[0] != '\0') {
                 return why;
             }

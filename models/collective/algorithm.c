@@ -123,8 +123,9 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
 struct ar_move ar_algorithm_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                                  uint64_t elements, uint32_t position, uint32_t step)
 {
-    return algorithm->move != NULL
-               ? algorithm->move(shape, elements, position, step)
+    return algorithm->move != NULL ? algorithm->move(shape, elements, position, step)
+           : algorithm->pipeline_parts > 0
+               ? pipeline_move(algorithm, shape, elements, position, step)
                : stages_move(algorithm->stages, shape, elements, position, step);
 }
 
@@ -189,9 +190,10 @@ uint32_t ar_algorithm_find_step(const struct ar_algorithm *algorithm, const stru
 uint32_t ar_algorithm_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
                              struct ar_phase phases[AR_PHASES_MAX])
 {
-    return algorithm == NULL ? 0
-           : algorithm->phases != NULL
-               ? algorithm->phases(shape, phases)
+    return algorithm == NULL           ? 0
+           : algorithm->phases != NULL ? algorithm->phases(shape, phases)
+           : algorithm->pipeline_parts > 0
+               ? pipeline_phases(algorithm, shape, phases)
                : stages_phases(algorithm->stages, algorithm->stages_count, shape, phases);
 }
 

@@ -24,6 +24,7 @@
     X(halving_doubling)                                                                            \
     X(swing)                                                                                       \
     X(direct)                                                                                      \
+    X(in_network)                                                                                  \
     X(reduce_scatter_halving)                                                                      \
     X(reduce_scatter_bruck)                                                                        \
     X(reduce_scatter_direct)                                                                       \

@@ -14,7 +14,7 @@
  *
  * A position may run ahead of others; the messages between two positions keep their order.
  *
- * Steps form phases of three kinds; the verification checks what they promise:
+ * Steps form phases of four kinds; the verification checks what they promise:
  *
  * - Walks, rings or chains: every position keeps its peers, so a phase is a fixed
  *   pattern of flows that repeats, and what a position receives in a step it sends in the next, if
@@ -25,6 +25,12 @@
  * - Exchanges: every step is a pattern of its own; a position sends to any peer, and receives from
  *   any. One that is `at once` sends what it has when the phase begins: no send waits for a receive
  *   of the phase, nor for another message to arrive.
+ * - Sums: in every step switches that sum join lines of positions. A member sends a span to the
+ *   switch of its line, and receives one, in which each element is the sum of what all members have
+ *   sent of it; what somebody sends somebody receives. A phase is a pipeline: the places of its
+ *   period are stages, through which the buffer goes in parts, one part in every period. A part
+ *   comes to a stage when it has left the one before at all members of the line; stages work at
+ *   the same time, each on a part of its own, so no step touches what is of another part.
  *
  * The buffer of `elements` elements is that of one channel.
  */
@@ -41,6 +47,11 @@
 
 enum ar_receive { AR_RECEIVE_NONE, AR_RECEIVE_COPY, AR_RECEIVE_REDUCE };
 
+/** Positions first, first + stride, ... */
+struct ar_line {
+    uint32_t first, count, stride;
+};
+
 struct ar_move {
     bool sends;
     enum ar_receive receive;
@@ -48,6 +59,8 @@ struct ar_move {
     uint32_t receive_from; /**< position, valid if receive is not NONE */
     struct ar_slice send_span;
     struct ar_slice receive_span;
+    struct ar_line line; /**< of a phase of sums: the positions that the switch joins, which take
+                              the place of peers; else its count is 0 */
 };
 
 /** What positions from `first` to before `end` send in a step, in arrays by position. Others may
@@ -60,7 +73,7 @@ struct ar_sends {
 
 enum { AR_PERIOD_MAX = 4 };
 
-enum ar_phase_kind { AR_PHASE_WALK, AR_PHASE_TREE, AR_PHASE_EXCHANGE };
+enum ar_phase_kind { AR_PHASE_WALK, AR_PHASE_TREE, AR_PHASE_EXCHANGE, AR_PHASE_SUMS };
 
 /** A run of steps of one kind. */
 struct ar_phase {
@@ -71,15 +84,16 @@ struct ar_phase {
                                to the position as far ahead in a circle */
     uint32_t steps;       /**< may be 0 (a row of one) */
     uint32_t parts;       /**< a message carries a 1/parts share of the buffer, rounded up; of an
-                               exchange at most, and 1 where sizes differ from step to step */
-    uint32_t pieces;      /**< of an exchange: its messages are whole numbers of pieces, of so many
-                               of equal size, of the buffer; else 0 */
+                               exchange at most, and 1 where sizes differ from step to step; of
+                               sums, of which the pipeline has so many, at most, too */
+    uint32_t pieces;      /**< of an exchange or sums: its messages are whole numbers of pieces, of
+                               so many of equal size, of the buffer; else 0 */
     uint64_t messages;    /**< sends of all positions in all steps of the phase */
     uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
                                all-reduce */
-    uint32_t period;      /**< of a tree: its peers repeat after so many steps, at most
-                               AR_PERIOD_MAX; else 0 */
+    uint32_t period;      /**< of a tree: its peers repeat after so many steps, of sums: stages of
+                               the pipeline; at most AR_PERIOD_MAX; else 0 */
 };
 
 /** Steps after which the peers of a phase repeat: at least 1. */
@@ -131,9 +145,14 @@ struct ar_algorithm {
     /** In one row or one column every position does in every step what it does in the ring of N. */
     bool is_ring_in_line;
 
+    /** Switches sum: it runs where they do (ar_cluster_check_sums()), and on no memory of ranks. */
+    bool wants_sums;
+
     /** Its phases as a list of stages (blocks.h). NULL: the two functions say what it does. */
     const struct ar_stage *stages;
     uint32_t stages_count;
+    uint32_t pipeline_parts; /**< above 0: the stages, all of them sums, are one phase, through
+                                  which the buffer goes in so many parts */
 
     /** Fills `phases` and returns how many there are. */
     uint32_t (*phases)(const struct ar_shape *shape, struct ar_phase phases[AR_PHASES_MAX]);
@@ -202,7 +221,7 @@ struct ar_shape ar_algorithm_default_shape(const struct ar_algorithm *algorithm,
 
 #define AR_NEVER UINT32_MAX
 
-/** Finds a step of a phase, not an exchange, in which `position` sends (or receives), among those
+/** Finds a step of a phase, a walk or a tree, in which `position` sends (or receives), among those
  * of which step % ar_phase_period() is `place`; in a tree, the first one. Writes its move, of a
  * buffer without elements; returns the step, counted from `first_step`, with which the phase
  * begins, or AR_NEVER. A few moves are looked at. */

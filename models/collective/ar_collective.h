@@ -40,6 +40,13 @@ struct ar_collective {
  * platform file (ar_cluster_prepare_paths()). */
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err);
 
+/** Says whether all switches sum that the algorithm wants to, those of each line of positions in
+ * one place: in the NVLink domain that all its members are in, or in the network, where no two
+ * members are in one domain. One switch joins those of a line whose members do not all send and get
+ * the same. */
+enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
+                                        struct ar_error *err);
+
 /** Groups; lanes, those of a group beside each other; ranks of all groups. */
 static inline uint32_t ar_collective_groups(const struct ar_collective *collective)
 {

@@ -1,8 +1,10 @@
 /** \file ar_phase_flows.h
  * Who sends to whom in a phase of a collective, or in one step of an exchange, on all its lanes.
  *
- * Places are [lane][step of the period][position]; but in trees, the period is one step. Every
- * place that sends in the phase is a flow: it has one peer.
+ * Places are [lane][step of the period][position]; but in trees and sums, the period is one step.
+ * Every place that sends in the phase is a flow: it has one peer. In sums every place has two, one
+ * to the switch of its line and one from it, halves of the paths to the next and from the last
+ * member (AR_SWITCH); nothing but flows is there.
  */
 #ifndef AR_PHASE_FLOWS_H
 #define AR_PHASE_FLOWS_H
@@ -20,6 +22,7 @@ struct ar_phase_flows {
     size_t flows_count;
     bool is_even;      /**< all send equally often */
     size_t places_max; /**< of all phases: what there is room for */
+    size_t flows_max;
 };
 
 /** Makes room in an arena for the places of the phase that has most of them. */

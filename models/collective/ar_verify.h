@@ -7,7 +7,9 @@
  *
  * - a send has no matching receive in the same step, or their spans differ;
  * - a span reaches beyond the buffer, or a peer is out of range or the rank itself;
- * - a reduction adds a contribution that is already there (it would count twice);
+ * - a reduction, or a switch, adds a contribution that is already there (it would count twice);
+ * - members of a switch's line do not agree on it, somebody asks for what nobody has sent, or what
+ *   somebody has sent nobody asks for;
  * - an element of some rank lacks a contribution at the end that the operation wants there, or has
  *   another one as well;
  * - a phase says something about peers, messages or receives that the moves do not do, or breaks

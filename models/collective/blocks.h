@@ -54,7 +54,7 @@ enum block_peers {
 
 struct block {
     enum ar_phase_kind kind;
-    bool is_at_once;
+    bool is_at_once; /**< of an exchange */
     enum block_peers peers;
     /** Steps, at least one for a size above 1; messages of all members in all of them; and of how
      * many parts the buffer is that they share. */
@@ -62,7 +62,8 @@ struct block {
     uint64_t (*messages)(uint32_t size);
     uint32_t (*parts)(uint32_t size);
     struct block_move (*move)(uint32_t size, uint32_t member, uint32_t step);
-    /** What `count` members from `first` on send in a step: BLOCK_LOOPS(). NULL of walks. */
+    /** What `count` members from `first` on send in a step: BLOCK_LOOPS(). NULL of walks and sums.
+     */
     void (*sends)(uint32_t size, uint32_t step, bool is_backwards, uint32_t first, uint32_t count,
                   struct block_sends *sends);
 };
@@ -135,6 +136,13 @@ void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, u
 uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *shape,
                           uint32_t step);
 
+/** The one phase of an algorithm whose stages are a pipeline (ar_algorithm.pipeline_parts), and its
+ * moves: step s is stage s % period of part s / period. */
+uint32_t pipeline_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                         struct ar_phase phases[AR_PHASES_MAX]);
+struct ar_move pipeline_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                             uint64_t elements, uint32_t position, uint32_t step);
+
 /* --- walks: members keep their peers (blocks_ring.c) ----------------------------------------- */
 
 /** Member i ends with part i, of all: size-1 steps. Not the all-gather backwards, which would send
@@ -163,6 +171,17 @@ extern const struct block block_linear_all_to_all;
 extern const struct block block_pairwise_all_to_all;
 /** In log2 size steps, rounded up: what has bit s in its distance goes on by 2^s. */
 extern const struct block block_bruck_all_to_all;
+
+/* --- sums: a switch that joins all members adds up what they send (blocks_sums.c) ------------- */
+
+/** All send all, and get the sum. One step. */
+extern const struct block block_sums_all_reduce;
+/** All send all, and get the sum of their part. Backwards: all send their part and get all. */
+extern const struct block block_sums_reduce_scatter;
+/** All send all, member 0 gets the sum. */
+extern const struct block block_sums_reduce;
+/** Member 0 sends all, which the others get. */
+extern const struct block block_sums_broadcast;
 
 /* --- halving and doubling (blocks_doubling.c) ------------------------------------------------ */
 

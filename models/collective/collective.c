@@ -55,6 +55,94 @@ static enum ar_status check_groups(const struct ar_collective *collective, struc
     return AR_OK;
 }
 
+/* A member of a line, what it sends and gets, and the next one. */
+static enum ar_status check_members(const struct ar_collective *collective,
+                                    const struct ar_flow *flow, const struct ar_move *move,
+                                    enum ar_sums line_sums, struct ar_error *err)
+{
+    uint32_t next = flow->destination & ~AR_SWITCH;
+    enum ar_sums sums;
+    AR_TRY(ar_cluster_find_sums(collective->cluster, flow->source, next, &sums, err));
+    bool is_even = move->sends && move->receive != AR_RECEIVE_NONE &&
+                   move->send_span.count == move->receive_span.count;
+    if (sums == AR_SUMS_TREE && !is_even) {
+        return ar_error_set(err, AR_USAGE,
+                            "GPUs %" PRIu32 " and %" PRIu32
+                            " of a row: found several switches between them; expected one, whose "
+                            "GPUs may send and get unlike parts",
+                            flow->source, next);
+    }
+    if ((sums == AR_SUMS_NVLINK) != (line_sums == AR_SUMS_NVLINK)) {
+        return ar_error_set(err, AR_USAGE,
+                            "GPUs %" PRIu32 " and %" PRIu32
+                            " of a row or column: found them %s one NVLink domain, others %s; "
+                            "expected one GPU of each node in a column",
+                            flow->source, next, sums == AR_SUMS_NVLINK ? "in" : "not in",
+                            sums == AR_SUMS_NVLINK ? "not" : "in one");
+    }
+    return AR_OK;
+}
+
+/* A phase of sums: the members of each line, in each stage, on each lane. */
+static enum ar_status check_lines(const struct ar_collective *collective,
+                                  const struct ar_phase *phase, uint32_t first_step,
+                                  const struct ar_phase_flows *flows, struct ar_error *err)
+{
+    uint32_t positions = ar_shape_ranks(&collective->shape);
+    size_t each = (size_t)positions * phase->period;
+    for (size_t i = 0; i < each; i++) {
+        struct ar_move move =
+            ar_algorithm_move(collective->algorithm, &collective->shape, phase->pieces,
+                              (uint32_t)(i % positions), first_step + (uint32_t)(i / positions));
+        size_t first = i / positions * positions + move.line.first;
+        for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+            const struct ar_flow *head = &flows->flows[2 * (lane * each + first)];
+            enum ar_sums line_sums;
+            AR_TRY(ar_cluster_find_sums(collective->cluster, head->source,
+                                        head->destination & ~AR_SWITCH, &line_sums, err));
+            AR_TRY(check_members(collective, &flows->flows[2 * (lane * each + i)], &move, line_sums,
+                                 err));
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status check_all_sums(const struct ar_collective *collective, struct ar_arena *arena,
+                                     struct ar_error *err)
+{
+    struct ar_phase phases[AR_PHASES_MAX];
+    struct ar_phase_flows flows;
+    uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
+    uint32_t first_step = 0;
+    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
+    for (uint32_t i = 0; i < phases_count; i++) {
+        if (phases[i].kind == AR_PHASE_SUMS && phases[i].steps > 0) {
+            ar_phase_flows_find(collective, &phases[i], first_step, &flows);
+            AR_TRY(check_lines(collective, &phases[i], first_step, &flows, err));
+        }
+        first_step += phases[i].steps;
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_collective_check_sums(const struct ar_collective *collective,
+                                        struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    if (collective->algorithm == NULL || !collective->algorithm->wants_sums) {
+        return AR_OK;
+    }
+    enum ar_status status = check_all_sums(collective, &arena, err);
+    ar_arena_end(&arena);
+    if (status == AR_USAGE) {
+        char shape[AR_SHAPE_TEXT];
+        struct ar_error why = *err;
+        (void)ar_error_set(err, AR_USAGE, "algorithm %s, shape %s: %s", collective->algorithm->name,
+                           ar_shape_format(&collective->shape, shape), why.text);
+    }
+    return status;
+}
+
 enum ar_status ar_collective_check(const struct ar_collective *collective, struct ar_error *err)
 {
     uint64_t exist = ar_cluster_gpus_count(collective->cluster);
@@ -85,6 +173,7 @@ enum ar_status ar_collective_check(const struct ar_collective *collective, struc
     }
     AR_TRY(ar_algorithm_check_shape(collective->algorithm, &collective->shape, err));
     AR_TRY(check_groups(collective, err));
+    AR_TRY(ar_collective_check_sums(collective, err));
     return check_reach(collective, err);
 }
 

@@ -5,17 +5,21 @@ enum ar_status ar_phase_flows_create(struct ar_arena *arena, const struct ar_col
                                      struct ar_phase_flows *flows, struct ar_error *err)
 {
     size_t period = 1;
+    bool has_sums = false;
     for (uint32_t i = 0; i < phases_count; i++) {
+        has_sums = has_sums || phases[i].kind == AR_PHASE_SUMS;
         period = ar_phase_period(&phases[i]) > period ? ar_phase_period(&phases[i]) : period;
     }
     size_t places = (size_t)ar_collective_ranks(collective) * collective->channels * period;
+    size_t flows_max = places * (has_sums ? 2 : 1);
     *flows = (struct ar_phase_flows){
         .places_max = places,
+        .flows_max = flows_max,
         .peers = ar_arena_alloc(arena, places, sizeof *flows->peers),
         .first_steps = ar_arena_alloc(arena, places, sizeof *flows->first_steps),
         .sends = ar_arena_alloc(arena, places, sizeof *flows->sends),
         .flow_of = ar_arena_alloc(arena, places, sizeof *flows->flow_of),
-        .flows = ar_arena_alloc(arena, places, sizeof *flows->flows)};
+        .flows = ar_arena_alloc(arena, flows_max, sizeof *flows->flows)};
     bool is_made = flows->peers != NULL && flows->first_steps != NULL && flows->sends != NULL &&
                    flows->flow_of != NULL && flows->flows != NULL;
     return is_made ? AR_OK : ar_error_no_memory(err, "the flows of a collective");
@@ -77,12 +81,40 @@ static void find_peers(const struct ar_collective *collective, const struct ar_p
     }
 }
 
+/* To the switches of all stages of the pipeline, and from them. */
+static void find_sums(const struct ar_collective *collective, const struct ar_phase *phase,
+                      uint32_t first_step, struct ar_phase_flows *flows)
+{
+    struct ar_order order = ar_collective_order(collective);
+    size_t each = (size_t)order.ranks * phase->period;
+    for (size_t i = 0; i < each; i++) {
+        uint32_t position = (uint32_t)(i % order.ranks);
+        struct ar_line line = ar_algorithm_move(collective->algorithm, &collective->shape, 0,
+                                                position, first_step + (uint32_t)(i / order.ranks))
+                                  .line;
+        uint32_t index = (position - line.first) / line.stride;
+        uint32_t next = line.first + (index + 1) % line.count * line.stride;
+        uint32_t last = line.first + (index + line.count - 1) % line.count * line.stride;
+        for (uint32_t lane = 0; lane < ar_collective_lanes(collective); lane++) {
+            struct ar_flow *flow = &flows->flows[2 * (lane * each + i)];
+            uint32_t rank = ar_order_rank(&order, lane, position);
+            flow[0] = (struct ar_flow){rank, AR_SWITCH | ar_order_rank(&order, lane, next)};
+            flow[1] = (struct ar_flow){AR_SWITCH | ar_order_rank(&order, lane, last), rank};
+        }
+    }
+    flows->flows_count = 2 * each * ar_collective_lanes(collective);
+}
+
 void ar_phase_flows_find(const struct ar_collective *collective, const struct ar_phase *phase,
                          uint32_t first_step, struct ar_phase_flows *flows)
 {
     struct ar_order order = ar_collective_order(collective);
     size_t each = (size_t)order.ranks * ar_phase_period(phase);
     struct ar_phase one_step = *phase;
+    if (phase->kind == AR_PHASE_SUMS) {
+        find_sums(collective, phase, first_step, flows);
+        return;
+    }
     if (phase->kind == AR_PHASE_EXCHANGE) {
         one_step.steps = 1;
         one_step.messages = 0; /* other steps may have other numbers */

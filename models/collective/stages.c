@@ -33,7 +33,8 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
     uint32_t steps = steps_of(stage, shape);
     uint32_t lines = stage->lines == LINES_LEADERS ? 1 : ar_shape_ranks(shape) / size;
     uint32_t parts = parts_of(stage, shape);
-    bool is_exchange = stage->block->kind == AR_PHASE_EXCHANGE;
+    bool is_sums = stage->block->kind == AR_PHASE_SUMS;
+    bool has_pieces = is_sums || stage->block->kind == AR_PHASE_EXCHANGE;
     return (struct ar_phase){
         .name = stage->name,
         .kind = stage->block->kind,
@@ -41,10 +42,11 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
         .is_shift = size == ar_shape_ranks(shape) &&
                     (stage->block->peers == PEERS_AHEAD || stage->block->peers == PEERS_ROUND),
         .steps = steps,
-        .parts = is_exchange ? 1 : parts,
-        .pieces = is_exchange ? parts : 0,
+        .parts = has_pieces ? 1 : parts,
+        .pieces = has_pieces ? parts : 0,
         .messages = steps > 0 ? lines * stage->block->messages(size) : 0,
         .copies_from = copies_from(stage, steps),
+        .period = is_sums && steps > 0,
     };
 }
 
@@ -57,11 +59,10 @@ uint32_t stages_phases(const struct ar_stage *stages, uint32_t count, const stru
     return count;
 }
 
-/* What the lines before a dimension leave a position: its part of its part of ... */
+/* What the lines before a dimension leave a position of a span: its part of its part of ... */
 static struct ar_span part_left(const struct ar_stage *stage, const struct ar_shape *shape,
-                                uint64_t elements, uint32_t position)
+                                struct ar_span span, uint32_t position)
 {
-    struct ar_span span = {.first = 0, .count = elements};
     for (uint32_t i = 0; i < stage->dimension && stage->lines == LINES_ALL; i++) {
         uint32_t length = ar_shape_length(shape, i);
         span = ar_span_part(span, length, position % length);
@@ -88,6 +89,9 @@ static struct ar_move on_line(const struct ar_stage *stage, const struct ar_shap
                               uint32_t first, uint32_t stride)
 {
     struct ar_move made = {.sends = move.sends};
+    if (stage->block->kind == AR_PHASE_SUMS) {
+        made.line = (struct ar_line){first, size_of(stage, shape), stride};
+    }
     if (move.sends) {
         made.send_to = first + move.send_to * stride;
         made.send_span = slice_of(stage, shape, whole, move.send);
@@ -117,20 +121,26 @@ struct stage_step {
     uint32_t step, steps; /* of the stage */
 };
 
+static struct stage_step step_at(const struct ar_stage *stage, const struct ar_shape *shape,
+                                 uint32_t step)
+{
+    struct stage_step at = {.stage = stage, .stride = 1, .step = step};
+    for (uint32_t i = 0; i < stage->dimension; i++) {
+        at.stride *= ar_shape_length(shape, i);
+    }
+    at.size = size_of(stage, shape);
+    at.steps = stage->block->steps(at.size);
+    return at;
+}
+
 static struct stage_step stage_step(const struct ar_stage *stages, const struct ar_shape *shape,
                                     uint32_t step)
 {
-    struct stage_step at = {.stage = stages, .stride = 1};
-    for (uint32_t before; step >= (before = steps_of(at.stage, shape)); at.stage++) {
+    const struct ar_stage *stage = stages;
+    for (uint32_t before; step >= (before = steps_of(stage, shape)); stage++) {
         step -= before;
     }
-    for (uint32_t i = 0; i < at.stage->dimension; i++) {
-        at.stride *= ar_shape_length(shape, i);
-    }
-    at.size = size_of(at.stage, shape);
-    at.steps = at.stage->block->steps(at.size);
-    at.step = step;
-    return at;
+    return step_at(stage, shape, step);
 }
 
 static uint32_t block_step(const struct stage_step *at)
@@ -171,22 +181,29 @@ uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *
     return first + like;
 }
 
-struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
-                           uint64_t elements, uint32_t position, uint32_t step)
+/* The move of a stage on a span of the buffer. */
+static struct ar_move stage_move(const struct stage_step *at, const struct ar_shape *shape,
+                                 struct ar_span span, uint32_t position)
 {
-    struct stage_step at = stage_step(stages, shape, step);
-    const struct ar_stage *stage = at.stage;
-    uint32_t member = position / at.stride % at.size;
-    uint32_t first = position - member * at.stride;
+    const struct ar_stage *stage = at->stage;
+    uint32_t member = position / at->stride % at->size;
+    uint32_t first = position - member * at->stride;
     if (stage->lines == LINES_LEADERS && first > 0) {
         return (struct ar_move){.sends = false, .receive = AR_RECEIVE_NONE};
     }
     enum ar_receive receive =
-        at.step < copies_from(stage, at.steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
-    struct block_move move = stage->block->move(at.size, member, block_step(&at));
+        at->step < copies_from(stage, at->steps) ? AR_RECEIVE_REDUCE : AR_RECEIVE_COPY;
+    struct block_move move = stage->block->move(at->size, member, block_step(at));
     move = stage->is_backwards ? backwards(move) : move;
-    return on_line(stage, shape, move, receive, part_left(stage, shape, elements, position), first,
-                   at.stride);
+    return on_line(stage, shape, move, receive, part_left(stage, shape, span, position), first,
+                   at->stride);
+}
+
+struct ar_move stages_move(const struct ar_stage *stages, const struct ar_shape *shape,
+                           uint64_t elements, uint32_t position, uint32_t step)
+{
+    struct stage_step at = stage_step(stages, shape, step);
+    return stage_move(&at, shape, (struct ar_span){.first = 0, .count = elements}, position);
 }
 
 /* The elements of what some members of a line send, which shares `whole`. */
@@ -234,9 +251,44 @@ void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, u
         at.stage->block->sends(at.size, block_step(&at), at.stage->is_backwards, first, count,
                                &members);
         for (uint32_t inner = 0; inner < at.stride; inner++) {
-            struct ar_span whole = part_left(at.stage, shape, elements, inner);
+            struct ar_span all = {.first = 0, .count = elements};
+            struct ar_span whole = part_left(at.stage, shape, all, inner);
             count_sends(at.stage, shape, whole, count, &members, counts);
             lay_out(&at, inner, ranks, first, count, &members, counts, sends);
         }
     }
+}
+
+uint32_t pipeline_phases(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                         struct ar_phase phases[AR_PHASES_MAX])
+{
+    uint32_t parts = algorithm->pipeline_parts;
+    struct ar_phase *made = &phases[0];
+    *made = (struct ar_phase){
+        .name = "sums in switches", .kind = AR_PHASE_SUMS, .parts = parts, .pieces = parts};
+    for (uint32_t i = 0; i < algorithm->stages_count; i++) {
+        struct ar_phase stage = phase_of(&algorithm->stages[i], shape);
+        made->period += stage.steps;
+        made->steps += parts * stage.steps;
+        made->messages += parts * stage.messages;
+        made->pieces = parts * stage.pieces > made->pieces ? parts * stage.pieces : made->pieces;
+    }
+    return 1;
+}
+
+struct ar_move pipeline_move(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                             uint64_t elements, uint32_t position, uint32_t step)
+{
+    const struct ar_stage *stage = algorithm->stages;
+    uint32_t period = 0;
+    for (uint32_t i = 0; i < algorithm->stages_count; i++) {
+        period += steps_of(&algorithm->stages[i], shape);
+    }
+    struct ar_span part = ar_span_part((struct ar_span){.first = 0, .count = elements},
+                                       algorithm->pipeline_parts, step / period);
+    for (uint32_t place = step % period; place >= steps_of(stage, shape); stage++) {
+        place -= steps_of(stage, shape);
+    }
+    struct stage_step at = step_at(stage, shape, 0);
+    return stage_move(&at, shape, part, position);
 }

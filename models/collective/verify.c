@@ -14,7 +14,13 @@ struct sets {
     size_t words;     /* 64-bit words of one set */
     uint64_t *now;    /* [rank][element][word] */
     uint64_t *before; /* the same, before the step */
+    uint32_t *part;   /* [element]: of a pipeline that it is in, counted from 1; 0: not seen yet */
+    uint64_t *sums;   /* [element][word]: of a switch */
+    uint8_t *state;   /* [element]: of a switch */
 };
+
+/* What became of an element at a switch. */
+enum { NOBODYS, SENT, ASKED_FOR };
 
 static uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank, uint64_t element)
 {
@@ -73,6 +79,128 @@ static struct ar_move move_of(const struct sets *sets, uint32_t rank, uint32_t s
 {
     return ar_algorithm_move(sets->algorithm, sets->shape, sets->elements, rank, step);
 }
+
+/* --- switches that sum ----------------------------------------------------------------------- */
+
+static bool is_member(const struct ar_line *line, uint32_t rank)
+{
+    uint32_t ahead = rank - line->first;
+    return rank >= line->first && ahead % line->stride == 0 && ahead / line->stride < line->count;
+}
+
+/* The line is within the ranks, and its first member is in the same one. */
+static bool is_line(const struct sets *sets, uint32_t step, uint32_t rank,
+                    const struct ar_line *line)
+{
+    if (line->count < 2 || line->stride < 1 ||
+        line->first + (uint64_t)(line->count - 1) * line->stride >= sets->ranks ||
+        !is_member(line, rank)) {
+        return false;
+    }
+    struct ar_move first = move_of(sets, line->first, step);
+    return first.line.first == line->first && first.line.count == line->count &&
+           first.line.stride == line->stride;
+}
+
+/* Notes which part of its pipeline an element is in. */
+static enum ar_status note_part(const struct sets *sets, uint32_t step, uint32_t rank,
+                                uint32_t part, uint64_t element, struct ar_error *err)
+{
+    if (sets->part[element] != 0 && sets->part[element] != part + 1) {
+        return broken(sets, step, rank, "touches what is in another part of the pipeline", err);
+    }
+    sets->part[element] = part + 1;
+    return AR_OK;
+}
+
+/* An element that a rank sends: its switch adds it up. */
+static enum ar_status sum_up(const struct sets *sets, uint32_t step, uint32_t rank,
+                             uint64_t element, struct ar_error *err)
+{
+    const uint64_t *sent = set_of(sets, sets->before, rank, element);
+    uint64_t *sum = set_of(sets, sets->sums, 0, element);
+    for (size_t word = 0; word < sets->words; word++) {
+        if ((sum[word] & sent[word]) != 0) {
+            return broken(sets, step, rank, "adds a contribution a second time", err);
+        }
+        sum[word] |= sent[word];
+    }
+    sets->state[element] = SENT;
+    return AR_OK;
+}
+
+/* An element that a rank gets. */
+static enum ar_status take_sum(const struct sets *sets, uint32_t step, uint32_t rank,
+                               uint64_t element, struct ar_error *err)
+{
+    if (sets->state[element] == NOBODYS) {
+        return broken(sets, step, rank, "asks a switch for what nobody has sent", err);
+    }
+    sets->state[element] = ASKED_FOR;
+    memcpy(set_of(sets, sets->now, rank, element), set_of(sets, sets->sums, 0, element),
+           sets->words * sizeof *sets->sums);
+    return AR_OK;
+}
+
+/* All elements that a member sends, or receives. */
+static enum ar_status sum_member(const struct sets *sets, uint32_t step, uint32_t part,
+                                 uint32_t rank, bool sends, struct ar_error *err)
+{
+    struct ar_move move = move_of(sets, rank, step);
+    const struct ar_slice *slice = sends ? &move.send_span : &move.receive_span;
+    uint32_t at = 0;
+    struct ar_span span;
+    if (!(sends ? move.sends : move.receive != AR_RECEIVE_NONE)) {
+        return AR_OK;
+    }
+    if (!is_sound(sets, slice)) {
+        return broken(sets, step, rank, "sends or receives beyond the end of the buffer", err);
+    }
+    while (ar_slice_next(slice, &at, &span)) {
+        for (uint64_t i = span.first; i < span.first + span.count; i++) {
+            AR_TRY(note_part(sets, step, rank, part, i, err));
+            AR_TRY((sends ? sum_up : take_sum)(sets, step, rank, i, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* What all members of a line send and receive. */
+static enum ar_status sum_line(const struct sets *sets, uint32_t step, uint32_t part,
+                               const struct ar_line *line, struct ar_error *err)
+{
+    memset(sets->sums, 0, sets->elements * sets->words * sizeof *sets->sums);
+    memset(sets->state, NOBODYS, sets->elements * sizeof *sets->state);
+    for (uint32_t i = 0; i < 2 * line->count; i++) {
+        uint32_t member = line->first + i % line->count * line->stride;
+        AR_TRY(sum_member(sets, step, part, member, i < line->count, err));
+    }
+    for (uint64_t i = 0; i < sets->elements; i++) {
+        if (sets->state[i] == SENT) {
+            return broken(sets, step, line->first, "is in the line of who sends what nobody gets",
+                          err);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status execute_sums(const struct sets *sets, uint32_t step, uint32_t part,
+                                   uint64_t *messages, struct ar_error *err)
+{
+    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
+        struct ar_move move = move_of(sets, rank, step);
+        if (!is_line(sets, step, rank, &move.line)) {
+            return broken(sets, step, rank, "is in no line of a switch that knows it", err);
+        }
+        if (rank == move.line.first) {
+            AR_TRY(sum_line(sets, step, part, &move.line, err));
+        }
+        *messages += move.sends;
+    }
+    return AR_OK;
+}
+
+/* --- messages between ranks ------------------------------------------------------------------ */
 
 static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32_t rank,
                                   const struct ar_move *move, struct ar_error *err)
@@ -147,6 +275,9 @@ static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint6
 {
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = move_of(sets, rank, step);
+        if (move.line.count > 0) {
+            return broken(sets, step, rank, "is in the line of a switch in a phase without", err);
+        }
         AR_TRY(check_peers(sets, step, rank, &move, err));
         if (move.receive != AR_RECEIVE_NONE) {
             AR_TRY(apply(sets, step, rank, &move, err));
@@ -277,7 +408,7 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
         if (phase->is_shift && !is_shift(sets, phase, step, rank)) {
             return broken(sets, step, rank, "does not send as far ahead as the others", err);
         }
-        if (phase->kind != AR_PHASE_EXCHANGE) {
+        if (phase->kind == AR_PHASE_WALK || phase->kind == AR_PHASE_TREE) {
             AR_TRY((phase->kind == AR_PHASE_TREE ? check_tree : check_walk)(sets, stretch, step,
                                                                             rank, &move, err));
         }
@@ -293,16 +424,21 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
     for (uint32_t i = 0; i < phases_count; i++) {
         uint64_t messages = 0;
         struct stretch stretch = {.phase = &phases[i], .first_step = first_step};
-        if (phases[i].period > AR_PERIOD_MAX ||
-            (phases[i].period > 0) != (phases[i].kind == AR_PHASE_TREE)) {
+        bool has_sums = phases[i].kind == AR_PHASE_SUMS && phases[i].steps > 0;
+        bool has_period = has_sums || phases[i].kind == AR_PHASE_TREE;
+        if (phases[i].period > AR_PERIOD_MAX || (phases[i].period > 0) != has_period ||
+            (has_sums && phases[i].steps != phases[i].parts * phases[i].period)) {
             return broken(sets, first_step, 0, "phase has a period that it may not have", err);
         }
+        memset(sets->part, 0, sets->elements * sizeof *sets->part);
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
             AR_TRY(check_phase_step(sets, &stretch, step, err));
             if (step == first_step || !phases[i].is_at_once) {
                 keep(sets);
             }
-            AR_TRY(execute_step(sets, step, &messages, err));
+            AR_TRY(has_sums ? execute_sums(sets, step, (step - first_step) / phases[i].period,
+                                           &messages, err)
+                            : execute_step(sets, step, &messages, err));
         }
         if (messages != phases[i].messages) {
             return broken(sets, first_step, 0, "phase has another number of messages than it says",
@@ -365,7 +501,11 @@ static enum ar_status verify(struct ar_arena *arena, struct sets *sets, struct a
     size_t all = sets->ranks * sets->elements * sets->words;
     sets->now = ar_arena_alloc(arena, all, sizeof *sets->now);
     sets->before = ar_arena_alloc(arena, all, sizeof *sets->before);
-    if (sets->now == NULL || sets->before == NULL) {
+    sets->part = ar_arena_alloc(arena, sets->elements, sizeof *sets->part);
+    sets->sums = ar_arena_alloc(arena, sets->elements * sets->words, sizeof *sets->sums);
+    sets->state = ar_arena_alloc(arena, sets->elements, sizeof *sets->state);
+    if (sets->now == NULL || sets->before == NULL || sets->part == NULL || sets->sums == NULL ||
+        sets->state == NULL) {
         return ar_error_no_memory(err, "the verification");
     }
     fill(sets);

@@ -14,6 +14,7 @@
 #include "ar_collective.h"
 
 struct ar_exchange;
+struct ar_line_sums;
 
 struct ar_hop {
     uint32_t from; /**< position that sends */
@@ -59,10 +60,11 @@ struct ar_pattern {
     uint32_t walks_count; /**< 0 in a tree */
     uint32_t *step_hops;  /**< in a tree: first hop of a lane that begins in each step of the
                                phase, and the end, counted from the lane's first; else NULL */
-    struct ar_exchange *exchange; /**< of an exchange, which has nothing of the above, what it
-                                       sends (ar_exchange.h); else NULL */
-    bool is_uniform;              /**< all hops alike */
-    bool is_shared;               /**< some hop has less than the bandwidth of its path */
+    struct ar_exchange *exchange;   /**< of an exchange, which has nothing of the above, what it
+                                         sends (ar_exchange.h); else NULL */
+    struct ar_line_sums *line_sums; /**< of sums, which have no hops either (ar_line_sums.h) */
+    bool is_uniform;                /**< all hops alike */
+    bool is_shared;                 /**< some hop has less than the bandwidth of its path */
 };
 
 /** Resolves the phases of a collective that have steps, in the arena; `patterns` has an entry for

@@ -1,6 +1,7 @@
 #include "ar_link_load.h"
 
 #include "ar_pattern.h"
+#include "ar_phase_flows.h"
 
 /* What a hop carries in a phase, all all-reduces. */
 struct hop_load {
@@ -26,6 +27,7 @@ struct phase_load {
     uint64_t *sums;            /* [2 * ranks + 1] */
     struct together *together; /* [link] */
     uint32_t time;             /* of messages that are under way together */
+    struct ar_phase_flows flows;
     struct ar_link_load *loads;
 };
 
@@ -175,6 +177,45 @@ static void add_exchange(struct phase_load *load, const uint64_t *elements, size
     }
 }
 
+/* What goes over one half of a path, to a switch or from it, in all parts. */
+static struct hop_load half_load(const struct phase_load *load, uint32_t lane, size_t place,
+                                 bool is_sent, const uint64_t *elements, size_t count)
+{
+    uint32_t positions = ar_shape_ranks(&load->collective->shape);
+    uint32_t position = (uint32_t)(place % positions), stage = (uint32_t)(place / positions);
+    struct hop_load half = {.elements = 0};
+    for (size_t i = 0; i < count; i++) {
+        uint64_t part = ar_collective_part(load->collective, elements[i], lane).count;
+        for (uint32_t step = stage; step < load->phase->steps; step += load->phase->period) {
+            struct ar_move move = move_at(load, part, position, step);
+            bool is_there = is_sent ? move.sends : move.receive != AR_RECEIVE_NONE;
+            half.messages_count += is_there;
+            half.elements += !is_there ? 0
+                             : is_sent ? move.send_span.count
+                                       : move.receive_span.count;
+        }
+    }
+    return half;
+}
+
+/* Sums: all stages are under way together. */
+static void add_sums(struct phase_load *load, const uint64_t *elements, size_t count)
+{
+    struct ar_path path;
+    size_t each = 2 * (size_t)ar_shape_ranks(&load->collective->shape) * load->phase->period;
+    ar_phase_flows_find(load->collective, load->phase, load->first_step, &load->flows);
+    load->time++;
+    for (size_t i = 0; i < load->flows.flows_count; i++) {
+        const struct ar_flow *flow = &load->flows.flows[i];
+        uint32_t lane = (uint32_t)(i / each);
+        struct hop_load half = half_load(load, lane, i % each / 2, i % 2 == 0, elements, count);
+        ar_cluster_path(load->collective->cluster, flow->source, flow->destination, &path);
+        if (half.messages_count > 0) {
+            add_to_links(load, lane, &path, &half);
+        }
+    }
+}
+
 /* The phase of one all-reduce. */
 static void add_one(const struct phase_load *load, uint64_t elements)
 {
@@ -196,6 +237,10 @@ static void add_phase(struct phase_load *load, const uint64_t *elements, size_t 
         add_exchange(load, elements, count);
         return;
     }
+    if (load->phase->kind == AR_PHASE_SUMS) {
+        add_sums(load, elements, count);
+        return;
+    }
     for (uint32_t i = 0; i < load->pattern->hops_count; i++) {
         load->hops[i] = (struct hop_load){.elements = 0};
     }
@@ -215,6 +260,7 @@ static enum ar_status add_all(struct ar_arena *arena, struct phase_load *load,
     double unused;
     uint32_t phases_count = ar_algorithm_phases(collective->algorithm, &collective->shape, phases);
     AR_TRY(ar_pattern_resolve(arena, collective, phases, phases_count, patterns, &unused, err));
+    AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &load->flows, err));
     for (uint32_t i = 0; i < phases_count; i++) {
         hops_max = patterns[i].hops_count > hops_max ? patterns[i].hops_count : hops_max;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_exchange.h"
+#include "ar_line_sums.h"
 #include "ar_phase_flows.h"
 #include "flow_rates.h"
 
@@ -225,6 +226,12 @@ static enum ar_status resolve(struct ar_arena *arena, struct ar_arena *scratch_a
                                     &patterns[i].exchange, err));
             patterns[i].is_uniform = patterns[i].exchange->is_uniform;
             patterns[i].is_shared = patterns[i].exchange->is_shared;
+        } else if (phases[i].steps > 0 && phases[i].kind == AR_PHASE_SUMS) {
+            ar_phase_flows_find(collective, &phases[i], first_step, &scratch.of);
+            AR_TRY(line_sums_resolve(arena, collective, &phases[i], first_step, &scratch.of,
+                                     &scratch.rates, &scratch.sums, &patterns[i].line_sums, err));
+            patterns[i].is_uniform = patterns[i].line_sums->is_uniform;
+            patterns[i].is_shared = patterns[i].line_sums->is_shared;
         } else if (phases[i].steps > 0) {
             AR_TRY(resolve_phase(arena, collective, &phases[i], first_step, &scratch, &patterns[i],
                                  err));

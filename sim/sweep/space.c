@@ -87,15 +87,16 @@ static enum ar_status add_point(struct adding *adding, struct point point, uint3
     return append(adding->points, &point, err);
 }
 
-/* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks, and
- * some are of some engines only. */
+/* Adds the points of an algorithm and shape. Some algorithms do not run all numbers of ranks or all
+ * machines, and some are of some engines only. */
 static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *algorithm,
                               struct ar_shape shape, struct ar_error *err)
 {
     struct point point = {.operation = adding->operation, .algorithm = algorithm, .shape = shape};
     struct ar_scenario scenario = scenario_of(adding->variant, &point);
     struct ar_collective collective = ar_scenario_collective(&scenario);
-    if (ar_algorithm_check_shape(algorithm, &shape, &adding->reason) != AR_OK) {
+    if (ar_algorithm_check_shape(algorithm, &shape, &adding->reason) != AR_OK ||
+        ar_collective_check_sums(&collective, &adding->reason) != AR_OK) {
         adding->left_out += adding->payloads_count;
         return AR_OK;
     }

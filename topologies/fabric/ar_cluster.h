@@ -85,7 +85,8 @@ struct ar_cluster_facts {
     const char *links_fitted;
     bool has_nvlink;   /**< some pair of GPUs of a node has; false on a platform file's cluster */
     bool has_nvswitch; /**< all pairs have, by a switch */
-    bool has_hcas_on_switches; /**< HCAs hang on the PCIe switches of their GPUs */
+    bool has_nvlink_sums, has_fabric_sums; /**< the switches sum: of NVLinks; of the network */
+    bool has_hcas_on_switches;             /**< HCAs hang on the PCIe switches of their GPUs */
     /** What the GPUs are, and who made the CPUs; the first of each if the file does not say. */
     enum ar_gpu_generation gpu_generation;
     enum ar_cpu_vendor cpu_vendor;
@@ -109,6 +110,7 @@ struct ar_path {
     double latency_s;
     double bandwidth_Bps; /**< of its narrowest link */
     uint32_t links_count;
+    uint32_t climbs; /**< the first links, up to the switch in the middle of the path */
     /** Its links; read them with ar_path_link(). A path of a cluster file holds them itself, one of
      * a platform, which may have any number, refers to the cluster, and must not outlive it. */
     const uint32_t *far_links;               /**< NULL: the links are near */
@@ -262,6 +264,25 @@ struct ar_platform_route {
 const struct ar_path *ar_cluster_path(const struct ar_cluster *cluster, uint32_t source,
                                       uint32_t destination, struct ar_path *path);
 
+/** In place of the source or the destination of a path, with a rank: the switch in the middle of
+ * the path to, or from, that rank. The path is then its first, or second, half; it has the latency
+ * of the whole. Around a ring of ranks in order, the first halves of all paths are the links of the
+ * tree that joins them, upwards, each once: the way of their sum to the top. The second halves are
+ * the same downwards. */
+#define AR_SWITCH 0x80000000u
+
+/** The switches that join two ranks and sum. */
+enum ar_sums {
+    AR_SUMS_NVLINK, /**< those of their NVLink domain */
+    AR_SUMS_LEAF,   /**< one of the network */
+    AR_SUMS_TREE    /**< several of the network */
+};
+
+/** Says which switches join two ranks, both below ar_cluster_gpus_count(), or refuses with AR_USAGE
+ * that they do not sum. */
+enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
+                                    enum ar_sums *sums, struct ar_error *err);
+
 /** By how many ranks all of the first `ranks` can be moved on, the last ones to the first, so that
  * every path moves along with its ends: a node where one switch joins all, a rack or a larger group
  * where the ranks fill several. `ranks` if there is no such symmetry. */
@@ -285,8 +306,8 @@ bool ar_cluster_link_is_shared(const struct ar_cluster *cluster, uint32_t link);
 /** By what the bandwidth of a link is divided; 1 for all but slow links. */
 double ar_cluster_link_factor(const struct ar_cluster *cluster, uint32_t link);
 
-/** Name of the host of a rank in the platform (`gpu-<rank>`, or as a platform file has it), cut to
- * `size`; returns `name`. */
+/** Name of the host of a rank in the platform (`gpu-<rank>`, or as a platform file has it), or of
+ * AR_SWITCH with a rank (`gpu-<rank>.switch`), cut to `size`; returns `name`. */
 const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank, char *name,
                                  size_t size);
 

@@ -54,9 +54,18 @@ double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes)
            (bytes > AR_LARGE_BUFFER_BYTES ? facts->reduce_large_s_per_byte : 0);
 }
 
+/* What no key says follows from the GPUs, or from the library's plug-in. */
+static bool sums(const struct ar_topo_values *values, enum ar_topo_key key, bool otherwise)
+{
+    return values->is_given[key] ? values->count[key] != 0 : otherwise;
+}
+
 void ar_cluster_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
+    bool is_hopper = values->count[TOPO_GPU_GENERATION] >= AR_GPU_HOPPER;
+    bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
+    bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
     cluster->facts = (struct ar_cluster_facts){
         .name = text_of(cluster, TOPO_NAME),
         .description = text_of(cluster, TOPO_DESCRIPTION),
@@ -72,11 +81,13 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,
+        .has_nvlink_sums = sums(values, TOPO_NVLINK_SUMS, values->is_switched && is_hopper),
+        .has_fabric_sums = sums(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
         .cpu_vendor = (enum ar_cpu_vendor)values->count[TOPO_CPU_VENDOR],
         .has_gpu_generation = values->is_given[TOPO_GPU_GENERATION],
         .has_cpu_vendor = values->is_given[TOPO_CPU_VENDOR],
-        .has_library_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0,
+        .has_library_collnet = has_collnet,
         .has_hcas_on_switches = values->count[TOPO_HCA_ATTACHED] == AR_HCA_ON_SWITCH,
         .library_release = text_of(cluster, TOPO_LIBRARY_RELEASE),
         .library_channels = values->count[TOPO_LIBRARY_CHANNELS],

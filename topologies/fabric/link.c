@@ -69,7 +69,8 @@ const char *ar_cluster_host_name(const struct ar_cluster *cluster, uint32_t rank
     if (cluster->platform != NULL) {
         ar_copy_text(name, size, cluster->platform->hosts[rank]);
     } else {
-        snprintf(name, size, "gpu-%u", rank);
+        snprintf(name, size, "gpu-%u%s", rank & ~AR_SWITCH,
+                 (rank & AR_SWITCH) != 0 ? ".switch" : "");
     }
     return name;
 }

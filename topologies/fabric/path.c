@@ -24,6 +24,7 @@ static void begin_path(const struct ar_cluster *cluster, enum ar_tier tier, stru
     path->latency_s = cluster->latencies_s[tier];
     path->bandwidth_Bps = HUGE_VAL;
     path->links_count = 0;
+    path->climbs = 0;
     path->far_links = NULL;
 }
 
@@ -40,8 +41,10 @@ static void port_path(const struct ar_cluster *cluster, struct place from, struc
     const double *rates_Bps = cluster->rates_Bps;
     begin_path(cluster, cluster->port_tier, path);
     ar_path_add(cluster, from.first + node->port[from.gpu], rates_Bps[AR_KIND_PORT], path);
+    path->climbs = path->links_count;
     if (cluster->port_tier == AR_TIER_PCIE && node->uplink[from.gpu] != node->uplink[to.gpu]) {
         ar_path_add(cluster, from.first + node->uplink[from.gpu], rates_Bps[AR_KIND_PCIE], path);
+        path->climbs = path->links_count;
         ar_path_add(cluster, to.first + node->uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE], path);
     }
     ar_path_add(cluster, to.first + node->port[to.gpu] + 1, rates_Bps[AR_KIND_PORT], path);
@@ -137,10 +140,12 @@ static void network_path(const struct ar_cluster *cluster, struct place from, st
                     path);
     }
     ar_path_add(cluster, out, rates_Bps[AR_KIND_HCA], path);
+    uint32_t before = path->links_count;
     if (cluster->fabric_links_count > 0) {
         cluster->fabric->route(cluster, port_of(cluster, from, out), port_of(cluster, to, in),
                                path);
     }
+    path->climbs = before + (path->links_count - before) / 2;
     ar_path_add(cluster, in, rates_Bps[AR_KIND_HCA], path);
     if (node->net_uplink[to.gpu] != AR_NO_LINK) {
         ar_path_add(cluster, to.first + node->net_uplink[to.gpu] + 1, rates_Bps[AR_KIND_PCIE],
@@ -176,12 +181,33 @@ static void route_path(const struct ar_platform *platform, struct ar_flow pair,
     path->latency_s = route->latency_s;
     path->bandwidth_Bps = route->bandwidth_Bps;
     path->links_count = route->links_count;
+    path->climbs = 0;
     path->far_links = route->links;
+}
+
+/* Keeps the links of a path up to the switch in its middle, or those behind it. */
+static void keep_half(const struct ar_cluster *cluster, bool is_first, struct ar_path *path)
+{
+    uint32_t dropped = is_first ? 0 : path->climbs;
+    if (path->links_count == 0) {
+        return;
+    }
+    path->links_count = is_first ? path->climbs : path->links_count - dropped;
+    path->bandwidth_Bps = HUGE_VAL;
+    for (uint32_t i = 0; i < path->links_count; i++) {
+        uint32_t link = path->near_links[i] = path->near_links[i + dropped];
+        path->bandwidth_Bps = fmin(path->bandwidth_Bps, ar_cluster_link_bandwidth(cluster, link));
+    }
 }
 
 void ar_path_find(const struct ar_cluster *cluster, uint32_t source, uint32_t destination,
                   struct ar_path *path)
 {
+    if (((source | destination) & AR_SWITCH) != 0) {
+        ar_path_find(cluster, source & ~AR_SWITCH, destination & ~AR_SWITCH, path);
+        keep_half(cluster, (source & AR_SWITCH) == 0, path);
+        return;
+    }
     if (cluster->platform != NULL) {
         route_path(cluster->platform, (struct ar_flow){source, destination}, path);
         return;

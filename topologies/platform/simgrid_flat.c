@@ -1,5 +1,6 @@
 /* One zone of all hosts, with a route for each pair of them as ar_path_find() has it: for fabrics
- * whose routes are no matter of zones and gates.
+ * whose routes are no matter of zones and gates, and for routes that end at switches, which are
+ * hosts then.
  *
  * Only links that some route takes are written. The latency of a path is on a link of its own
  * before its first one, a link for each of the tiers of its paths, since one over the network may
@@ -19,6 +20,7 @@ struct flat {
     uint32_t ranks;
     const char **names; /* of links that are used; else NULL */
     uint8_t *tiers;     /* [link]: bits of the tiers of paths that begin with it */
+    bool *has_switch;   /* [rank]: some route ends or begins at AR_SWITCH with it */
     struct ar_arena arena;
     FILE *file;
 };
@@ -70,13 +72,16 @@ static enum ar_status name_links(struct flat *flat, struct ar_error *err)
     size_t links_count = ar_cluster_links_count(flat->cluster);
     flat->names = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->names);
     flat->tiers = ar_arena_alloc(&flat->arena, links_count, sizeof *flat->tiers);
-    bool is_made = flat->names != NULL && flat->tiers != NULL;
+    flat->has_switch = ar_arena_alloc(&flat->arena, flat->ranks, sizeof *flat->has_switch);
+    bool is_made = flat->names != NULL && flat->tiers != NULL && flat->has_switch != NULL;
     for (uint64_t i = 0; is_made && i < flat->pairs_count; i++) {
         struct ar_flow pair = pair_at(flat, i);
         struct ar_path path;
         if (pair.source == pair.destination) {
             continue;
         }
+        flat->has_switch[pair.source & ~AR_SWITCH] |= (pair.source & AR_SWITCH) != 0;
+        flat->has_switch[pair.destination & ~AR_SWITCH] |= (pair.destination & AR_SWITCH) != 0;
         ar_path_find(flat->cluster, pair.source, pair.destination, &path);
         if (path.links_count > 0) {
             flat->tiers[path.near_links[0]] |= (uint8_t)(1 << tier_of(&path));
@@ -138,9 +143,10 @@ static void write_route(const struct flat *flat, struct ar_flow pair)
     if (path.links_count == 0) {
         return;
     }
-    fprintf(flat->file, "<route src=\"gpu-%u\" dst=\"gpu-%u\" symmetrical=\"NO\">", pair.source,
-            pair.destination);
-    char net[AR_SIMGRID_NAME_SIZE];
+    char net[AR_SIMGRID_NAME_SIZE], from[AR_SIMGRID_NAME_SIZE], to[AR_SIMGRID_NAME_SIZE];
+    fprintf(flat->file, "<route src=\"%s\" dst=\"%s\" symmetrical=\"NO\">",
+            ar_cluster_host_name(flat->cluster, pair.source, from, sizeof from),
+            ar_cluster_host_name(flat->cluster, pair.destination, to, sizeof to));
     ar_simgrid_write_hop(net_name(flat, path.near_links[0], tier_of(&path), net, sizeof net),
                          flat->file);
     for (uint32_t i = 0; i < path.links_count; i++) {
@@ -155,6 +161,9 @@ static void write_zone(const struct flat *flat)
     write_links(flat);
     for (uint32_t rank = 0; rank < flat->ranks; rank++) {
         ar_simgrid_write_host(flat->cluster, rank, flat->file);
+        if (flat->has_switch[rank]) {
+            ar_simgrid_write_host(flat->cluster, AR_SWITCH | rank, flat->file);
+        }
     }
     for (uint64_t i = 0; i < flat->pairs_count; i++) {
         struct ar_flow pair = pair_at(flat, i);

@@ -365,7 +365,7 @@ enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32
 {
     assert(nodes_count >= 1 && nodes_count <= cluster->facts.nodes_count);
     assert(cluster->platform == NULL);
-    if (!ar_cluster_is_nested(cluster)) {
+    if (!ar_cluster_is_nested(cluster) || pairs != NULL) {
         return ar_simgrid_write_flat(cluster, nodes_count, pairs, pairs_count, file, err);
     }
     write_zones(cluster, nodes_count, file);

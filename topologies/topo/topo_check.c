@@ -148,6 +148,7 @@ static enum ar_status check_fabric(const struct ar_topo_entries *entries,
         {TOPO_RACK_NODES, TREE, "fabric = fat-tree, or none"},
         {TOPO_TREE_GROUPS, TREE, "fabric = fat-tree, or none"},
         {TOPO_TREE_RAILS, TREE, "none, or fabric = fat-tree"},
+        {TOPO_FABRIC_SUMS, TREE, "no, or fabric = fat-tree, whose switches are a tree of sums"},
         {TOPO_ROUTER_NODES, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
         {TOPO_SWITCH_LATENCY, TORUS | DRAGONFLY, "fabric = torus, mesh, dragonfly..., or none"},
         {TOPO_TORUS_LENGTHS, TORUS, "fabric = torus or mesh, or none"},
@@ -169,6 +170,15 @@ static enum ar_status check_fabric(const struct ar_topo_entries *entries,
                : AR_OK;
 }
 
+static enum ar_status check_sums(const struct ar_topo_entries *entries,
+                                 const struct ar_topo_values *values, struct ar_error *err)
+{
+    return values->count[TOPO_NVLINK_SUMS] == 0 || values->is_switched
+               ? AR_OK
+               : ar_topo_refuse(entries, TOPO_NVLINK_SUMS,
+                                "no, or nvlink.pairs = switch, which can sum", err);
+}
+
 static enum ar_status check_domain(const struct ar_topo_entries *entries,
                                    const struct ar_topo_values *values, struct ar_error *err)
 {
@@ -187,5 +197,6 @@ enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,
     AR_TRY(check_attached(entries, values, err));
     AR_TRY(check_fabric(entries, values, err));
     AR_TRY(check_domain(entries, values, err));
+    AR_TRY(check_sums(entries, values, err));
     return check_needs(entries, values, err);
 }

@@ -52,7 +52,7 @@ enum ar_routes {
     X(AR_FABRIC_FAT_TREE, "fat-tree",                                                              \
       "racks (leaf switches), pods and more levels, oversubscribed or not; rails",                 \
       "rack.nodes rack.uplinks rack.uplink_bandwidth tree.groups tree.uplinks "                    \
-      "tree.uplink_bandwidth tree.switches tree.rails")                                            \
+      "tree.uplink_bandwidth tree.switches tree.rails fabric.sums")                                \
     X(AR_FABRIC_TORUS, "torus", "routers in a grid of 1 to 6 dimensions, each closed to rings",    \
       "torus.lengths torus.wraps torus.link_bandwidth torus.links_at_once router.nodes "           \
       "switch.latency")                                                                            \
@@ -113,6 +113,7 @@ enum ar_topo_need {
     X(TOPO_NVLINK_LATENCY, "nvlink.latency", KIND_SECONDS, false, NEED_NVLINK, 0, 0)               \
     X(TOPO_NVLINK_DOMAIN, "nvlink.domain_nodes", KIND_COUNT, false, NEED_NEVER, 1,                 \
       AR_TOPO_NODES_MAX)                                                                           \
+    X(TOPO_NVLINK_SUMS, "nvlink.sums", KIND_CHOICE, false, NEED_NEVER, 0, 0)                       \
     X(TOPO_PCIE_SWITCHES, "pcie.switches", KIND_COUNT, false, NEED_PCIE, 0, AR_TOPO_GPUS_MAX)      \
     X(TOPO_PCIE_BANDWIDTH, "pcie.bandwidth", KIND_RATE, false, NEED_SWITCHES, 0, 0)                \
     X(TOPO_PCIE_LATENCY, "pcie.latency", KIND_SECONDS, false, NEED_PCIE, 0, 0)                     \
@@ -126,6 +127,7 @@ enum ar_topo_need {
     X(TOPO_NET_LATENCY_64K, "net.latency_64KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)            \
     X(TOPO_NET_LATENCY_512K, "net.latency_512KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)          \
     X(TOPO_FABRIC, "fabric", KIND_CHOICE, false, NEED_NEVER, 0, 0)                                 \
+    X(TOPO_FABRIC_SUMS, "fabric.sums", KIND_CHOICE, false, NEED_NEVER, 0, 0)                       \
     X(TOPO_FABRIC_ROUTES, "fabric.routes", KIND_ROUTES, false, NEED_NEVER, 0, 0)                   \
     X(TOPO_RACK_NODES, "rack.nodes", KIND_COUNT, false, NEED_NEVER, 0, AR_TOPO_NODES_MAX)          \
     X(TOPO_RACK_UPLINKS, "rack.uplinks", KIND_COUNT, false, NEED_RACKS, 0, 1000000)                \

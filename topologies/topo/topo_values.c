@@ -80,12 +80,14 @@ static enum ar_status parse_choice(const struct ar_topo_entry *entry, uint32_t *
             NULL};
     static const char *const arrangements[] = {
         [AR_DRAGONFLY_PALMTREE] = "palmtree", [AR_DRAGONFLY_CONSECUTIVE] = "consecutive", NULL};
-    static const char *const collnet[] = {"no", "yes", NULL};
+    static const char *const no_yes[] = {"no", "yes", NULL};
     static const char *const *const choices[AR_TOPO_KEYS_COUNT] = {
         [TOPO_HCA_ATTACHED] = attached,
         [TOPO_GPU_GENERATION] = ar_gpu_generation_names,
         [TOPO_CPU_VENDOR] = ar_cpu_vendor_names,
-        [TOPO_LIBRARY_COLLNET] = collnet,
+        [TOPO_LIBRARY_COLLNET] = no_yes,
+        [TOPO_NVLINK_SUMS] = no_yes,
+        [TOPO_FABRIC_SUMS] = no_yes,
         [TOPO_FABRIC] = fabrics,
         [TOPO_TREE_RAILS] = rails,
         [TOPO_DRAGONFLY_ARRANGEMENT] = arrangements};

@@ -337,6 +337,9 @@ void recurrence_run_lane(struct recurrence *recurrence, uint32_t lane, uint64_t 
         if (recurrence->patterns[i].exchange != NULL) {
             recurrence_run_exchange(recurrence, phase, recurrence->patterns[i].exchange, lane,
                                     elements, first_step);
+        } else if (recurrence->patterns[i].line_sums != NULL) {
+            recurrence_run_sums(recurrence, phase, recurrence->patterns[i].line_sums, lane,
+                                elements, first_step);
         } else if (has_arrays(recurrence, phase, bundle, elements)) {
             run_bundle(recurrence, phase, bundle, elements, first_step);
         } else if (phase->kind == AR_PHASE_TREE && phase->steps > 0) {
@@ -437,14 +440,17 @@ enum ar_status recurrence_create(struct ar_arena *arena, struct recurrence *recu
         ar_arena_alloc(arena, 5 * positions + 2 * places, sizeof *recurrence->exchange_s);
     recurrence->sends.peers = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.peers);
     recurrence->sends.counts = ar_arena_alloc(arena, positions, sizeof *recurrence->sends.counts);
+    recurrence->sums_s =
+        ar_arena_alloc(arena, recurrence_sums_room(recurrence), sizeof *recurrence->sums_s);
     recurrence->moves = ar_arena_alloc(arena, positions, sizeof *recurrence->moves);
     recurrence->connections_s = ar_arena_alloc(arena, tree_hops_max(recurrence) * (1 + window),
                                                sizeof *recurrence->connections_s);
     if (recurrence->bundles == NULL || recurrence->states == NULL ||
         recurrence->flights_s == NULL || recurrence->exchange_s == NULL ||
-        recurrence->rank_ready_s == NULL || recurrence->finish_s == NULL ||
-        recurrence->moves == NULL || recurrence->connections_s == NULL ||
-        recurrence->sends.peers == NULL || recurrence->sends.counts == NULL) {
+        recurrence->sums_s == NULL || recurrence->rank_ready_s == NULL ||
+        recurrence->finish_s == NULL || recurrence->moves == NULL ||
+        recurrence->connections_s == NULL || recurrence->sends.peers == NULL ||
+        recurrence->sends.counts == NULL) {
         return ar_error_no_memory(err, "the ranks of a recurrence");
     }
     AR_TRY(create_bundles(arena, recurrence, &bytes_capacity, &jump_capacity, err));

@@ -66,6 +66,7 @@ struct recurrence {
     struct ar_sends sends; /**< room for one step of an exchange */
     double *exchange_s;    /**< [5][position], [2][lane][position]: room for an
                                 exchange */
+    double *sums_s;        /**< room for sums on one lane (recurrence_sums_room()) */
     struct lanes lanes;
     double jumps_from;     /**< messages of a bundle from which on rings may jump (ring_jump.h) */
     int64_t *jump_room;    /**< see ring_jump_capacity() */
@@ -111,6 +112,13 @@ struct ar_exchange;
 void recurrence_run_exchange(struct recurrence *recurrence, const struct ar_phase *phase,
                              const struct ar_exchange *exchange, uint32_t lane, uint64_t elements,
                              uint32_t first_step);
+
+/** Runs a phase in which switches sum; how many numbers all phases need for that, `sums_s`. */
+struct ar_line_sums;
+void recurrence_run_sums(struct recurrence *recurrence, const struct ar_phase *phase,
+                         const struct ar_line_sums *sums, uint32_t lane, uint64_t elements,
+                         uint32_t first_step);
+size_t recurrence_sums_room(const struct recurrence *recurrence);
 
 /** When a position has finished the steps so far and all that it has sent has arrived. */
 double recurrence_finish(const struct recurrence *recurrence, uint32_t position);

@@ -27,7 +27,8 @@ size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS])
     return size;
 }
 
-/* The pairs of ranks that send to each other: a platform need not have other routes. */
+/* The pairs of ranks that send to each other, and of ranks and switches: a platform need not have
+ * other routes. */
 static enum ar_status find_pairs(const struct ar_collective *collective, struct ar_arena *arena,
                                  struct ar_flow **pairs, size_t *count, struct ar_error *err)
 {
@@ -40,7 +41,7 @@ static enum ar_status find_pairs(const struct ar_collective *collective, struct 
         patterns += ar_phase_patterns(&phases[i]);
     }
     AR_TRY(ar_phase_flows_create(arena, collective, phases, phases_count, &flows, err));
-    *pairs = ar_arena_alloc(arena, patterns * flows.places_max, sizeof **pairs);
+    *pairs = ar_arena_alloc(arena, patterns * flows.flows_max, sizeof **pairs);
     *count = 0;
     if (*pairs == NULL) {
         return ar_error_no_memory(err, "the routes of the platform");
@@ -65,7 +66,7 @@ static enum ar_status write_routes(const struct ar_collective *collective, FILE 
     struct ar_flow *pairs = NULL;
     size_t count = 0;
     enum ar_status status = AR_OK;
-    if (!ar_cluster_is_nested(collective->cluster)) {
+    if (!ar_cluster_is_nested(collective->cluster) || collective->algorithm->wants_sums) {
         status = find_pairs(collective, &arena, &pairs, &count, err);
     }
     if (status == AR_OK) {
@@ -99,7 +100,8 @@ static enum ar_status fork_child(struct ar_trial *trial, const char *platform_pa
     struct trial_task own = {
         .task = {.kind = SIMGRID_TRIAL,
                  .actors_count = (uint64_t)ar_collective_ranks(&trial->collective) *
-                                 trial->collective.channels},
+                                 trial->collective.channels *
+                                 (trial->collective.algorithm->wants_sums ? 1 + AR_PERIOD_MAX : 1)},
         .trial = trial,
         .platform_path = platform_path,
     };

@@ -5,6 +5,7 @@
 #define AR_SIMGRID_ACTOR_H
 
 #include <simgrid/barrier.h>
+#include <simgrid/semaphore.h>
 
 #include "simgrid_child.h"
 #include "simgrid_connections.h"
@@ -25,6 +26,12 @@ struct actor {
     double reduce_s_per_byte; /* in the present job */
 };
 
+/* Where parts of a pipeline of sums wait for a stage, those of one rank on one lane. */
+struct sums_queue {
+    sg_sem_t parts;  /* that have come and are not yet taken */
+    double *ready_s; /* [part]: they may be taken from then on */
+};
+
 struct simulation {
     struct ar_trial *trial;
     struct ar_order order;
@@ -36,6 +43,7 @@ struct simulation {
     struct actor *actors;   /* [lane][position] */
     struct flight *flights; /* [actor]: room for those of a rank */
     uint32_t flights_capacity;
+    struct sums_queue *sums_queues; /* [actor][stage, and the end]; NULL: there are no sums */
 };
 
 static inline struct actor *actor_at(const struct simulation *simulation, uint32_t lane,
@@ -53,6 +61,17 @@ void actor_walk(struct actor *actor, uint32_t job, uint64_t elements);
 
 /** Waits until all that it has sent has arrived. */
 void actor_land_all(struct actor *actor);
+
+/** Makes room for the sums of switches, if a phase has some. */
+void sums_create(struct simulation *simulation, size_t actors_count);
+
+/** Takes the part of a rank in a phase of sums of `elements` elements on the lane: hands all parts
+ * to the switches, which are actors of their own, and waits until they have come back. */
+void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
+              uint32_t first_step);
+
+/** The host of a rank, or of AR_SWITCH with a rank. */
+sg_host_t simulation_host(const struct simulation *simulation, uint32_t rank);
 
 /** Writes a mark of its rank in a job: now. */
 void actor_mark(const struct actor *actor, uint32_t job, uint32_t number);

@@ -12,7 +12,7 @@
 
 #include "simgrid_actor.h"
 
-static sg_host_t host_of(const struct simulation *simulation, uint32_t rank)
+sg_host_t simulation_host(const struct simulation *simulation, uint32_t rank)
 {
     char name[PLATFORM_NAME_SIZE];
     return sg_host_by_name(
@@ -93,7 +93,7 @@ static void start_actor(struct simulation *simulation, uint32_t lane, uint32_t p
         .flights = {.capacity = simulation->flights_capacity,
                     .ring = simulation->flights + index * simulation->flights_capacity},
         .barrier = barriers != NULL ? barriers[rank] : NULL};
-    sg_actor_t handle = sg_actor_init("rank", host_of(simulation, rank));
+    sg_actor_t handle = sg_actor_init("rank", simulation_host(simulation, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
 }
@@ -121,6 +121,7 @@ static void start_actors(struct simulation *simulation)
     simulation->actors = child_alloc(actors_count, sizeof(struct actor), "its ranks");
     simulation->flights = child_alloc(actors_count * simulation->flights_capacity,
                                       sizeof(struct flight), "its messages in flight");
+    sums_create(simulation, actors_count);
     sg_bar_t *barriers = channels > 1 ? child_alloc(ranks, sizeof(sg_bar_t), "its barriers") : NULL;
     for (uint32_t rank = 0; barriers != NULL && rank < ranks; rank++) {
         barriers[rank] = sg_barrier_init(channels);

@@ -76,17 +76,17 @@ static double latency_over(const struct actor *actor, const struct link_end *end
     return end->latency_s + ar_message_extra_s(actor->simulation->cost, end->tier, (double)bytes);
 }
 
-/* Makes messages to this actor start when they are sent, not when it asks for them: SimGrid does so
- * for a mailbox whose receiver is known. (Posting receives ahead does the same, but the longer life
- * of the communications costs a third of the speed at 1024 ranks.) */
+/* Makes messages to this actor in walks and trees start when they are sent, not when it asks for
+ * them: SimGrid does so for a mailbox whose receiver is known. (Posting receives ahead does the
+ * same, but the longer life of the communications costs a third of the speed at 1024 ranks.) */
 void actor_declare_receiver(const struct actor *actor)
 {
     const struct ar_collective *collective = &actor->simulation->trial->collective;
     const struct ar_phase *phases = actor->simulation->phases;
     uint32_t first_step = 0;
     for (uint32_t i = 0; i < actor->simulation->phases_count; i++) {
-        bool is_exchange = phases[i].kind == AR_PHASE_EXCHANGE;
-        for (uint32_t place = 0; !is_exchange && place < ar_phase_period(&phases[i]); place++) {
+        bool is_known = phases[i].kind == AR_PHASE_WALK || phases[i].kind == AR_PHASE_TREE;
+        for (uint32_t place = 0; is_known && place < ar_phase_period(&phases[i]); place++) {
             struct ar_move move;
             uint32_t step =
                 ar_algorithm_find_step(collective->algorithm, &collective->shape, &phases[i],
@@ -283,8 +283,13 @@ static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_
     actor->is_in_tree = phase->kind == AR_PHASE_TREE;
     link_ends_keep_last(&actor->out);
     link_ends_keep_last(&actor->in);
-    if (phase->kind == AR_PHASE_EXCHANGE) {
+    if (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS) {
         actor_land_all(actor);
+    }
+    if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
+        sums_run(actor, phase, elements, first_step);
+        actor->steps_done += phase->steps;
+        return;
     }
     if (phase->is_at_once) {
         exchange_at_once(actor, elements, first_step, phase->steps);

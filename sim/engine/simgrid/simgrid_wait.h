@@ -1,10 +1,14 @@
 /** \file simgrid_wait.h
- * When a communication ended: SimGrid tells that in C++ only.
+ * What SimGrid does in C++ only: it tells when a communication ended, and begins one between any
+ * two hosts.
  */
 #ifndef AR_SIMGRID_WAIT_H
 #define AR_SIMGRID_WAIT_H
 
+#include <stdint.h>
+
 #include <simgrid/comm.h>
+#include <simgrid/host.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -12,6 +16,9 @@ extern "C" {
 
 /** Waits for a communication and releases it; returns when it ended, which may be long ago. */
 double simgrid_wait(sg_comm_t comm);
+
+/** Begins a communication from one host to another, with no actors at its ends. */
+sg_comm_t simgrid_send(sg_host_t from, sg_host_t to, uint64_t bytes);
 
 #ifdef __cplusplus
 }

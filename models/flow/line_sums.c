@@ -1,0 +1,205 @@
+#include "ar_line_sums.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A phase of sums while it is resolved. */
+struct resolving {
+    const struct ar_collective *collective;
+    const struct ar_phase *phase;
+    uint32_t first_step;
+    uint32_t positions;
+    const struct ar_paths *paths; /* of the flows, two for each place */
+    struct ar_maxmin *maxmin;
+    double *buffers;    /* [flow]: of a channel, in each part */
+    double *all;        /* [link]: the same, of all stages */
+    double *stage;      /* [link]: of one stage */
+    uint32_t *messages; /* [link]: of all stages */
+};
+
+static struct ar_move move_at(const struct resolving *at, uint32_t position, uint32_t stage)
+{
+    return ar_algorithm_move(at->collective->algorithm, &at->collective->shape, at->phase->pieces,
+                             position, at->first_step + stage);
+}
+
+static size_t flow_of(const struct resolving *at, uint32_t lane, uint32_t stage, uint32_t position)
+{
+    return 2 * (((size_t)lane * at->phase->period + stage) * at->positions + position);
+}
+
+/* What the flows of a stage put on links, times `sign`. */
+static void add_stage(const struct resolving *at, uint32_t stage, double sign, double *loads)
+{
+    const struct ar_paths *paths = at->paths;
+    for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
+        size_t first = flow_of(at, lane, stage, 0);
+        for (size_t flow = first; flow < first + 2 * (size_t)at->positions; flow++) {
+            for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+                ar_maxmin_know(at->maxmin, paths->links[i]);
+                loads[paths->links[i]] += sign * at->buffers[flow];
+            }
+        }
+    }
+}
+
+static void find_buffers(const struct resolving *at, struct link_sums *sums)
+{
+    const struct ar_phase *phase = at->phase;
+    for (uint32_t stage = 0; stage < phase->period; stage++) {
+        for (uint32_t position = 0; position < at->positions; position++) {
+            struct ar_move move = move_at(at, position, stage);
+            bool receives = move.receive != AR_RECEIVE_NONE;
+            for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
+                size_t flow = flow_of(at, lane, stage, position);
+                at->buffers[flow] = move.sends ? (double)move.send_span.count / phase->pieces : 0;
+                at->buffers[flow + 1] =
+                    receives ? (double)move.receive_span.count / phase->pieces : 0;
+            }
+        }
+        add_stage(at, stage, 1, at->all);
+        add_stage(at, stage, (double)phase->steps / phase->period, sums->carried);
+    }
+    for (size_t flow = 0; flow < at->paths->count; flow++) {
+        for (size_t i = at->paths->begin[flow]; i < at->paths->begin[flow + 1]; i++) {
+            at->messages[at->paths->links[i]] += at->buffers[flow] > 0;
+        }
+    }
+}
+
+/* The slowest of the ways of a member, to the switch and from it. */
+static void add_member(const struct resolving *at, size_t first_flow, double largest,
+                       struct ar_line_sum *sum, bool *is_shared)
+{
+    const struct ar_paths *paths = at->paths;
+    for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
+        sum->latency_s = fmax(sum->latency_s, paths->latency_s[flow]);
+        sum->tier = paths->tiers[flow] > sum->tier ? paths->tiers[flow] : sum->tier;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1] && at->buffers[flow] > 0;
+             i++) {
+            uint32_t link = paths->links[i];
+            double s_per_byte = 1 / (at->maxmin->links[link].bandwidth_Bps * largest);
+            double pace_s = at->all[link] * s_per_byte;
+            sum->alone_s_per_byte = fmax(sum->alone_s_per_byte, at->stage[link] * s_per_byte);
+            *is_shared |= at->messages[link] > 1;
+            if (pace_s > sum->pace_s_per_byte) {
+                sum->pace_s_per_byte = pace_s;
+                sum->link = link;
+                sum->flows = at->messages[link];
+            }
+        }
+    }
+}
+
+uint64_t line_sum_elements(const struct ar_collective *collective, const struct ar_line *line,
+                           uint64_t elements, uint32_t step)
+{
+    struct ar_move move =
+        ar_algorithm_move(collective->algorithm, &collective->shape, elements, line->first, step);
+    uint64_t sent = move.sends ? move.send_span.count : 0;
+    uint64_t received = move.receive != AR_RECEIVE_NONE ? move.receive_span.count : 0;
+    return sent > received ? sent : received;
+}
+
+static struct ar_line_sum sum_of(const struct resolving *at, const struct ar_line *line,
+                                 uint32_t lane, uint32_t stage, bool *is_shared)
+{
+    struct ar_line_sum sum = {.line = *line, .tier = AR_TIER_NVLINK};
+    sum.pieces = (uint32_t)line_sum_elements(at->collective, line, at->phase->pieces,
+                                             at->first_step + stage);
+    double largest = (double)sum.pieces / at->phase->pieces;
+    for (uint32_t i = 0; i < line->count; i++) {
+        add_member(at, flow_of(at, lane, stage, line->first + i * line->stride), largest, &sum,
+                   is_shared);
+    }
+    return sum;
+}
+
+static bool are_alike(const struct ar_line_sum *a, const struct ar_line_sum *b)
+{
+    return a->latency_s == b->latency_s && a->pieces == b->pieces &&
+           fabs(a->alone_s_per_byte - b->alone_s_per_byte) <= 1e-9 * b->alone_s_per_byte &&
+           fabs(a->pace_s_per_byte - b->pace_s_per_byte) <= 1e-9 * b->pace_s_per_byte;
+}
+
+/* The lines of a stage on all lanes; they have their place, which counts on lane by lane. */
+static void find_stage(const struct resolving *at, uint32_t stage, struct ar_line_sums *made)
+{
+    const struct ar_line_sum *any = NULL;
+    add_stage(at, stage, 1, at->stage);
+    for (uint32_t lane = 0; lane < ar_collective_lanes(at->collective); lane++) {
+        uint32_t index = made->first[lane * made->stages + stage];
+        for (uint32_t position = 0; position < at->positions; position++) {
+            struct ar_line line = move_at(at, position, stage).line;
+            if (line.first == position) {
+                struct ar_line_sum *sum = &made->lines[index++];
+                *sum = sum_of(at, &line, lane, stage, &made->is_shared);
+                any = any != NULL ? any : sum;
+                made->is_uniform = made->is_uniform && are_alike(sum, any);
+            }
+        }
+    }
+    add_stage(at, stage, -1, at->stage);
+}
+
+/* Counts the lines of each stage; returns those of a lane. */
+static uint32_t count_lines(const struct resolving *at, struct ar_line_sums *made)
+{
+    uint32_t lines = 0;
+    for (uint32_t i = 0; i < ar_collective_lanes(at->collective) * made->stages; i++) {
+        made->first[i] = lines;
+        for (uint32_t position = 0; position < at->positions; position++) {
+            lines += move_at(at, position, i % made->stages).line.first == position;
+        }
+    }
+    made->first[ar_collective_lanes(at->collective) * made->stages] = lines;
+    return lines;
+}
+
+static enum ar_status no_memory(struct ar_error *err)
+{
+    return ar_error_no_memory(err, "the sums of switches");
+}
+
+enum ar_status line_sums_resolve(struct ar_arena *arena, const struct ar_collective *collective,
+                                 const struct ar_phase *phase, uint32_t first_step,
+                                 const struct ar_phase_flows *flows, struct flow_rates *rates,
+                                 struct link_sums *sums, struct ar_line_sums **line_sums,
+                                 struct ar_error *err)
+{
+    struct ar_line_sums *made = ar_arena_alloc(arena, 1, sizeof *made);
+    size_t links = ar_cluster_links_count(collective->cluster);
+    size_t stages = (size_t)ar_collective_lanes(collective) * phase->period;
+    struct resolving at = {
+        .collective = collective,
+        .phase = phase,
+        .first_step = first_step,
+        .positions = ar_shape_ranks(&collective->shape),
+        .paths = &rates->paths,
+        .maxmin = &rates->maxmin,
+        .buffers = ar_arena_alloc(rates->arena, flows->flows_count, sizeof *at.buffers),
+        .all = ar_arena_alloc(rates->arena, links, sizeof *at.all),
+        .stage = ar_arena_alloc(rates->arena, links, sizeof *at.stage),
+        .messages = ar_arena_alloc(rates->arena, links, sizeof *at.messages),
+    };
+    if (made == NULL || at.buffers == NULL || at.all == NULL || at.stage == NULL ||
+        at.messages == NULL) {
+        return no_memory(err);
+    }
+    *made = (struct ar_line_sums){.stages = phase->period, .is_uniform = true};
+    AR_TRY(flow_rates_find_paths(rates, flows->flows, flows->flows_count, 0, err));
+    made->first = ar_arena_alloc(arena, stages + 1, sizeof *made->first);
+    if (made->first == NULL) {
+        return no_memory(err);
+    }
+    made->lines = ar_arena_alloc(arena, count_lines(&at, made), sizeof *made->lines);
+    if (made->lines == NULL) {
+        return no_memory(err);
+    }
+    find_buffers(&at, sums);
+    for (uint32_t stage = 0; stage < phase->period; stage++) {
+        find_stage(&at, stage, made);
+    }
+    *line_sums = made;
+    return AR_OK;
+}

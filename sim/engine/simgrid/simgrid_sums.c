@@ -1,0 +1,223 @@
+/* Switches that sum. In each stage of a pipeline every line has an actor, its switch, which lasts
+ * as long as a collective. It takes a part when all members of the line have it, moves what they
+ * send to the switch and what they get from it, all at once, and hands the part on: a switch passes
+ * on what it sums while more of it comes. */
+#include <math.h>
+#include <stdlib.h>
+
+#include <simgrid/actor.h>
+#include <simgrid/engine.h>
+
+#include "ar_line_sums.h"
+#include "simgrid_actor.h"
+#include "simgrid_wait.h"
+
+/* A line in a stage. */
+struct line_switch {
+    const struct simulation *simulation;
+    const struct ar_phase *phase;
+    uint32_t lane, stage, first_step;
+    uint64_t elements;
+    struct ar_line line;
+    struct ar_line_sum sum; /* its latency and tier */
+    double *finish_s;       /* [window]: parts have left it */
+    sg_comm_t *comms;       /* [2][member] */
+};
+
+static struct sums_queue *queue_of(const struct simulation *simulation, uint32_t lane,
+                                   uint32_t position, uint32_t stage)
+{
+    size_t actor = (size_t)(actor_at(simulation, lane, position) - simulation->actors);
+    return &simulation->sums_queues[actor * (AR_PERIOD_MAX + 1) + stage];
+}
+
+void sums_create(struct simulation *simulation, size_t actors_count)
+{
+    size_t parts = 0;
+    for (uint32_t i = 0; i < simulation->phases_count; i++) {
+        const struct ar_phase *phase = &simulation->phases[i];
+        if (phase->kind == AR_PHASE_SUMS && phase->steps > 0) {
+            size_t own = phase->steps / phase->period;
+            parts = own > parts ? own : parts;
+        }
+    }
+    size_t queues = actors_count * (AR_PERIOD_MAX + 1);
+    if (parts == 0) {
+        return;
+    }
+    simulation->sums_queues = child_alloc(queues, sizeof *simulation->sums_queues, "its sums");
+    double *ready_s = child_alloc(queues * parts, sizeof *ready_s, "its sums");
+    for (size_t i = 0; i < queues; i++) {
+        simulation->sums_queues[i] =
+            (struct sums_queue){.parts = sg_sem_init(0), .ready_s = ready_s + i * parts};
+    }
+}
+
+static void hand_on(struct sums_queue *queue, uint32_t part, double ready_s)
+{
+    queue->ready_s[part] = ready_s;
+    sg_sem_release(queue->parts);
+}
+
+/* Waits for a part at a stage; returns when it may be taken. */
+static double take(struct sums_queue *queue, uint32_t part)
+{
+    sg_sem_acquire(queue->parts);
+    return queue->ready_s[part];
+}
+
+static double later(double a_s, double b_s)
+{
+    return a_s > b_s ? a_s : b_s;
+}
+
+static uint32_t rank_at(const struct line_switch *own, uint32_t index)
+{
+    uint32_t member = own->line.first + index % own->line.count * own->line.stride;
+    return actor_at(own->simulation, own->lane, member)->rank;
+}
+
+/* What goes over one half of the path to the next member, or from the last one. */
+static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint32_t destination,
+                           const struct ar_slice *slice)
+{
+    const struct simulation *simulation = own->simulation;
+    double extra_bytes = ar_message_extra_bytes(simulation->cost, own->sum.tier);
+    uint64_t bytes =
+        slice->count * simulation->trial->collective.element_bytes + (uint64_t)llround(extra_bytes);
+    child_progress++;
+    return simgrid_send(simulation_host(simulation, source),
+                        simulation_host(simulation, destination), bytes > 0 ? bytes : 1);
+}
+
+/* All messages of a part, at once. */
+static void move_part(const struct line_switch *own, uint32_t part)
+{
+    const struct ar_collective *collective = &own->simulation->trial->collective;
+    uint32_t count = own->line.count, comms_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        struct ar_move move =
+            ar_algorithm_move(collective->algorithm, &collective->shape, own->elements,
+                              own->line.first + i * own->line.stride,
+                              own->first_step + part * own->phase->period + own->stage);
+        uint32_t rank = rank_at(own, i);
+        if (move.sends) {
+            own->comms[comms_count++] =
+                move_half(own, rank, AR_SWITCH | rank_at(own, i + 1), &move.send_span);
+        }
+        if (move.receive != AR_RECEIVE_NONE) {
+            own->comms[comms_count++] =
+                move_half(own, AR_SWITCH | rank_at(own, i + count - 1), rank, &move.receive_span);
+        }
+    }
+    for (uint32_t i = 0; i < comms_count; i++) {
+        simgrid_wait(own->comms[i]);
+    }
+}
+
+static double latency_of(const struct line_switch *own, uint32_t part)
+{
+    const struct ar_collective *collective = &own->simulation->trial->collective;
+    uint32_t step = own->first_step + part * own->phase->period + own->stage;
+    uint64_t largest = line_sum_elements(collective, &own->line, own->elements, step);
+    return ar_line_latency_s(&own->sum, own->simulation->cost,
+                             (double)(largest * collective->element_bytes));
+}
+
+static void switch_main(int argc, char **argv)
+{
+    (void)argc;
+    (void)argv;
+    struct line_switch *own = sg_actor_self_get_data();
+    const struct simulation *simulation = own->simulation;
+    uint32_t window = simulation->trial->collective.window;
+    for (uint32_t part = 0; part < own->phase->steps / own->phase->period; part++) {
+        double start_s = own->finish_s[part % window];
+        for (uint32_t i = 0; i < own->line.count; i++) {
+            uint32_t member = own->line.first + i * own->line.stride;
+            start_s =
+                later(start_s, take(queue_of(simulation, own->lane, member, own->stage), part));
+        }
+        if (simgrid_get_clock() < start_s) {
+            sg_actor_sleep_until(start_s);
+        }
+        move_part(own, part);
+        own->finish_s[part % window] = simgrid_get_clock() + latency_of(own, part);
+        for (uint32_t i = 0; i < own->line.count; i++) {
+            uint32_t member = own->line.first + i * own->line.stride;
+            hand_on(queue_of(simulation, own->lane, member, own->stage + 1), part,
+                    own->finish_s[part % window]);
+        }
+    }
+    free(own->finish_s);
+    free(own->comms);
+    free(own);
+}
+
+/* The slowest of the members' latencies, and the farthest tier. */
+static void find_sum(struct line_switch *own)
+{
+    const struct ar_cluster *cluster = own->simulation->trial->collective.cluster;
+    own->sum = (struct ar_line_sum){.tier = AR_TIER_NVLINK};
+    for (uint32_t i = 0; i < own->line.count; i++) {
+        struct ar_path path;
+        ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
+        own->sum.latency_s = later(own->sum.latency_s, path.latency_s);
+        own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
+    }
+}
+
+/* The first member of a line sets up its switch. */
+static void start_switch(const struct actor *actor, const struct ar_phase *phase,
+                         const struct ar_line *line, struct line_switch start)
+{
+    const struct ar_collective *collective = &actor->simulation->trial->collective;
+    struct line_switch *own = malloc(sizeof *own);
+    if (own == NULL) {
+        child_no_memory("its switches");
+    }
+    *own = start;
+    own->simulation = actor->simulation;
+    own->phase = phase;
+    own->lane = actor->lane;
+    own->line = *line;
+    own->finish_s = calloc(collective->window, sizeof *own->finish_s);
+    own->comms = calloc(2 * (size_t)line->count, sizeof *own->comms);
+    if (own->finish_s == NULL || own->comms == NULL) {
+        child_no_memory("its switches");
+    }
+    find_sum(own);
+    sg_actor_t handle =
+        sg_actor_init("switch", simulation_host(actor->simulation, AR_SWITCH | rank_at(own, 0)));
+    sg_actor_set_data(handle, own);
+    sg_actor_start_(handle, switch_main, 0, NULL);
+}
+
+void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
+              uint32_t first_step)
+{
+    const struct simulation *simulation = actor->simulation;
+    const struct ar_collective *collective = &simulation->trial->collective;
+    uint32_t parts = phase->steps / phase->period;
+    double done_s = 0;
+    for (uint32_t stage = 0; stage < phase->period; stage++) {
+        struct ar_line line = ar_algorithm_move(collective->algorithm, &collective->shape, elements,
+                                                actor->position, first_step + stage)
+                                  .line;
+        if (line.first == actor->position) {
+            start_switch(actor, phase, &line,
+                         (struct line_switch){
+                             .stage = stage, .first_step = first_step, .elements = elements});
+        }
+    }
+    for (uint32_t part = 0; part < parts; part++) {
+        hand_on(queue_of(simulation, actor->lane, actor->position, 0), part, simgrid_get_clock());
+    }
+    for (uint32_t part = 0; part < parts; part++) {
+        struct sums_queue *end = queue_of(simulation, actor->lane, actor->position, phase->period);
+        done_s = later(done_s, take(end, part));
+    }
+    if (simgrid_get_clock() < done_s) {
+        sg_actor_sleep_until(done_s);
+    }
+}
