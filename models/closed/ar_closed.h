@@ -34,6 +34,11 @@
  * carried all, and all reductions. The sum is exact where the messages of each step are alike and
  * either all ranks take part in every step or no two messages share a link.
  *
+ * In a phase of sums, A is the time of a part in a stage alone and R that from part to part while
+ * all stages are at work (ar_line_sums.h), of the slowest line. It takes the sum of A + L over the
+ * stages, and (P - 1) R, or, if that is longer, A + L for every W parts, of the slowest stage. It
+ * is exact where the lines of a stage are alike and no two of them, nor two stages, share a link.
+ *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a
  * chain among the phases no link may carry two flows, since the head of a chain runs ahead.

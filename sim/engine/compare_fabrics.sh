@@ -2,7 +2,7 @@
 # How far recurrence is from simgrid, by fabric and by operation: the tables of README.md.
 # usage: compare_fabrics.sh PROGRAM [ROWS.csv]
 # Cases: all operations and algorithms, the squarest grid, 64 GPUs, 1 MB and 16 MiB, fp16, window 8,
-# on twelve fabrics; ROWS.csv keeps every one of them. Differences below 1e-9 are of the digits.
+# on thirteen fabrics; ROWS.csv keeps every one of them. Differences below 1e-9 are of the digits.
 set -eu
 
 if [ $# -lt 1 ]; then
@@ -36,6 +36,7 @@ grid="nodes=64 torus.lengths=4x4x4 torus.link_bandwidth=7GB/s"
     rows_of "racks 2:1, hash" flat $tree fabric.routes=hash:1
     rows_of "rails" flat $nodes tree.rails=nvlink rack.nodes=8 rack.uplinks=4 rack.uplink_bandwidth=10GB/s
     rows_of "NVLink domains" flat $nodes nvlink.domain_nodes=4
+    rows_of "switches that sum" flat $nodes $tree tree.rails=nvlink nvlink.sums=yes fabric.sums=yes
     rows_of "torus 4x4x4" flat $grid fabric=torus
     rows_of "mesh 4x4x4" flat $grid fabric=mesh
     rows_of "dragonfly, ideal" flat $dragonfly nodes=64 fabric=dragonfly dragonfly.groups=8 router.nodes=2 dragonfly.global_links=2

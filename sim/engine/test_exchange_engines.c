@@ -41,8 +41,9 @@ static void expect_equal(const struct ar_collective *collective, double spread_s
 
 static struct ar_cluster *load_flat(void)
 {
-    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
-                              "collective.setup=7us", NULL};
+    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
+                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
+                              "fabric.sums=yes",       NULL};
     return support_cluster("flat", settings);
 }
 

@@ -175,8 +175,10 @@ static inline uint32_t ar_scenario_ranks(const struct ar_scenario *scenario)
     return ar_scenario_groups(scenario) * ar_shape_ranks(&scenario->shape);
 }
 
-/** GPUs of a group that share a node: those of the groups in two-level shapes. */
-uint32_t ar_scenario_node_members(const struct ar_scenario *scenario);
+/** GPUs of a group that share a node, or, if switches sum, an NVLink domain: those of the groups in
+ * two-level shapes. */
+uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
+                                  const struct ar_algorithm *algorithm);
 
 /** The shape of an algorithm if nobody names one. */
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,

@@ -173,7 +173,7 @@ void ar_note_shape(FILE *notes, const struct ar_scenario *scenario)
     const char *name = ar_algorithm_name(scenario->algorithm);
     uint32_t ranks = ar_shape_ranks(&scenario->shape);
     uint32_t x = scenario->shape.x;
-    uint32_t full = ar_scenario_node_members(scenario);
+    uint32_t full = ar_scenario_node_members(scenario, scenario->algorithm);
     enum ar_shapes shapes = ar_algorithm_shapes(scenario->algorithm);
     if (ar_scenario_has(scenario, AR_KEY_SHAPE)) {
         return;

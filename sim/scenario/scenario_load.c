@@ -361,18 +361,20 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
     return AR_OK;
 }
 
-uint32_t ar_scenario_node_members(const struct ar_scenario *scenario)
+uint32_t ar_scenario_node_members(const struct ar_scenario *scenario,
+                                  const struct ar_algorithm *algorithm)
 {
-    uint32_t gpus_per_node = ar_cluster_facts(scenario->cluster)->gpus_per_node;
-    return scenario->mesh.axes_count > 0 ? ar_mesh_node_members(&scenario->mesh, gpus_per_node)
-                                         : gpus_per_node;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    bool has_sums = algorithm != NULL && algorithm->wants_sums;
+    uint32_t gpus = facts->gpus_per_node * (has_sums ? facts->nvlink_domain_nodes : 1);
+    return scenario->mesh.axes_count > 0 ? ar_mesh_node_members(&scenario->mesh, gpus) : gpus;
 }
 
 struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                           const struct ar_algorithm *algorithm)
 {
     return ar_algorithm_default_shape(algorithm, ar_scenario_group_ranks(scenario),
-                                      ar_scenario_node_members(scenario));
+                                      ar_scenario_node_members(scenario, algorithm));
 }
 
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)

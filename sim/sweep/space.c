@@ -36,7 +36,6 @@ struct adding {
     struct space *space;
     const struct ar_scenario *variant;
     uint32_t number;
-    uint32_t node_members; /* GPUs of a group on a node */
     const struct ar_operation *operation;
     const uint64_t *payloads_bytes; /* of each algorithm and shape, a point for each */
     size_t payloads_count;
@@ -113,6 +112,13 @@ static enum ar_status add_run(struct adding *adding, const struct ar_algorithm *
     return AR_OK;
 }
 
+static struct ar_shape default_shape(const struct adding *adding,
+                                     const struct ar_algorithm *algorithm, uint32_t ranks)
+{
+    return ar_algorithm_default_shape(algorithm, ranks,
+                                      ar_scenario_node_members(adding->variant, algorithm));
+}
+
 /* Grids are an axis of some algorithms; others have one shape for a number of ranks. */
 static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
                                  const struct ar_algorithm *algorithm, struct ar_error *err)
@@ -121,11 +127,10 @@ static enum ar_status add_shapes(struct adding *adding, uint32_t ranks,
     struct ar_shape *shapes;
     size_t count;
     if (ar_algorithm_shapes(algorithm) != AR_SHAPES_GRIDS) {
-        return add_run(adding, algorithm,
-                       ar_algorithm_default_shape(algorithm, ranks, adding->node_members), err);
+        return add_run(adding, algorithm, default_shape(adding, algorithm, ranks), err);
     }
     AR_TRY(list_shapes(&adding->space->lists, "--shapes", request->shapes, ranks,
-                       adding->node_members, &shapes, &count, err));
+                       ar_scenario_node_members(adding->variant, algorithm), &shapes, &count, err));
     if (count == 0 && adding->number == 0 && !adding->has_said) {
         ar_note(request->notes,
                 "%s left out at %" PRIu32 " GPUs: none of --shapes %s has so many places",
@@ -221,9 +226,7 @@ static enum ar_status add_payloads(struct adding *adding, struct ar_error *err)
     }
     for (size_t i = 0; i < space->algorithms_count; i++) {
         const struct ar_algorithm *algorithm = space->algorithms[i];
-        AR_TRY(add_run(adding, algorithm,
-                       ar_algorithm_default_shape(algorithm, (uint32_t)max, adding->node_members),
-                       err));
+        AR_TRY(add_run(adding, algorithm, default_shape(adding, algorithm, (uint32_t)max), err));
     }
     return AR_OK;
 }
@@ -302,7 +305,6 @@ static enum ar_status add_variant(struct space *space, uint32_t number, struct a
     }
     AR_TRY(variants_scenario(&space->variants, number, &adding.variant, err));
     AR_TRY(ar_scenario_hash(adding.variant, &space->fingerprint, err));
-    adding.node_members = ar_scenario_node_members(adding.variant);
     AR_TRY(read_gpus(space, adding.variant, err));
     AR_TRY(check_shapes(space, err));
     if (space->has_steps) {

@@ -85,6 +85,7 @@ struct ar_cluster_facts {
     const char *links_fitted;
     bool has_nvlink;   /**< some pair of GPUs of a node has; false on a platform file's cluster */
     bool has_nvswitch; /**< all pairs have, by a switch */
+    uint32_t nvlink_domain_nodes;          /**< whose GPUs NVLink switches join; at least 1 */
     bool has_nvlink_sums, has_fabric_sums; /**< the switches sum: of NVLinks; of the network */
     bool has_hcas_on_switches;             /**< HCAs hang on the PCIe switches of their GPUs */
     /** What the GPUs are, and who made the CPUs; the first of each if the file does not say. */

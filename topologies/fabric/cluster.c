@@ -63,6 +63,7 @@ static bool sums(const struct ar_topo_values *values, enum ar_topo_key key, bool
 void ar_cluster_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
+    uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
     bool is_hopper = values->count[TOPO_GPU_GENERATION] >= AR_GPU_HOPPER;
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
@@ -81,6 +82,7 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .links_fitted = text_of(cluster, TOPO_LINKS_FITTED),
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,
+        .nvlink_domain_nodes = domain_nodes > 0 ? domain_nodes : 1,
         .has_nvlink_sums = sums(values, TOPO_NVLINK_SUMS, values->is_switched && is_hopper),
         .has_fabric_sums = sums(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
@@ -180,8 +182,7 @@ void ar_cluster_take_rates(struct ar_cluster *cluster)
 enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_error *err)
 {
     const struct ar_topo_values *values = &cluster->values;
-    uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
-    cluster->domain_nodes = domain_nodes > 0 ? domain_nodes : 1;
+    cluster->domain_nodes = cluster->facts.nvlink_domain_nodes;
     AR_TRY(number_node_links(cluster, err));
     uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
     uint64_t fabric_links = 0;

@@ -22,10 +22,11 @@ bool ar_cluster_is_nested(const struct ar_cluster *cluster);
  * simulation runs. Write errors are left in `file` for ferror(). `nodes_count` is between 1 and the
  * cluster's.
  *
- * On a cluster that is not nested there is one zone with a
+ * On a cluster that is not nested, or if there are `pairs`, there is one zone with a
  * route for each of the pairs, in any order and any number of times, or, where `pairs` is NULL, for
- * all; only links that they take are written, and each route begins with a link `LINK[.TIER].net`
- * for its first LINK, which carries its latency and never limits. The only error is AR_NO_MEMORY.
+ * all; an end of a pair may be AR_SWITCH with a rank, a host of its own; only links that they take
+ * are written, and each route begins with a link `LINK[.TIER].net` for its first LINK, which
+ * carries its latency and never limits. The only error is AR_NO_MEMORY.
  */
 enum ar_status ar_cluster_write_simgrid(const struct ar_cluster *cluster, uint32_t nodes_count,
                                         const struct ar_flow *pairs, size_t pairs_count, FILE *file,

@@ -1,0 +1,133 @@
+/* Engines beside each other, and beside a calculation, where switches sum. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "test_trials.h"
+
+/* Even parts, parts that differ by an element, and large ones. */
+static const uint64_t counts[] = {96 * 2520, 25557, 48 * 25200};
+
+enum { COUNTS = sizeof counts / sizeof counts[0] };
+
+static void expect_near(const struct ar_collective *collective, double spread_s, double tolerance)
+{
+    static struct test_trial tests[2];
+    trials_run_both(collective, counts, COUNTS, 0.01, spread_s, tests);
+    for (uint32_t i = 0; i < COUNTS; i++) {
+        cr_expect(
+            support_near(tests[1].times[i].finish_s - 0.01 * i,
+                         tests[0].times[i].finish_s - 0.01 * i, tolerance),
+            "%ux%u, %u channels, window %u, spread %g, %lu elements: %.9g s, simulated %.9g s",
+            collective->shape.x, collective->shape.y, collective->channels, collective->window,
+            spread_s, (unsigned long)counts[i], tests[1].times[i].finish_s,
+            tests[0].times[i].finish_s);
+    }
+}
+
+/* Every GPU has a port of its own, and one switch sums. */
+Test(sums_engines, agree_where_no_link_is_shared)
+{
+    const char *settings[] = {"net.latency=5us",       "hca.bandwidth=25GB/s",
+                              "gpu.reduce_cost=4ps/B", "collective.setup=7us",
+                              "fabric.sums=yes",       NULL};
+    static const uint32_t windows[] = {1, 3, 8};
+    struct ar_cluster *flat = support_cluster("flat", settings);
+    for (uint32_t ranks = 2; ranks <= 12; ranks += 5) {
+        struct ar_collective sums = support_collective(flat, "in-network", 1, ranks);
+        for (size_t i = 0; i < sizeof windows / sizeof windows[0]; i++) {
+            sums.window = windows[i];
+            expect_near(&sums, 0, 1e-6);
+            expect_near(&sums, 0.002, 1e-6);
+        }
+    }
+}
+
+/* Where a rack has one cable up for four ports, the sum of the rack goes over it once. */
+Test(sums_engines, a_tree_of_switches_carries_each_sum_once)
+{
+    const char *settings[] = {"fabric.sums=yes", "rack.nodes=4", "rack.uplinks=1",
+                              "rack.uplink_bandwidth=10GB/s", NULL};
+    struct ar_cluster *racks = support_cluster("flat", settings);
+    struct ar_cluster *flat = support_cluster("flat", (const char *[]){"fabric.sums=yes", NULL});
+    for (uint32_t ranks = 8; ranks <= 32; ranks += 12) {
+        struct ar_collective sums = support_collective(racks, "in-network", 1, ranks);
+        double time_s = trials_time(&sums, &ar_engine_recurrence, 1 << 20);
+        cr_expect(support_near(time_s, trials_simulate(&sums, 1 << 20), 1e-6), "%u", ranks);
+        sums.cluster = flat;
+        cr_expect_eq(time_s, trials_time(&sums, &ar_engine_recurrence, 1 << 20), "%u", ranks);
+    }
+}
+
+static struct ar_cluster *load_nodes(const char *const *more)
+{
+    const char *settings[16] = {"gpus_per_node=4",          "nodes=16",           "hcas=4",
+                                "nvlink.pairs=switch",      "nvlink.sums=yes",    "fabric.sums=yes",
+                                "nvlink.bandwidth=100GB/s", "nvlink.latency=3us", NULL};
+    size_t count = 8;
+    for (size_t i = 0; more != NULL && more[i] != NULL; i++) {
+        settings[count++] = more[i];
+    }
+    return support_cluster("flat", settings);
+}
+
+/* What a GPU sends to the switch of its node, all and its part of the sum, takes the longest: n/B
+ * (1
+ * + 1/X), and the first and the last part come on top. */
+Test(sums_engines, a_node_sums_at_the_rate_of_its_ports)
+{
+    struct ar_cluster *nodes = load_nodes(NULL);
+    struct ar_collective sums = support_collective(nodes, "in-network", 4, 1);
+    uint64_t elements = 1 << 26;
+    double port_s = (double)elements * sums.element_bytes / 100e9;
+    double expected_s = 2 * 3e-6 + port_s * (2 + 7 * 1.25) / 8;
+    double simulated_s = trials_simulate(&sums, elements);
+    cr_expect(support_near(simulated_s, expected_s, 1e-3), "%.9g s, expected %.9g s", simulated_s,
+              expected_s);
+    cr_expect(support_near(trials_time(&sums, &ar_engine_recurrence, elements), simulated_s, 1e-3));
+    cr_expect(support_near(support_closed(&sums, elements).time_s, simulated_s, 1e-3));
+}
+
+/* Shards of the nodes' sums go to the network by all HCAs: n/4 up and n/4 down each. */
+Test(sums_engines, nodes_and_network_are_a_pipeline)
+{
+    static const char *const more[][4] = {
+        {NULL}, {"rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", NULL}};
+    for (size_t i = 0; i < 2; i++) {
+        struct ar_cluster *nodes = load_nodes(more[i]);
+        struct ar_collective sums = support_collective(nodes, "in-network", 4, 16);
+        for (uint32_t channels = 1; channels <= 4; channels *= 4) {
+            sums.channels = channels;
+            uint64_t elements = 1 << 26;
+            double port_s = (double)elements * sums.element_bytes / 4 / 10e9;
+            double simulated_s = trials_simulate(&sums, elements);
+            cr_expect(simulated_s > port_s && simulated_s < 1.12 * port_s, "%.9g s, port %.9g s",
+                      simulated_s, port_s);
+            expect_near(&sums, 0, 0.03);
+        }
+    }
+}
+
+static void expect_refused(const struct ar_collective *collective, const char *text)
+{
+    struct ar_error err = {.text = ""};
+    cr_expect_eq(ar_collective_check(collective, &err), AR_USAGE);
+    cr_expect_not_null(strstr(err.text, text), "%s", err.text);
+}
+
+Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_cluster *nodes = load_nodes(NULL);
+    struct ar_cluster *racks = load_nodes((const char *[]){
+        "rack.nodes=4", "rack.uplinks=4", "rack.uplink_bandwidth=10GB/s", "nvlink.sums=no", NULL});
+    struct ar_collective sums = support_collective(abci, "in-network", 4, 2);
+    expect_refused(&sums, "GPUs 0 and 1 of cluster abci-v100: found no NVLink switch that sums");
+    sums.cluster = nodes;
+    sums.shape = (struct ar_shape){.x = 2, .y = 4};
+    expect_refused(&sums, "expected one GPU of each node in a column");
+    sums.shape = (struct ar_shape){.x = 8, .y = 1};
+    expect_refused(&sums, "in one NVLink domain");
+    sums.cluster = racks;
+    sums.shape = (struct ar_shape){.x = 4, .y = 4};
+    expect_refused(&sums, "found no NVLink switch that sums");
+}
