@@ -46,8 +46,12 @@ static void expect_equal(const struct ar_collective *collective)
 Test(message_costs, are_the_same_for_every_engine_and_algorithm)
 {
     static const uint32_t ranks[] = {3, 8};
-    const char *settings[] = {"net.latency=5us", "hca.bandwidth=25GB/s", "gpu.reduce_cost=4ps/B",
-                              COSTS, NULL};
+    const char *settings[] = {"fabric.sums=yes",
+                              "net.latency=5us",
+                              "hca.bandwidth=25GB/s",
+                              "gpu.reduce_cost=4ps/B",
+                              COSTS,
+                              NULL};
     struct ar_cluster *flat = support_cluster("flat", settings);
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         for (size_t j = 0; j < sizeof ranks / sizeof ranks[0]; j++) {
