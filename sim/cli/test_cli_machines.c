@@ -25,7 +25,7 @@ static const char *next_name(const char **list, char name[64])
     return is_found ? name : NULL;
 }
 
-Test(cli_machines, two_nodes_of_each_sum_by_messages_and_where_it_says_how_by_nccl)
+Test(cli_machines, two_nodes_of_each_sum_by_messages_by_nccl_where_it_says_how_and_show_their_links)
 {
     const char *list = cli_good("$AR list clusters").out;
     size_t machines = 0;
@@ -48,6 +48,10 @@ Test(cli_machines, two_nodes_of_each_sum_by_messages_and_where_it_says_how_by_nc
             double time_s = atof(cli_cell(table, 1, "allreduce_s"));
             cr_expect(time_s > 20e-6 && time_s < 0.1, "%s, %s: %g s", name, engines[e], time_s);
         }
+        struct cli_run links =
+            cli_good("$AR links --cluster %s --gpus %lu --payload 8MiB --algorithm ring", name,
+                     nodes * count_of(topo, "gpus_per_node"));
+        cr_expect_not_null(strstr(links.out, "node-0."), "%s", name);
         machines++;
         libraries += has_library;
     }
