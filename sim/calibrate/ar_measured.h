@@ -109,4 +109,7 @@ enum ar_status measured_collective(const struct ar_calibrate_request *request,
 /** The operation of a run; NULL: of none that is modelled. */
 const struct ar_operation *measured_operation(const struct ar_log *run);
 
+/** The HCAs of a node that so many of its GPUs (or processes) use. */
+uint32_t measured_hcas(const struct ar_cluster_facts *facts, uint32_t gpus);
+
 #endif

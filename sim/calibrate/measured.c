@@ -99,8 +99,13 @@ static enum ar_status add_rows(struct ar_measured *measured,
                                const struct ar_collective *collective, struct ar_error *err)
 {
     const struct ar_operation *operation = measured_operation(run);
-    struct ar_library_row call = {.calls = asked_calls(request, operation),
-                                  .run = {.nodes = run->nodes, .ranks = run->ranks}};
+    const struct ar_cluster_facts *facts = ar_cluster_facts(request->scenario->cluster);
+    uint32_t hcas = measured_hcas(facts, run->ranks / run->nodes);
+    struct ar_library_row call = {
+        .calls = asked_calls(request, operation),
+        .run = {.nodes = run->nodes,
+                .ranks = run->ranks,
+                .sharers = run->nodes > 1 && hcas > 0 ? facts->hcas_per_node / hcas : 1}};
     (void)ar_library_call_find(operation, &call.run.call);
     for (size_t i = 0; i < run->rows_count; i++) {
         const struct ar_log_row *row = &run->rows[i];

@@ -90,7 +90,13 @@ static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
     return b == 0 ? a : greatest_common_divisor(b, a % b);
 }
 
-/* The cluster of the request with some more settings. */
+uint32_t measured_hcas(const struct ar_cluster_facts *facts, uint32_t gpus)
+{
+    return greatest_common_divisor(facts->hcas_per_node, gpus);
+}
+
+/* The cluster of the request with some more settings: of nodes with fewer GPUs (or more processes)
+ * those HCAs and switches that are theirs alone. */
 static enum ar_status make_cluster(const struct ar_calibrate_request *request,
                                    const struct ar_cluster_facts *facts, const struct ar_log *run,
                                    uint32_t gpus, struct ar_arena *arena,
@@ -98,11 +104,14 @@ static enum ar_status make_cluster(const struct ar_calibrate_request *request,
 {
     static const struct ar_origin origin = {.where = "rows", .status = AR_BAD_DATA};
     struct ar_scenario scenario = *request->scenario;
-    char texts[4][64];
+    char texts[5][64];
     size_t count = 0;
+    uint32_t hcas = measured_hcas(facts, gpus);
     snprintf(texts[count++], sizeof texts[0], "gpus_per_node=%" PRIu32, gpus);
-    snprintf(texts[count++], sizeof texts[0], "hcas=%" PRIu32,
-             greatest_common_divisor(facts->hcas_per_node, gpus));
+    snprintf(texts[count++], sizeof texts[0], "hcas=%" PRIu32, hcas);
+    if (facts->has_hcas_on_switches) {
+        snprintf(texts[count++], sizeof texts[0], "pcie.switches=%" PRIu32, hcas);
+    }
     if (run->grid[0] != '\0') {
         snprintf(texts[count++], sizeof texts[0], "torus.lengths=%s", run->grid);
         snprintf(texts[count++], sizeof texts[0], "nodes=%" PRIu32, run->nodes);

@@ -78,3 +78,21 @@ Test(cli_machines, a_job_of_fugaku_has_a_torus_of_its_own)
     run = cli_run(line, "--set torus.lengths=2000x2000x2000");
     cli_expect_error(&run, "2000", 64, "expected fewer, for at most 1048576 nodes");
 }
+
+/* Two GPUs in eight of each node, and their HCAs: a quarter of the rate of the network, which is
+ * all that a GiB takes there. */
+Test(cli_machines, gpus_of_nodes_that_are_filled_in_part_have_their_own_hcas_only)
+{
+    cli_write("part.csv", "# source: test\n"
+                          "collective,gpus,nodes,payload_bytes,time_us\n"
+                          "all_reduce,20,10,1073741824,20000\n"
+                          "all_reduce,80,10,1073741824,6000\n"
+                          "alltoall,20,10,1073741824,20000\n"
+                          "alltoall,80,10,1073741824,20000\n");
+    struct cli_table *rows = cli_table(
+        cli_good("$AR compare part.csv --cluster dgx-h100 --engine nccl --format csv").out);
+    double part_s = atof(cli_cell(rows, 1, "predicted_s"));
+    double full_s = atof(cli_cell(rows, 2, "predicted_s"));
+    cr_assert_eq(rows->rows_count, 1 + 4);
+    cr_expect(part_s > 3 * full_s && part_s < 4.2 * full_s, "%g s, %g s", part_s, full_s);
+}
