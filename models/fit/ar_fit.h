@@ -17,20 +17,25 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "ar_error.h"
 
-enum { AR_FIT_PARAMETERS_MAX = 22, AR_FIT_ROWS_MIN = 8 };
+enum { AR_FIT_PARAMETERS_MAX = 32, AR_FIT_ROWS_MIN = 8 };
 
 struct ar_fit_problem {
     size_t parameters_count; /**< from 1 to AR_FIT_PARAMETERS_MAX */
     const double *priors;    /**< values above zero, where the first attempt starts */
     double prior_spread;     /**< standard deviation of the logarithm of a value around its prior */
-    double start_spread;     /**< the same, of the points where the other attempts start */
-    double identified_max;   /**< a parameter is identified if its standard error is below this */
+    /** The same of each parameter; NULL: all as above. The next two are scaled alike. */
+    const double *prior_spreads;
+    double start_spread;   /**< of the points where the other attempts start */
+    double identified_max; /**< a parameter is identified if its standard error is below this */
     /** The predicted time is a maximum of smooth functions: an attempt that ends on an edge of two
-     * of them, where no step leads down, has converged. */
+     * of them, where no step leads down or steps go to and fro, has converged. */
     bool has_kinks;
+    double residual_min;   /**< rows are taken to be no better than this; 0: 1e-4 */
+    uint32_t starts_count; /**< attempts; 0: 8 */
     size_t rows_count;
     const double *times_s; /**< measured, above zero, of the first row */
     const double *bytes;   /**< its size, for the check that there are several */

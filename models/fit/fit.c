@@ -1,6 +1,7 @@
 #include "ar_fit.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,17 +69,39 @@ static void attempt_free(struct attempt *attempt)
     free(attempt->memory);
 }
 
-static void take_values(const gsl_vector *point, double *values)
+/* How wide the prior of a parameter is, compared with the others. */
+static double share_of(const struct ar_fit_problem *problem, size_t parameter)
+{
+    return problem->prior_spreads == NULL
+               ? 1
+               : problem->prior_spreads[parameter] / problem->prior_spread;
+}
+
+/* A point is the logarithms of the values, but GSL takes derivatives by steps that are relative to
+ * it: what is near 0 is moved away. */
+static double shift_of(const struct ar_fit_problem *problem, size_t parameter)
+{
+    return fabs(log(problem->priors[parameter])) < 1 ? 16 : 0;
+}
+
+/* Where a prior lies. */
+static double origin_of(const struct ar_fit_problem *problem, size_t parameter)
+{
+    return log(problem->priors[parameter]) + shift_of(problem, parameter);
+}
+
+static void take_values(const struct ar_fit_problem *problem, const gsl_vector *point,
+                        double *values)
 {
     for (size_t i = 0; i < point->size; i++) {
-        values[i] = exp(gsl_vector_get(point, i));
+        values[i] = exp(gsl_vector_get(point, i) - shift_of(problem, i));
     }
 }
 
 static bool predict(const struct attempt *attempt, const gsl_vector *point)
 {
     double values[AR_FIT_PARAMETERS_MAX];
-    take_values(point, values);
+    take_values(attempt->problem, point, values);
     return attempt->problem->predict(values, attempt->predicted_s, attempt->problem->data);
 }
 
@@ -102,8 +125,8 @@ static int residuals(const gsl_vector *point, void *data, gsl_vector *result)
     }
     for (size_t i = 0; i < problem->parameters_count; i++) {
         gsl_vector_set(result, problem->rows_count + i,
-                       (gsl_vector_get(point, i) - log(problem->priors[i])) /
-                           problem->prior_spread);
+                       (gsl_vector_get(point, i) - origin_of(problem, i)) /
+                           (problem->prior_spread * share_of(problem, i)));
     }
     return GSL_SUCCESS;
 }
@@ -122,7 +145,8 @@ static bool solve(struct attempt *attempt)
     }
     int found =
         gsl_multifit_nlinear_driver(ITERATIONS, 1e-9, 1e-9, 1e-9, NULL, NULL, &info, attempt->work);
-    if (found != GSL_SUCCESS && !(problem->has_kinks && found == GSL_ENOPROG)) {
+    bool is_on_edge = problem->has_kinks && (found == GSL_ENOPROG || found == GSL_EMAXITER);
+    if (found != GSL_SUCCESS && !is_on_edge) {
         return false;
     }
     gsl_vector_memcpy(&attempt->point.vector, gsl_multifit_nlinear_position(attempt->work));
@@ -146,7 +170,8 @@ static bool reweigh(struct attempt *attempt, double *change)
     double median = ar_quantile(attempt->errors, rows, 0.5);
     /* The fitted parameters use up degrees of freedom. */
     double freedom = rows > 2 * count ? sqrt((double)rows / (double)(rows - count)) : M_SQRT2;
-    double residual = fmax(RESIDUAL_MIN, MAD_TO_SIGMA * median * freedom);
+    double residual =
+        fmax(fmax(RESIDUAL_MIN, attempt->problem->residual_min), MAD_TO_SIGMA * median * freedom);
     *change = fabs(residual / attempt->residual - 1);
     attempt->residual = residual;
     return true;
@@ -192,14 +217,19 @@ static bool keep(const struct attempt *attempt, struct ar_fit *fit)
         GSL_SUCCESS) {
         return false;
     }
-    take_values(&attempt->point.vector, fit->values);
+    take_values(attempt->problem, &attempt->point.vector, fit->values);
     memcpy(fit->covariance, covariance, count * count * sizeof *covariance);
     fit->residual_frac = attempt->residual;
     for (size_t i = 0; i < count; i++) {
-        fit->is_identified[i] =
-            sqrt(covariance[i * (count + 1)]) < attempt->problem->identified_max;
+        fit->is_identified[i] = sqrt(covariance[i * (count + 1)]) <
+                                attempt->problem->identified_max * share_of(attempt->problem, i);
     }
     return true;
+}
+
+static uint32_t starts_of(const struct ar_fit_problem *problem)
+{
+    return problem->starts_count > 0 ? problem->starts_count : STARTS;
 }
 
 /* The best of several starts; the first is from the priors themselves. */
@@ -207,11 +237,13 @@ static bool run_starts(struct attempt *attempt, struct ar_fit *fit)
 {
     const struct ar_fit_problem *problem = attempt->problem;
     double best = HUGE_VAL;
-    for (int start = 0; start < STARTS; start++) {
+    for (uint32_t start = 0; start < starts_of(problem); start++) {
         for (size_t i = 0; i < problem->parameters_count; i++) {
-            double away =
-                start == 0 ? 0 : gsl_ran_gaussian(attempt->generator, problem->start_spread);
-            gsl_vector_set(&attempt->point.vector, i, log(problem->priors[i]) + away);
+            double away = start == 0
+                              ? 0
+                              : gsl_ran_gaussian(attempt->generator,
+                                                 problem->start_spread * share_of(problem, i));
+            gsl_vector_set(&attempt->point.vector, i, origin_of(problem, i) + away);
         }
         if (run_attempt(attempt)) {
             double cost = cost_of(attempt);
@@ -249,8 +281,8 @@ static enum ar_status fit_rows(const struct ar_fit_problem *problem, struct atte
     return run_starts(attempt, fit)
                ? AR_OK
                : ar_error_set(err, AR_BAD_DATA,
-                              "fit: no start of %d converged on %zu rows; expected %s", STARTS,
-                              problem->rows_count, problem->expected);
+                              "fit: no start of %" PRIu32 " converged on %zu rows; expected %s",
+                              starts_of(problem), problem->rows_count, problem->expected);
 }
 
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,

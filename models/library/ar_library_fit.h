@@ -1,9 +1,10 @@
 /** \file ar_library_fit.h
- * Fits the cost model of a library (ar_library.h) to measured all-reduces, with its uncertainty.
+ * Fits the cost model of a library (ar_library_model.h) to measured calls, with its uncertainty:
+ * rows of all operations and node counts together, since what one says of a link holds for all.
  *
- * The fit is that of ar_fit.h, the priors are NCCL's constants of the release, within a factor of
- * two (one standard deviation; they are no better), and a parameter whose standard error is below
- * half of that is identified. A fit that does not converge is an error.
+ * The fit is that of ar_fit.h, the priors are those of the model, and a parameter whose standard
+ * error is below half of its prior's is identified. Rows are never taken to be better than 4 %. A
+ * fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
  * the spread of the residuals, so it holds for a new measurement, model error included, as far as
@@ -14,7 +15,7 @@
 
 #include <stddef.h>
 
-#include "ar_tuning.h"
+#include "ar_library_model.h"
 
 /** A measured call. */
 struct ar_library_row {

@@ -4,7 +4,7 @@
  * Lines that begin with `#` say where the table comes from. Those of the form `# key: value` below
  * are read back, all others are for people:
  *
- *     format           version of this format, 1
+ *     format           version of this format, 2
  *     tuning           NCCL's own table that makes the choice: `nccl-2.5.6`; 2.8.4 without it
  *     node_bus_Bps     its rate in a node
  *     net_bus_Bps      across the network; 0 where there is none
@@ -14,15 +14,18 @@
  *     hcas             of a node; 0 or without it: not known
  *     gpu_generation   `volta` and so on, volta without it
  *     cpu_vendor       `intel`, `amd` or `other`; intel without it
+ *     net_ll128        yes where ll128 goes across nodes (hca.attached = switch); no without it
+ *     collnet          yes where the network sums (library.collnet); no without it
  *     residual_frac    spread of the measurements around the model
  *     rows             measurements that were fitted
  *     fitted_nodes     node counts, separated by spaces
  *     held_out_nodes   the same; may be empty
  *
- * Then a CSV table with a row for each parameter of ar_library.h, in any order, and the columns
- * parameter, value, unit, relative_standard_error, identified (yes or no), prior, prior_source, and
- * one `covariance.PARAMETER` for each parameter: the covariance of the logarithms of the values.
- * Numbers have all their digits, so that a table that is read predicts what was fitted.
+ * Then a CSV table with a row for each parameter of ar_library_model.h, in any order, and the
+ * columns parameter, value, unit, relative_standard_error, identified (yes or no), prior,
+ * prior_source, and one `covariance.PARAMETER` for each parameter: the covariance of the logarithms
+ * of the values. Numbers have all their digits, so that a table that is read predicts what was
+ * fitted.
  */
 #ifndef AR_LIBRARY_TABLE_H
 #define AR_LIBRARY_TABLE_H

@@ -119,8 +119,6 @@ struct ar_tuning {
     bool has_net_ll128; /**< ll128 on several nodes, too: HCAs hang on the PCIe switches of their
                              GPUs */
     bool has_collnet;   /**< the network sums, by a plug-in */
-    bool has_whole_library; /**< all choices of the release, not only those that a fit has
-                                 parameters for (ar_choice_is_fitted()) */
 };
 
 /** The table of a release with the rates of a cluster; a row stands for all of its minor version,
@@ -130,17 +128,6 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
 
 /** That of release 2.8.4, the default. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);
-
-/** What part of its bandwidth a simple tree of NCCL 2.8.4 reaches at a size, by its own constants:
- * between the powers of two of its table the line between them. */
-double ar_tuning_tree_efficiency(double bytes);
-
-/** Where a parameter starts from, and its prior: that of the list of ar_library.h, latencies in the
- * proportion of the release's constants to those of release 2.8.4 over NVLink. */
-double ar_library_parameter_prior(const struct ar_tuning *tuning,
-                                  enum ar_library_parameter parameter);
-const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
-                                              enum ar_library_parameter parameter);
 
 /** The bounds of the tuning's generation of GPUs. */
 const struct tuning_caps *ar_tuning_caps(const struct ar_tuning *tuning);

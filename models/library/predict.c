@@ -19,9 +19,9 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     memcpy(values, library->values, sizeof values);
     for (size_t i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         values[i] = library->values[i] * exp(STEP);
-        double up_s = ar_library_time(values, choice, run);
+        double up_s = ar_library_time(&library->tuning, values, choice, run);
         values[i] = library->values[i] * exp(-STEP);
-        double down_s = ar_library_time(values, choice, run);
+        double down_s = ar_library_time(&library->tuning, values, choice, run);
         values[i] = library->values[i];
         slopes[i] = log(up_s / down_s) / (2 * STEP);
     }
@@ -38,7 +38,7 @@ struct ar_library_prediction ar_library_predict(const struct ar_library *library
                                                 const struct ar_library_run *run)
 {
     enum ar_choice choice = ar_tuning_choose(&library->tuning, calls, run);
-    double time_s = ar_library_time(library->values, choice, run);
+    double time_s = ar_library_time(&library->tuning, library->values, choice, run);
     double own = library->residual_frac * library->residual_frac;
     double spread =
         AR_BAND95_DEVIATIONS * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);

@@ -12,7 +12,7 @@
 #include "ar_gsl.h"
 #include "ar_library_table.h"
 
-enum { FORMAT = 1, FILE_BYTES_MAX = 1 << 20 };
+enum { FORMAT = 2, FILE_BYTES_MAX = 1 << 20 };
 enum { COVARIANCE = 7 }; /* columns before those of the covariance */
 
 static const char *const link_names[] = {
@@ -38,7 +38,7 @@ struct file {
 
 /* Older files do not have those that may be missing. */
 static const struct ar_column facts[] = {
-    AR_COLUMN(count, struct file, format, "format", "1, that of this version", .min = FORMAT,
+    AR_COLUMN(count, struct file, format, "format", "2, that of this version", .min = FORMAT,
               .max = FORMAT),
     AR_COLUMN(string, struct file, tuning, "tuning", "", .may_be_missing = true),
     POSITIVE(tuning.node_bus_Bps, "node_bus_Bps", DBL_MIN),
@@ -52,6 +52,10 @@ static const struct ar_column facts[] = {
               .names = ar_gpu_generation_names, .may_be_missing = true),
     AR_COLUMN(choice, struct file, table.library.tuning.cpu, "cpu_vendor", "",
               .names = ar_cpu_vendor_names, .may_be_missing = true),
+    AR_COLUMN(flag, struct file, table.library.tuning.has_net_ll128, "net_ll128", "",
+              .may_be_missing = true),
+    AR_COLUMN(flag, struct file, table.library.tuning.has_collnet, "collnet", "",
+              .may_be_missing = true),
     AR_COLUMN(number, struct file, table.library.residual_frac, "residual_frac", "", .max = 10),
     AR_COLUMN(count, struct file, table.library.rows_count, "rows", ""),
     AR_COLUMN(string, struct file, fitted, "fitted_nodes", "", .may_be_empty = true),
@@ -96,19 +100,25 @@ static void write_nodes(FILE *file, const char *key, const struct ar_library_nod
     fputc('\n', file);
 }
 
+static const char *yes_no(bool is)
+{
+    return is ? "yes" : "no";
+}
+
 static void write_head(const struct ar_library_table *table, FILE *file)
 {
     const struct ar_library *library = &table->library;
     fprintf(file,
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
             "# channels: %" PRIu32 "\n# node_links: %s\n# hcas: %" PRIu32 "\n"
-            "# gpu_generation: %s\n# cpu_vendor: %s\n"
+            "# gpu_generation: %s\n# cpu_vendor: %s\n# net_ll128: %s\n# collnet: %s\n"
             "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
             FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
             library->tuning.net_bus_Bps, library->tuning.channels,
             link_names[library->tuning.links], library->tuning.hcas,
             ar_gpu_generation_names[library->tuning.generation],
-            ar_cpu_vendor_names[library->tuning.cpu], library->residual_frac, library->rows_count);
+            ar_cpu_vendor_names[library->tuning.cpu], yes_no(library->tuning.has_net_ll128),
+            yes_no(library->tuning.has_collnet), library->residual_frac, library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
 }

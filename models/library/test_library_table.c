@@ -110,6 +110,8 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     cr_assert_eq(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &err), AR_OK);
     table.library.tuning.channels = 12;
     table.library.tuning.links = TUNING_PCIE;
+    table.library.tuning.has_net_ll128 = true;
+    table.library.tuning.has_collnet = true;
     write_table(&table);
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_str_eq(read.library.tuning.release->name, "nccl-2.5.6");
@@ -117,6 +119,8 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
     cr_expect_eq(read.library.tuning.channels, 12);
     cr_expect_eq(read.library.tuning.links, TUNING_PCIE);
+    cr_expect(read.library.tuning.has_net_ll128);
+    cr_expect(read.library.tuning.has_collnet);
 }
 
 Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
@@ -127,6 +131,7 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     write_table(&table);
     change("# tuning: nccl-2.8.4\n", "");
     change("# channels: 4\n# node_links: nvlink\n", "");
+    change("# net_ll128: no\n# collnet: no\n", "");
     change("# held_out_nodes: 8\n", "# held_out_nodes:\n");
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);
@@ -141,8 +146,8 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
     static const struct {
         const char *from, *to, *fragment;
     } rows[] = {
-        {"# format: 1", "# format: 2", ":1: directive \"format\" is \"2\"; expected 1"},
-        {"# format: 1\n", "", "directive \"format\" is missing; expected it as \"# KEY: VALUE\""},
+        {"# format: 2", "# format: 1", ":1: directive \"format\" is \"1\"; expected 2"},
+        {"# format: 2\n", "", "directive \"format\" is missing; expected it as \"# KEY: VALUE\""},
         {"nccl-2.8.4", "nccl-9", "tuning: unknown NCCL release \"9\"; expected one of 2.3.7 2.5.6"},
         {"# node_bus_Bps: 1", "# node_bus_Bps: -1", "expected a number not below zero"},
         {"# channels: 4", "# channels: 0", "directive \"channels\" is \"0\""},
@@ -153,16 +158,16 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"# fitted_nodes: 1", "# fitted_nodes: x", "is \"x 2 4\"; expected node counts"},
         {"parameter,value", "parameter,values",
          "unknown column \"values\"; did you mean \"value\"?"},
-        {",covariance.tree.simple.bandwidth\n", "\n", "expected 27 as in the header"},
+        {",covariance.switch.bandwidth\n", "\n", "expected 33 as in the header"},
         {"\nll.base,", "\nll.bas,", "column \"parameter\" is \"ll.bas\"; expected ll.base"},
-        {"\nll.half,", "\nll.base,", "column \"parameter\" is \"ll.base\"; expected every"},
-        {"\nll.half,2", "\nll.half,-2", "column \"value\" is \"-2"},
-        {"\nll.half,2", "\nll.half,x2", "column \"value\" is \"x2"},
+        {"\nll.knee,", "\nll.base,", "column \"parameter\" is \"ll.base\"; expected every"},
+        {"\nll.knee,2", "\nll.knee,-2", "column \"value\" is \"-2"},
+        {"\nll.knee,2", "\nll.knee,x2", "column \"value\" is \"x2"},
         {",B/s,", ",GB/s,", "column \"unit\" is \"GB/s\"; expected B/s"},
         {",yes,", ",maybe,", "column \"identified\" is \"maybe\"; expected yes or no"},
-        {",-0.1", ",-0.2", "covariance of ring.ll.node.latency and ll.base: found"},
+        {",-0.1", ",-0.2", "covariance of ll128.base and ll.base: found"},
         {",-0.1", ",nan(1", "is \"nan(1"},
-        {",0.48", ",-0.48", "expected a variance, not below zero"},
+        {",0.476", ",-0.476", "expected a variance, not below zero"},
         {"identified", "\"identified", "a quote is out of place or not closed"},
     };
     struct ar_library_table table = make_table();

@@ -22,7 +22,6 @@ static struct ar_tuning tuning_of(const char *release, enum ar_gpu_generation ge
     tuning.links = TUNING_NVSWITCH;
     tuning.hcas = 8;
     tuning.has_collnet = true;
-    tuning.has_whole_library = true;
     return tuning;
 }
 
@@ -313,9 +312,6 @@ Test(tuning_releases, nvls_wants_hopper_and_a_switch_and_across_nodes_a_network_
     cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
     tuning = tuning_of("2.16.5", AR_GPU_HOPPER);
     cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
-    tuning = tuning_of("2.28.9", AR_GPU_HOPPER);
-    tuning.has_whole_library = false;
-    cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8), "a fit knows rings and trees");
 }
 
 Test(tuning_releases, pat_is_for_one_rank_per_node_from_2_23_on)
@@ -338,9 +334,6 @@ Test(tuning_releases, trees_on_one_node_are_there_from_2_10_on)
     cr_expect_not(ar_tuning_has(&old, AR_CALLS_TREE, &run));
     cr_expect(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
     run.call = AR_BROADCAST;
-    cr_expect_not(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
-    tuning.has_whole_library = false;
-    run.call = AR_ALL_REDUCE;
     cr_expect_not(ar_tuning_has(&tuning, AR_CALLS_TREE, &run));
 }
 

@@ -45,47 +45,6 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
                             ar_releases_count);
 }
 
-/* --- priors ------------------------------------------------------------------------------- */
-
-/* Of a constant and that of release 2.8.4 over NVLink, for what a parameter is the latency of. */
-static double prior_ratio(const struct ar_tuning *tuning, enum ar_library_parameter parameter)
-{
-    enum ar_choice choice = ar_library_parameters[parameter].choice;
-    struct ar_tuning standard = make(ar_release_default, 0, 0);
-    const struct tuning_latency *of = &tuning->release->latency[choice];
-    const struct tuning_latency *usual = &ar_release_default->latency[choice];
-    bool is_several = ar_choices[choice].protocol == AR_PROTOCOL_LL;
-    double plateau = choice == AR_RING_SIMPLE
-                         ? ar_tuning_caps(tuning)->plateau / ar_tuning_caps(&standard)->plateau
-                         : 1;
-    switch (ar_library_parameters[parameter].latency) {
-    case AR_LATENCY_BASE:
-        return usual->base > 0 ? of->base / usual->base : 1;
-    case AR_LATENCY_NET:
-        return of->net / usual->net * plateau;
-    case AR_LATENCY_NODE:
-        return ar_tuning_node_latency(tuning, choice, is_several) /
-               ar_tuning_node_latency(&standard, choice, is_several);
-    default:
-        return 1;
-    }
-}
-
-double ar_library_parameter_prior(const struct ar_tuning *tuning,
-                                  enum ar_library_parameter parameter)
-{
-    return ar_library_parameters[parameter].start * prior_ratio(tuning, parameter);
-}
-
-const char *ar_library_parameter_prior_source(const struct ar_tuning *tuning,
-                                              enum ar_library_parameter parameter)
-{
-    double start = ar_library_parameters[parameter].start;
-    return ar_library_parameter_prior(tuning, parameter) == start
-               ? ar_library_parameters[parameter].source
-               : tuning->release->source;
-}
-
 /* --- choice ------------------------------------------------------------------------------- */
 
 static bool is_wide(const struct ar_library_run *run)
@@ -146,7 +105,6 @@ static bool is_open(const struct ar_tuning *tuning, enum ar_choice choice,
     bool is_of_call =
         !ar_library_call_facts[run->call].is_chain || facts->algorithm == AR_CHOICE_RING;
     return (choices >> choice & 1) != 0 && is_of_call &&
-           (tuning->has_whole_library || ar_choice_is_fitted(choice, run)) &&
            has_protocol(tuning, facts->protocol, run) && has_algorithm(tuning, choice, run);
 }
 

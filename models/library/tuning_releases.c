@@ -17,8 +17,6 @@
  *
  * Everywhere left out: that trees, collnet and nvls have rates and channels of their own, that the
  * rings of two nodes have the bandwidth they have within them, latencies of network plug-ins. */
-#include <math.h>
-
 #include "ar_tuning.h"
 
 /* clang-format off */
@@ -240,15 +238,3 @@ const struct ar_release ar_releases[] = {
 
 const size_t ar_releases_count = sizeof ar_releases / sizeof ar_releases[0];
 const struct ar_release *const ar_release_default = &ar_releases[2];
-
-enum { SIZES_2_8_4 = 22 };
-
-double ar_tuning_tree_efficiency(double bytes)
-{
-    const double *correction = ar_release_default->tree_simple_correction;
-    double place = fmin(fmax(log2(bytes / 64), 0), SIZES_2_8_4 - 1);
-    int below = (int)place;
-    int above = below + 1 < SIZES_2_8_4 ? below + 1 : below;
-    double share = place - below;
-    return correction[below] * (1 - share) + correction[above] * share;
-}

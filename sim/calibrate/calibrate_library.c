@@ -29,6 +29,9 @@ static const char *value_text(enum ar_library_parameter parameter, double value,
 {
     char text[AR_UNIT_TEXT];
     const char *unit = ar_library_parameters[parameter].unit;
+    if (strcmp(unit, "1") == 0) {
+        return ar_arena_format(arena, "%.4g", value);
+    }
     return ar_arena_text(arena, strcmp(unit, "s") == 0 ? ar_format_seconds(value, text)
                                 : strcmp(unit, "B") == 0
                                     ? ar_format_bytes((uint64_t)llround(value), text)

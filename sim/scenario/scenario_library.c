@@ -56,9 +56,6 @@ static enum ar_status make_constants(struct ar_scenario *scenario, struct ar_err
     if (constants == NULL) {
         return ar_error_no_memory(err, "the constants of a library");
     }
-    tuning.has_whole_library = true;
-    tuning.has_net_ll128 = ar_cluster_facts(scenario->cluster)->has_hcas_on_switches;
-    tuning.has_collnet = ar_cluster_facts(scenario->cluster)->has_library_collnet;
     ar_library_start(&tuning, constants);
     scenario->constants = constants;
     return AR_OK;

@@ -58,6 +58,8 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
                                         : TUNING_PCIE;
     tuning->hcas = facts->hcas_per_node;
     tuning->generation = facts->gpu_generation;
+    tuning->has_net_ll128 = facts->has_hcas_on_switches;
+    tuning->has_collnet = facts->has_library_collnet;
     tuning->cpu = facts->cpu_vendor;
     if (facts->library_channels > 0) {
         tuning->channels = facts->library_channels;
@@ -117,7 +119,7 @@ static enum ar_status check_tree(const struct ar_engine *engine, const struct ar
                         engine->name, tuning->release->name);
 }
 
-/* A library times what it calls; the fit is of all-reduces. */
+/* A library times what it calls. */
 static enum ar_status check_operation(const struct ar_engine *engine,
                                       const struct ar_operation *operation, struct ar_error *err)
 {
@@ -128,12 +130,7 @@ static enum ar_status check_operation(const struct ar_engine *engine,
                             "of; expected --engine recurrence, simgrid or closed",
                             engine->name, operation->name);
     }
-    return !engine->is_fitted || call == AR_ALL_REDUCE
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE,
-                              "engine %s: found %s; expected all-reduce, which it is fitted to, or "
-                              "--engine nccl, recurrence, simgrid or closed",
-                              engine->name, operation->name);
+    return AR_OK;
 }
 
 static enum ar_status refuse_algorithm(const struct ar_engine *engine,

@@ -1,0 +1,146 @@
+/* How long a choice takes by fitted parameters. */
+#include <math.h>
+
+#include "ar_library_model.h"
+
+#define LL128_DATA      (120.0 / 128) /* of a line; the rest are its flags */
+#define TREE_LL_CHUNK   65536.0       /* see the header */
+#define CHAIN_RAMPS     4.0           /* hops of a chain whose ramp is seen */
+#define DOUBLINGS_BELOW 2.0           /* see the header */
+#define ROUNDING        0.2           /* of the knee: how wide its corner is */
+
+/* --- bandwidths --------------------------------------------------------------------------- */
+
+/* How much longer a byte takes among n nodes than between two. */
+static double growth(const double *values, const struct ar_library_run *run)
+{
+    double of_doubling = values[AR_GROWTH];
+    double doublings = log2(run->nodes) - 1;
+    return of_doubling >= 1 ? 1 + (of_doubling - 1) * doublings
+                            : pow(of_doubling, fmin(doublings, DOUBLINGS_BELOW));
+}
+
+/* Of the network, for one of the calls that share it. GPUs reach the HCAs beside them. */
+static double net_bandwidth(const struct ar_tuning *tuning, const double *values,
+                            const struct ar_library_run *run)
+{
+    double hcas = tuning->hcas > 0 ? tuning->hcas : 1;
+    double reached = (double)run->ranks / run->nodes / hcas;
+    return values[AR_NET_BANDWIDTH] / growth(values, run) *
+           fmin(1.0 / ar_library_sharers(run), reached);
+}
+
+static double bandwidth(const struct ar_tuning *tuning, const double *values,
+                        enum ar_choice_protocol protocol, const struct ar_library_run *run)
+{
+    double shares[] = {values[AR_LL_SHARE], values[AR_LL128_SHARE], 1};
+    double net_shares[] = {values[AR_LL_NET_SHARE], LL128_DATA, 1};
+    bool is_chain = ar_library_call_facts[run->call].is_chain;
+    double found = values[AR_NODE_BANDWIDTH] * shares[protocol];
+    if (run->nodes > 1) {
+        found = fmin(found, net_bandwidth(tuning, values, run) * net_shares[protocol]);
+    }
+    return is_chain && protocol == AR_PROTOCOL_LL ? found * values[AR_CHAIN_LL_SHARE] : found;
+}
+
+/* --- hops --------------------------------------------------------------------------------- */
+
+static double ramp(const double *values, enum ar_choice_protocol protocol, double bytes)
+{
+    return protocol == AR_PROTOCOL_SIMPLE ? 0 : values[AR_RAMP] * bytes / (bytes + values[AR_HALF]);
+}
+
+/* max(0, bytes - knee) with a round corner, 0 at 0. */
+static double over(const double *values, double bytes)
+{
+    double knee = values[AR_KNEE];
+    double width = ROUNDING * knee;
+    return (bytes + hypot(bytes - knee, width) - hypot(knee, width)) / 2;
+}
+
+/* Latencies of all hops, with a ramp at each; `net` is the latency of a network's hop. */
+static double hop_times(const double *values, enum ar_choice_protocol protocol,
+                        const struct ar_library_hops *hops, double net_s, double ramp_s)
+{
+    double node_s = values[AR_LL_NODE_LATENCY + protocol];
+    return hops->node * (node_s + ramp_s) + hops->net * (net_s * values[AR_NET_LATENCY] + ramp_s);
+}
+
+/* --- choices ------------------------------------------------------------------------------ */
+
+static double ring_time(const struct ar_tuning *tuning, const double *values,
+                        enum ar_choice_protocol protocol, const struct ar_library_run *run)
+{
+    struct ar_library_hops hops = ar_library_ring_hops(run);
+    double part = run->bytes / run->ranks;
+    double rest = protocol == AR_PROTOCOL_LL ? over(values, part) : part;
+    return values[AR_LL_BASE + protocol] +
+           hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol],
+                     ramp(values, protocol, part)) +
+           hops.parts * rest / bandwidth(tuning, values, protocol, run);
+}
+
+/* The first chunk goes hop by hop, the others behind it. */
+static double chain_time(const struct ar_tuning *tuning, const double *values,
+                         enum ar_choice_protocol protocol, const struct ar_library_run *run)
+{
+    struct ar_library_hops hops = ar_library_ring_hops(run);
+    double bytes = run->bytes;
+    double time_s = values[AR_LL_BASE + protocol] +
+                    fmin(CHAIN_RAMPS, run->ranks - 1) * ramp(values, protocol, bytes) +
+                    bytes / bandwidth(tuning, values, protocol, run);
+    if (protocol != AR_PROTOCOL_LL) {
+        double chunk = bytes * values[AR_CHAIN_CHUNK] / (bytes + values[AR_CHAIN_CHUNK]);
+        time_s += hops.node * chunk / values[AR_NODE_BANDWIDTH];
+        time_s += hops.net > 0 ? hops.net * chunk / net_bandwidth(tuning, values, run) : 0;
+    }
+    return time_s;
+}
+
+static double tree_time(const struct ar_tuning *tuning, const double *values,
+                        enum ar_choice_protocol protocol, const struct ar_library_run *run)
+{
+    struct ar_library_hops hops = ar_library_tree_hops(run);
+    bool is_ll = protocol == AR_PROTOCOL_LL;
+    double of_bytes = bandwidth(tuning, values, protocol, run);
+    double chunk = is_ll ? fmin(run->bytes, TREE_LL_CHUNK) : run->bytes;
+    double ramp_s = ramp(values, protocol, chunk);
+    double time_s =
+        values[AR_LL_BASE + protocol] +
+        hop_times(values, protocol, &hops, values[AR_TREE_LL_NET_LATENCY + protocol], ramp_s);
+    if (!is_ll) {
+        return time_s + 2 * run->bytes / (of_bytes * values[AR_TREE_SHARE]);
+    }
+    return time_s + hops.net * over(values, chunk) * 2 / of_bytes +
+           2 * (run->bytes / chunk - 1) * (ramp_s + 2 * chunk / of_bytes);
+}
+
+/* What NCCL has one formula for and nobody measured apart: that one, with the fitted bandwidths. */
+static double scaled_time(const struct ar_tuning *tuning, const double *values,
+                          enum ar_choice choice, const struct ar_library_run *run)
+{
+    struct ar_tuning own = *tuning;
+    struct ar_library_run empty = *run;
+    own.node_bus_Bps = values[AR_NODE_BANDWIDTH];
+    own.net_bus_Bps = net_bandwidth(tuning, values, run) * ar_library_sharers(run);
+    empty.bytes = 0;
+    double latency_s = ar_tuning_time(&own, choice, &empty);
+    double bytes_s = ar_tuning_time(&own, choice, run) - latency_s;
+    return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / values[AR_SWITCH_BANDWIDTH];
+}
+
+double ar_library_time(const struct ar_tuning *tuning,
+                       const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
+                       const struct ar_library_run *run)
+{
+    enum ar_choice_protocol protocol = ar_choices[choice].protocol;
+    switch (ar_choices[choice].algorithm) {
+    case AR_CHOICE_RING:
+        return ar_library_call_facts[run->call].is_chain ? chain_time(tuning, values, protocol, run)
+                                                         : ring_time(tuning, values, protocol, run);
+    case AR_CHOICE_TREE:
+        return tree_time(tuning, values, protocol, run);
+    default:
+        return scaled_time(tuning, values, choice, run);
+    }
+}
