@@ -32,7 +32,7 @@ struct ar_fit_problem {
     double start_spread;   /**< of the points where the other attempts start */
     double identified_max; /**< a parameter is identified if its standard error is below this */
     /** The predicted time is a maximum of smooth functions: an attempt that ends on an edge of two
-     * of them, where no step leads down or steps go to and fro, has converged. */
+     * of them, where no step leads down, has converged. */
     bool has_kinks;
     double residual_min;   /**< rows are taken to be no better than this; 0: 1e-4 */
     uint32_t starts_count; /**< attempts; 0: 8 */

@@ -145,8 +145,9 @@ static bool solve(struct attempt *attempt)
     }
     int found =
         gsl_multifit_nlinear_driver(ITERATIONS, 1e-9, 1e-9, 1e-9, NULL, NULL, &info, attempt->work);
-    bool is_on_edge = problem->has_kinks && (found == GSL_ENOPROG || found == GSL_EMAXITER);
-    if (found != GSL_SUCCESS && !is_on_edge) {
+    bool is_on_edge = problem->has_kinks && found == GSL_ENOPROG;
+    bool is_near = problem->residual_min > 0 && found == GSL_EMAXITER;
+    if (found != GSL_SUCCESS && !is_on_edge && !is_near) {
         return false;
     }
     gsl_vector_memcpy(&attempt->point.vector, gsl_multifit_nlinear_position(attempt->work));
