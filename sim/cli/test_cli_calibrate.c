@@ -86,8 +86,8 @@ Test(cli_calibrate, held_out_rows_do_not_touch_the_fit)
     cli_good("awk -F, '/^8,/ {$4 *= 2; $5 *= 2} {print}' OFS=, " PUBLISHED " > slower.csv");
     struct cli_run a = cli_good("$AR calibrate " PUBLISHED " --cluster abci-v100 --format csv");
     struct cli_run b = cli_good("$AR calibrate slower.csv --cluster abci-v100 --format csv");
-    cr_expect_eq(cli_lines_with(a.out, "parameter,"), 22); /* and the header */
-    cr_expect_eq(cli_lines_with(a.out, ",,,,,,,,,,,,"), 21, "a parameter has no errors of rows");
+    cr_expect_eq(cli_lines_with(a.out, "parameter,"), 28); /* and the header */
+    cr_expect_eq(cli_lines_with(a.out, ",,,,,,,,,,,,"), 27, "a parameter has no errors of rows");
     struct cli_table *as_measured = accuracy(a.out);
     struct cli_table *slower = accuracy(b.out);
     for (const char *x = a.out, *y = b.out; strncmp(x, "accuracy", 8) != 0; x++, y++) {
@@ -131,10 +131,10 @@ Test(cli_calibrate, parameters_without_data_are_reported_and_stay_where_they_wer
     cr_expect_eq(cli_lines_with(run.out, "held-out"), 0);
     cli_good("$AR calibrate one.csv --cluster abci-v100 --format json > report.json");
     cr_expect_eq(cli_lines_with(cli_read("report.json"),
-                                "\"parameter\": \"tree.simple.bandwidth\", \"value\": 1.1e+10"),
+                                "\"parameter\": \"net.bandwidth\", \"value\": 2.4e+10"),
                  1);
     cr_expect_str_eq(cli_good("grep '\"tree' report.json | grep -c '\"identified\": false'").out,
-                     "5\n");
+                     "4\n");
 }
 
 Test(cli_calibrate, a_calibrated_cluster_says_what_it_is_and_keeps_what_was_set)

@@ -228,7 +228,7 @@ Test(cli_calibrate_bad, degenerate_rows_of_the_library)
     } rows[] = {
         {"NR > 4 {next}", "expected at least 8"},
         {"NR > 3 {$3 = 1024}", "fit: found one size, 1024 bytes, in all rows"},
-        {"NR > 3 {$4 = 1e300}", "fit: no start of 8 converged"},
+        {"NR > 3 {$4 = 1e300}", "fit: no start of 4 converged"},
         {"NR > 3 {$4 = NR % 2 ? 1e-9 : 1e9}", "fit: found a residual of"},
         {"NR > 3 {$3 = NR % 2 ? \"18446744073709551615\" : $3}", "fit: found a residual of"},
     };
