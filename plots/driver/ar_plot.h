@@ -9,7 +9,7 @@
  * | NAME.csv        | the rows drawn, under the column names of the input (`NAME_curves.csv`      |
  * |                 | for `payload` and `busbw`, `sensitivity_bars.csv` for `sensitivity`, and    |
  * |                 | also `NAME_curves.csv` where curves and points are drawn; none for          |
- * |                 | `compare_*` and `layers`, which draw their input)                          |
+ * |                 | `compare_*` and `layers`, which draw their input)                           |
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
