@@ -25,7 +25,7 @@ struct ar_layout {
     enum ar_recompute recompute;
     const struct ar_strategy *strategy; /**< what becomes of replicas */
     bool is_sequence_parallel;
-    bool is_fused; /**< attention in one kernel */
+    enum ar_attention_kind attention;
     bool overlaps; /**< gradients are summed beside the backward pass, where they can be */
     enum ar_precision precision;
     enum ar_precision gradients; /**< on the wire */

@@ -3,20 +3,21 @@
 
 #include <stdlib.h>
 
-static uint32_t size_along(const struct ar_layout *layout, uint32_t axes)
+/* Those of the axes that have more than one GPU. */
+static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
 {
-    uint32_t size = 1;
     for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
-        size *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+        axes &= layout->sizes[axis] > 1 ? ~0u : ~(1u << axis);
     }
-    return size;
+    return axes;
 }
 
 uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream stream,
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action)
 {
-    if (size_along(build->layout, axes) == 1 || !(bytes >= 1) || count == 0) {
+    axes = real_axes(build->layout, axes);
+    if (axes == 0 || !(bytes >= 1) || count == 0) {
         return AR_NO_TASK;
     }
     const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,

@@ -27,7 +27,7 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)
                                          .tp = layout->sizes[AR_AXIS_TP],
                                          .ep = layout->sizes[AR_AXIS_EP],
                                          .is_sequence_parallel = layout->is_sequence_parallel,
-                                         .is_fused = layout->is_fused,
+                                         .attention = layout->attention,
                                          .precision = layout->precision};
 }
 
@@ -141,7 +141,8 @@ double ar_layout_stage_parameters(const struct ar_layout *layout, uint32_t stage
 static double state_bytes(const struct ar_layout *layout, double parameters, uint32_t copies)
 {
     const struct ar_strategy *strategy = layout->strategy;
-    double own = ar_precision_bytes(layout->precision) + ar_precision_bytes(layout->gradients);
+    double own = ar_precision_bytes(ar_precision_stored(layout->precision)) +
+                 ar_precision_bytes(layout->gradients);
     double optimizer = 3.0 * ar_precision_bytes(AR_FP32);
     return parameters * (own / (strategy->shards_all ? copies : 1) +
                          optimizer / (strategy->shards_optimizer ? copies : 1));

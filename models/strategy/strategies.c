@@ -34,20 +34,46 @@ static double pass_s(const struct ar_layout *layout, const struct ar_device_cost
     return ar_kernels_s(&kernels, cost, layout->precision);
 }
 
+/* The gradients of all micro-batches but the first are added to those that are there: two reads and
+ * a write of each. Sharded ones are a small part of that. */
+static double accumulate_s(const struct ar_layout *layout, const struct ar_device_cost *cost,
+                           enum ar_transformer_part part)
+{
+    double batches = ar_layout_batches(layout);
+    double experts;
+    double dense = ar_transformer_part_parameters(layout->model, layout->sizes[AR_AXIS_TP],
+                                                  layout->sizes[AR_AXIS_EP], part, &experts);
+    double bytes = 3 * (dense + experts) * ar_precision_bytes(layout->gradients);
+    return batches > 1 && !layout->strategy->shards_all
+               ? (batches - 1) / batches * ar_device_memory_s(cost, layout->precision, bytes)
+               : 0;
+}
+
+/* Adam in mixed precision, per parameter: the gradient is read for the norm of all and again, the
+ * master copy, mean and variance in fp32 are read and written, and the parameter is written. */
+static double optimizer_s(const struct ar_layout *layout, const struct ar_device_cost *cost)
+{
+    static const double many = 1e9; /* parameters, far from the floor of a kernel */
+    double bytes = 2.0 * ar_precision_bytes(layout->gradients) + 6.0 * ar_precision_bytes(AR_FP32) +
+                   ar_precision_bytes(ar_precision_stored(layout->precision));
+    return ar_device_memory_s(cost, layout->precision, bytes * many) / many;
+}
+
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
                         struct ar_part_times *times)
 {
-    static const uint64_t many = 1000000000; /* parameters, far from the floor of a kernel */
     for (int i = 0; i < AR_PARTS_COUNT; i++) {
         enum ar_transformer_part part = (enum ar_transformer_part)i;
         times->forward_s[part] = pass_s(layout, cost, part, AR_PASS_FORWARD);
-        times->backward_s[part] = pass_s(layout, cost, part, AR_PASS_BACKWARD);
+        times->backward_s[part] =
+            pass_s(layout, cost, part, AR_PASS_BACKWARD) + accumulate_s(layout, cost, part);
     }
     if (layout->recompute == AR_RECOMPUTE_FULL) {
         times->backward_s[AR_PART_LAYER] += times->forward_s[AR_PART_LAYER];
-    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE && !layout->is_fused) {
+    } else if (layout->recompute == AR_RECOMPUTE_SELECTIVE &&
+               layout->attention == AR_ATTENTION_UNFUSED) {
         times->backward_s[AR_PART_LAYER] +=
             pass_s(layout, cost, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
     }
-    times->optimizer_s = ar_device_cost_optimizer_s(cost, layout->precision, many) / (double)many;
+    times->optimizer_s = optimizer_s(layout, cost);
 }

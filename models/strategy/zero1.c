@@ -38,7 +38,8 @@ static void end(struct ar_build *build, uint32_t stage)
                                          build->graph->last[streams + AR_STREAM_GRADIENTS]);
     uint32_t first = build->graph->tasks_count;
     (void)build_gradients(build, stage, &ar_operation_all_gather, all,
-                          ar_precision_bytes(build->layout->precision), &action);
+                          ar_precision_bytes(ar_precision_stored(build->layout->precision)),
+                          &action);
     if (build->graph->tasks_count > first) {
         ar_graph_need(build->graph, first, optimizer);
     }

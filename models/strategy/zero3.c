@@ -29,9 +29,9 @@ static void send_waiting(struct ar_build *build)
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
 {
     uint32_t first = build->graph->tasks_count;
-    uint32_t gathered = build_gradients(build, run->stage, &ar_operation_all_gather,
-                                        build_run_parameters(build, run),
-                                        ar_precision_bytes(build->layout->precision), &run->action);
+    uint32_t gathered = build_gradients(
+        build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
+        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action);
     if (build->graph->tasks_count > first) {
         ar_graph_need(build->graph, first, build->ends[1]);
     }

@@ -8,6 +8,16 @@ const char *const ar_recompute_names[] = {
 #undef X
         NULL};
 
+const char *const ar_attention_names[] = {
+#define X(symbol, name) name,
+    AR_ATTENTION_LIST(X)
+#undef X
+        NULL};
+
+/* Of the peak, by FlashAttention of 2022: see ar_attention_kind. */
+#define FLASH1_FORWARD_FRAC  0.40
+#define FLASH1_BACKWARD_FRAC 0.30
+
 enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *model,
                                      struct ar_error *err)
 {
@@ -57,6 +67,11 @@ struct sizes {
     double element_bytes;
 };
 
+static double stored_bytes(const struct ar_transformer_slice *slice)
+{
+    return ar_precision_bytes(ar_precision_stored(slice->precision));
+}
+
 static struct sizes sizes_of(const struct ar_transformer *model,
                              const struct ar_transformer_slice *slice)
 {
@@ -68,7 +83,7 @@ static struct sizes sizes_of(const struct ar_transformer *model,
                           .query = (double)model->heads * model->head_dim / slice->tp,
                           .keys = kv_heads * model->head_dim,
                           .ffn = (double)model->ffn / slice->tp,
-                          .element_bytes = ar_precision_bytes(slice->precision)};
+                          .element_bytes = stored_bytes(slice)};
 }
 
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
@@ -86,6 +101,15 @@ static void add_gemm(struct ar_kernels *kernels, const char *name, double count,
                                                                   .m = (uint64_t)ceil(m),
                                                                   .n = (uint64_t)ceil(n),
                                                                   .k = (uint64_t)ceil(k)}};
+}
+
+/* The gradient of a bias sums that of the output over the tokens. */
+static void add_bias(const struct ar_transformer *model, enum ar_transformer_pass pass, double rows,
+                     double columns, double element_bytes, struct ar_kernels *kernels)
+{
+    if (pass == AR_PASS_BACKWARD && model->has_positions) {
+        add_memory(kernels, "bias gradient", rows * columns * element_bytes);
+    }
 }
 
 /* A product with weights of columns x inner: forward, or the gradients of data and weights. */
@@ -113,6 +137,7 @@ static void add_unfused(const struct ar_transformer *model,
     if (model->has_dropout) {
         add_memory(kernels, "attention dropout", scores * (2 * element_bytes + 1));
     }
+    add_memory(kernels, "context copy", 2 * count * model->seq * model->head_dim * element_bytes);
     for (int i = 0; i < (is_backward ? 2 : 1); i++) {
         add_gemm(kernels, "scores", count, model->seq, model->seq, model->head_dim);
         add_gemm(kernels, "context", count, model->seq, model->head_dim, model->seq);
@@ -123,13 +148,13 @@ static void add_attention(const struct ar_transformer *model,
                           const struct ar_transformer_slice *slice, enum ar_transformer_pass pass,
                           double element_bytes, struct ar_kernels *kernels)
 {
-    if (!slice->is_fused) {
+    if (slice->attention == AR_ATTENTION_UNFUSED) {
         add_unfused(model, slice, pass, element_bytes, kernels);
         return;
     }
     kernels->list[kernels->count++] = (struct ar_kernel){
         .name = "attention",
-        .kind = AR_KERNEL_ATTENTION,
+        .kind = slice->attention == AR_ATTENTION_FLASH1 ? AR_KERNEL_FLASH1 : AR_KERNEL_FLASH2,
         .attention = {.count = (uint64_t)slice->micro_batch * model->heads / slice->tp,
                       .queries = model->seq,
                       .keys = model->seq,
@@ -178,6 +203,8 @@ static void add_feed_forward(const struct ar_transformer *model,
                tokens * sizes->ffn * sizes->element_bytes *
                    (model->is_gated ? 1.5 * passes : passes));
     add_product(kernels, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
+    add_bias(model, pass, tokens, columns, sizes->element_bytes, kernels);
+    add_bias(model, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
 }
 
 static void add_layer(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
@@ -188,6 +215,8 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     add_product(kernels, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.hidden);
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
     add_product(kernels, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
+    add_bias(model, pass, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.element_bytes, kernels);
+    add_bias(model, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
     add_residual(model, &sizes, pass, kernels);
     add_norm(&sizes, pass, kernels);
     add_feed_forward(model, slice, &sizes, pass, kernels);
@@ -229,7 +258,7 @@ void ar_transformer_kernels(const struct ar_transformer *model,
     switch (part) {
     case AR_PART_LAYER:
         if (pass == AR_PASS_AGAIN_ATTENTION) {
-            add_attention(model, slice, pass, ar_precision_bytes(slice->precision), kernels);
+            add_attention(model, slice, pass, stored_bytes(slice), kernels);
         } else {
             add_layer(model, slice, pass, kernels);
         }
@@ -243,6 +272,15 @@ void ar_transformer_kernels(const struct ar_transformer *model,
     }
 }
 
+static double flash1_s(const struct ar_attention *attention, double peak)
+{
+    double pairs = (double)attention->queries * (double)attention->keys;
+    double flop = 4 * (double)attention->count * pairs * (double)attention->head_elements *
+                  (attention->is_causal ? 0.5 : 1);
+    return attention->is_backward ? 2.5 * flop / (FLASH1_BACKWARD_FRAC * peak)
+                                  : flop / (FLASH1_FORWARD_FRAC * peak);
+}
+
 double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cost *cost,
                     enum ar_precision precision)
 {
@@ -253,7 +291,10 @@ double ar_kernels_s(const struct ar_kernels *kernels, const struct ar_device_cos
         case AR_KERNEL_GEMM:
             time_s += ar_device_gemm_s(cost, precision, &kernel->gemm);
             break;
-        case AR_KERNEL_ATTENTION:
+        case AR_KERNEL_FLASH1:
+            time_s += flash1_s(&kernel->attention, ar_device_peak_flops(cost, precision));
+            break;
+        case AR_KERNEL_FLASH2:
             time_s += ar_device_attention_s(cost, precision, &kernel->attention);
             break;
         case AR_KERNEL_MEMORY:
@@ -310,8 +351,7 @@ double ar_transformer_parameters(const struct ar_transformer *model)
 double ar_transformer_state_bytes(const struct ar_transformer *model,
                                   const struct ar_transformer_slice *slice)
 {
-    return (double)slice->micro_batch * model->seq * model->hidden *
-           ar_precision_bytes(slice->precision);
+    return (double)slice->micro_batch * model->seq * model->hidden * stored_bytes(slice);
 }
 
 /* Inputs of norms and masks of dropouts are kept for all tokens that the GPU sees outside of tensor
@@ -333,6 +373,6 @@ double ar_transformer_activation_bytes(const struct ar_transformer *model,
     double inside =
         sizes.tokens * e *
         (2 * sizes.query + 2 * sizes.keys + networks * (model->is_gated ? 3 : 2) * sizes.ffn);
-    bool has_scores = !slice->is_fused && recompute == AR_RECOMPUTE_NONE;
+    bool has_scores = slice->attention == AR_ATTENTION_UNFUSED && recompute == AR_RECOMPUTE_NONE;
     return outside + inside + (has_scores ? scores * (e + masks * (e + 1)) : 0);
 }

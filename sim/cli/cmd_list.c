@@ -77,6 +77,38 @@ static enum ar_status show_trace(const char *name, const char *path, struct ar_e
     return AR_OK;
 }
 
+static enum ar_status show_workloads(const char *name, const char *path, struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct ar_transformers *transformers;
+    (void)name;
+    enum ar_status status = ar_transformers_load(path, &arena, &transformers, err);
+    for (size_t i = 0; status == AR_OK && i < transformers->count; i++) {
+        struct ar_transformer *model = &transformers->list[i];
+        struct ar_error ignored;
+        char size[48] = "by options";
+        if (ar_transformer_settle("", model, &ignored) == AR_OK) {
+            snprintf(size, sizeof size, "%.4g billion parameters",
+                     ar_transformer_parameters(model) / 1e9);
+        }
+        printf("%-18s %-28s %s\n", model->name, size, model->source);
+    }
+    ar_arena_end(&arena);
+    return status;
+}
+
+static void show_strategies(void)
+{
+    for (size_t i = 0; i < ar_strategies_count; i++) {
+        printf("%-14s %s\n", ar_strategies[i]->name, ar_strategies[i]->title);
+    }
+    puts("schedules of a pipeline:");
+    for (size_t i = 0; i < ar_schedules_count; i++) {
+        printf("  %s%-*s %s\n", ar_schedules[i]->name, 12 - (int)strlen(ar_schedules[i]->name),
+               ar_schedules[i]->has_chunks ? ":V" : "", ar_schedules[i]->title);
+    }
+}
+
 static enum ar_status show_run(const char *name, const char *path, struct ar_error *err)
 {
     struct ar_arena arena = {0};
@@ -182,6 +214,8 @@ static const struct topic {
     {"fabrics", .before = show_fabrics},
     {"traces", .show = show_trace, .kind = RESOURCE_TRACE},
     {"runs", .show = show_run, .kind = RESOURCE_RUN},
+    {"workloads", .show = show_workloads, .kind = RESOURCE_WORKLOADS},
+    {"strategies", .before = show_strategies},
     {"frameworks", show_no_framework, show_framework, RESOURCE_FRAMEWORK, show_terms},
     {"published", .show = show_published, .kind = RESOURCE_PUBLISHED},
     {"engines", .before = show_engines},
@@ -235,10 +269,11 @@ enum ar_status command_list(const struct options *options, struct ar_error *err)
         show_topic(&topics[i], option_notes(options));
         has_shown = true;
     }
-    return has_shown ? AR_OK
-                     : ar_error_set(
-                           err, AR_USAGE,
-                           "list: found \"%s\"; expected algorithms, operations, clusters, "
-                           "fabrics, traces, runs, frameworks, published, engines, sets or columns",
-                           asked);
+    return has_shown
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "list: found \"%s\"; expected algorithms, operations, clusters, "
+                              "fabrics, traces, runs, workloads, strategies, frameworks, "
+                              "published, engines, sets or columns",
+                              asked);
 }

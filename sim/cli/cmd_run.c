@@ -57,7 +57,7 @@ enum ar_status option_require_work(const struct options *options, struct ar_erro
     if (has_trace) {
         return AR_OK;
     }
-    uint32_t allowed = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE) | KEY_BIT(AR_KEY_PAYLOAD);
+    uint64_t allowed = key_bits(AR_KEY_OF_COLLECTIVE | AR_KEY_OF_BARE) | KEY_BIT(AR_KEY_PAYLOAD);
     return option_refuse_others(options, allowed, "--payload", err);
 }
 
@@ -73,16 +73,17 @@ enum ar_status option_check_messages(const struct options *options,
                         options->command->name, scenario->engine->name);
 }
 
-enum ar_status options_load(const struct options *options, uint32_t without,
+enum ar_status options_load(const struct options *options, uint64_t without,
                             struct ar_scenario *scenario, struct ar_inputs **inputs,
                             struct ar_error *err)
 {
-    bool is_bare = option_key(options, AR_KEY_TRACE) == NULL;
+    bool is_laid_out = option_key(options, AR_KEY_WORKLOAD) != NULL;
+    bool is_bare = !is_laid_out && option_key(options, AR_KEY_TRACE) == NULL;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (option_key(options, AR_KEY_MESH) == NULL) {
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
     }
-    if (!is_bare) { /* of a collective alone the fastest one will do */
+    if (!is_bare && !is_laid_out) { /* of a collective alone the fastest one will do */
         AR_TRY(option_require_key(options, AR_KEY_ALGORITHM, err));
     }
     AR_TRY(options_inputs(options, inputs, err));
@@ -148,9 +149,14 @@ enum ar_status command_predict(const struct options *options, struct ar_error *e
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    bool is_laid_out = option_key(options, AR_KEY_WORKLOAD) != NULL;
+    if (!is_laid_out) {
+        AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
-    ar_note_points(option_notes(options), &scenario, 1);
+    if (!is_laid_out) {
+        ar_note_points(option_notes(options), &scenario, 1);
+    }
     return run_all(options, &scenario, 1, inputs, err);
 }
 

@@ -45,7 +45,7 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
                             "GPUs; expected it with --payload alone");
     }
     if (!has_trace) {
-        uint32_t allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
+        uint64_t allowed = ~(key_bits(AR_KEY_OF_STEP) & ~key_bits(AR_KEY_OF_COLLECTIVE));
         AR_TRY(option_refuse_others(options, allowed, "--payload alone", err));
     }
     return option_key(options, AR_KEY_MESH) != NULL
@@ -57,7 +57,7 @@ static enum ar_status check_kind(const struct options *options, struct ar_error 
 static enum ar_status read_space(const struct options *options, struct space_request *request,
                                  struct ar_error *err)
 {
-    uint32_t axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
+    uint64_t axes = key_bits(AR_KEY_IS_AXIS) | KEY_BIT(AR_KEY_SET);
     struct ar_scenario settings;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     AR_TRY(check_kind(options, err));
@@ -171,6 +171,9 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
 
 enum ar_status command_sweep(const struct options *options, struct ar_error *err)
 {
+    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
+        return sweep_layouts(options, err);
+    }
     struct sweep_request request = {.directory = options->out,
                                     .resumes = options->resume,
                                     .forces = options->force,

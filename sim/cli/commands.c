@@ -17,7 +17,7 @@ const struct command commands[] = {
      "[TOPIC]", 1,
      "Shows what there is to choose from, and what the columns of the results mean.\n\ntopics:\n"
      "  algorithms operations clusters fabrics traces runs\n"
-     "  frameworks published engines sets columns\n\n"
+     "  workloads strategies frameworks published engines sets columns\n\n"
      "example:\n"
      "  allreckon list algorithms"},
     COLLECTIVE(allreduce, all_reduce, ROOT, "every GPU gets the sum of all",
@@ -52,14 +52,19 @@ const struct command commands[] = {
     COLLECTIVE(send, send, 0, "one message from one GPU to another",
                "example: from the GPUs of one node to those of the next, all at once\n"
                "  allreckon send --cluster abci-v100 --mesh pp=2,tp=4 --along pp --payload 16MiB"),
-    {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, 0,
+    {COMMAND(predict), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT, 0, 0,
      "one training step: time, samples/s, scaling efficiency", "", 0,
-     "Predicts one step of data-parallel training: compute from the trace, the all-reduces of its\n"
+     "Predicts one step of data-parallel training (--trace): compute from the trace, the "
+     "all-reduces of its\n"
      "gradient buckets overlapped with the backward pass, then the optimizer. --framework adds "
      "what happens between the layers: cycles, copies, a slower backward pass, floors.\n\n"
-     "example: ResNet-50, 32 samples per GPU, fp16, on 256 GPUs\n"
+     "Or one step of a transformer (--workload) on a mesh of pp stages of a pipeline, dp replicas, "
+     "ep places of experts and tp shards of every layer.\n\n"
+     "examples: ResNet-50, 32 samples per GPU, fp16, on 256 GPUs; GPT-3 on 1536\n"
      "  allreckon predict --cluster abci-v100 --gpus 256 --algorithm torus2d --trace "
-     "resnet50-v1.5"},
+     "resnet50-v1.5\n"
+     "  allreckon predict --cluster dgx-a100 --workload gpt3-175b --mesh pp=12,dp=16,tp=8 "
+     "--global-batch 1536 --recompute full"},
     {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
      "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the "
@@ -69,7 +74,7 @@ const struct command commands[] = {
      "done for it such as label smoothing, is no matter of time. traces/README.md has the "
      "form.\n\nexamples: a shipped run, and on other numbers of GPUs\n"
      "  allreckon train sony-v2-3456\n  allreckon train example --gpus 64:1024:x2 --format csv"},
-    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE, 0,
+    {COMMAND(sweep), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT, 0,
      KEY_BIT(AR_KEY_OPERATION) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_ALGORITHM) |
          KEY_BIT(AR_KEY_SHAPE),
      "many GPU counts, algorithms and grid shapes at once", "", 0,
@@ -82,6 +87,10 @@ const struct command commands[] = {
      "for each GPU count and each combination of the others, of collectives also for each "
      "operation "
      "and payload.\n\n"
+     "With --workload all layouts of a transformer: --mesh all, and lists of --micro-batch, "
+     "--strategy, --schedule, --recompute, --sequence-parallel, --attention and --overlap; those "
+     "that do not divide or do not fit into the memory of a GPU are left out, the fastest comes "
+     "first, --best takes one for each GPU count.\n\n"
      "Rows go to DIR/sweep.journal as they come. A sweep that was stopped goes on with the same "
      "command and --resume.\n\nexample: 4 to 1024 GPUs, all algorithms, all grids\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:1024:x2 --out "
@@ -89,7 +98,10 @@ const struct command commands[] = {
      "  allreckon sweep --cluster abci-v100 --operation alltoall --gpus 8:1024:x2 --payload "
      "1KiB:1GiB:x4 --best\nexample: is a faster HCA or a larger batch worth more?\n"
      "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64,1024 --batch 16,32,64 "
-     "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best"},
+     "--set hca.bandwidth=10.2GB/s,12.5GB/s --engine recurrence --best\n"
+     "example: which layout of Llama 3 on 1024 GPUs?\n"
+     "  allreckon sweep --cluster dgx-h100 --workload llama3-70b --gpus 1024 --mesh all "
+     "--micro-batch 1,2,4 --global-batch 2048 --precision bf16 --best"},
     {COMMAND(plot), 0, 0, 0, "pictures of a sweep (SVG, PNG, text)", "DIR|sweep.csv", 1,
      "Draws scaling efficiency, samples per second, grid shapes, the parts of an iteration, "
      "time and bus bandwidth against payload, and a map of the fastest algorithm over payload and "

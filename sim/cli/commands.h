@@ -57,6 +57,9 @@ COMMAND_LIST(X)
 /** Compares a trace of measured times, if that is what the only argument is. */
 bool command_layers_takes(const struct options *options);
 enum ar_status command_layers(const struct options *options, struct ar_error *err);
+/** Of a workload: the part of sweep about its layouts. */
+enum ar_status sweep_layouts(const struct options *options, struct ar_error *err);
+
 enum ar_status command_collective(const struct options *options, struct ar_error *err);
 
 #endif

@@ -184,7 +184,7 @@ enum ar_status options_parse(const struct command *command, struct ar_arena *are
     }
 }
 
-enum ar_status options_scenario(const struct options *options, uint32_t without,
+enum ar_status options_scenario(const struct options *options, uint64_t without,
                                 struct ar_scenario *scenario, struct ar_error *err)
 {
     *scenario = ar_scenario_begin(options->arena);
@@ -216,7 +216,7 @@ enum ar_status option_required(const struct options *options, const char *name, 
     return AR_OK;
 }
 
-enum ar_status option_refuse_others(const struct options *options, uint32_t allowed,
+enum ar_status option_refuse_others(const struct options *options, uint64_t allowed,
                                     const char *use, struct ar_error *err)
 {
     for (int i = 0; i < AR_KEYS_COUNT; i++) {

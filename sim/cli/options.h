@@ -78,15 +78,15 @@ struct command {
     unsigned bit;                         /**< in the table of options */
     const struct ar_operation *operation; /**< of one collective, else NULL */
     unsigned key_uses;     /**< it takes the keys with one of these uses (enum ar_key_use), */
-    uint32_t keys_more;    /**< those of these bits, KEY_BIT(), */
-    uint32_t keys_less;    /**< and not those of these */
+    uint64_t keys_more;    /**< those of these bits, KEY_BIT(), */
+    uint64_t keys_less;    /**< and not those of these */
     const char *summary;   /**< one line */
     const char *arguments; /**< usage of the positional arguments, "" if none */
     size_t arguments_max;
     const char *text; /**< paragraphs and a worked example for --help */
 };
 
-#define KEY_BIT(key) (UINT32_C(1) << (key))
+#define KEY_BIT(key) (UINT64_C(1) << (key))
 
 /** The table of commands, ended by a row without a name. */
 extern const struct command commands[];
@@ -122,7 +122,7 @@ static inline bool option_shows_progress(const struct options *options)
 
 struct ar_scenario;
 /** Begins a scenario with all keys that were given but those of the bits `without`. */
-enum ar_status options_scenario(const struct options *options, uint32_t without,
+enum ar_status options_scenario(const struct options *options, uint64_t without,
                                 struct ar_scenario *scenario, struct ar_error *err);
 
 /** How records are shown: --format, --columns of these columns (if there are none, they are not
@@ -136,9 +136,9 @@ enum ar_status option_required(const struct options *options, const char *name, 
 
 /** Refuses the keys that were given but those of the bits `allowed`: they are for another use of
  * the command than `use`, such as "--format simgrid-xml". */
-enum ar_status option_refuse_others(const struct options *options, uint32_t allowed,
+enum ar_status option_refuse_others(const struct options *options, uint64_t allowed,
                                     const char *use, struct ar_error *err);
 
 /** Bits of the keys that have one of these uses. */
-uint32_t key_bits(unsigned uses);
+uint64_t key_bits(unsigned uses);
 #endif

@@ -48,7 +48,7 @@ const char *cli_read(const char *path);
 /** A shipped file: topologies/machines/flat.topo. */
 const char *cli_source(const char *path, char *capacity, size_t size);
 
-enum { CLI_COLUMNS_MAX = 64, CLI_ROWS_MAX = 256 };
+enum { CLI_COLUMNS_MAX = 128, CLI_ROWS_MAX = 256 };
 
 /** A CSV text, cut into cells; rows[0] is the header. */
 struct cli_table {

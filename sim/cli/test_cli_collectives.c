@@ -266,7 +266,7 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
         {"alltoall --cluster dgx2-v100 --gpus 4 --payload 1MB --engine nccl",
          "engine nccl: found all-to-all, which NCCL sends as messages"},
         {"predict --cluster flat --gpus 4 --algorithm ring --trace trace.csv --mesh dp=4",
-         "unknown option \"--mesh\""},
+         "--mesh: found with a trace, whose steps are all-reduces of all GPUs"},
         {"links --cluster flat --gpus 4 --algorithm ring --trace trace.csv --root 1",
          "--root: found with a trace"},
         {"explain --cluster flat --gpus 4", "found neither --payload nor --trace"},

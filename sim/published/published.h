@@ -15,6 +15,7 @@ enum quantity {
     QUANTITY_IMAGES_PER_S, /**< samples that are images */
     QUANTITY_SAMPLES_PER_S,
     QUANTITY_ITERATION_S,
+    QUANTITY_TOKENS_PER_S,
     QUANTITY_TRAIN_S,
     QUANTITIES_COUNT
 };

@@ -53,13 +53,19 @@ static bool is_jitter(const struct published *row, const struct range *range)
            strcmp(range->setting, ar_terms[AR_TERM_JITTER].key) == 0;
 }
 
+/* What a row that is laid out on a mesh has not: framework and trace. */
+static bool is_of_traces(const struct published *row, const struct range *range)
+{
+    return ar_scenario_is_laid_out(&row->scenario) && ar_key_is(range->key, AR_KEY_OF_STEP);
+}
+
 static bool concerns(const struct line *line, const struct published *row)
 {
     const struct ar_scenario *scenario = &row->scenario;
     return !published_is_context(row) && fnmatch(line->cluster, scenario->cluster_name, 0) == 0 &&
            (line->given == GIVEN_NOTHING || ar_scenario_has(scenario, given_keys[line->given])) &&
            !range_is_fixed(&line->range, scenario) && !is_jitter(row, &line->range) &&
-           !is_without_effect(row, &line->range);
+           !is_without_effect(row, &line->range) && !is_of_traces(row, &line->range);
 }
 
 /* Adds a range to a row that it concerns, or puts it in the place of one of the file that is more

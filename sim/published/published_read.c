@@ -6,13 +6,19 @@
 #include "key_texts.h"
 #include "published.h"
 
-const char *const quantity_names[] = {"efficiency_frac", "images_per_s", "samples_per_s",
-                                      "iteration_s",     "train_s",      NULL};
+const char *const quantity_names[] = {"efficiency_frac",
+                                      "images_per_s",
+                                      "samples_per_s",
+                                      "iteration_s",
+                                      "tokens_per_s",
+                                      "train_s",
+                                      NULL};
 
 const struct quantity_row quantities[] = {{"1", "efficiency (%)", 100},
                                           {"images/s", "images (images/s)", 1},
                                           {"samples/s", "samples (samples/s)", 1},
                                           {"s", "iteration (ms)", 1000},
+                                          {"tokens/s", "tokens (tokens/s)", 1},
                                           {"s", "train (s)", 1}};
 
 #define ROW(kind, field, name, ...) AR_COLUMN(kind, struct published, field, name, __VA_ARGS__)

@@ -122,7 +122,7 @@ static enum ar_status add_curves(struct predictions *list, struct published *row
                                  struct ar_error *err)
 {
     static const char *const compared[] = {"torus2d", "ring", "hierarchical"};
-    if (row->nodes < 2) {
+    if (row->nodes < 2 || ar_scenario_is_laid_out(&row->scenario)) {
         return AR_OK;
     }
     AR_TRY(add_curve(list, row, row->algorithm, err));

@@ -84,9 +84,11 @@ static enum ar_status load_step(const struct predictions *predictions,
     }
     *count = 1;
     *step = scenario;
-    AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
-    AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
-    AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
+    if (!ar_scenario_is_laid_out(step)) {
+        AR_TRY(ar_scenario_require(step, AR_KEY_TRACE, err));
+        AR_TRY(ar_scenario_require(step, AR_KEY_GPUS, err));
+        AR_TRY(ar_scenario_require(step, AR_KEY_ALGORITHM, err));
+    }
     return ar_scenario_load(step, predictions->inputs, err);
 }
 
@@ -163,7 +165,8 @@ static enum ar_status take_steps(struct predictions *predictions, struct predict
         ar_run_describe(&step, &row);
         prediction->row->gpus = row.gpus;
         prediction->row->nodes = row.nodes;
-        prediction->row->algorithm = ar_algorithm_name(step.algorithm);
+        prediction->row->algorithm =
+            ar_scenario_is_laid_out(&step) ? "" : ar_algorithm_name(step.algorithm);
     }
     return AR_OK;
 }
@@ -311,6 +314,9 @@ static enum ar_status finish(const struct predictions *predictions, struct predi
     case QUANTITY_IMAGES_PER_S:
     case QUANTITY_SAMPLES_PER_S:
         prediction->value = row->samples_per_s / factor;
+        break;
+    case QUANTITY_TOKENS_PER_S:
+        prediction->value = row->tokens_per_s / factor;
         break;
     case QUANTITY_ITERATION_S:
         prediction->value = row->iteration_s * factor;

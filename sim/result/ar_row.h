@@ -16,7 +16,7 @@
 /** Columns in order: kind (text, word, count, number or flag), name, meaning. */
 #define AR_COLUMN_LIST(X)                                                                          \
     X(text,   cluster,         "cluster name")                                                     \
-    X(word,   trace,           "trace name; empty for a bare collective")                          \
+    X(word,   trace,           "name of the trace or workload; empty for a bare collective")                          \
     X(count,  batch_per_gpu,   "samples per GPU and step")                                          \
     X(word,   precision,       "of compute, and of gradients unless wire differs")                 \
     X(count,  gpus,            "ranks of all groups")                                              \
@@ -69,7 +69,26 @@
     X(text,   mesh,            "axes of the GPUs, outermost first; empty: one group")              \
     X(text,   along,           "the axes along which the collective runs")                         \
     X(count,  groups,          "groups in which it runs at once; empty without a mesh")            \
-    X(count,  root,            "place of the root in its group; empty where there is none")
+    X(count,  root,            "place of the root in its group; empty where there is none")        \
+    X(count,  global_batch,    "sequences of a step of a workload, all GPUs")                      \
+    X(count,  micro_batch,     "sequences that a replica works on at a time")                      \
+    X(word,   strategy,        "what becomes of replicas: data, zero1, zero3")                     \
+    X(word,   schedule,        "of the pipeline: gpipe, 1f1b, interleaved:V")                      \
+    X(word,   recompute,       "what the backward pass computes again: none, selective, full")     \
+    X(flag,   sequence_parallel, "tensor parallelism splits norms and residuals by tokens")        \
+    X(word,   attention,       "how attention is computed: unfused, flash1, flash2")               \
+    X(flag,   overlap,         "gradients are summed beside the last backward pass")               \
+    X(number, tokens_per_s,    "tokens per second of all GPUs")                                    \
+    X(number, tflops_per_gpu,  "1e12 floating-point operations per second and GPU, what is recomputed in full counted") \
+    X(number, mfu_frac,        "operations that the model needs, recomputation not counted, over the peak of the GPUs") \
+    X(number, bubble_s,        "a stage of the pipeline waits for another one; mean over the stages") \
+    X(number, bubble_frac,     "bubble_s / compute_s: (p-1)/(m V) where messages are free and stages alike") \
+    X(number, exposed_pp_s,    "part of exposed_s: messages between stages")                       \
+    X(number, exposed_dp_s,    "part of exposed_s: gradients and parameters of replicas")          \
+    X(number, exposed_ep_s,    "part of exposed_s: tokens on their way to experts and back; or of replicas along ep") \
+    X(number, exposed_tp_s,    "part of exposed_s: collectives of tensor parallelism")             \
+    X(number, memory_bytes,    "of the fullest GPU: parameters, gradients, optimizer, activations") \
+    X(flag,   fits,            "memory_bytes is at most gpu.memory")
 /* clang-format on */
 
 enum { AR_ROW_TEXT = AR_CELL_TEXT };
@@ -86,9 +105,15 @@ _Static_assert(sizeof(struct ar_row) < 4096, "rows are small enough for the stac
 /** All columns: those of CSV and JSON. */
 extern const struct ar_columns ar_row_columns;
 
+/** What rows of a table are about. */
+enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT };
+
+/** That of a row: one collective has no trace, a step of a trace no global batch. */
+enum ar_row_kind ar_row_kind_of(const struct ar_row *row);
+
 /** The columns that a format shows. A table begins with those that people read first, behind
  * which are all for --columns; bare all-reduces have their own, in the words of nccl-tests. */
-struct ar_columns ar_row_columns_of(const struct ar_view *view, bool are_bare);
+struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind kind);
 
 /** Makes a row in which nothing applies yet. */
 void ar_row_clear(struct ar_row *row);

@@ -58,16 +58,51 @@ static const struct ar_column step_columns[] = {
     AR_COLUMN_LIST(X)
 #undef X
 };
+static const struct ar_column layout_columns[] = {
+    SHOWN(text,   trace,           .heading = "workload", .priority = 6),
+    SHOWN(count,  gpus,            .heading = "gpus"),
+    SHOWN(text,   mesh,            .heading = "mesh"),
+    SHOWN(text,   strategy,        .heading = "strategy", .priority = 10),
+    SHOWN(text,   schedule,        .heading = "schedule", .priority = 11),
+    SHOWN(count,  micro_batch,     .heading = "micro\nbatch", .priority = 8),
+    SHOWN(text,   recompute,       .heading = "recompute", .priority = 12),
+    SHOWN(text,   engine,          .heading = "engine", .priority = 13),
+    ESTIMATE,
+    SHOWN(number, iteration_s,     .heading = "iteration\n(s)", .decimals = 4),
+    SHOWN(number, tokens_per_s,    .heading = "tokens/s", .decimals = 0, .priority = 3),
+    SHOWN(number, tflops_per_gpu,  .heading = "Tflop/s\nper gpu", .decimals = 1, .priority = 1),
+    SHOWN(number, mfu_frac,        .heading = "mfu\n(%)", .factor = 100, .decimals = 1, .priority = 2),
+    SHOWN(number, bubble_frac,     .heading = "bubble\n(%)", .factor = 100, .decimals = 1, .priority = 4),
+    SHOWN(number, exposed_pp_s,    .heading = "exposed\npp (s)", .decimals = 4, .priority = 9),
+    SHOWN(number, exposed_dp_s,    .heading = "exposed\ndp (s)", .decimals = 4, .priority = 9),
+    SHOWN(number, exposed_ep_s,    .heading = "exposed\nep (s)", .decimals = 4, .is_rare = true, .priority = 9),
+    SHOWN(number, exposed_tp_s,    .heading = "exposed\ntp (s)", .decimals = 4, .priority = 9),
+    SHOWN(number, memory_bytes,    .heading = "memory\n(GB)", .factor = 1e-9, .decimals = 1, .priority = 5),
+    SHOWN(flag,   fits,            .heading = "", .is_rare = true, .mark = "!", .legend = "does not fit into gpu.memory"),
+    SHOWN(text,   status,          .heading = "status", .usual = "ok", .is_rare = true),
+#define X(kind, field, help) AR_COLUMN(kind, struct ar_row, field, #field, help),
+    AR_COLUMN_LIST(X)
+#undef X
+};
 /* clang-format on */
 
 const struct ar_columns ar_row_columns = {all_columns, sizeof all_columns / sizeof all_columns[0]};
 
-struct ar_columns ar_row_columns_of(const struct ar_view *view, bool are_bare)
+enum ar_row_kind ar_row_kind_of(const struct ar_row *row)
+{
+    return row->trace[0] == '\0'                  ? AR_ROW_BARE
+           : row->global_batch != AR_ROW_NO_COUNT ? AR_ROW_LAYOUT
+                                                  : AR_ROW_STEP;
+}
+
+struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind kind)
 {
     if (view->format == AR_FORMAT_CSV || view->format == AR_FORMAT_JSON) {
         return ar_row_columns;
     }
-    return are_bare ? AR_COLUMNS(bare_columns) : AR_COLUMNS(step_columns);
+    return kind == AR_ROW_BARE   ? AR_COLUMNS(bare_columns)
+           : kind == AR_ROW_STEP ? AR_COLUMNS(step_columns)
+                                 : AR_COLUMNS(layout_columns);
 }
 
 void ar_row_clear(struct ar_row *row)
@@ -78,7 +113,7 @@ void ar_row_clear(struct ar_row *row)
 enum ar_status ar_rows_write(FILE *file, const struct ar_view *view, const struct ar_row *rows,
                              size_t count, struct ar_error *err)
 {
-    bool are_bare = count > 0 && rows[0].trace[0] == '\0';
-    return ar_records_write(file, view, ar_row_columns_of(view, are_bare), rows, count,
-                            sizeof *rows, err);
+    enum ar_row_kind kind = count > 0 ? ar_row_kind_of(&rows[0]) : AR_ROW_STEP;
+    return ar_records_write(file, view, ar_row_columns_of(view, kind), rows, count, sizeof *rows,
+                            err);
 }

@@ -12,6 +12,7 @@
 #include "ar_library_table.h"
 #include "ar_topo.h"
 #include "ar_trace_file.h"
+#include "ar_transformer_file.h"
 #include "resource.h"
 
 /** A file that was read. */
@@ -25,6 +26,7 @@ struct ar_input {
         struct ar_device_cost *cost;
         struct ar_framework *framework;
         struct ar_library_table *library;
+        struct ar_transformers *transformers;
     };
 };
 

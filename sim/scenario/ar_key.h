@@ -35,6 +35,25 @@ enum ar_key {
     AR_KEY_ROOT,
     AR_KEY_PAYLOAD,
     AR_KEY_TRACE,
+    AR_KEY_WORKLOAD,
+    AR_KEY_LAYERS,
+    AR_KEY_HIDDEN,
+    AR_KEY_HEADS,
+    AR_KEY_KV_HEADS,
+    AR_KEY_FFN,
+    AR_KEY_SEQ,
+    AR_KEY_VOCAB,
+    AR_KEY_EXPERTS,
+    AR_KEY_TOP_K,
+    AR_KEY_GLOBAL_BATCH,
+    AR_KEY_MICRO_BATCH,
+    AR_KEY_STRATEGY,
+    AR_KEY_SCHEDULE,
+    AR_KEY_RECOMPUTE,
+    AR_KEY_SEQUENCE_PARALLEL,
+    AR_KEY_ATTENTION,
+    AR_KEY_OVERLAP,
+    AR_KEY_GRADIENTS,
     AR_KEY_BATCH,
     AR_KEY_PRECISION,
     AR_KEY_BUCKET,
@@ -58,7 +77,7 @@ enum ar_key {
 enum ar_key_use {
     AR_KEY_OF_CLUSTER = 1,    /**< it changes the machine, not what runs on it */
     AR_KEY_OF_COLLECTIVE = 2, /**< bare collectives and training steps react to it */
-    AR_KEY_OF_STEP = 4,       /**< training steps only */
+    AR_KEY_OF_STEP = 4,       /**< training steps of traces only */
     AR_KEY_IN_RUN = 8,        /**< a line of a run file */
     AR_KEY_IN_PUBLISHED = 16, /**< a column of published runs, and a range of what is unknown */
     AR_KEY_IS_AXIS = 32,      /**< an axis of a sweep */
@@ -67,7 +86,9 @@ enum ar_key_use {
     AR_KEY_IS_SETTING = 256, /**< stands in the column `settings` of a row */
     AR_KEY_IS_PATH = 512,    /**< names a file; a relative path in a file starts at that file */
     AR_KEY_IS_NUMBER = 1024, /**< any number between two values is one: ranges have ends */
-    AR_KEY_OF_BARE = 2048,   /**< bare collectives only: steps are all-reduces of all GPUs */
+    AR_KEY_OF_BARE = 2048,   /**< bare collectives; not steps of traces, which are all-reduces of
+                                  all GPUs */
+    AR_KEY_OF_LAYOUT = 4096, /**< steps of a workload that is laid out on a mesh */
 };
 
 /** How the values of an axis may be written in short. */

@@ -25,6 +25,13 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed 
 enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
                            struct ar_row *row, struct ar_error *err);
 
+/** The same of a step of a workload, ended with ar_graph_step_destroy(). */
+enum ar_status ar_run_graph_step(const struct ar_scenario *scenario, struct ar_graph_step *step,
+                                 struct ar_row *row, struct ar_error *err);
+
+/** The part of ar_run_describe() about a layout. */
+void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row);
+
 /** A bare collective that was run: one job of a trial, with its time and its closed form. */
 struct ar_bare_run {
     struct ar_job job;
@@ -73,6 +80,10 @@ void ar_note_sweep(FILE *notes, const struct ar_scenario *scenario, const uint64
  * `inputs` as in ar_note_ideal(). */
 void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_inputs *inputs,
                     double cost_s);
+
+/** How large a workload is, what is left out, and whether it fits; in place of ar_note_points() and
+ * ar_note_before(). */
+void ar_note_workload(FILE *notes, const struct ar_scenario *scenario);
 
 /** Which shape and algorithm were chosen; or, if nobody named a grid, which one would be faster. */
 void ar_note_choice(FILE *notes, const struct ar_scenario *scenario);

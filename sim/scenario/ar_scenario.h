@@ -12,6 +12,7 @@
 #define AR_SCENARIO_H
 
 #include "ar_arena.h"
+#include "ar_graph_step.h"
 #include "ar_inputs.h"
 #include "ar_key.h"
 #include "ar_library_table.h"
@@ -38,10 +39,13 @@ struct ar_scenario {
     uint32_t gpus;                        /**< of all groups; 0: not set */
     struct ar_mesh mesh;                  /**< without axes: one group */
     const struct ar_algorithm *algorithm; /**< NULL: `auto`, see ar_scenario_settle() */
-    struct ar_shape shape;  /**< of one group; 0 x 0: not set, ar_scenario_load() does */
-    bool has_best_shape;    /**< `best`, see ar_scenario_settle() */
-    uint32_t root;          /**< its place in each group */
-    uint64_t payload_bytes; /**< of a bare collective; 0: a training step */
+    struct ar_shape shape;       /**< of one group; 0 x 0: not set, ar_scenario_load() does */
+    bool has_best_shape;         /**< `best`, see ar_scenario_settle() */
+    uint32_t root;               /**< its place in each group */
+    uint64_t payload_bytes;      /**< of a bare collective; 0: a training step */
+    const char *workload_name;   /**< NULL: none */
+    struct ar_transformer model; /**< sizes that keys say, 0 where they do not; loaded: all */
+    struct ar_layout layout;     /**< as keys say; loaded: all */
     const char *trace_name;
     uint32_t batch; /**< samples per GPU; 0: the trace's, or 32 */
     enum ar_precision precision;
@@ -70,7 +74,8 @@ struct ar_scenario {
     const struct ar_library
         *constants; /**< NCCL's own; NULL: the cluster has no library.node_bus */
     const struct ar_framework *framework; /**< `none` if none was named */
-    const struct ar_trace *trace;         /**< NULL: bare collectives only */
+    const struct ar_trace *trace;         /**< NULL: bare collectives, or a workload */
+    const struct ar_device_cost *cost;    /**< of a workload */
     double compute_factor;                /**< of measured rates, in the trace already */
     enum ar_precision wire;               /**< of gradients */
     uint32_t buckets_count;               /**< without cycles, which depend on the ranks */
@@ -124,6 +129,10 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
  * shape, and what cannot run is refused. Objects lie in the scenario's arena or in `inputs`. */
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err);
+
+/** The workload and its layout; part of ar_scenario_load(). */
+enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                         struct ar_error *err);
 
 /** A cluster of one's own with the settings and the changed links, in the scenario's arena. */
 enum ar_status ar_scenario_make_cluster(const struct ar_scenario *scenario,
@@ -197,15 +206,23 @@ static inline const struct ar_library *ar_scenario_library(const struct ar_scena
     return is_fitted ? ar_scenario_fitted(scenario) : scenario->constants;
 }
 
+/** Whether it is a step of a workload on a mesh. */
+static inline bool ar_scenario_is_laid_out(const struct ar_scenario *scenario)
+{
+    return scenario->workload_name != NULL;
+}
+
 static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
 {
-    return scenario->trace == NULL || scenario->payload_bytes > 0;
+    return !ar_scenario_is_laid_out(scenario) &&
+           (scenario->trace == NULL || scenario->payload_bytes > 0);
 }
 
 /** The collective, the step, and the buckets of the step without the slowdown of contention. The
  * workload is owned by the caller, which frees it with free(). */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
+struct ar_graph_step ar_scenario_graph_step(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err);
 

@@ -173,6 +173,51 @@ PARSE(engine)
     return ar_engine_find(origin->where, text, &scenario->engine, err);
 }
 
+PARSE(yes_or_no)
+{
+    static const char *const words[] = {"no", "yes", NULL};
+    unsigned place;
+    bool *value = field_of(scenario, key);
+    AR_TRY(ar_parse_choice(origin->where, text, words, &place, err));
+    *value = place == 1;
+    return AR_OK;
+}
+
+PARSE(attention)
+{
+    unsigned place;
+    AR_TRY(ar_parse_choice(origin->where, text, ar_attention_names, &place, err));
+    scenario->layout.attention = (enum ar_attention_kind)place;
+    return AR_OK;
+}
+
+PARSE(strategy)
+{
+    return ar_strategy_find(origin->where, text, &scenario->layout.strategy, err);
+}
+
+PARSE(schedule)
+{
+    return ar_schedule_parse(origin->where, text, &scenario->layout.schedule,
+                             &scenario->layout.chunks, err);
+}
+
+PARSE(recompute)
+{
+    unsigned place;
+    AR_TRY(ar_parse_choice(origin->where, text, ar_recompute_names, &place, err));
+    scenario->layout.recompute = (enum ar_recompute)place;
+    return AR_OK;
+}
+
+PARSE(gradients)
+{
+    unsigned place;
+    AR_TRY(ar_parse_choice(origin->where, text, ar_precision_names, &place, err));
+    scenario->layout.gradients = (enum ar_precision)place;
+    return AR_OK;
+}
+
 PARSE(baseline)
 {
     bool is_gpu = strcmp(text, "gpu") == 0;
@@ -258,6 +303,43 @@ PRINT(precision)
             ar_precision_names[scenario->wire]);
 }
 
+PRINT(text)
+{
+    const char *const *value = value_of(scenario, key);
+    fputs(*value != NULL ? *value : "", file);
+}
+
+PRINT(yes_or_no)
+{
+    const bool *value = value_of(scenario, key);
+    fputs(*value ? "yes" : "no", file);
+}
+
+PRINT(strategy)
+{
+    fputs(scenario->layout.strategy->name, file);
+}
+
+PRINT(schedule)
+{
+    fprintf(file, "%s:%" PRIu32, scenario->layout.schedule->name, scenario->layout.chunks);
+}
+
+PRINT(recompute)
+{
+    fputs(ar_recompute_names[scenario->layout.recompute], file);
+}
+
+PRINT(attention)
+{
+    fputs(ar_attention_names[scenario->layout.attention], file);
+}
+
+PRINT(gradients)
+{
+    fputs(ar_precision_names[scenario->layout.gradients], file);
+}
+
 PRINT(bucket)
 {
     fputs(scenario->fusion.text, file);
@@ -281,6 +363,8 @@ PRINT(baseline)
 #define COLLECTIVE  AR_KEY_OF_COLLECTIVE
 #define STEP        AR_KEY_OF_STEP
 #define BARE        AR_KEY_OF_BARE
+#define LAYOUT      AR_KEY_OF_LAYOUT
+#define PUBLISHED   AR_KEY_IN_PUBLISHED
 #define CLUSTER     (AR_KEY_OF_CLUSTER | AR_KEY_OF_COLLECTIVE)
 #define FILES       (AR_KEY_IN_RUN | AR_KEY_IN_PUBLISHED)
 #define AXIS        AR_KEY_IS_AXIS
@@ -290,6 +374,10 @@ PRINT(baseline)
 #define PATH        AR_KEY_IS_PATH
 #define NUMBER      AR_KEY_IS_NUMBER
 #define FIELD(name) offsetof(struct ar_scenario, name)
+
+/* A size of a workload, 0 unless it is set. */
+#define MODEL_SIZE(name)                                                                           \
+    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(model.name), 1, 100000000
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
@@ -321,7 +409,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
                      "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: the "
                      "collective runs along some of them, in all groups at once",
-                     BARE, AR_LIST_OF_TEXTS, parse_mesh, print_mesh},
+                     BARE | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_mesh, print_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
                       "left out if there is one",
@@ -345,6 +433,62 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
                       STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_trace,
                       FIELD(trace_name)},
+    [AR_KEY_WORKLOAD] = {"--workload", "W", NULL,
+                         "a transformer laid out on --mesh (see 'allreckon list workloads'): "
+                         "gpt and llama take their shape from the options below, others may",
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_text, print_text,
+                         FIELD(workload_name)},
+    [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
+    [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
+    [AR_KEY_HEADS] = {"--heads", "A", NULL, "its heads of attention", MODEL_SIZE(heads)},
+    [AR_KEY_KV_HEADS] = {"--kv-heads", "G", NULL,
+                         "heads of keys and values; default: the workload's, or as many as heads",
+                         MODEL_SIZE(kv_heads)},
+    [AR_KEY_FFN] = {"--ffn", "F", NULL,
+                    "size of its feed-forward networks; default: the workload's, or 4 hidden "
+                    "(gated: 8/3)",
+                    MODEL_SIZE(ffn)},
+    [AR_KEY_SEQ] = {"--seq", "S", NULL, "tokens of a sequence", MODEL_SIZE(seq)},
+    [AR_KEY_VOCAB] = {"--vocab", "V", NULL, "tokens that there are", MODEL_SIZE(vocab)},
+    [AR_KEY_EXPERTS] = {"--experts", "E", NULL, "feed-forward networks of each layer",
+                        MODEL_SIZE(experts)},
+    [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
+    [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
+                             LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, parse_count, print_count,
+                             FIELD(layout.global_batch), 1, UINT32_MAX},
+    [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",
+                            "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
+                            AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(layout.micro_batch),
+                            1, UINT32_MAX},
+    [AR_KEY_STRATEGY] = {"--strategy", "S", "data",
+                         "what becomes of replicas: data, zero1, zero3 (see 'allreckon list "
+                         "strategies')",
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_strategy, print_strategy},
+    [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
+                         "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
+                         "each stage",
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_schedule, print_schedule},
+    [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
+                          "activations that the backward pass computes again: none, selective "
+                          "(attention) or full (all but the inputs of layers)",
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_recompute, print_recompute},
+    [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
+                                  "tp also splits norms and residuals, by tokens",
+                                  LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_yes_or_no,
+                                  print_yes_or_no, FIELD(layout.is_sequence_parallel)},
+    [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
+                          "unfused (products, and the softmax in memory), flash1 or flash2 (one "
+                          "kernel, FlashAttention of 2022 or 2023)",
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_attention, print_attention},
+    [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",
+                        "gradients of replicas are summed layer by layer beside the last backward "
+                        "pass, not after it at once",
+                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_yes_or_no, print_yes_or_no,
+                        FIELD(layout.overlaps)},
+    [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
+                          "precision of gradients in memory and on the wire; default: that of the "
+                          "activations",
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_gradients, print_gradients},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
                       STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,

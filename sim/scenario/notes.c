@@ -314,6 +314,10 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
                     double cost_s)
 {
     char text[AR_UNIT_TEXT];
+    if (ar_scenario_is_laid_out(scenario)) {
+        ar_note_workload(notes, scenario);
+        return;
+    }
     note_library(notes, scenario);
     note_groups(notes, scenario);
     ar_note_choice(notes, scenario);

@@ -25,6 +25,7 @@ static const struct kind kinds[] = {
     [RESOURCE_FRAMEWORK] = {"framework", "traces/frameworks", ".framework.csv", ".csv"},
     [RESOURCE_RUN] = {"run", "traces/runs", ".run.csv", ".run.csv"},
     [RESOURCE_PUBLISHED] = {"table of published runs", "validate/data/published", ".csv", ".csv"},
+    [RESOURCE_WORKLOADS] = {"table of workloads", "traces/workloads", ".csv", ".csv"},
     [RESOURCE_SETS] = {"index of measured sets", "validate/data", ".csv", ".csv"},
 };
 

@@ -20,7 +20,8 @@ enum resource {
     RESOURCE_FRAMEWORK,
     RESOURCE_RUN,
     RESOURCE_PUBLISHED,
-    RESOURCE_SETS /**< only `index` */
+    RESOURCE_WORKLOADS, /**< only `transformers` */
+    RESOURCE_SETS       /**< only `index` */
 };
 
 enum { RESOURCE_PATH = 3800, RESOURCE_NAMES_MAX = 64 };

@@ -39,15 +39,20 @@ static void describe_groups(const struct ar_scenario *scenario, struct ar_row *r
 void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
-    uint32_t ranks = ar_scenario_ranks(scenario);
+    bool is_laid_out = ar_scenario_is_laid_out(scenario);
+    uint32_t ranks = is_laid_out ? scenario->gpus : ar_scenario_ranks(scenario);
     ar_row_clear(row);
     ar_copy_text(row->cluster, sizeof row->cluster, facts->name);
     ar_copy_text(row->precision, sizeof row->precision, ar_precision_names[scenario->precision]);
     row->gpus = ranks;
     row->nodes = (ranks + facts->gpus_per_node - 1) / facts->gpus_per_node;
-    describe_groups(scenario, row);
-    ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
-    if (ar_algorithm_has_shapes(scenario->algorithm)) {
+    if (!is_laid_out) {
+        describe_groups(scenario, row);
+    }
+    if (!is_laid_out || scenario->algorithm != NULL) {
+        ar_copy_text(row->algorithm, sizeof row->algorithm, ar_algorithm_name(scenario->algorithm));
+    }
+    if (!is_laid_out && ar_algorithm_has_shapes(scenario->algorithm)) {
         ar_shape_format(&scenario->shape, row->shape);
     }
     if (!scenario->engine->needs_library) {
@@ -57,7 +62,9 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
     ar_copy_text(row->engine, sizeof row->engine, scenario->engine->name);
     ar_copy_text(row->version, sizeof row->version, AR_VERSION);
     ar_copy_text(row->settings, sizeof row->settings, scenario->settings_text);
-    if (ar_scenario_is_bare(scenario)) {
+    if (is_laid_out) {
+        ar_run_describe_layout(scenario, row);
+    } else if (ar_scenario_is_bare(scenario)) {
         row->payload_bytes = scenario->payload_bytes;
     } else {
         describe_step(scenario, row);
@@ -212,6 +219,12 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed 
     if (ar_scenario_is_bare(scenario)) {
         struct ar_bare_run run = {.closed = NULL};
         return run_bare(scenario, kept, &run, row, err);
+    }
+    if (ar_scenario_is_laid_out(scenario)) {
+        struct ar_graph_step step = ar_scenario_graph_step(scenario);
+        AR_TRY(ar_run_graph_step(scenario, &step, row, err));
+        ar_graph_step_destroy(&step);
+        return AR_OK;
     }
     struct ar_step step = ar_scenario_step(scenario);
     AR_TRY(ar_run_step(scenario, &step, row, err));

@@ -261,7 +261,32 @@ static enum ar_status join_settings(struct ar_scenario *scenario, struct ar_erro
     return AR_OK;
 }
 
-/* A training step is made of all-reduces of all GPUs. */
+/* Keys of another kind of scenario are refused. Steps of traces are all-reduces of all GPUs. */
+static enum ar_status check_kind(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    const unsigned others = AR_KEY_OF_STEP | AR_KEY_OF_BARE;
+    bool is_laid_out = ar_scenario_is_laid_out(scenario);
+    for (int i = 0; i < AR_KEYS_COUNT; i++) {
+        enum ar_key key = (enum ar_key)i;
+        bool is_of_layout = ar_key_is(key, AR_KEY_OF_LAYOUT);
+        bool is_of_others = (ar_keys[i].uses & others) != 0 || key == AR_KEY_SHAPE;
+        if (!ar_scenario_has(scenario, key)) {
+            continue;
+        }
+        if (is_laid_out && is_of_others && !is_of_layout) {
+            return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                      "found with --%s, which is for a trace or a payload; "
+                                      "expected one or the other",
+                                      ar_key_name(key));
+        }
+        if (!is_laid_out && is_of_layout && !is_of_others) {
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found without a workload; expected --workload");
+        }
+    }
+    return AR_OK;
+}
+
 static enum ar_status check_bare(const struct ar_scenario *scenario, struct ar_error *err)
 {
     for (int i = 0; i < AR_KEYS_COUNT && ar_scenario_has(scenario, AR_KEY_TRACE); i++) {
@@ -306,8 +331,11 @@ static enum ar_status settle_mesh(struct ar_scenario *scenario, struct ar_error 
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err)
 {
+    AR_TRY(check_kind(scenario, err));
     AR_TRY(check_bare(scenario, err));
-    AR_TRY(settle_mesh(scenario, err));
+    if (!ar_scenario_is_laid_out(scenario)) {
+        AR_TRY(settle_mesh(scenario, err));
+    }
     if (scenario->cluster == NULL) {
         AR_TRY(ar_scenario_load_cluster(scenario, inputs, err));
     }
@@ -317,6 +345,9 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
+    if (ar_scenario_is_laid_out(scenario)) {
+        return ar_scenario_load_workload(scenario, inputs, err);
+    }
     if (ar_scenario_has(scenario, AR_KEY_TRACE)) {
         AR_TRY(load_trace(scenario, inputs, err));
         AR_TRY(fill_step(scenario, err));

@@ -45,14 +45,14 @@ static struct ar_collective collective_of(const struct ar_graph_step *step,
         layout.sizes[AR_AXIS_PP] = 2;
     }
     const struct ar_algorithm *algorithm = find_algorithm(step, work->operation);
-    struct ar_collective collective = {.cluster = step->cluster,
-                                       .operation = work->operation,
-                                       .algorithm = algorithm,
-                                       .mesh = ar_graph_step_mesh(&layout, work->axes),
-                                       .channels =
-                                           step->channels * ar_algorithm_channels(algorithm),
-                                       .window = step->window,
-                                       .element_bytes = ar_precision_bytes(layout.precision)};
+    struct ar_collective collective = {
+        .cluster = step->cluster,
+        .operation = work->operation,
+        .algorithm = algorithm,
+        .mesh = ar_graph_step_mesh(&layout, work->axes),
+        .channels = step->channels * ar_algorithm_channels(algorithm),
+        .window = step->window,
+        .element_bytes = ar_precision_bytes(ar_precision_stored(layout.precision))};
     collective.shape = ar_algorithm_default_shape(
         algorithm, ar_mesh_group_ranks(&collective.mesh),
         ar_mesh_node_members(&collective.mesh, ar_cluster_facts(step->cluster)->gpus_per_node));

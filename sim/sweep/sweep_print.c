@@ -42,7 +42,8 @@ static bool is_in_front(const struct printer *printer, const struct axis *axis)
 static void begin(struct printer *printer, bool is_bare)
 {
     const struct variants *variants = &printer->space->variants;
-    struct ar_columns of_row = ar_row_columns_of(printer->view, is_bare);
+    struct ar_columns of_row =
+        ar_row_columns_of(printer->view, is_bare ? AR_ROW_BARE : AR_ROW_STEP);
     struct ar_view view = *printer->view;
     size_t count = 0;
     if (is_bare && view.format == AR_FORMAT_TABLE && printer->space->operations_count > 1) {

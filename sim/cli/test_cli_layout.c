@@ -1,0 +1,155 @@
+/* Steps of workloads on a mesh, as a user asks for them. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "test_cli.h"
+
+#define GPT3                                                                                       \
+    "--cluster dgx-a100 --workload gpt --layers 96 --hidden 12288 --heads 96 --seq 2048 --vocab "  \
+    "51200 "
+
+TestSuite(cli_layout, .init = cli_enter, .fini = cli_leave);
+
+static double number(const struct cli_table *table, const char *column)
+{
+    return atof(cli_cell(table, 1, column));
+}
+
+static struct cli_table *predict(const char *options)
+{
+    return cli_table(cli_good("$AR predict %s --format csv --quiet --columns gpus,iteration_s,"
+                              "compute_s,bubble_s,bubble_frac,exposed_s,exposed_pp_s,exposed_dp_s,"
+                              "exposed_ep_s,exposed_tp_s,tokens_per_s,tflops_per_gpu,memory_bytes,"
+                              "fits,status",
+                              options)
+                         .out);
+}
+
+Test(cli_layout, the_parts_of_a_step_add_up_and_rates_follow_from_its_time)
+{
+    struct cli_table *row = predict(GPT3 "--mesh pp=12,dp=16,tp=8 --global-batch 1536 "
+                                         "--micro-batch 1 --schedule 1f1b --recompute full");
+    double step_s = number(row, "iteration_s");
+    double parts_s = number(row, "compute_s") + number(row, "bubble_s") + number(row, "exposed_s");
+    double axes_s = number(row, "exposed_pp_s") + number(row, "exposed_dp_s") +
+                    number(row, "exposed_ep_s") + number(row, "exposed_tp_s");
+    cr_expect_float_eq(parts_s, step_s, 1e-7 * step_s);
+    cr_expect_float_eq(axes_s, number(row, "exposed_s"), 1e-7 * step_s);
+    cr_expect_float_eq(number(row, "tokens_per_s"), 1536 * 2048 / step_s, 1e-5 * 1536 * 2048);
+    cr_expect_float_eq(number(row, "bubble_frac"),
+                       number(row, "bubble_s") / number(row, "compute_s"), 1e-7);
+    double operations = 96.0 * 1536 * 2048 * 96 * 12288.0 * 12288 *
+                        (1 + 2048 / (6.0 * 12288) + 51200 / (16.0 * 96 * 12288));
+    cr_expect_float_eq(number(row, "tflops_per_gpu"), operations / step_s / 1536 / 1e12, 0.01);
+    cr_expect_eq(number(row, "gpus"), 1536);
+    cr_expect_str_eq(cli_cell(row, 1, "fits"), "yes");
+    cr_expect_str_eq(cli_cell(row, 1, "status"), "ok");
+}
+
+Test(cli_layout, a_named_workload_is_its_shape)
+{
+    struct cli_table *named = predict("--cluster dgx-a100 --workload gpt3-175b --mesh "
+                                      "pp=4,dp=2,tp=8 --global-batch 16");
+    struct cli_table *shaped = predict(GPT3 "--gpus 64 --mesh pp=4,dp=2,tp=8 --global-batch 16");
+    cr_expect_str_eq(cli_cell(named, 1, "iteration_s"), cli_cell(shaped, 1, "iteration_s"));
+    cr_expect_str_eq(cli_cell(named, 1, "memory_bytes"), cli_cell(shaped, 1, "memory_bytes"));
+}
+
+Test(cli_layout, without_a_mesh_all_gpus_are_replicas)
+{
+    struct cli_run run = cli_good("$AR predict --cluster dgx-a100 --workload mpt-1b --gpus 16 "
+                                  "--global-batch 64 --format csv");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "mesh"), "dp=16");
+}
+
+Test(cli_layout, what_does_not_fit_says_so)
+{
+    struct cli_run run = cli_good("$AR predict " GPT3 "--gpus 8 --global-batch 8 --format csv");
+    cr_expect_str_eq(cli_cell(cli_table(run.out), 1, "fits"), "no");
+    cr_expect_not_null(strstr(run.err, "does not fit: "));
+}
+
+Test(cli_layout, simulation_and_recurrence_agree)
+{
+    struct cli_run run =
+        cli_good("$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh "
+                 "pp=2,dp=2,tp=8 --global-batch 8 --check --format csv --quiet --columns "
+                 "iteration_s");
+    struct cli_table *rows = cli_table(run.out);
+    double one_s = atof(cli_cell(rows, 1, "iteration_s"));
+    double other_s = atof(cli_cell(rows, 2, "iteration_s"));
+    cr_expect_float_eq(one_s, other_s, 0.03 * one_s, "%g and %g s", one_s, other_s);
+}
+
+Test(cli_layout, a_sweep_finds_the_fastest_layout_that_fits)
+{
+    static const char line[] = "$AR sweep --cluster dgx-a100 --workload mpt-13b --gpus 16,32 "
+                               "--mesh all --micro-batch 1,2 --strategy data,zero1,zero3 "
+                               "--global-batch 64 --format csv --columns gpus,iteration_s,fits%s";
+    struct cli_table *all = cli_table(cli_good(line, "").out);
+    struct cli_table *best = cli_table(cli_good(line, " --best").out);
+    cr_assert_eq(best->rows_count, 3, "a header and one of each number of GPUs");
+    cr_expect(all->rows_count > 30, "%zu", all->rows_count);
+    for (size_t i = 1; i < all->rows_count; i++) {
+        size_t of = strcmp(cli_cell(all, i, "gpus"), "16") == 0 ? 1 : 2;
+        cr_expect_str_eq(cli_cell(all, i, "fits"), "yes");
+        cr_expect(atof(cli_cell(all, i, "iteration_s")) >= atof(cli_cell(best, of, "iteration_s")));
+    }
+}
+
+Test(cli_layout, sweeps_without_a_layout_say_why)
+{
+    static const char *const cases[][2] = {
+        {"--gpus 8 --mesh all --global-batch 8", "--mesh: no layout fits: the last one takes"},
+        {"--gpus 8 --mesh dp=8 --global-batch 7", "found global-batch 7"},
+        {"--gpus 8 --mesh all --global-batch 8 --payload 1MB", "--payload: found with --workload"},
+        {"--mesh all --global-batch 8", "option --gpus is missing"},
+        {"--gpus 64 --mesh all --global-batch 8 --schedule 1f1b,2f2b",
+         "--schedule: found \"2f2b\""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run =
+            cli_run("$AR sweep --cluster dgx-a100 --workload gpt3-175b %s", cases[i][0]);
+        cli_expect_error(&run, cases[i][0], 64, cases[i][1]);
+    }
+}
+
+Test(cli_layout, wrong_lines_are_one_line)
+{
+    static const struct {
+        const char *line, *text;
+    } cases[] = {
+        {GPT3 "--mesh pp=5,dp=1,tp=8 --global-batch 8",
+         "--mesh: found layers 96; expected a multiple of 5, stages times chunks"},
+        {GPT3 "--mesh dp=1,tp=7 --global-batch 8",
+         "--mesh: found heads 96; expected a multiple of 7, tp of the mesh"},
+        {GPT3 "--mesh dp=3,tp=8 --global-batch 8",
+         "--mesh: found global-batch 8; expected a multiple of 3"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --schedule interleaved:2",
+         "--mesh: found schedule interleaved:2 without a pipeline"},
+        {GPT3 "--mesh tp=8,dp=1 --global-batch 8",
+         "--mesh: found tp=8,dp=1; expected axes among pp, dp, ep and tp, in this order"},
+        {GPT3 "--mesh dp=1,tp=8 --gpus 16 --global-batch 8",
+         "--mesh: dp=1,tp=8 has 8 places; expected 16, the number of --gpus"},
+        {GPT3 "--mesh dp=1,tp=8", "option --global-batch is missing"},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --schedule 1f2b", "--schedule: found \"1f2b\""},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --strategy zero2",
+         "--strategy: unknown strategy \"zero2\""},
+        {GPT3 "--mesh dp=1,tp=8 --global-batch 8 --batch 8", "--workload: found with --batch"},
+        {"--cluster dgx-a100 --workload gpt --gpus 8 --global-batch 8",
+         "--workload: found 0 layers"},
+        {"--cluster dgx-a100 --workload mpt-1b --gpus 8 --global-batch 8 --precision fp8",
+         "--precision: found fp8, of which cost table"},
+        {"--cluster flat --gpus 8 --algorithm ring --trace resnet50-v1.5 --layers 8",
+         "--layers: found without a workload; expected --workload"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run = cli_run("$AR predict %s", cases[i].line);
+        cli_expect_error(&run, cases[i].line, 64, cases[i].text);
+    }
+    struct cli_run unknown =
+        cli_run("$AR predict --cluster dgx-a100 --workload mpt-2b --gpus 8 --global-batch 8");
+    cli_expect_error(&unknown, "a workload that is none", 66, "unknown workload \"mpt-2b\"");
+}

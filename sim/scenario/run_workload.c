@@ -1,0 +1,91 @@
+/* Steps of workloads run: from a scenario to a row. */
+#include "ar_note.h"
+#include "ar_run.h"
+#include "ar_text.h"
+#include "ar_units.h"
+
+void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    struct ar_mesh mesh = ar_graph_step_mesh(layout, 0);
+    ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
+    ar_mesh_format(&mesh, row->mesh);
+    row->global_batch = layout->global_batch;
+    row->micro_batch = layout->micro_batch;
+    ar_copy_text(row->strategy, sizeof row->strategy, layout->strategy->name);
+    snprintf(row->schedule, sizeof row->schedule, "%s", layout->schedule->name);
+    if (layout->schedule->has_chunks) {
+        snprintf(row->schedule, sizeof row->schedule, "%s:%u", layout->schedule->name,
+                 layout->chunks);
+    }
+    ar_copy_text(row->recompute, sizeof row->recompute, ar_recompute_names[layout->recompute]);
+    row->sequence_parallel = layout->is_sequence_parallel;
+    ar_copy_text(row->attention, sizeof row->attention, ar_attention_names[layout->attention]);
+    row->overlap = layout->overlaps;
+    ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[layout->gradients]);
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    row->memory_bytes = memory.states_bytes + memory.activations_bytes;
+    row->fits = there > 0 ? row->memory_bytes <= there : AR_NO_FLAG;
+}
+
+static void fill(const struct ar_scenario *scenario, const struct ar_graph_step *step,
+                 struct ar_row *row)
+{
+    const struct ar_layout *layout = &step->layout;
+    const struct ar_graph_split *split = &step->split;
+    double gpus_s = step->iteration_s * scenario->gpus;
+    double peak = ar_device_peak_flops(scenario->cost, layout->precision);
+    row->iteration_s = step->iteration_s;
+    row->forward_s = split->duty_s[AR_DUTY_FORWARD];
+    row->backward_s = split->duty_s[AR_DUTY_BACKWARD];
+    row->optimizer_s = split->duty_s[AR_DUTY_OPTIMIZER];
+    row->compute_s = row->forward_s + row->backward_s + row->optimizer_s;
+    row->bubble_s = split->bubble_s;
+    row->bubble_frac = step->bubble_frac;
+    row->exposed_pp_s = split->axis_s[AR_AXIS_PP];
+    row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
+    row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
+    row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
+    row->exposed_s = row->exposed_pp_s + row->exposed_dp_s + row->exposed_ep_s + row->exposed_tp_s;
+    row->tokens_per_s = (double)layout->global_batch * layout->model->seq / step->iteration_s;
+    row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
+    row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
+    row->messages_count = step->library == NULL ? step->messages_count : (uint64_t)AR_ROW_NO_COUNT;
+    row->exact = step->library == NULL ? step->exact : AR_NO_FLAG;
+    row->wall_s = step->wall_s;
+}
+
+enum ar_status ar_run_graph_step(const struct ar_scenario *scenario, struct ar_graph_step *step,
+                                 struct ar_row *row, struct ar_error *err)
+{
+    ar_run_describe(scenario, row);
+    enum ar_status status = ar_graph_step_run(step, err);
+    if (status == AR_OK) {
+        fill(scenario, step, row);
+    }
+    ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
+    return status;
+}
+
+void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_layout *layout = &scenario->layout;
+    struct ar_layout_memory memory = ar_layout_memory(layout);
+    double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
+    char parameters[AR_UNIT_TEXT], states[AR_UNIT_TEXT], activations[AR_UNIT_TEXT],
+        room[AR_UNIT_TEXT];
+    snprintf(parameters, sizeof parameters, "%.4g", ar_transformer_parameters(layout->model) / 1e9);
+    ar_note(notes,
+            "%s: %s billion parameters; kernels by cost table %s alone: what a framework adds "
+            "between them is left out",
+            scenario->workload_name, parameters, scenario->cost->name);
+    if (there > 0 && memory.states_bytes + memory.activations_bytes > there) {
+        ar_note(notes,
+                "does not fit: %s of parameters, gradients and optimizer and %s of activations on "
+                "the fullest GPU; expected at most %s, gpu.memory",
+                ar_format_bytes((uint64_t)memory.states_bytes, states),
+                ar_format_bytes((uint64_t)memory.activations_bytes, activations),
+                ar_format_bytes((uint64_t)there, room));
+    }
+}

@@ -1,0 +1,139 @@
+/* A workload of a scenario, and how it lies on the mesh. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "ar_scenario.h"
+
+/* Sizes that keys say take the place of the workload's own. */
+static void take_size(uint32_t key, uint32_t *size)
+{
+    *size = key > 0 ? key : *size;
+}
+
+static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_transformer *row,
+                                 struct ar_error *err)
+{
+    const struct ar_transformer *keys = &scenario->model;
+    struct ar_transformer *model = ar_arena_alloc(scenario->arena, 1, sizeof *model);
+    if (model == NULL) {
+        return ar_error_no_memory(err, "a workload");
+    }
+    *model = *row;
+    bool has_other_size = keys->hidden > 0 || keys->heads > 0;
+    model->head_dim = has_other_size ? 0 : model->head_dim;
+    model->ffn = keys->hidden > 0 ? 0 : model->ffn;
+    take_size(keys->layers, &model->layers);
+    take_size(keys->hidden, &model->hidden);
+    take_size(keys->heads, &model->heads);
+    take_size(keys->kv_heads, &model->kv_heads);
+    take_size(keys->ffn, &model->ffn);
+    take_size(keys->seq, &model->seq);
+    take_size(keys->vocab, &model->vocab);
+    take_size(keys->experts, &model->experts);
+    take_size(keys->top_k, &model->top_k);
+    AR_TRY(ar_error_blame(
+        ar_transformer_settle(ar_scenario_where(scenario, AR_KEY_WORKLOAD), model, err),
+        scenario->origins[AR_KEY_WORKLOAD].status, err));
+    scenario->layout.model = model;
+    return AR_OK;
+}
+
+/* Axes are those of a layout, in its order; what is not named has one GPU. */
+static enum ar_status take_mesh(struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    const struct ar_mesh *mesh = &scenario->mesh;
+    char text[AR_MESH_TEXT];
+    int next = 0;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        layout->sizes[axis] = 1;
+    }
+    for (uint32_t i = 0; i < mesh->axes_count; i++) {
+        while (next < AR_AXES_COUNT && strcmp(ar_axis_names[next], mesh->axes[i].name) != 0) {
+            next++;
+        }
+        if (next == AR_AXES_COUNT) {
+            return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                      "found %s; expected axes among pp, dp, ep and tp, in this "
+                                      "order",
+                                      ar_mesh_format(mesh, text));
+        }
+        layout->sizes[next] = mesh->axes[i].size;
+    }
+    uint32_t ranks = ar_layout_gpus(layout);
+    if (mesh->axes_count == 0) {
+        layout->sizes[AR_AXIS_DP] = scenario->gpus;
+    } else if (scenario->gpus > 0 && scenario->gpus != ranks) {
+        return ar_scenario_refuse(scenario, AR_KEY_MESH, err,
+                                  "%s has %" PRIu32 " places; expected %" PRIu32
+                                  ", the number of --gpus",
+                                  ar_mesh_format(mesh, text), ranks, scenario->gpus);
+    }
+    scenario->gpus = ar_layout_gpus(layout);
+    return AR_OK;
+}
+
+static enum ar_status find_cost(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    const struct ar_input *input;
+    bool is_fused = scenario->layout.attention == AR_ATTENTION_FLASH2;
+    if (facts->device_cost[0] == '\0') {
+        return ar_scenario_refuse(scenario, AR_KEY_WORKLOAD, err,
+                                  "found %s on cluster %s, which names no cost table of its GPU; "
+                                  "expected one, such as --set gpu.cost_table=a100-80gb-sxm",
+                                  scenario->workload_name, facts->name);
+    }
+    AR_TRY(
+        ar_inputs_find(inputs, RESOURCE_COST, "gpu.cost_table", facts->device_cost, &input, err));
+    scenario->cost = input->cost;
+    enum ar_precision precision = scenario->precision;
+    if (!ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_PRODUCTS) ||
+        (is_fused && !ar_device_cost_has_group(scenario->cost, precision, AR_COST_OF_ATTENTION))) {
+        return ar_scenario_refuse(scenario, AR_KEY_PRECISION, err,
+                                  "found %s, of which cost table %s has no %s; expected another "
+                                  "precision%s",
+                                  ar_precision_names[precision], scenario->cost->name,
+                                  is_fused ? "products and fused attention" : "products",
+                                  is_fused ? ", or --attention unfused" : "");
+    }
+    return AR_OK;
+}
+
+enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                         struct ar_error *err)
+{
+    struct ar_layout *layout = &scenario->layout;
+    const struct ar_input *input;
+    const struct ar_transformer *row;
+    const char *where = ar_scenario_where(scenario, AR_KEY_WORKLOAD);
+    AR_TRY(ar_inputs_find(inputs, RESOURCE_WORKLOADS, where, "transformers", &input, err));
+    AR_TRY(ar_transformers_find(input->transformers, where, scenario->workload_name, &row, err));
+    AR_TRY(make_model(scenario, row, err));
+    AR_TRY(take_mesh(scenario, err));
+    AR_TRY(ar_scenario_require(scenario, AR_KEY_GLOBAL_BATCH, err));
+    AR_TRY(find_cost(scenario, inputs, err));
+    layout->precision = scenario->precision;
+    if (!ar_scenario_has(scenario, AR_KEY_GRADIENTS)) {
+        layout->gradients = ar_precision_stored(scenario->precision);
+    }
+    AR_TRY(ar_scenario_check_gpus(scenario, err));
+    const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
+    return ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
+                          mesh->where != NULL ? mesh->status : AR_USAGE, err);
+}
+
+struct ar_graph_step ar_scenario_graph_step(const struct ar_scenario *scenario)
+{
+    struct ar_graph_step step = {
+        .layout = scenario->layout,
+        .cluster = scenario->cluster,
+        .engine = scenario->engine,
+        .library = scenario->engine->needs_library ? ar_scenario_library(scenario) : NULL,
+        .algorithm = scenario->algorithm,
+        .channels = scenario->channels,
+        .window = scenario->window};
+    ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
+    return step;
+}

@@ -1,0 +1,306 @@
+#include "layouts.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_pool.h"
+#include "ar_run.h"
+#include "ar_text.h"
+#include "ar_units.h"
+
+const enum ar_key layouts_axes[LAYOUTS_AXES] = {
+#define X(key) key,
+    LAYOUTS_AXIS_LIST(X)
+#undef X
+};
+
+enum { VALUES_MAX = 32 };
+
+/* One layout: its mesh, and which value of each axis it has. */
+struct candidate {
+    uint32_t gpus;
+    const char *mesh; /* NULL: all GPUs are replicas */
+    uint8_t values[LAYOUTS_AXES];
+};
+
+struct search {
+    const struct layouts_request *request;
+    struct layouts *layouts;
+    const char *values[LAYOUTS_AXES][VALUES_MAX];
+    size_t values_count[LAYOUTS_AXES];
+    struct candidate *list;
+    size_t count, room;
+    struct ar_error why; /* the last one is none */
+};
+
+/* --- candidates --------------------------------------------------------------------------------
+ */
+
+static enum ar_status read_lists(struct search *search, struct ar_error *err)
+{
+    struct ar_arena *arena = search->request->base.arena;
+    for (int i = 0; i < LAYOUTS_AXES; i++) {
+        const char *list = search->request->lists[i];
+        char *rest = list != NULL ? ar_arena_text(arena, list) : NULL;
+        if (list != NULL && rest == NULL) {
+            return ar_error_no_memory(err, "the layouts");
+        }
+        for (char *part; rest != NULL && (part = ar_next_part(&rest, ',')) != NULL;) {
+            if (search->values_count[i] == VALUES_MAX) {
+                return ar_error_set(err, AR_USAGE, "%s: found more than %d values",
+                                    ar_keys[layouts_axes[i]].option, VALUES_MAX);
+            }
+            struct ar_scenario scratch = search->request->base;
+            const struct ar_origin origin = {.where = ar_keys[layouts_axes[i]].option,
+                                             .status = AR_USAGE};
+            AR_TRY(ar_scenario_set(&scratch, layouts_axes[i], &origin, part, err));
+            search->values[i][search->values_count[i]++] = part;
+        }
+    }
+    return AR_OK;
+}
+
+/* The scenario of a candidate, loaded, in an arena of its own. */
+static enum ar_status make_scenario(const struct search *search, const struct candidate *candidate,
+                                    struct ar_arena *arena, struct ar_scenario *scenario,
+                                    struct ar_error *err)
+{
+    char gpus[16];
+    *scenario = search->request->base;
+    scenario->arena = arena;
+    struct ar_origin origin = {.where = "--gpus", .status = AR_USAGE};
+    if (candidate->gpus > 0) {
+        snprintf(gpus, sizeof gpus, "%" PRIu32, candidate->gpus);
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_GPUS, &origin, gpus, err));
+    }
+    if (candidate->mesh != NULL) {
+        origin.where = "--mesh";
+        AR_TRY(ar_scenario_set(scenario, AR_KEY_MESH, &origin, candidate->mesh, err));
+    }
+    for (int i = 0; i < LAYOUTS_AXES; i++) {
+        if (search->values_count[i] > 0) {
+            origin.where = ar_keys[layouts_axes[i]].option;
+            AR_TRY(ar_scenario_set(scenario, layouts_axes[i], &origin,
+                                   search->values[i][candidate->values[i]], err));
+        }
+    }
+    return ar_scenario_load(scenario, search->request->inputs, err);
+}
+
+static enum ar_status keep(struct search *search, const struct candidate *candidate,
+                           struct ar_error *err)
+{
+    if (search->count == search->room) {
+        size_t room = search->room == 0 ? 256 : 2 * search->room;
+        struct candidate *list = ar_arena_alloc(search->request->base.arena, room, sizeof *list);
+        if (list == NULL) {
+            return ar_error_no_memory(err, "the layouts");
+        }
+        if (search->count > 0) {
+            memcpy(list, search->list, search->count * sizeof *list);
+        }
+        search->list = list;
+        search->room = room;
+    }
+    search->list[search->count++] = *candidate;
+    return AR_OK;
+}
+
+/* Takes a candidate that divides and fits. What is refused of one mesh of many is left out, but not
+ * what is wrong with all. */
+static enum ar_status consider(struct search *search, const struct candidate *candidate,
+                               struct ar_error *err)
+{
+    struct ar_arena arena = {0};
+    struct ar_scenario scenario;
+    enum ar_status status = make_scenario(search, candidate, &arena, &scenario, &search->why);
+    if (status == AR_OK) {
+        struct ar_layout_memory memory = ar_layout_memory(&scenario.layout);
+        double bytes = memory.states_bytes + memory.activations_bytes;
+        double there = ar_cluster_facts(scenario.cluster)->gpu_memory_bytes;
+        char needed[AR_UNIT_TEXT], room[AR_UNIT_TEXT];
+        search->layouts->tried++;
+        if (there > 0 && bytes > there) {
+            search->layouts->too_large++;
+            (void)ar_error_set(&search->why, AR_USAGE,
+                               "--mesh: no layout fits: the last one takes %s on the fullest GPU; "
+                               "expected at most %s, gpu.memory",
+                               ar_format_bytes((uint64_t)bytes, needed),
+                               ar_format_bytes((uint64_t)there, room));
+        } else {
+            status = keep(search, candidate, err);
+        }
+    }
+    ar_arena_end(&arena);
+    bool is_left_out = status == AR_USAGE;
+    if (status != AR_OK && !is_left_out) {
+        *err = search->why;
+    }
+    return is_left_out ? AR_OK : status;
+}
+
+/* All combinations of the axes. */
+static enum ar_status consider_values(struct search *search, struct candidate *candidate, int axis,
+                                      struct ar_error *err)
+{
+    if (axis == LAYOUTS_AXES) {
+        return consider(search, candidate, err);
+    }
+    size_t count = search->values_count[axis] > 0 ? search->values_count[axis] : 1;
+    for (size_t i = 0; i < count; i++) {
+        candidate->values[axis] = (uint8_t)i;
+        AR_TRY(consider_values(search, candidate, axis + 1, err));
+    }
+    return AR_OK;
+}
+
+/* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. ep is 1 without experts. */
+static enum ar_status consider_meshes(struct search *search, uint32_t gpus, bool has_experts,
+                                      struct ar_error *err)
+{
+    for (uint32_t tp = 1; tp <= gpus; tp++) {
+        uint32_t most = has_experts ? gpus : 1;
+        for (uint32_t ep = 1; gpus % tp == 0 && ep <= most && ep <= gpus / tp; ep++) {
+            uint32_t rest = gpus / tp / ep;
+            for (uint32_t pp = 1; rest * ep * tp == gpus && pp <= rest; pp++) {
+                if (rest % pp != 0) {
+                    continue;
+                }
+                const char *mesh =
+                    ar_arena_format(search->request->base.arena,
+                                    "pp=%" PRIu32 ",dp=%" PRIu32 ",ep=%" PRIu32 ",tp=%" PRIu32, pp,
+                                    rest / pp, ep, tp);
+                struct candidate candidate = {.gpus = gpus, .mesh = mesh};
+                AR_TRY(mesh == NULL ? ar_error_no_memory(err, "the layouts")
+                                    : consider_values(search, &candidate, 0, err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+/* Whether the workload has experts. */
+static enum ar_status find_experts(const struct search *search, bool *has_experts,
+                                   struct ar_error *err)
+{
+    const struct ar_input *input;
+    const struct ar_transformer *model;
+    const struct ar_scenario *base = &search->request->base;
+    AR_TRY(ar_inputs_find(search->request->inputs, RESOURCE_WORKLOADS, "--workload", "transformers",
+                          &input, err));
+    AR_TRY(
+        ar_transformers_find(input->transformers, "--workload", base->workload_name, &model, err));
+    *has_experts = model->experts > 0 || base->model.experts > 0;
+    return AR_OK;
+}
+
+static enum ar_status consider_all(struct search *search, struct ar_error *err)
+{
+    const struct layouts_request *request = search->request;
+    bool has_all = request->mesh != NULL && strcmp(request->mesh, "all") == 0;
+    bool has_experts;
+    AR_TRY(find_experts(search, &has_experts, err));
+    struct candidate candidate = {.mesh = request->mesh};
+    if (request->gpus_count == 0) {
+        return consider_values(search, &candidate, 0, err);
+    }
+    for (size_t i = 0; i < request->gpus_count; i++) {
+        candidate.gpus = (uint32_t)request->gpus[i];
+        AR_TRY(has_all ? consider_meshes(search, candidate.gpus, has_experts, err)
+                       : consider_values(search, &candidate, 0, err));
+    }
+    return AR_OK;
+}
+
+/* --- predictions -------------------------------------------------------------------------------
+ */
+
+static uint32_t compute(void *context, uint32_t item, char *bytes)
+{
+    const struct search *search = context;
+    struct ar_arena arena = {0};
+    struct ar_scenario scenario;
+    struct ar_row row;
+    struct ar_error err;
+    ar_row_clear(&row);
+    if (make_scenario(search, &search->list[item], &arena, &scenario, &err) == AR_OK) {
+        (void)ar_run(&scenario, &row, &err);
+    } else {
+        ar_copy_text(row.status, sizeof row.status, err.text);
+    }
+    ar_arena_end(&arena);
+    memcpy(bytes, &row, sizeof row);
+    return sizeof row;
+}
+
+static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
+{
+    const struct search *search = context;
+    struct ar_row *row = &search->layouts->rows[answer->item];
+    if (answer->is_lost) {
+        return ar_error_set(err, AR_INTERNAL, "sweep: %s", answer->bytes);
+    }
+    memcpy(row, answer->bytes, sizeof *row);
+    return strcmp(row->status, "ok") == 0 ? AR_OK : ar_error_set(err, AR_USAGE, "%s", row->status);
+}
+
+/* By number of GPUs, then the fastest first. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct ar_row *one = a, *other = b;
+    if (one->gpus != other->gpus) {
+        return one->gpus < other->gpus ? -1 : 1;
+    }
+    return one->iteration_s < other->iteration_s   ? -1
+           : one->iteration_s > other->iteration_s ? 1
+                                                   : strcmp(one->mesh, other->mesh);
+}
+
+static void keep_best(struct layouts *layouts)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < layouts->count; i++) {
+        if (i == 0 || layouts->rows[i].gpus != layouts->rows[kept - 1].gpus) {
+            layouts->rows[kept++] = layouts->rows[i];
+        }
+    }
+    layouts->count = kept;
+}
+
+enum ar_status layouts_run(const struct layouts_request *request, struct layouts *layouts,
+                           struct ar_error *err)
+{
+    struct search *search = ar_arena_alloc(request->base.arena, 1, sizeof *search);
+    if (search == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    *layouts = (struct layouts){.count = 0};
+    search->request = request;
+    search->layouts = layouts;
+    AR_TRY(read_lists(search, err));
+    AR_TRY(consider_all(search, err));
+    if (search->count == 0) {
+        *err = search->why;
+        return err->status;
+    }
+    struct ar_pool_queue queue;
+    const struct ar_pool_work work = {.context = search,
+                                      .items_name = "layouts",
+                                      .bytes_max = sizeof(struct ar_row),
+                                      .compute = compute,
+                                      .take = take,
+                                      .shows_progress = request->shows_progress};
+    layouts->rows = ar_arena_alloc(request->base.arena, search->count, sizeof *layouts->rows);
+    if (layouts->rows == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    layouts->count = search->count;
+    AR_TRY(ar_pool_queue_create(request->base.arena, &work, NULL, search->count, &queue, err));
+    AR_TRY(ar_pool_run(&work, request->jobs, &queue, err));
+    qsort(layouts->rows, layouts->count, sizeof *layouts->rows, compare_rows);
+    if (request->is_best) {
+        keep_best(layouts);
+    }
+    return AR_OK;
+}
