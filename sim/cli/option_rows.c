@@ -62,7 +62,9 @@ static const struct option_row own_rows[] = {
         "it",
         .is_shown_only = true),
     OWN("out", "DIR", OF(compare), AT(out), NULL,
-        "also write DIR/compare.csv, DIR/accuracy.csv and pictures of them", .is_shown_only = true),
+        "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
+        "pictures of them",
+        .is_shown_only = true),
     OWN("out", "DIR", OF(reproduce), AT(out), NULL,
         "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them",
         .is_shown_only = true),

@@ -119,6 +119,32 @@ Test(device_cost, the_optimizer_moves_20_bytes_a_parameter)
     cr_expect_float_eq(ar_device_cost_optimizer_s(cost, AR_FP32, 1), 3 * 31.8e-6, 1e-12);
 }
 
+Test(device_cost, shipped_tables_time_products_and_a_lower_precision_is_never_slower)
+{
+    static const char *const names[] = {"v100-sxm2", "a100-40gb-sxm", "a100-80gb-sxm",
+                                        "h100-sxm",  "h200-sxm",      "b200"};
+    static const enum ar_precision falling[] = {AR_FP32, AR_TF32, AR_FP16, AR_FP8};
+    const struct ar_gemm gemm = {1, 8192, 8192, 8192};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[512];
+        struct ar_device_cost *cost = NULL;
+        struct ar_error err;
+        double before_s = 1;
+        snprintf(path, sizeof path, SHIPPED("device/%s.cost.csv"), names[i]);
+        cr_assert_eq(ar_device_cost_load(path, &test_arena, &cost, &err), AR_OK, "%s", err.text);
+        for (size_t j = 0; j < sizeof falling / sizeof falling[0]; j++) {
+            if (ar_device_cost_has_group(cost, falling[j], AR_COST_OF_PRODUCTS)) {
+                double time_s = ar_device_gemm_s(cost, falling[j], &gemm);
+                double peak_s = 2.0 * 8192 * 8192 * 8192 / ar_device_peak_flops(cost, falling[j]);
+                cr_expect(time_s < before_s && time_s > peak_s, "%s %s: %g s, %g s at the peak",
+                          names[i], ar_precision_names[falling[j]], time_s, peak_s);
+                before_s = time_s;
+            }
+        }
+        cr_expect(before_s < 1, "%s", names[i]);
+    }
+}
+
 /* A copy of the shipped table with another line for its convolutions. */
 static const char *table_with(const char *line)
 {
