@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ar_csv.h"
 #include "ar_inputs.h"
 #include "ar_kineto.h"
 #include "ar_note.h"
@@ -30,16 +31,21 @@ static enum ar_status read_arguments(const struct options *options, const char *
     return option_required(options, "out", options->out, err);
 }
 
-/* The trace whose tensors are the parameters. */
-static enum ar_status find_parameters(const struct options *options,
-                                      struct ar_kineto_request *request, struct ar_error *err)
+/* The trace whose tensors are the parameters; the cost table of the GPU. */
+static enum ar_status find_inputs(const struct options *options, struct ar_kineto_request *request,
+                                  struct ar_error *err)
 {
     struct ar_inputs *inputs;
     const struct ar_input *input;
+    AR_TRY(options_inputs(options, &inputs, err));
+    if (options->cost_table != NULL) {
+        AR_TRY(ar_inputs_find(inputs, RESOURCE_COST, "--cost-table", options->cost_table, &input,
+                              err));
+        request->cost_table = options->cost_table;
+    }
     if (options->parameters == NULL) {
         return AR_OK;
     }
-    AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(
         ar_inputs_find(inputs, RESOURCE_TRACE, "--parameters", options->parameters, &input, err));
     request->parameters = &input->trace->trace;
@@ -66,14 +72,17 @@ static enum ar_status read_request(const struct options *options, struct ar_kine
     request->batch = (uint32_t)batch;
     request->precision = (enum ar_precision)precision;
     request->times = (enum ar_kineto_times)times;
-    return find_parameters(options, request, err);
+    return find_inputs(options, request, err);
 }
 
 /* The file: who made it, and from what, is in its comments. */
 static void write_file(FILE *file, const char *path, const char *mark,
                        const struct ar_kineto_step *step)
 {
-    fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, path, step->gpu);
+    char shown[64];
+    const char *folder = strrchr(path, '/');
+    ar_csv_show(folder != NULL ? folder + 1 : path, shown);
+    fprintf(file, "# %s\n# trace of the PyTorch profiler: %s\n# GPU: %s\n", mark, shown, step->gpu);
     for (size_t i = 0; i < step->collectives_count; i++) {
         const struct ar_kineto_collective *row = &step->collectives[i];
         if (row->payload_bytes != AR_NO_COUNT && row->ready_s >= 0) {
@@ -116,6 +125,9 @@ enum ar_status command_trace(const struct options *options, struct ar_error *err
     AR_TRY(made_by_check_file(options, options->out, err));
     AR_TRY(ar_kineto_load(path, options->arena, &kineto, err));
     AR_TRY(ar_kineto_step_create(kineto, &request, options->arena, &step, err));
+    if (step->trace.work != NULL) {
+        step->trace.work = options->parameters; /* a path stays one */
+    }
     AR_TRY(write_trace(options, path, step, err));
     for (size_t i = 0; i < step->notes_count; i++) {
         ar_note(option_notes(options), "%s", step->notes[i]);

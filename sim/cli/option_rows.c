@@ -76,6 +76,10 @@ static const struct option_row own_rows[] = {
     OWN("parameters", "TRACE", OF(trace), AT(parameters), NULL,
         "a trace of the same model, for the sizes of gradients where shapes were not recorded: "
         "a shipped one, or a path"),
+    OWN("cost-table", "C", OF(trace), AT(cost_table), NULL,
+        "the device cost table of the GPU, so that 'allreckon compare T.csv' puts the layers "
+        "beside "
+        "computed ones, if --parameters is a table of their work"),
     OWN("batch", "B", OF(trace), AT(batch), NULL,
         "samples per GPU and step; default: as recorded, or 1"),
     OWN("precision", "P", OF(trace), AT(precision), NULL,

@@ -53,8 +53,9 @@ struct options {
     const char *samples;
     const char *draws_seed;
     const char *rows;
-    const char *times;      /**< of an imported trace, as the three below */
+    const char *times;      /**< of an imported trace, as the four below */
     const char *parameters; /**< the trace that has them */
+    const char *cost_table; /**< of its GPU */
     const char *batch;      /**< of others it is a key */
     const char *precision;  /**< the same */
     const char *where;      /**< of several, joined by commas */

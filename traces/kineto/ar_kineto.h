@@ -60,6 +60,7 @@ struct ar_kineto_request {
     uint32_t batch;     /**< images per GPU and step; 0: as recorded, or 1 */
     bool has_precision; /**< else as recorded, or fp32 */
     enum ar_precision precision;
+    const char *cost_table;            /**< of the GPU, to be named in the trace; NULL: none */
     const struct ar_trace *parameters; /**< whose tensors, in forward order, are the parameters;
                                           NULL if there is none */
 };

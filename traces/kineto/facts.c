@@ -105,6 +105,11 @@ static enum ar_status describe(struct making *making, struct ar_error *err)
     trace->source =
         ar_arena_format(making->arena, "PyTorch profiler, %.127s; %s; times %s", making->made->gpu,
                         steps, is_recorded ? "as recorded" : "of kernels without waits");
+    trace->cost_table = making->request->cost_table;
+    if (trace->cost_table != NULL && trace->work == NULL) {
+        note(making, "the layers are not those of a table of work, so 'allreckon compare' cannot "
+                     "put them beside computed ones; --parameters names one");
+    }
     return trace->source != NULL ? AR_OK : kineto_making_no_memory(making, err);
 }
 

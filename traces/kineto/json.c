@@ -179,7 +179,9 @@ static int on_number(void *context, const char *text, size_t length)
 static void copy_text(char text[KINETO_TEXT], const unsigned char *bytes, size_t length)
 {
     size_t count = length < KINETO_TEXT ? length : KINETO_TEXT - 1;
-    memcpy(text, bytes, count);
+    for (size_t i = 0; i < count; i++) {
+        text[i] = bytes[i] < ' ' ? '?' : (char)bytes[i]; /* it may come to stand in a line */
+    }
     text[count] = '\0';
 }
 

@@ -77,6 +77,55 @@ static void take_names(struct ar_trace *trace, const struct ar_trace *parameters
     }
 }
 
+/* The first layer with tensors from `layer` on, or their count. */
+static uint32_t next_with_tensors(const struct ar_trace *trace, uint32_t layer)
+{
+    while (layer < trace->layers_count && trace->layers[layer].tensors_count == 0) {
+        layer++;
+    }
+    return layer;
+}
+
+/* Whether the layers are those of the parameters' trace: the same with tensors, and between them as
+ * many without, or more in place of one, as a loss has. */
+static bool is_aligned(const struct ar_trace *trace, const struct ar_trace *like)
+{
+    for (uint32_t layer = 0, known = 0;; layer++, known++) {
+        uint32_t end = next_with_tensors(trace, layer);
+        uint32_t known_end = next_with_tensors(like, known);
+        bool is_equal =
+            end - layer == known_end - known || (known_end - known == 1 && end - layer > 1);
+        if (end == trace->layers_count || known_end == like->layers_count) {
+            return is_equal && end == trace->layers_count && known_end == like->layers_count;
+        }
+        if (!is_equal ||
+            trace->layers[end].tensors_count != like->layers[known_end].tensors_count) {
+            return false;
+        }
+        layer = end;
+        known = known_end;
+    }
+}
+
+/* Makes aligned layers those of the parameters' trace. */
+static void align(struct ar_trace *trace, const struct ar_trace *like)
+{
+    uint32_t layer = 0;
+    for (uint32_t known = 0; known < like->layers_count; known++) {
+        uint32_t ours = next_with_tensors(trace, layer) - layer;
+        uint32_t theirs = next_with_tensors(like, known) - known;
+        uint32_t joined = theirs == 1 ? ours : 1;
+        struct ar_layer made = trace->layers[layer++];
+        for (; joined > 1; joined--) {
+            made.forward_s += trace->layers[layer].forward_s;
+            made.backward_s += trace->layers[layer++].backward_s;
+        }
+        ar_copy_text(made.name, sizeof made.name, like->layers[known].name);
+        trace->layers[known] = made;
+    }
+    trace->layers_count = like->layers_count;
+}
+
 static bool are_unique(const struct ar_trace *trace, const char **sorted)
 {
     bool is_unique = true;
@@ -105,8 +154,14 @@ static enum ar_status name_layers(struct making *making, const uint32_t *nodes,
         names[i].layer = i;
     }
     number_layers(trace, names);
-    if (making->request->parameters != NULL) {
-        take_names(trace, making->request->parameters);
+    const struct ar_trace *parameters = making->request->parameters;
+    if (parameters != NULL && is_aligned(trace, parameters)) {
+        align(trace, parameters);
+        trace->work = parameters->is_timed ? NULL : parameters->name;
+        return AR_OK;
+    }
+    if (parameters != NULL) {
+        take_names(trace, parameters);
     }
     if (!are_unique(trace, sorted)) {
         number_layers(trace, names);

@@ -112,7 +112,7 @@ Test(kineto, shapes_say_gradients_batch_and_precision)
     const struct ar_kineto_step *step =
         imported(FIXTURES "shapes.json", &(const struct ar_kineto_request){0});
     const struct ar_trace *trace = &step->trace;
-    cr_assert_eq(trace->layers_count, 4);
+    cr_assert_eq(trace->layers_count, 5);
     expect_layer(trace, 2, "Addmm.1", 41, 82);
     cr_assert_eq(trace->tensors_count, 3);
     cr_expect_eq(trace->tensor_elements[0], 16 * 3 * 3 * 3);
@@ -209,6 +209,36 @@ Test(kineto, a_compressed_file_is_the_same_as_its_text)
     expect_layer(&step->trace, 0, "Convolution.1", 100, 204);
 }
 
+Test(kineto, layers_become_those_of_a_table_of_work)
+{
+    uint64_t elements[] = {432, 2560, 10};
+    struct ar_layer layers[] = {{.name = "conv1", .tensors_count = 1},
+                                {.name = "relu", .tensors_first = 1},
+                                {.name = "fc", .tensors_first = 1, .tensors_count = 2},
+                                {.name = "loss", .tensors_first = 3}};
+    const struct ar_trace parameters = {.name = "table",
+                                        .layers = layers,
+                                        .layers_count = 4,
+                                        .tensor_elements = elements,
+                                        .tensors_count = 3};
+    const struct ar_kineto_request request = {.parameters = &parameters, .cost_table = "gpu"};
+    const struct ar_kineto_step *step = imported(FIXTURES "shapes.json", &request);
+    cr_assert_eq(step->trace.layers_count, 4);
+    expect_layer(&step->trace, 0, "conv1", 100, 201);
+    expect_layer(&step->trace, 1, "relu", 21, 26);
+    expect_layer(&step->trace, 2, "fc", 41, 82);
+    expect_layer(&step->trace, 3, "loss", 5 + 6, 6 + 5); /* the softmax, too */
+    cr_expect_str_eq(step->trace.work, "table");
+    cr_expect_str_eq(step->trace.cost_table, "gpu");
+    layers[1].tensors_count = 1; /* another order of tensors */
+    layers[2].tensors_first = 2;
+    layers[2].tensors_count = 1;
+    step = imported(FIXTURES "shapes.json", &request);
+    cr_assert_eq(step->trace.layers_count, 5);
+    cr_expect_null(step->trace.work);
+    cr_expect(has_note(step, "not those of a table of work"));
+}
+
 Test(kineto, a_trace_that_is_written_is_read_as_it_was)
 {
     char path[] = "/tmp/test_kineto_XXXXXX";
@@ -225,7 +255,7 @@ Test(kineto, a_trace_that_is_written_is_read_as_it_was)
     cr_expect_eq(trace->batch, 8);
     cr_expect_eq(trace->precision, AR_FP16);
     cr_expect_str_eq(trace->source, step->trace.source);
-    cr_assert_eq(trace->layers_count, 4);
+    cr_assert_eq(trace->layers_count, 5);
     expect_layer(trace, 0, "Convolution.1", 100, 201);
     cr_expect_eq(trace->layers[2].tensors_count, 2);
     cr_expect_eq(ar_trace_gradient_elements(trace), 432 + 2560 + 10);
