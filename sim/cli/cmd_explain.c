@@ -18,11 +18,29 @@ static enum ar_status explain_bare(const struct options *options,
     return status;
 }
 
+static enum ar_status explain_workload(const struct options *options, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    struct ar_row row;
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    ar_note_before(option_notes(options), &scenario, inputs, 0);
+    ar_note_flush(option_notes(options));
+    struct ar_graph_step step = ar_scenario_graph_step(&scenario);
+    AR_TRY(ar_run_graph_step(&scenario, &step, &row, err));
+    enum ar_status status = explain_layout(&scenario, &step, &row, err);
+    ar_graph_step_destroy(&step);
+    return status;
+}
+
 enum ar_status command_explain(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
+        return explain_workload(options, err);
+    }
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     if (scenario.trace == NULL) {

@@ -21,12 +21,17 @@ struct export
     const struct ar_cluster *cluster; /* NULL: of a step */
     uint32_t nodes;
     const struct ar_step *step;
+    const struct ar_graph_step *graph_step; /* of a workload; NULL: of a trace */
     const struct ar_row *row;
     const char *mark; /* made_by.h */
 };
 
 static enum ar_status write_to(FILE *file, const struct export *export, struct ar_error *err)
 {
+    if (export->graph_step != NULL) {
+        chrome_trace_write_graph(file, export->graph_step, export->row, export->mark);
+        return AR_OK;
+    }
     if (export->cluster == NULL) {
         chrome_trace_write(file, export->step, export->row, export->mark);
         return AR_OK;
@@ -161,8 +166,33 @@ static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct a
                         scenario->engine->name);
 }
 
+/* A step of a workload; all stages are shown. */
+static enum ar_status export_workload(const struct options *options, struct ar_error *err)
+{
+    struct ar_scenario scenario;
+    struct ar_inputs *inputs;
+    struct ar_row row;
+    if (options->ranks != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "export: found --ranks; expected none with --workload, of which all "
+                            "stages are shown");
+    }
+    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
+    ar_note_before(option_notes(options), &scenario, inputs, 0);
+    struct ar_graph_step step = ar_scenario_graph_step(&scenario);
+    AR_TRY(ar_run_graph_step(&scenario, &step, &row, err));
+    row.wall_s = NAN; /* the same step gives the same file */
+    const struct export export = {.graph_step = &step, .row = &row, .mark = made_by(options)};
+    enum ar_status status = write_export(options->out, &export, err);
+    ar_graph_step_destroy(&step);
+    return status;
+}
+
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)
 {
+    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
+        return export_workload(options, err);
+    }
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     uint32_t *ranks = NULL;

@@ -114,7 +114,7 @@ const struct command commands[] = {
      "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow\n"
      "example: of a sweep of several operations\n"
      "  allreckon plot out/all --where operation=alltoall --out out/alltoall"},
-    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE,
+    {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT,
      KEY_BIT(AR_KEY_PAYLOAD), 0, "every term of a prediction, each parameter with its source", "",
      0,
      "Splits an iteration into compute and exposed communication, and the all-reduce into\n"
@@ -122,7 +122,8 @@ const struct command commands[] = {
      "and the source of every parameter. With --engine library or nccl it lists their calls. "
      "Every term of a --framework is taken away in turn: the difference is what it costs.\n\n"
      "With --payload in place of --trace it explains one collective of any --operation, and says "
-     "who shares the busiest link.\n\n"
+     "who shares the busiest link. With --workload it splits the time of every stage of the "
+     "pipeline, and lists what is sent and the kernels of a layer.\n\n"
      "example: where does the time of a flat ring go?\n"
      "  allreckon explain --cluster abci-v100 --gpus 256 --algorithm ring --trace resnet50-v1.5\n"
      "example: groups that share the HCAs of their nodes\n"
@@ -192,8 +193,8 @@ const struct command commands[] = {
      "  allreckon trace import rank0.json.gz --times kernels --parameters resnet50-v1.5 --batch "
      "32 --out mine.csv\n"
      "  allreckon predict --cluster abci-v100 --gpus 64 --trace ./mine.csv"},
-    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP, 0, KEY_BIT(AR_KEY_ITERATIONS),
-     "a SimGrid platform, or a timeline for Perfetto", "", 0,
+    {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT, 0,
+     KEY_BIT(AR_KEY_ITERATIONS), "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"
      "(DTD 4.1). It takes options of the cluster, --gpus and --out. --format chrome-trace "
      "simulates one training step and writes what some ranks do when, in the Trace Event Format "

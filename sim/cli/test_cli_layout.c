@@ -116,6 +116,31 @@ Test(cli_layout, sweeps_without_a_layout_say_why)
     }
 }
 
+Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
+{
+    const char *text = cli_good("$AR explain --cluster dgx-a100 --workload megatron-1.7b --mesh "
+                                "pp=2,dp=2,tp=8 --global-batch 8 --attention unfused")
+                           .out;
+    cr_expect_not_null(strstr(text, "\n  0  "));
+    cr_expect_not_null(strstr(text, "\n  1  "));
+    cr_expect_eq(cli_lines_with(text, "  all-reduce     tp "), 1);
+    cr_expect_eq(cli_lines_with(text, "  send           pp "), 1);
+    cr_expect_eq(cli_lines_with(text, "  softmax "), 2, "forward and backward");
+    cr_expect_eq(cli_lines_with(text, "2048 x 864 x 2304"), 1, "tokens, 3 h / 8, h");
+}
+
+Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
+{
+    const char *text =
+        cli_good("$AR export --format chrome-trace --cluster dgx-a100 --workload "
+                 "megatron-1.7b --mesh pp=2,dp=2,tp=8 --global-batch 8 --overlap no --quiet")
+            .out;
+    cr_expect_eq(cli_lines_with(text, "\"name\": \"forward "), 2 * 4);
+    cr_expect_eq(cli_lines_with(text, "\"name\": \"backward "), 2 * 4);
+    cr_expect_eq(cli_lines_with(text, "\"name\": \"optimizer\""), 2);
+    cr_expect_eq(cli_lines_with(text, "\"name\": \"send to "), 2 * 4);
+}
+
 Test(cli_layout, wrong_lines_are_one_line)
 {
     static const struct {

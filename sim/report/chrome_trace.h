@@ -19,6 +19,7 @@
 #ifndef AR_CHROME_TRACE_H
 #define AR_CHROME_TRACE_H
 
+#include "ar_graph_step.h"
 #include "ar_row.h"
 #include "ar_step.h"
 
@@ -35,5 +36,10 @@ uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
  */
 void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
                         const char *made_by);
+
+/** Writes a step of a workload: each stage of the pipeline is a process, with a track for each
+ * stream, on which every task is a slice. */
+void chrome_trace_write_graph(FILE *file, const struct ar_graph_step *step,
+                              const struct ar_row *row, const char *made_by);
 
 #endif

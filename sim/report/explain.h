@@ -10,6 +10,11 @@
  * the closed form or by calls of the library, all buckets summed up, and the parameters. */
 void explain_step(const struct ar_scenario *scenario, const struct ar_step *step);
 
+/** Writes where the time of a step of a workload goes, to stdout: stages, what is sent, kernels of
+ * a layer. */
+enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_graph_step *step,
+                              const struct ar_row *row, struct ar_error *err);
+
 /** Writes where the time of one collective goes, to stdout: as above without a step, and who shares
  * the link that is the busiest. */
 enum ar_status explain_collective(const struct ar_scenario *scenario, const struct ar_bare_run *run,
