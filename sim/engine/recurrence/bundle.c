@@ -34,14 +34,27 @@ static bool are_rows_whole(const struct bundle *bundle, const struct ar_phase *p
     return messages == phase->messages;
 }
 
+/* Walks stand lane after lane: the first of a lane. */
+static uint32_t first_walk(const struct ar_pattern *pattern, uint32_t lane)
+{
+    uint32_t low = 0, high = pattern->walks_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (pattern->walks[middle].lane < lane) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 /* Counts the walks of a lane; false if they are not all alike. */
 static bool count_walks(const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle)
 {
-    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+    for (uint32_t i = first_walk(pattern, lane);
+         i < pattern->walks_count && pattern->walks[i].lane == lane; i++) {
         const struct ar_walk *walk = &pattern->walks[i];
-        if (walk->lane != lane) {
-            continue;
-        }
         if (bundle->walks == 0) {
             bundle->rows = walk->count;
             bundle->is_ring = walk->is_ring;
@@ -57,11 +70,9 @@ static bool count_walks(const struct ar_pattern *pattern, uint32_t lane, struct 
 static void lay_out_walks(const struct ar_pattern *pattern, uint32_t lane, struct bundle *bundle)
 {
     uint32_t index = 0;
-    for (uint32_t i = 0; i < pattern->walks_count; i++) {
+    for (uint32_t i = first_walk(pattern, lane);
+         i < pattern->walks_count && pattern->walks[i].lane == lane; i++) {
         const struct ar_walk *walk = &pattern->walks[i];
-        if (walk->lane != lane) {
-            continue;
-        }
         const struct ar_hop *hops = pattern->hops + walk->first;
         for (uint32_t row = 0; row < walk->count; row++) {
             size_t place = (size_t)row * bundle->walks + index;
