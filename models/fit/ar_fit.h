@@ -36,6 +36,7 @@ struct ar_fit_problem {
     bool has_kinks;
     double residual_min;   /**< rows are taken to be no better than this; 0: 1e-4 */
     uint32_t starts_count; /**< attempts; 0: 8 */
+    double tolerance;      /**< relative change of values that are found; 0: 1e-9 */
     size_t rows_count;
     const double *times_s; /**< measured, above zero, of the first row */
     const double *bytes;   /**< its size, for the check that there are several */

@@ -1,6 +1,6 @@
 /** \file ar_link_fit.h
  * Fits the numbers of a cluster file that say how long messages take to measured collectives of our
- * algorithms, with their uncertainty.
+ * own algorithms, with their uncertainty.
  *
  * A row is predicted by the closed form (ar_closed.h) on the cluster; what is fitted are the
  * numbers of ar_link_cost that the rows depend on. The fit is that of ar_fit.h: the priors are the
@@ -25,7 +25,7 @@
 
 /** A measured collective. */
 struct ar_link_row {
-    struct ar_collective collective;
+    struct ar_collective collective; /**< its cluster is one of those that are fitted */
     uint64_t elements;
     double bytes; /**< of the elements */
     double time_s;
@@ -60,15 +60,21 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
 void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
                       struct ar_link_number *number);
 
-/** Fits to `count` rows, each of one of the clusters, which share their numbers (those of the first
- * one are the priors), and leaves all of them with the fitted ones. AR_BAD_DATA, with the clusters
- * and `fit` as they were: fewer than 8 rows, less than two sizes, rows that depend on nothing, no
- * convergence, a residual beyond 1000 %; other errors are those of ar_closed_create(). */
+/** Gives a cluster of processes the priors of what messages cost besides their paths
+ * (ar_message_cost.h), of large buffers and of the setup, where it has 0, so that they are fitted,
+ * too. They are orders of magnitude: microseconds of software. */
+void ar_link_fit_open(struct ar_cluster *cluster);
+
+/** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
+ * numbers; their first one has the priors. Fastest where rows of one collective follow each other.
+ * AR_BAD_DATA, with clusters and `fit` as they were: fewer than 8 rows, less than two sizes, rows
+ * that depend on nothing, no convergence, a residual beyond 1000 %; other errors are those of
+ * ar_closed_create(). */
 enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,
                            const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
                            struct ar_error *err);
 
-/** Writes the times of rows, each on its cluster as it is. */
+/** Writes the times of rows on their clusters as these are. */
 enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
                                struct ar_error *err);
 

@@ -20,6 +20,7 @@ enum {
     SEED = 0
 };
 
+#define TOLERANCE      1e-9
 #define RESIDUAL_FIRST 0.05
 #define RESIDUAL_MIN   1e-4 /* of rows that fit exactly */
 #define HUBER          1.345
@@ -143,8 +144,9 @@ static bool solve(struct attempt *attempt)
                                    attempt->work) != GSL_SUCCESS) {
         return false;
     }
-    int found =
-        gsl_multifit_nlinear_driver(ITERATIONS, 1e-9, 1e-9, 1e-9, NULL, NULL, &info, attempt->work);
+    double tolerance = problem->tolerance > 0 ? problem->tolerance : TOLERANCE;
+    int found = gsl_multifit_nlinear_driver(ITERATIONS, tolerance, TOLERANCE, TOLERANCE, NULL, NULL,
+                                            &info, attempt->work);
     bool is_on_edge = problem->has_kinks && found == GSL_ENOPROG;
     bool is_near = problem->residual_min > 0 && found == GSL_EMAXITER;
     if (found != GSL_SUCCESS && !is_on_edge && !is_near) {

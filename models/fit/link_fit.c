@@ -1,35 +1,53 @@
 #include "ar_link_fit.h"
 
 #include <math.h>
-#include <stdlib.h>
 
+#include "ar_arena.h"
 #include "ar_closed.h"
 
 #define RESIDUAL_MAX 10.0 /* beyond this the best fit is no fit */
 #define USED_FACTOR  3.0  /* a number is used if this factor up or down changes a row */
 
+/* --- rows by closed form ------------------------------------------------------------------ */
+
 static bool is_same(const struct ar_collective *a, const struct ar_collective *b)
 {
     return a->cluster == b->cluster && a->operation == b->operation &&
            a->algorithm == b->algorithm && ar_shape_equal(&a->shape, &b->shape) &&
-           a->channels == b->channels && a->window == b->window &&
+           a->root == b->root && a->channels == b->channels && a->window == b->window &&
            a->element_bytes == b->element_bytes;
 }
 
-/* Rows of one collective that follow each other share a closed form. */
+/* The rows of one collective that follow each other share a closed form. */
+static size_t group_end(const struct ar_link_row *rows, size_t count, size_t first)
+{
+    size_t end = first;
+    while (end < count && is_same(&rows[end].collective, &rows[first].collective)) {
+        end++;
+    }
+    return end;
+}
+
+static void evaluate(const struct ar_closed *closed, const struct ar_link_row *rows, size_t count,
+                     double *times_s)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct ar_closed_time time;
+        ar_closed_evaluate(closed, rows[i].elements, &time);
+        times_s[i] = time.time_s;
+    }
+}
+
 enum ar_status ar_link_predict(const struct ar_link_row *rows, size_t count, double *times_s,
                                struct ar_error *err)
 {
     for (size_t i = 0; i < count;) {
+        size_t end = group_end(rows, count, i);
         struct ar_closed *closed;
         AR_TRY(ar_closed_create(&rows[i].collective, &closed, err));
-        size_t first = i;
-        while (i < count && is_same(&rows[i].collective, &rows[first].collective)) {
-            struct ar_closed_time time;
-            ar_closed_evaluate(closed, rows[i].elements, &time);
-            times_s[i++] = time.time_s;
-        }
+        evaluate(closed, &rows[i], end - i, &times_s[i]);
         ar_closed_destroy(closed);
+        i = end;
     }
     return AR_OK;
 }
@@ -39,7 +57,7 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
     for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
         enum ar_link_cost cost = (enum ar_link_cost)i;
         double value = ar_cluster_link_cost(cluster, cost);
-        bool is_there = ar_cluster_has_link_cost(cluster, cost);
+        bool is_there = value > 0 || ar_cluster_has_link_cost(cluster, cost);
         fit->numbers[i] = (struct ar_link_number){.state = !is_there   ? AR_LINK_ABSENT
                                                            : value > 0 ? AR_LINK_UNUSED
                                                                        : AR_LINK_ZERO,
@@ -57,15 +75,51 @@ void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
     number->state = found->is_identified[index] ? AR_LINK_IDENTIFIED : AR_LINK_UNIDENTIFIED;
 }
 
+void ar_link_fit_open(struct ar_cluster *cluster)
+{
+    static const struct {
+        enum ar_link_cost cost;
+        double prior;
+    } messages[] = {{AR_LINK_MESSAGE_BYTES, 2e3}, {AR_LINK_LATENCY_1K, 0.5e-6},
+                    {AR_LINK_LATENCY_8K, 1e-6},   {AR_LINK_LATENCY_64K, 3e-6},
+                    {AR_LINK_LATENCY_512K, 3e-6}, {AR_LINK_REDUCE_COST_LARGE, 0.1e-9},
+                    {AR_LINK_SETUP, 1e-6}};
+    for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
+        struct ar_error ignored; /* these are numbers that a machine can have */
+        if (ar_cluster_link_cost(cluster, messages[i].cost) == 0) {
+            (void)ar_cluster_set_link_cost(cluster, messages[i].cost, messages[i].prior, &ignored);
+        }
+    }
+}
+
 /* --- the problem -------------------------------------------------------------------------- */
+
+enum {
+    SLOTS = 2,       /* values of paths whose closed forms are kept */
+    STARTS_MANY = 2, /* attempts with many rows, which tell more than where a fit starts */
+    ROWS_MANY = 100
+};
+
+#define TOLERANCE_MANY 1e-4 /* of values that many rows are fitted by, with errors of per cents */
+
+/* The closed forms of all groups of rows, for some values of what paths have. */
+struct forms {
+    bool is_made;
+    double costs[AR_LINK_COSTS_COUNT];
+    struct ar_closed **closed; /* [group] */
+};
 
 /* The rows and the numbers that are fitted to them. */
 struct data {
-    struct ar_cluster *const *clusters; /* of the rows, all with the same numbers */
+    struct ar_cluster *const *clusters;
     size_t clusters_count;
     const struct ar_link_row *rows;
     size_t count;
     double *scratch_s; /* times of rows, two of each */
+    size_t *ends;      /* [group]: of its rows */
+    size_t groups;
+    struct forms slots[SLOTS];
+    int next; /* slot to be made anew */
     enum ar_link_cost costs[AR_LINK_COSTS_COUNT];
     double priors[AR_LINK_COSTS_COUNT];
     size_t costs_count;
@@ -75,9 +129,7 @@ static enum ar_status set_cost(const struct data *data, enum ar_link_cost cost, 
                                struct ar_error *err)
 {
     for (size_t i = 0; i < data->clusters_count; i++) {
-        if (ar_cluster_has_link_cost(data->clusters[i], cost)) {
-            AR_TRY(ar_cluster_set_link_cost(data->clusters[i], cost, value, err));
-        }
+        AR_TRY(ar_cluster_set_link_cost(data->clusters[i], cost, value, err));
     }
     return AR_OK;
 }
@@ -91,12 +143,88 @@ static enum ar_status set_costs(const struct data *data, const double *values, s
     return AR_OK;
 }
 
+static void forget(struct data *data, struct forms *forms)
+{
+    for (size_t i = 0; forms->closed != NULL && i < data->groups; i++) {
+        ar_closed_destroy(forms->closed[i]);
+        forms->closed[i] = NULL;
+    }
+    forms->is_made = false;
+}
+
+static bool has_these(const struct data *data, const struct forms *forms)
+{
+    const struct ar_cluster *cluster = data->clusters[0];
+    bool has = forms->is_made;
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        enum ar_link_cost cost = (enum ar_link_cost)i;
+        has = has && (!ar_link_cost_is_on_paths(cost) ||
+                      forms->costs[i] == ar_cluster_link_cost(cluster, cost));
+    }
+    return has;
+}
+
+/* Closed forms know the paths and look the other numbers up when they are evaluated, but for the
+ * shares of trees, which hang on all. */
+static bool has_tree(const struct ar_closed *closed)
+{
+    const struct ar_phase *phases;
+    const struct ar_pattern *patterns;
+    uint32_t count = ar_closed_phases(closed, &phases, &patterns);
+    bool has = false;
+    for (uint32_t i = 0; i < count; i++) {
+        has = has || (phases[i].kind == AR_PHASE_TREE && phases[i].steps > 0);
+    }
+    return has;
+}
+
+/* Closed forms for what the clusters have now. */
+static enum ar_status find_forms(struct data *data, struct forms **found, struct ar_error *err)
+{
+    for (int i = 0; i < SLOTS; i++) {
+        if (has_these(data, &data->slots[i])) {
+            *found = &data->slots[i];
+            data->next = i == data->next ? (i + 1) % SLOTS : data->next;
+            return AR_OK;
+        }
+    }
+    struct forms *forms = &data->slots[data->next];
+    data->next = (data->next + 1) % SLOTS;
+    forget(data, forms);
+    for (size_t i = 0; i < data->groups; i++) {
+        AR_TRY(ar_closed_create(&data->rows[i > 0 ? data->ends[i - 1] : 0].collective,
+                                &forms->closed[i], err));
+    }
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        forms->costs[i] = ar_cluster_link_cost(data->clusters[0], (enum ar_link_cost)i);
+    }
+    forms->is_made = true;
+    *found = forms;
+    return AR_OK;
+}
+
+/* The times of all rows on the clusters as they are. */
+static enum ar_status predict_rows(struct data *data, double *times_s, struct ar_error *err)
+{
+    struct forms *forms = NULL;
+    AR_TRY(find_forms(data, &forms, err));
+    for (size_t i = 0, first = 0; i < data->groups; first = data->ends[i++]) {
+        if (has_tree(forms->closed[i])) {
+            AR_TRY(
+                ar_link_predict(&data->rows[first], data->ends[i] - first, &times_s[first], err));
+        } else {
+            evaluate(forms->closed[i], &data->rows[first], data->ends[i] - first, &times_s[first]);
+        }
+    }
+    return AR_OK;
+}
+
 static bool predict(const double *values, double *times_s, void *context)
 {
-    const struct data *data = context;
+    struct data *data = context;
     struct ar_error ignored; /* rows were predicted before: what fails now is memory or a number */
     return set_costs(data, values, &ignored) == AR_OK &&
-           ar_link_predict(data->rows, data->count, times_s, &ignored) == AR_OK;
+           predict_rows(data, times_s, &ignored) == AR_OK;
 }
 
 /* Does the time of a row hang on the number, within the reach of its prior? */
@@ -107,9 +235,9 @@ static enum ar_status find_use(struct data *data, enum ar_link_cost cost, bool *
     double *low_s = data->scratch_s;
     double *high_s = data->scratch_s + data->count;
     AR_TRY(set_cost(data, cost, prior / USED_FACTOR, err));
-    AR_TRY(ar_link_predict(data->rows, data->count, low_s, err));
+    AR_TRY(predict_rows(data, low_s, err));
     AR_TRY(set_cost(data, cost, prior * USED_FACTOR, err));
-    AR_TRY(ar_link_predict(data->rows, data->count, high_s, err));
+    AR_TRY(predict_rows(data, high_s, err));
     AR_TRY(set_cost(data, cost, prior, err));
     *is_used = false;
     for (size_t i = 0; i < data->count; i++) {
@@ -148,13 +276,15 @@ static enum ar_status solve(struct data *data, struct ar_fit *found, struct ar_e
                                      .start_spread = AR_LINK_START_SPREAD,
                                      .identified_max = AR_LINK_IDENTIFIED_MAX,
                                      .has_kinks = true,
+                                     .starts_count = data->count >= ROWS_MANY ? STARTS_MANY : 0,
+                                     .tolerance = data->count >= ROWS_MANY ? TOLERANCE_MANY : 0,
                                      .rows_count = data->count,
                                      .times_s = &data->rows->time_s,
                                      .bytes = &data->rows->bytes,
                                      .stride = sizeof *data->rows / sizeof(double),
                                      .predict = predict,
                                      .data = data,
-                                     .expected = "all-reduces that resemble the closed form"};
+                                     .expected = "collectives that resemble the closed form"};
     AR_TRY(ar_fit_solve(&problem, found, err));
     if (found->residual_frac > RESIDUAL_MAX) {
         return ar_error_set(err, AR_BAD_DATA,
@@ -189,17 +319,37 @@ static enum ar_status fit_rows(struct data *data, struct ar_link_fit *fit, struc
     return AR_OK;
 }
 
+static enum ar_status make_groups(struct data *data, struct ar_arena *arena, struct ar_error *err)
+{
+    data->scratch_s = ar_arena_alloc(arena, 2 * data->count + 1, sizeof *data->scratch_s);
+    data->ends = ar_arena_alloc(arena, data->count + 1, sizeof *data->ends);
+    for (int i = 0; i < SLOTS; i++) {
+        data->slots[i].closed = ar_arena_alloc(arena, data->count + 1, sizeof(struct ar_closed *));
+        if (data->slots[i].closed == NULL) {
+            return ar_error_no_memory(err, "the rows of a fit");
+        }
+    }
+    if (data->scratch_s == NULL || data->ends == NULL) {
+        return ar_error_no_memory(err, "the rows of a fit");
+    }
+    for (size_t first = 0; first < data->count; first = data->ends[data->groups++]) {
+        data->ends[data->groups] = group_end(data->rows, data->count, first);
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_link_fit(struct ar_cluster *const *clusters, size_t clusters_count,
                            const struct ar_link_row *rows, size_t count, struct ar_link_fit *fit,
                            struct ar_error *err)
 {
-    struct data data = {.clusters = clusters,
-                        .clusters_count = clusters_count,
-                        .rows = rows,
-                        .count = count,
-                        .scratch_s = calloc(2 * count + 1, sizeof(double))};
-    enum ar_status status = data.scratch_s != NULL ? fit_rows(&data, fit, err)
-                                                   : ar_error_no_memory(err, "the rows of a fit");
-    free(data.scratch_s);
+    struct ar_arena arena = {NULL};
+    struct data data = {
+        .clusters = clusters, .clusters_count = clusters_count, .rows = rows, .count = count};
+    enum ar_status status = make_groups(&data, &arena, err);
+    status = status == AR_OK ? fit_rows(&data, fit, err) : status;
+    for (int i = 0; i < SLOTS; i++) {
+        forget(&data, &data.slots[i]);
+    }
+    ar_arena_end(&arena);
     return status;
 }

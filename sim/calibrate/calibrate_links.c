@@ -18,6 +18,13 @@ static const struct {
              [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9},
              [AR_LINK_BYTES] = {"B", "B", 1}};
 
+/* As a cluster file takes it: bytes are whole. */
+static const char *text_of(double value, int unit, struct ar_arena *arena)
+{
+    double number = unit == AR_LINK_BYTES ? rint(value) : value * units[unit].factor;
+    return ar_arena_format(arena, "%.6g%s", number, units[unit].suffix);
+}
+
 static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,
                                      struct ar_arena *arena)
 {
@@ -27,7 +34,6 @@ static struct parameter parameter_of(const struct ar_link_number *number, enum a
                                          [AR_LINK_UNIDENTIFIED] = "not identified",
                                          [AR_LINK_IDENTIFIED] = "identified"};
     int unit = (int)ar_link_cost_unit(cost);
-    double factor = units[unit].factor;
     return (struct parameter){
         .kind = "parameter",
         .parameter = ar_link_cost_key(cost),
@@ -38,8 +44,8 @@ static struct parameter parameter_of(const struct ar_link_number *number, enum a
         .state = states[number->state],
         .prior = number->prior,
         .prior_source = "cluster file",
-        .value_text = ar_arena_format(arena, "%.6g%s", number->value * factor, units[unit].suffix),
-        .prior_text = ar_arena_format(arena, "%.6g%s", number->prior * factor, units[unit].suffix),
+        .value_text = text_of(number->value, unit, arena),
+        .prior_text = text_of(number->prior, unit, arena),
     };
 }
 

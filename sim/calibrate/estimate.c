@@ -139,44 +139,35 @@ static enum ar_status predict_messages(const struct part *part, double spread,
     return AR_OK;
 }
 
-/* Gives the clusters the numbers of their files back. */
-static enum ar_status restore(struct ar_cluster *const *clusters, size_t count,
-                              const struct ar_link_fit *links, struct ar_error *err)
-{
-    for (size_t i = 0; i < count; i++) {
-        for (int k = 0; k < AR_LINK_COSTS_COUNT; k++) {
-            const struct ar_link_number *number = &links->numbers[k];
-            if (isfinite(number->error_frac) &&
-                ar_cluster_has_link_cost(clusters[i], (enum ar_link_cost)k)) {
-                AR_TRY(ar_cluster_set_link_cost(clusters[i], (enum ar_link_cost)k, number->prior,
-                                                err));
-            }
-        }
-    }
-    return AR_OK;
-}
-
 static enum ar_status estimate_messages(const struct part *part, bool is_fit,
                                         struct ar_arena *arena, struct ar_estimate *estimate,
                                         struct ar_error *err)
 {
     size_t count = part->measured->machines_count;
     struct ar_cluster **clusters = ar_arena_alloc(arena, count + 1, sizeof(struct ar_cluster *));
-    if (clusters == NULL) {
+    double(*costs)[AR_LINK_COSTS_COUNT] = ar_arena_alloc(arena, count + 1, sizeof *costs);
+    if (clusters == NULL || costs == NULL) {
         return ar_error_no_memory(err, "clusters");
     }
     for (size_t i = 0; i < count; i++) {
         clusters[i] = part->measured->machines[i].cluster;
+        ar_cluster_keep_link_costs(clusters[i], costs[i]);
     }
     if (part->count == 0 || !is_fit) {
         return part->count == 0 ? AR_OK
                                 : predict_messages(part, NAN, arena, estimate->predictions, err);
     }
+    for (size_t i = 0; i < count; i++) {
+        ar_link_fit_open(clusters[i]);
+    }
     AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
     estimate->has_links = true;
     AR_TRY(
         predict_messages(part, estimate->links.residual_frac, arena, estimate->predictions, err));
-    return restore(clusters, count, &estimate->links, err);
+    for (size_t i = 0; i < count; i++) {
+        ar_cluster_restore_link_costs(clusters[i], costs[i]);
+    }
+    return AR_OK;
 }
 
 /* --- both --------------------------------------------------------------------------------- */

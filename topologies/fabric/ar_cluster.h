@@ -191,29 +191,29 @@ struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluste
 enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE, AR_LINK_BYTES };
 
 /** The numbers of a cluster file that say how long messages take, and that measured collectives
- * can tell: symbol, key, unit. */
+ * can tell: symbol, key, unit, whether paths and their links have it. */
 #define AR_LINK_COST_LIST(X)                                                                       \
-    X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS)                                       \
-    X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS)                                \
-    X(AR_LINK_NVLINK_BANDWIDTH, TOPO_NVLINK_BANDWIDTH, AR_LINK_RATE)                               \
-    X(AR_LINK_PCIE_LATENCY, TOPO_PCIE_LATENCY, AR_LINK_SECONDS)                                    \
-    X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE)                                   \
-    X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS)                                      \
-    X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE)                                     \
-    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE)                         \
-    X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE)             \
-    X(AR_LINK_MESSAGE_BYTES, TOPO_NET_MESSAGE_BYTES, AR_LINK_BYTES)                                \
-    X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS)                                    \
-    X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS)                                    \
-    X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS)                                  \
-    X(AR_LINK_LATENCY_512K, TOPO_NET_LATENCY_512K, AR_LINK_SECONDS)                                \
-    X(AR_LINK_RACK_BANDWIDTH, TOPO_RACK_UPLINK_BANDWIDTH, AR_LINK_RATE)                            \
-    X(AR_LINK_TORUS_BANDWIDTH, TOPO_TORUS_LINK_BANDWIDTH, AR_LINK_RATE)                            \
-    X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE)                       \
-    X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE)
+    X(AR_LINK_SETUP, TOPO_COLLECTIVE_SETUP, AR_LINK_SECONDS, false)                                \
+    X(AR_LINK_NVLINK_LATENCY, TOPO_NVLINK_LATENCY, AR_LINK_SECONDS, true)                          \
+    X(AR_LINK_NVLINK_BANDWIDTH, TOPO_NVLINK_BANDWIDTH, AR_LINK_RATE, true)                         \
+    X(AR_LINK_PCIE_LATENCY, TOPO_PCIE_LATENCY, AR_LINK_SECONDS, true)                              \
+    X(AR_LINK_PCIE_BANDWIDTH, TOPO_PCIE_BANDWIDTH, AR_LINK_RATE, true)                             \
+    X(AR_LINK_NET_LATENCY, TOPO_NET_LATENCY, AR_LINK_SECONDS, true)                                \
+    X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE, true)                               \
+    X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE, false)                  \
+    X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE, false)      \
+    X(AR_LINK_MESSAGE_BYTES, TOPO_NET_MESSAGE_BYTES, AR_LINK_BYTES, false)                         \
+    X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS, false)                             \
+    X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS, false)                             \
+    X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS, false)                           \
+    X(AR_LINK_LATENCY_512K, TOPO_NET_LATENCY_512K, AR_LINK_SECONDS, false)                         \
+    X(AR_LINK_RACK_BANDWIDTH, TOPO_RACK_UPLINK_BANDWIDTH, AR_LINK_RATE, true)                      \
+    X(AR_LINK_TORUS_BANDWIDTH, TOPO_TORUS_LINK_BANDWIDTH, AR_LINK_RATE, true)                      \
+    X(AR_LINK_LOCAL_BANDWIDTH, TOPO_DRAGONFLY_LOCAL_BANDWIDTH, AR_LINK_RATE, true)                 \
+    X(AR_LINK_GLOBAL_BANDWIDTH, TOPO_DRAGONFLY_GLOBAL_BANDWIDTH, AR_LINK_RATE, true)
 
 enum ar_link_cost {
-#define X(symbol, key, unit) symbol,
+#define X(symbol, key, unit, is_on_paths) symbol,
     AR_LINK_COST_LIST(X)
 #undef X
         AR_LINK_COSTS_COUNT
@@ -224,6 +224,10 @@ const char *ar_link_cost_key(enum ar_link_cost cost);
 
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost);
 
+/** Whether paths and links change with it, so that what was found of them before no longer holds.
+ */
+bool ar_link_cost_is_on_paths(enum ar_link_cost cost);
+
 /** Whether the file or a setting gives the number, and the number in SI units, 0 if not. */
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
 double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost);
@@ -233,6 +237,13 @@ double ar_cluster_link_cost(const struct ar_cluster *cluster, enum ar_link_cost 
  * refused with AR_BAD_DATA. */
 enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link_cost cost,
                                         double value, struct ar_error *err);
+
+/** Keeps all these numbers of a cluster that is not a platform file, and gives them back, zeros and
+ * those that the file does not have, too. */
+void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
+                                double values[AR_LINK_COSTS_COUNT]);
+void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
+                                   const double values[AR_LINK_COSTS_COUNT]);
 
 /** GPUs that exist: nodes_count * gpus_per_node, or the hosts of a platform file. */
 uint64_t ar_cluster_gpus_count(const struct ar_cluster *cluster);

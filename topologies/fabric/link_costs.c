@@ -5,7 +5,7 @@
 #include "fabric.h"
 
 static const enum ar_topo_key keys[AR_LINK_COSTS_COUNT] = {
-#define X(symbol, key, unit) key,
+#define X(symbol, key, unit, is_on_paths) key,
     AR_LINK_COST_LIST(X)
 #undef X
 };
@@ -18,11 +18,21 @@ const char *ar_link_cost_key(enum ar_link_cost cost)
 enum ar_link_cost_unit ar_link_cost_unit(enum ar_link_cost cost)
 {
     static const enum ar_link_cost_unit units[] = {
-#define X(symbol, key, unit) unit,
+#define X(symbol, key, unit, is_on_paths) unit,
         AR_LINK_COST_LIST(X)
 #undef X
     };
     return units[cost];
+}
+
+bool ar_link_cost_is_on_paths(enum ar_link_cost cost)
+{
+    static const bool are[] = {
+#define X(symbol, key, unit, is_on_paths) is_on_paths,
+        AR_LINK_COST_LIST(X)
+#undef X
+    };
+    return are[cost];
 }
 
 bool ar_cluster_has_link_cost(const struct ar_cluster *cluster, enum ar_link_cost cost)
@@ -48,4 +58,23 @@ enum ar_status ar_cluster_set_link_cost(struct ar_cluster *cluster, enum ar_link
     ar_cluster_take_rates(cluster);
     ar_cluster_fill_facts(cluster);
     return AR_OK;
+}
+
+void ar_cluster_keep_link_costs(const struct ar_cluster *cluster,
+                                double values[AR_LINK_COSTS_COUNT])
+{
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        values[i] = cluster->values.number[keys[i]];
+    }
+}
+
+void ar_cluster_restore_link_costs(struct ar_cluster *cluster,
+                                   const double values[AR_LINK_COSTS_COUNT])
+{
+    assert(cluster->platform == NULL);
+    for (int i = 0; i < AR_LINK_COSTS_COUNT; i++) {
+        cluster->values.number[keys[i]] = values[i];
+    }
+    ar_cluster_take_rates(cluster);
+    ar_cluster_fill_facts(cluster);
 }

@@ -152,7 +152,7 @@ static void expect_set_as_loaded(const char *pairs)
                                          [AR_LINK_RATE] = "8GB/s",
                                          [AR_LINK_SECONDS_PER_BYTE] = "2ns/B",
                                          [AR_LINK_BYTES] = "8kB"};
-    for (int i = 0; i < AR_LINK_TORUS_BANDWIDTH; i++) {
+    for (int i = 0; i < AR_LINK_TORUS_BANDWIDTH; i++) { /* the rest is of other fabrics */
         enum ar_link_cost cost = (enum ar_link_cost)i;
         char text[64], other[64];
         snprintf(text, sizeof text, "%s=%s", ar_link_cost_key(cost),
