@@ -23,7 +23,7 @@
  *     B(P)    = in a node  node x share(P), of simple node
  *               on several  the same or, if less, that of the network: net x net share of ll,
  *               net x 120/128 of ll128 (its flags), net; of ll chains x chain.ll.share
- *     net(n)  = net / (1 + (growth - 1)(log2 n - 1)) x min(1 / sharers, g / HCAs of a node)
+ *     net(n)  = net / (1 + (growth - 1)(log2 n - 1)) x share (ar_tuning_net_share())
  *     net(P)  = its own latency x net.latency, which is the same for all
  *
  * growth is 1 where a network carries as much between many nodes as between two; routes that meet

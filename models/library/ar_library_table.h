@@ -14,8 +14,8 @@
  *     hcas             of a node; 0 or without it: not known
  *     gpu_generation   `volta` and so on, volta without it
  *     cpu_vendor       `intel`, `amd` or `other`; intel without it
- *     net_ll128        yes where ll128 goes across nodes (hca.attached = switch); no without it
- *     collnet          yes where the network sums (library.collnet); no without it
+ *     near_hcas        yes where HCAs hang on the switches of their GPUs (hca.attached = switch);
+ * no without it collnet          yes where the network sums (library.collnet); no without it
  *     residual_frac    spread of the measurements around the model
  *     rows             measurements that were fitted
  *     fitted_nodes     node counts, separated by spaces

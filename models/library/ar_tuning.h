@@ -44,8 +44,10 @@ enum tuning_nvls {
 
 /** A release. */
 struct ar_release {
-    const char *release; /**< `2.8.4`; stands for all of 2.8 */
-    const char *name;    /**< `nccl-2.8.4` */
+    const char *release; /**< `2.8.4`; stands for all of 2.8; of RCCL `rccl-2.22.3` */
+    const char *name;    /**< `nccl-2.8.4`, `rccl-2.22.3` */
+    /** What it has in place of this on GPUs of a generation; NULL: this. */
+    const struct ar_release *of_generation[AR_GPU_GENERATIONS_COUNT];
     const char *source;
     struct tuning_latency latency[AR_CHOICES_COUNT];
 
@@ -77,6 +79,7 @@ struct ar_release {
 
     /* Trees. */
     double tree_share;                       /**< of the bandwidth of the bus */
+    double tree_pair_share;                  /**< the same of simple on two nodes; 0: as others */
     double tree_alone_share;                 /**< of that, with one rank per node */
     double tree_ll_divisor;                  /**< of that, for ll */
     double tree_ll128_node_share;            /**< of that, for ll128 on one node */
@@ -116,8 +119,8 @@ struct ar_tuning {
     enum ar_cpu_vendor cpu;
     enum tuning_links links;
     uint32_t hcas;      /**< of a node; 0: not known, more than one */
-    bool has_net_ll128; /**< ll128 on several nodes, too: HCAs hang on the PCIe switches of their
-                             GPUs */
+    bool has_near_hcas; /**< HCAs hang on the PCIe switches of their GPUs: ll128 goes across nodes,
+                             and a GPU takes no other HCA */
     bool has_collnet;   /**< the network sums, by a plug-in */
 };
 
@@ -125,6 +128,13 @@ struct ar_tuning {
  * 2.18.3 for 2.18.5. AR_BAD_DATA, a line that begins with `where`, for others. */
 enum ar_status ar_tuning_find(const char *where, const char *release, double node_bus_Bps,
                               double net_bus_Bps, struct ar_tuning *tuning, struct ar_error *err);
+
+/** Says what the GPUs are, and takes what the release has for them. */
+void ar_tuning_set_generation(struct ar_tuning *tuning, enum ar_gpu_generation generation);
+
+/** What part of the network's bandwidth one of the calls that share it has: GPUs that have HCAs
+ * beside them take no others. */
+double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_library_run *run);
 
 /** That of release 2.8.4, the default. */
 struct ar_tuning ar_tuning_nccl_2_8_4(double node_bus_Bps, double net_bus_Bps);

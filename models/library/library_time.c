@@ -20,14 +20,11 @@ static double growth(const double *values, const struct ar_library_run *run)
                             : pow(of_doubling, fmin(doublings, DOUBLINGS_BELOW));
 }
 
-/* Of the network, for one of the calls that share it. GPUs reach the HCAs beside them. */
+/* Of the network, for one of the calls that share it. */
 static double net_bandwidth(const struct ar_tuning *tuning, const double *values,
                             const struct ar_library_run *run)
 {
-    double hcas = tuning->hcas > 0 ? tuning->hcas : 1;
-    double reached = (double)run->ranks / run->nodes / hcas;
-    return values[AR_NET_BANDWIDTH] / growth(values, run) *
-           fmin(1.0 / ar_library_sharers(run), reached);
+    return values[AR_NET_BANDWIDTH] / growth(values, run) * ar_tuning_net_share(tuning, run);
 }
 
 static double bandwidth(const struct ar_tuning *tuning, const double *values,
@@ -122,7 +119,7 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
     struct ar_tuning own = *tuning;
     struct ar_library_run empty = *run;
     own.node_bus_Bps = values[AR_NODE_BANDWIDTH];
-    own.net_bus_Bps = net_bandwidth(tuning, values, run) * ar_library_sharers(run);
+    own.net_bus_Bps = values[AR_NET_BANDWIDTH] / growth(values, run);
     empty.bytes = 0;
     double latency_s = ar_tuning_time(&own, choice, &empty);
     double bytes_s = ar_tuning_time(&own, choice, run) - latency_s;

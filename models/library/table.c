@@ -52,7 +52,7 @@ static const struct ar_column facts[] = {
               .names = ar_gpu_generation_names, .may_be_missing = true),
     AR_COLUMN(choice, struct file, table.library.tuning.cpu, "cpu_vendor", "",
               .names = ar_cpu_vendor_names, .may_be_missing = true),
-    AR_COLUMN(flag, struct file, table.library.tuning.has_net_ll128, "net_ll128", "",
+    AR_COLUMN(flag, struct file, table.library.tuning.has_near_hcas, "near_hcas", "",
               .may_be_missing = true),
     AR_COLUMN(flag, struct file, table.library.tuning.has_collnet, "collnet", "",
               .may_be_missing = true),
@@ -111,13 +111,13 @@ static void write_head(const struct ar_library_table *table, FILE *file)
     fprintf(file,
             "# format: %d\n# tuning: %s\n# node_bus_Bps: %.17g\n# net_bus_Bps: %.17g\n"
             "# channels: %" PRIu32 "\n# node_links: %s\n# hcas: %" PRIu32 "\n"
-            "# gpu_generation: %s\n# cpu_vendor: %s\n# net_ll128: %s\n# collnet: %s\n"
+            "# gpu_generation: %s\n# cpu_vendor: %s\n# near_hcas: %s\n# collnet: %s\n"
             "# residual_frac: %.17g\n# rows: %" PRIu32 "\n",
             FORMAT, library->tuning.release->name, library->tuning.node_bus_Bps,
             library->tuning.net_bus_Bps, library->tuning.channels,
             link_names[library->tuning.links], library->tuning.hcas,
             ar_gpu_generation_names[library->tuning.generation],
-            ar_cpu_vendor_names[library->tuning.cpu], yes_no(library->tuning.has_net_ll128),
+            ar_cpu_vendor_names[library->tuning.cpu], yes_no(library->tuning.has_near_hcas),
             yes_no(library->tuning.has_collnet), library->residual_frac, library->rows_count);
     write_nodes(file, "fitted_nodes", &table->fitted);
     write_nodes(file, "held_out_nodes", &table->held_out);
@@ -179,6 +179,8 @@ static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, st
                               file->tuning + (strncmp(file->tuning, "nccl-", 5) == 0 ? 5 : 0), 0, 0,
                               &found, err));
         file->table.library.tuning.release = found.release;
+        ar_tuning_set_generation(&file->table.library.tuning,
+                                 file->table.library.tuning.generation);
     }
     AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, &file->table.fitted, err));
     return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);

@@ -110,7 +110,7 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     cr_assert_eq(ar_tuning_find("test", "2.5.6", 132e9, 24e9, &table.library.tuning, &err), AR_OK);
     table.library.tuning.channels = 12;
     table.library.tuning.links = TUNING_PCIE;
-    table.library.tuning.has_net_ll128 = true;
+    table.library.tuning.has_near_hcas = true;
     table.library.tuning.has_collnet = true;
     write_table(&table);
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
@@ -119,7 +119,7 @@ Test(library_table, a_table_keeps_the_release_that_chooses)
     cr_expect_eq(read.library.tuning.node_bus_Bps, 132e9);
     cr_expect_eq(read.library.tuning.channels, 12);
     cr_expect_eq(read.library.tuning.links, TUNING_PCIE);
-    cr_expect(read.library.tuning.has_net_ll128);
+    cr_expect(read.library.tuning.has_near_hcas);
     cr_expect(read.library.tuning.has_collnet);
 }
 
@@ -131,7 +131,7 @@ Test(library_table, an_older_file_is_of_2_8_4_over_nvlink)
     write_table(&table);
     change("# tuning: nccl-2.8.4\n", "");
     change("# channels: 4\n# node_links: nvlink\n", "");
-    change("# net_ll128: no\n# collnet: no\n", "");
+    change("# near_hcas: no\n# collnet: no\n", "");
     change("# held_out_nodes: 8\n", "# held_out_nodes:\n");
     cr_assert_eq(ar_library_table_read(path, &read, &err), AR_OK, "%s", err.text);
     cr_expect_eq(read.library.tuning.release, table.library.tuning.release);

@@ -161,7 +161,7 @@ Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
     struct ar_tuning tuning = tuning_of("2.5.6");
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE);
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &many), AR_TREE_LL);
-    tuning.has_net_ll128 = true;
+    tuning.has_near_hcas = true;
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_LL128);
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_TREE, &few), AR_TREE_LL128);
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &many), AR_TREE_LL128);
@@ -171,7 +171,7 @@ Test(tuning, ll128_goes_across_nodes_where_hcas_are_beside_their_gpus_only)
     tuning.links = TUNING_PCIE;
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE);
     tuning = tuning_of("2.3.7");
-    tuning.has_net_ll128 = true;
+    tuning.has_near_hcas = true;
     few.bytes = 1e9;
     cr_expect_eq(ar_tuning_choose(&tuning, AR_CALLS_ANY, &few), AR_RING_SIMPLE, "no ll128 then");
 }

@@ -382,3 +382,42 @@ Test(tuning_releases, a_row_stands_for_its_minor_version)
                      others[i]);
     }
 }
+
+/* RCCL has a table for each kind of machine: base + hops in the node + hops across + bytes. */
+Test(tuning_releases, rccl_has_a_table_for_each_generation)
+{
+    static const struct {
+        enum ar_gpu_generation generation;
+        double node_us, net_us;
+    } rows[] = {{AR_GPU_CDNA2, 3.6, 209.2},
+                {AR_GPU_CDNA3, 2.1, 320},
+                {AR_GPU_CDNA4, 2.1, 320},
+                {AR_GPU_VOLTA, 3.6, 15.1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct ar_tuning tuning;
+        struct ar_error err;
+        struct ar_library_run run = {.nodes = 2, .ranks = 16, .bytes = 1600};
+        cr_assert_eq(ar_tuning_find("test", "rccl-2.22.3", 336e9, 160e9, &tuning, &err), AR_OK);
+        ar_tuning_set_generation(&tuning, rows[i].generation);
+        cr_expect_str_eq(tuning.release->name, "rccl-2.22.3");
+        cr_expect_float_eq(ar_tuning_time(&tuning, AR_RING_SIMPLE, &run) * 1e6,
+                           17 + 28 * rows[i].node_us + 2 * rows[i].net_us + 3000 / 160e3, 1e-6);
+        tuning.links = TUNING_NVSWITCH; /* nothing of NVIDIA's switches */
+        cr_expect_not(is_chosen(&tuning, AR_NVLS, AR_ALL_REDUCE, 1, 8));
+    }
+}
+
+Test(tuning_releases, gpus_take_the_hcas_beside_them)
+{
+    struct ar_tuning tuning = tuning_of("2.28.9", AR_GPU_HOPPER);
+    struct ar_library_run run = {.nodes = 4, .ranks = 8, .bytes = MIB};
+    cr_expect_eq(ar_tuning_net_share(&tuning, &run), 1, "by way of the host all are as far");
+    tuning.has_near_hcas = true;
+    cr_expect_eq(ar_tuning_net_share(&tuning, &run), 2 / 8.0);
+    run.ranks = 32;
+    cr_expect_eq(ar_tuning_net_share(&tuning, &run), 1);
+    run.sharers = 4;
+    cr_expect_eq(ar_tuning_net_share(&tuning, &run), 1 / 4.0);
+    run.ranks = 4; /* four columns of one GPU of each node */
+    cr_expect_eq(ar_tuning_net_share(&tuning, &run), 1 / 8.0);
+}

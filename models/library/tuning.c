@@ -45,6 +45,13 @@ enum ar_status ar_tuning_find(const char *where, const char *release, double nod
                             ar_releases_count);
 }
 
+void ar_tuning_set_generation(struct ar_tuning *tuning, enum ar_gpu_generation generation)
+{
+    const struct ar_release *own = tuning->release->of_generation[generation];
+    tuning->generation = generation;
+    tuning->release = own != NULL ? own : tuning->release;
+}
+
 /* --- choice ------------------------------------------------------------------------------- */
 
 static bool is_wide(const struct ar_library_run *run)
@@ -58,7 +65,7 @@ static bool has_protocol(const struct ar_tuning *tuning, enum ar_choice_protocol
                          const struct ar_library_run *run)
 {
     return protocol != AR_PROTOCOL_LL128 ||
-           (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_net_ll128));
+           (tuning->links != TUNING_PCIE && (!is_wide(run) || tuning->has_near_hcas));
 }
 
 /* 2.3.7 takes ll up to a size. */
@@ -74,8 +81,8 @@ static bool is_ring_of_size(const struct ar_tuning *tuning, enum ar_choice choic
 static bool has_algorithm(const struct ar_tuning *tuning, enum ar_choice choice,
                           const struct ar_library_run *run)
 {
-    bool has_nvls = tuning->generation >= AR_GPU_HOPPER && tuning->links == TUNING_NVSWITCH &&
-                    run->ranks > run->nodes;
+    bool is_new = tuning->generation == AR_GPU_HOPPER || tuning->generation == AR_GPU_BLACKWELL;
+    bool has_nvls = is_new && tuning->links == TUNING_NVSWITCH && run->ranks > run->nodes;
     bool has_hcas = run->call == AR_ALL_REDUCE || (uint64_t)tuning->hcas * run->nodes >= run->ranks;
     bool has_collnet = is_wide(run) && tuning->has_collnet;
     switch (ar_choices[choice].algorithm) {

@@ -15,6 +15,11 @@
  * of public copies of later releases; its corrections are of 2.5.6, its caps of Ampere those of a
  * copy of 2.8 (microsoft/msccl 0d1af8e2). Its caps of ll128 by channel are left out.
  *
+ * RCCL 2.22.3: bases, hops and shares of bandwidth of three of its six tables (ROCm/rccl 0cbce2a7);
+ * which machine has which is inferred from their conditions. Shares of the first two, hops of trees
+ * in a node and the plateau are those of the third, of rings, and of NCCL (assumed); its
+ * corrections by size are left out.
+ *
  * Everywhere left out: that trees, collnet and nvls have rates and channels of their own, that the
  * rings of two nodes have the bandwidth they have within them, latencies of network plug-ins. */
 #include "ar_tuning.h"
@@ -182,6 +187,32 @@ static const struct tuning_caps caps_2_30[] = {
     .release = number, .name = "nccl-" number,                                                     \
     .source = "NVIDIA/nccl v" number "-1, src/graph/tuning.cc"
 
+/* RCCL: base of tables 0 (default), 4 (MI250X) and 5 (MI300, MI350), hops in a node of simple, across nodes of
+ * rings, then of trees. */
+#define LATENCIES_RCCL(node, ring_ll, ring_ll128, ring, tree_ll, tree_ll128, tree)                \
+    .latency = {[AR_RING_LL]     = {12, 0.8, 0.8, ring_ll},                                        \
+                [AR_RING_LL128]  = {12, 2.2, 2.2, ring_ll128},                                     \
+                [AR_RING_SIMPLE] = {17, node, node, ring},                                         \
+                [AR_TREE_LL]     = {12, 0.8, 0.8, tree_ll},                                        \
+                [AR_TREE_LL128]  = {12, 2.2, 2.2, tree_ll128},                                     \
+                [AR_TREE_SIMPLE] = {17, node, node, tree}}
+#define RULES_RCCL                                                                                 \
+    .has_node_trees = true, .ll_node_factor = 1, .plateau_channel_bytes = 64, .ll_divisor = 12.5,  \
+    .ll_node_divisor = 12.5, .ll128_share = 0.92, .ll128_alone_share = 0.92, .tree_share = 0.59,   \
+    .tree_pair_share = 0.11, .tree_alone_share = 1, .tree_ll_divisor = 9.8,                        \
+    .tree_ll128_node_share = 7.0 / 9, .tree_ll128_share = 120.0 / 128, CAPS(caps_rccl)
+#define RCCL                                                                                       \
+    .release = "rccl-2.22.3", .name = "rccl-2.22.3",                                               \
+    .source = "ROCm/rccl 0cbce2a7, src/graph/tuning.cc"
+
+static const struct tuning_caps caps_rccl[] = {{.plateau = 1.4}};
+static const struct ar_release rccl_cdna2 = {
+    RCCL, LATENCIES_RCCL(3.6, 35.4, 87.8, 209.2, 32.2, 34.4, 47.6), CHOICES_2_8, RULES_RCCL};
+static const struct ar_release rccl_cdna3 = {
+    RCCL, LATENCIES_RCCL(2.1, 9.5, 0, 320, 10.5, 0, 25),
+    CHOICES(BIT(RING_LL) | BIT(RING_SIMPLE) | BIT(TREE_LL) | BIT(TREE_SIMPLE),
+            BIT(RING_LL) | BIT(RING_SIMPLE)), RULES_RCCL};
+
 const struct ar_release ar_releases[] = {
     {.release = "2.3.7", .name = "nccl-2.3.7",
      .source = "NVIDIA/nccl v2.3.7-1: choice; v2.5.6-1, src/graph/tuning.cc: latencies",
@@ -233,6 +264,9 @@ const struct ar_release ar_releases[] = {
      HALVES_2_23, RULES_2_23, CAPS(caps_2_29), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
     {NAMED("2.30.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_30), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
+    {RCCL, LATENCIES_RCCL(3.6, 9.5, 19.8, 15.1, 11.8, 18.2, 20.8), CHOICES_2_8, RULES_RCCL,
+     .of_generation = {[AR_GPU_CDNA2] = &rccl_cdna2, [AR_GPU_CDNA3] = &rccl_cdna3,
+                       [AR_GPU_CDNA4] = &rccl_cdna3}},
 };
 /* clang-format on */
 

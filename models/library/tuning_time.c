@@ -54,10 +54,18 @@ static double ll_cap(const struct ar_tuning *tuning, const struct ar_library_run
     return caps_of(tuning->release, row)->ll[scale_of(run)];
 }
 
+double ar_tuning_net_share(const struct ar_tuning *tuning, const struct ar_library_run *run)
+{
+    double reached = tuning->has_near_hcas && tuning->hcas > 0
+                         ? (double)run->ranks / run->nodes / tuning->hcas
+                         : 1;
+    return fmin(1.0 / ar_library_sharers(run), reached);
+}
+
 /* GB/s of what one of the calls that run side by side has. */
 static double net_bus(const struct ar_tuning *tuning, const struct ar_library_run *run)
 {
-    return tuning->net_bus_Bps / 1e9 / ar_library_sharers(run);
+    return tuning->net_bus_Bps / 1e9 * ar_tuning_net_share(tuning, run);
 }
 
 static double bus_of(const struct ar_tuning *tuning, const struct ar_library_run *run)
@@ -187,8 +195,9 @@ static double tree_bandwidth(const struct ar_tuning *tuning, enum ar_choice choi
 {
     const struct ar_release *release = tuning->release;
     const struct tuning_caps *caps = ar_tuning_caps(tuning);
-    double bus =
-        capped(bus_of(tuning, run) * release->tree_share, of_channels(tuning, caps->tree, run));
+    bool is_pair = run->nodes == 2 && choice == AR_TREE_SIMPLE && release->tree_pair_share > 0;
+    double share = is_pair ? release->tree_pair_share : release->tree_share;
+    double bus = capped(bus_of(tuning, run) * share, of_channels(tuning, caps->tree, run));
     double alone = is_alone(run) ? release->tree_alone_share : 1;
     if (choice == AR_TREE_LL) {
         return capped(bus / release->tree_ll_divisor, ll_cap(tuning, run)) * alone *

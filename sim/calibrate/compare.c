@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "ar_comparison.h"
+#include "ar_library_engine.h"
 #include "ar_run.h"
 
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
@@ -76,7 +77,8 @@ static enum ar_status compare_row(const struct ar_scenario *scenario,
         AR_TRY(predict(scenario, run, &prediction, err));
     }
     if (is_call) {
-        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, run);
+        struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
+        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, &seen.run);
         choice = ar_choices[prediction.choice].name;
     }
     ar_comparison_add(comparison, row, set_of(scenario, run), choice, &prediction,

@@ -59,16 +59,16 @@ static enum ar_status find_tuning(const struct ar_calibrate_request *request,
     return ar_library_engine_tuning(cluster, request->scenario->release, NULL, tuning, err);
 }
 
-static enum ar_status fit_calls(const struct ar_tuning *tuning, const struct part *part,
-                                struct ar_arena *arena, struct ar_library *library,
-                                struct ar_error *err)
+static enum ar_status fit_calls(const struct ar_cluster *cluster, const struct ar_tuning *tuning,
+                                const struct part *part, struct ar_arena *arena,
+                                struct ar_library *library, struct ar_error *err)
 {
     struct ar_library_row *rows = ar_arena_alloc(arena, part->fitted_count + 1, sizeof *rows);
     if (rows == NULL) {
         return ar_error_no_memory(err, "the rows of a fit");
     }
     for (size_t i = 0; i < part->fitted_count; i++) {
-        rows[i] = part->measured->rows[part->fitted[i]].call;
+        rows[i] = ar_library_engine_row(cluster, &part->measured->rows[part->fitted[i]].call);
     }
     return ar_library_fit(tuning, rows, part->fitted_count, library, err);
 }
@@ -77,20 +77,22 @@ static enum ar_status estimate_calls(const struct ar_calibrate_request *request,
                                      const struct part *part, bool is_fit, struct ar_arena *arena,
                                      struct ar_estimate *estimate, struct ar_error *err)
 {
+    const struct ar_cluster *cluster = request->scenario->cluster;
     struct ar_tuning tuning;
     if (part->count == 0) {
         return AR_OK;
     }
-    AR_TRY(find_tuning(request, request->scenario->cluster, &tuning, err));
+    AR_TRY(find_tuning(request, cluster, &tuning, err));
     if (is_fit) {
-        AR_TRY(fit_calls(&tuning, part, arena, &estimate->library, err));
+        AR_TRY(fit_calls(cluster, &tuning, part, arena, &estimate->library, err));
         estimate->has_library = true;
     }
     for (size_t i = 0; i < part->count; i++) {
-        const struct ar_library_row *row = &part->measured->rows[part->rows[i]].call;
+        struct ar_library_row row =
+            ar_library_engine_row(cluster, &part->measured->rows[part->rows[i]].call);
         estimate->predictions[part->rows[i]] =
-            is_fit ? ar_library_predict(&estimate->library, row->calls, &row->run)
-                   : ar_tuning_predict(&tuning, row->calls, &row->run);
+            is_fit ? ar_library_predict(&estimate->library, row.calls, &row.run)
+                   : ar_tuning_predict(&tuning, row.calls, &row.run);
     }
     return AR_OK;
 }

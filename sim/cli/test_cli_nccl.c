@@ -248,3 +248,17 @@ Test(cli_nccl, bad_input_is_one_line)
         cli_expect_error(&run, rows[i].line, rows[i].code, rows[i].fragment);
     }
 }
+
+/* 18 trays of four GPUs are one node to NCCL: NVLink switches sum, the network is not asked. */
+Test(cli_nccl, hosts_of_an_nvlink_domain_are_one_node)
+{
+    static const struct {
+        const char *gpus, *choice;
+    } rows[] = {{"72", "nvls/simple"}, {"144", "nvls-tree/simple"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct cli_run run = cli_good("$AR allreduce --cluster gb200-nvl72 --gpus %s --engine nccl "
+                                      "--algorithm auto --payload 1GiB --format csv",
+                                      rows[i].gpus);
+        cr_expect_not_null(strstr(run.out, rows[i].choice), "%s", run.out);
+    }
+}

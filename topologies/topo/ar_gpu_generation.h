@@ -4,12 +4,15 @@
 #ifndef AR_GPU_GENERATION_H
 #define AR_GPU_GENERATION_H
 
-/** The oldest first: symbol, word of the key `gpu.generation`. */
+/** Of each vendor the oldest first: symbol, word of the key `gpu.generation`. */
 #define AR_GPU_GENERATION_LIST(X)                                                                  \
     X(AR_GPU_VOLTA, "volta")                                                                       \
     X(AR_GPU_AMPERE, "ampere")                                                                     \
     X(AR_GPU_HOPPER, "hopper")                                                                     \
-    X(AR_GPU_BLACKWELL, "blackwell")
+    X(AR_GPU_BLACKWELL, "blackwell")                                                               \
+    X(AR_GPU_CDNA2, "cdna2")                                                                       \
+    X(AR_GPU_CDNA3, "cdna3")                                                                       \
+    X(AR_GPU_CDNA4, "cdna4")
 
 enum ar_gpu_generation {
 #define X(symbol, word) symbol,

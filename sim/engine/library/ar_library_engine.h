@@ -11,6 +11,10 @@
 size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t elements,
                                struct ar_library_run runs[AR_LIBRARY_CALLS_MAX]);
 
+/** A measured call as the library sees it: hosts of one NVLink domain are one node to it. */
+struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
+                                            const struct ar_library_row *row);
+
 /** Whether a key of a cluster (`net.latency`) is of its links, which these engines do not know;
  * NCCL's own model asks what joins GPUs and HCAs. */
 bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key);

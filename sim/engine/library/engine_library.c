@@ -36,6 +36,12 @@ bool ar_library_engine_ignores(const struct ar_engine *engine, const char *key)
 
 /* --- the library's table of a cluster ----------------------------------------------------- */
 
+/* Hosts whose GPUs NVLink switches join; a platform file says none. */
+static uint32_t domain_nodes(const struct ar_cluster_facts *facts)
+{
+    return facts->nvlink_domain_nodes > 0 ? facts->nvlink_domain_nodes : 1;
+}
+
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,
                                         struct ar_tuning *tuning, struct ar_error *err)
@@ -56,9 +62,9 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
     tuning->links = facts->has_nvswitch ? TUNING_NVSWITCH
                     : facts->has_nvlink ? TUNING_NVLINK_MESH
                                         : TUNING_PCIE;
-    tuning->hcas = facts->hcas_per_node;
-    tuning->generation = facts->gpu_generation;
-    tuning->has_net_ll128 = facts->has_hcas_on_switches;
+    tuning->hcas = facts->hcas_per_node * domain_nodes(facts);
+    ar_tuning_set_generation(tuning, facts->gpu_generation);
+    tuning->has_near_hcas = facts->has_hcas_on_switches;
     tuning->has_collnet = facts->has_library_collnet;
     tuning->cpu = facts->cpu_vendor;
     if (facts->library_channels > 0) {
@@ -73,12 +79,21 @@ size_t ar_library_engine_calls(const struct ar_collective *collective, uint64_t 
                                struct ar_library_run runs[AR_LIBRARY_CALLS_MAX])
 {
     enum ar_library_call call;
+    const struct ar_cluster_facts *facts = ar_cluster_facts(collective->cluster);
     return ar_library_call_find(collective->operation, &call)
                ? ar_library_calls(ar_algorithm_calls(collective->algorithm), call,
-                                  &collective->shape,
-                                  ar_cluster_facts(collective->cluster)->gpus_per_node,
+                                  &collective->shape, facts->gpus_per_node * domain_nodes(facts),
                                   (double)elements * collective->element_bytes, runs)
                : 0;
+}
+
+struct ar_library_row ar_library_engine_row(const struct ar_cluster *cluster,
+                                            const struct ar_library_row *row)
+{
+    struct ar_library_row found = *row;
+    uint32_t nodes = domain_nodes(ar_cluster_facts(cluster));
+    found.run.nodes = (row->run.nodes + nodes - 1) / nodes;
+    return found;
 }
 
 /* --- checks ------------------------------------------------------------------------------- */
