@@ -25,18 +25,23 @@
     X(swing)                                                                                       \
     X(direct)                                                                                      \
     X(in_network)                                                                                  \
+    X(collnet_direct)                                                                              \
     X(reduce_scatter_halving)                                                                      \
     X(reduce_scatter_bruck)                                                                        \
     X(reduce_scatter_direct)                                                                       \
     X(reduce_scatter_neighbour)                                                                    \
+    X(reduce_scatter_in_network)                                                                   \
     X(all_gather_doubling)                                                                         \
     X(all_gather_bruck)                                                                            \
     X(all_gather_direct)                                                                           \
     X(all_gather_neighbour)                                                                        \
+    X(all_gather_in_network)                                                                       \
     X(broadcast_binomial)                                                                          \
     X(broadcast_scatter)                                                                           \
+    X(broadcast_in_network)                                                                        \
     X(reduce_binomial)                                                                             \
     X(reduce_gather)                                                                               \
+    X(reduce_in_network)                                                                           \
     X(gather_linear)                                                                               \
     X(gather_binomial)                                                                             \
     X(scatter_linear)                                                                              \

@@ -199,29 +199,3 @@ const struct ar_algorithm ar_algorithm_direct = {
     .shapes = AR_SHAPES_FLAT,
     STAGES(direct),
 };
-
-/* NVLink switches sum nodes, each GPU the sum of a part, which the switches of the network add up;
- * NVLink switches hand all to all. One row or one column has one level. */
-static const struct ar_stage in_network[] = {
-    {"row reduce-scatter", &block_sums_reduce_scatter, 0, LINES_ALL, false, COPIES},
-    {"column all-reduce", &block_sums_all_reduce, 1, LINES_ALL, false, COPIES},
-    {"row all-gather", &block_sums_reduce_scatter, 0, LINES_ALL, true, COPIES},
-};
-
-const struct ar_algorithm ar_algorithm_in_network = {
-    .name = "in-network",
-    .title =
-        "switches sum: NVLink switches in rows, those of the network in columns, 8 parts in a row",
-    .formula = "2 alpha (X > 1) + alpha (Y > 1) + n/B (1 + 1/X) (X > 1) + n/(X B) (Y > 1), the "
-               "longest 7/8 of it only",
-    .source =
-        "Graham et al., Scalable hierarchical aggregation protocol (SHArP), COMHPC (2016); "
-        "Klenk et al., An in-network architecture for accelerating shared-memory multiprocessor "
-        "collectives, ISCA (2020)",
-    .shape_help = "XxY: Y groups of X ranks (default: one group per node)",
-    .operation = &ar_operation_all_reduce,
-    .shapes = AR_SHAPES_GROUPS,
-    .wants_sums = true,
-    .pipeline_parts = 8,
-    STAGES(in_network),
-};

@@ -180,7 +180,7 @@ extern const struct block block_sums_all_reduce;
 extern const struct block block_sums_reduce_scatter;
 /** All send all, member 0 gets the sum. */
 extern const struct block block_sums_reduce;
-/** Member 0 sends all, which the others get. */
+/** Member 0 sends all, which all get. */
 extern const struct block block_sums_broadcast;
 
 /* --- halving and doubling (blocks_doubling.c) ------------------------------------------------ */

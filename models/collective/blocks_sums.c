@@ -55,7 +55,6 @@ static struct block_move broadcast(uint32_t size, uint32_t member, uint32_t step
 {
     struct block_move move = all_reduce(size, member, step);
     move.sends = member == 0;
-    move.receives = member > 0;
     return move;
 }
 

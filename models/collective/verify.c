@@ -4,28 +4,7 @@
 #include <string.h>
 
 #include "ar_arena.h"
-
-/* The sets of contributions of all elements of all ranks, one bit per contributing rank. */
-struct sets {
-    const struct ar_algorithm *algorithm;
-    const struct ar_shape *shape;
-    uint32_t ranks;
-    uint64_t elements;
-    size_t words;     /* 64-bit words of one set */
-    uint64_t *now;    /* [rank][element][word] */
-    uint64_t *before; /* the same, before the step */
-    uint32_t *part;   /* [element]: of a pipeline that it is in, counted from 1; 0: not seen yet */
-    uint64_t *sums;   /* [element][word]: of a switch */
-    uint8_t *state;   /* [element]: of a switch */
-};
-
-/* What became of an element at a switch. */
-enum { NOBODYS, SENT, ASKED_FOR };
-
-static uint64_t *set_of(const struct sets *sets, uint64_t *all, uint32_t rank, uint64_t element)
-{
-    return all + (rank * sets->elements + element) * sets->words;
-}
+#include "verify_sets.h"
 
 static struct ar_operation_place place_of(const struct sets *sets, uint32_t rank, uint64_t element)
 {
@@ -33,7 +12,7 @@ static struct ar_operation_place place_of(const struct sets *sets, uint32_t rank
         .shape = sets->shape, .position = rank, .elements = sets->elements, .element = element};
 }
 
-static enum ar_status broken(const struct sets *sets, uint32_t step, uint32_t rank,
+enum ar_status verify_broken(const struct sets *sets, uint32_t step, uint32_t rank,
                              const char *what, struct ar_error *err)
 {
     char shape[AR_SHAPE_TEXT];
@@ -60,8 +39,7 @@ static bool slices_equal(const struct ar_slice *a, const struct ar_slice *b)
     return !ar_slice_next(b, &part_of_b, &span_of_b);
 }
 
-/* Within the buffer, and of as many elements as it says. */
-static bool is_sound(const struct sets *sets, const struct ar_slice *slice)
+bool verify_is_sound(const struct sets *sets, const struct ar_slice *slice)
 {
     uint32_t part = 0;
     uint64_t count = 0;
@@ -75,158 +53,35 @@ static bool is_sound(const struct sets *sets, const struct ar_slice *slice)
     return is_inside && count == slice->count;
 }
 
-static struct ar_move move_of(const struct sets *sets, uint32_t rank, uint32_t step)
-{
-    return ar_algorithm_move(sets->algorithm, sets->shape, sets->elements, rank, step);
-}
-
-/* --- switches that sum ----------------------------------------------------------------------- */
-
-static bool is_member(const struct ar_line *line, uint32_t rank)
-{
-    uint32_t ahead = rank - line->first;
-    return rank >= line->first && ahead % line->stride == 0 && ahead / line->stride < line->count;
-}
-
-/* The line is within the ranks, and its first member is in the same one. */
-static bool is_line(const struct sets *sets, uint32_t step, uint32_t rank,
-                    const struct ar_line *line)
-{
-    if (line->count < 2 || line->stride < 1 ||
-        line->first + (uint64_t)(line->count - 1) * line->stride >= sets->ranks ||
-        !is_member(line, rank)) {
-        return false;
-    }
-    struct ar_move first = move_of(sets, line->first, step);
-    return first.line.first == line->first && first.line.count == line->count &&
-           first.line.stride == line->stride;
-}
-
-/* Notes which part of its pipeline an element is in. */
-static enum ar_status note_part(const struct sets *sets, uint32_t step, uint32_t rank,
-                                uint32_t part, uint64_t element, struct ar_error *err)
-{
-    if (sets->part[element] != 0 && sets->part[element] != part + 1) {
-        return broken(sets, step, rank, "touches what is in another part of the pipeline", err);
-    }
-    sets->part[element] = part + 1;
-    return AR_OK;
-}
-
-/* An element that a rank sends: its switch adds it up. */
-static enum ar_status sum_up(const struct sets *sets, uint32_t step, uint32_t rank,
-                             uint64_t element, struct ar_error *err)
-{
-    const uint64_t *sent = set_of(sets, sets->before, rank, element);
-    uint64_t *sum = set_of(sets, sets->sums, 0, element);
-    for (size_t word = 0; word < sets->words; word++) {
-        if ((sum[word] & sent[word]) != 0) {
-            return broken(sets, step, rank, "adds a contribution a second time", err);
-        }
-        sum[word] |= sent[word];
-    }
-    sets->state[element] = SENT;
-    return AR_OK;
-}
-
-/* An element that a rank gets. */
-static enum ar_status take_sum(const struct sets *sets, uint32_t step, uint32_t rank,
-                               uint64_t element, struct ar_error *err)
-{
-    if (sets->state[element] == NOBODYS) {
-        return broken(sets, step, rank, "asks a switch for what nobody has sent", err);
-    }
-    sets->state[element] = ASKED_FOR;
-    memcpy(set_of(sets, sets->now, rank, element), set_of(sets, sets->sums, 0, element),
-           sets->words * sizeof *sets->sums);
-    return AR_OK;
-}
-
-/* All elements that a member sends, or receives. */
-static enum ar_status sum_member(const struct sets *sets, uint32_t step, uint32_t part,
-                                 uint32_t rank, bool sends, struct ar_error *err)
-{
-    struct ar_move move = move_of(sets, rank, step);
-    const struct ar_slice *slice = sends ? &move.send_span : &move.receive_span;
-    uint32_t at = 0;
-    struct ar_span span;
-    if (!(sends ? move.sends : move.receive != AR_RECEIVE_NONE)) {
-        return AR_OK;
-    }
-    if (!is_sound(sets, slice)) {
-        return broken(sets, step, rank, "sends or receives beyond the end of the buffer", err);
-    }
-    while (ar_slice_next(slice, &at, &span)) {
-        for (uint64_t i = span.first; i < span.first + span.count; i++) {
-            AR_TRY(note_part(sets, step, rank, part, i, err));
-            AR_TRY((sends ? sum_up : take_sum)(sets, step, rank, i, err));
-        }
-    }
-    return AR_OK;
-}
-
-/* What all members of a line send and receive. */
-static enum ar_status sum_line(const struct sets *sets, uint32_t step, uint32_t part,
-                               const struct ar_line *line, struct ar_error *err)
-{
-    memset(sets->sums, 0, sets->elements * sets->words * sizeof *sets->sums);
-    memset(sets->state, NOBODYS, sets->elements * sizeof *sets->state);
-    for (uint32_t i = 0; i < 2 * line->count; i++) {
-        uint32_t member = line->first + i % line->count * line->stride;
-        AR_TRY(sum_member(sets, step, part, member, i < line->count, err));
-    }
-    for (uint64_t i = 0; i < sets->elements; i++) {
-        if (sets->state[i] == SENT) {
-            return broken(sets, step, line->first, "is in the line of who sends what nobody gets",
-                          err);
-        }
-    }
-    return AR_OK;
-}
-
-static enum ar_status execute_sums(const struct sets *sets, uint32_t step, uint32_t part,
-                                   uint64_t *messages, struct ar_error *err)
-{
-    for (uint32_t rank = 0; rank < sets->ranks; rank++) {
-        struct ar_move move = move_of(sets, rank, step);
-        if (!is_line(sets, step, rank, &move.line)) {
-            return broken(sets, step, rank, "is in no line of a switch that knows it", err);
-        }
-        if (rank == move.line.first) {
-            AR_TRY(sum_line(sets, step, part, &move.line, err));
-        }
-        *messages += move.sends;
-    }
-    return AR_OK;
-}
-
-/* --- messages between ranks ------------------------------------------------------------------ */
-
 static enum ar_status check_peers(const struct sets *sets, uint32_t step, uint32_t rank,
                                   const struct ar_move *move, struct ar_error *err)
 {
     if (move->sends) {
         if (move->send_to >= sets->ranks || move->send_to == rank) {
-            return broken(sets, step, rank, "sends to a rank that is not there, or to itself", err);
+            return verify_broken(sets, step, rank,
+                                 "sends to a rank that is not there, or to itself", err);
         }
         struct ar_move peer = move_of(sets, move->send_to, step);
         if (peer.receive == AR_RECEIVE_NONE || peer.receive_from != rank) {
-            return broken(sets, step, rank, "sends to a rank that does not receive from it", err);
+            return verify_broken(sets, step, rank, "sends to a rank that does not receive from it",
+                                 err);
         }
         if (!slices_equal(&peer.receive_span, &move->send_span)) {
-            return broken(sets, step, rank, "sends another span than its peer receives", err);
+            return verify_broken(sets, step, rank, "sends another span than its peer receives",
+                                 err);
         }
     }
     if (move->receive != AR_RECEIVE_NONE) {
         if (move->receive_from >= sets->ranks || move->receive_from == rank) {
-            return broken(sets, step, rank, "receives from a rank that is not there", err);
+            return verify_broken(sets, step, rank, "receives from a rank that is not there", err);
         }
         struct ar_move peer = move_of(sets, move->receive_from, step);
         if (!peer.sends || peer.send_to != rank) {
-            return broken(sets, step, rank, "receives from a rank that does not send to it", err);
+            return verify_broken(sets, step, rank, "receives from a rank that does not send to it",
+                                 err);
         }
-        if (!is_sound(sets, &move->receive_span)) {
-            return broken(sets, step, rank, "receives beyond the end of the buffer", err);
+        if (!verify_is_sound(sets, &move->receive_span)) {
+            return verify_broken(sets, step, rank, "receives beyond the end of the buffer", err);
         }
     }
     return AR_OK;
@@ -243,7 +98,7 @@ static enum ar_status receive(const struct sets *sets, uint32_t step, uint32_t r
             continue;
         }
         if ((own[word] & sent[word]) != 0) {
-            return broken(sets, step, rank, "adds a contribution a second time", err);
+            return verify_broken(sets, step, rank, "adds a contribution a second time", err);
         }
         own[word] |= sent[word];
     }
@@ -276,7 +131,8 @@ static enum ar_status execute_step(const struct sets *sets, uint32_t step, uint6
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = move_of(sets, rank, step);
         if (move.line.count > 0) {
-            return broken(sets, step, rank, "is in the line of a switch in a phase without", err);
+            return verify_broken(sets, step, rank, "is in the line of a switch in a phase without",
+                                 err);
         }
         AR_TRY(check_peers(sets, step, rank, &move, err));
         if (move.receive != AR_RECEIVE_NONE) {
@@ -312,19 +168,20 @@ static enum ar_status check_walk(const struct sets *sets, const struct stretch *
 {
     struct ar_move before = move_after(sets, stretch, step, -1, rank);
     if (move->sends && before.sends && move->send_to != before.send_to) {
-        return broken(sets, step, rank, "changes its peer within a phase", err);
+        return verify_broken(sets, step, rank, "changes its peer within a phase", err);
     }
     if (move->sends && before.receive != AR_RECEIVE_NONE &&
         !slices_equal(&move->send_span, &before.receive_span)) {
-        return broken(sets, step, rank, "does not send what it received in the step before", err);
+        return verify_broken(sets, step, rank, "does not send what it received in the step before",
+                             err);
     }
     bool at_first = move_of(sets, rank, stretch->first_step).sends;
     uint32_t end = stretch->first_step + (at_first ? 0 : stretch->phase->steps - 1);
     if (move->sends && step != end &&
         !move_after(sets, stretch, step, at_first ? -1 : 1, rank).sends) {
-        return broken(sets, step, rank,
-                      "sends, but not in one run from the first or to the last step of its phase",
-                      err);
+        return verify_broken(
+            sets, step, rank,
+            "sends, but not in one run from the first or to the last step of its phase", err);
     }
     return AR_OK;
 }
@@ -342,11 +199,11 @@ static enum ar_status check_first_part(const struct sets *sets, const struct str
         bool is_same_place =
             (step - stretch->first_step) % period == (other - stretch->first_step) % period;
         if (earlier.sends && is_same_place && other < step) {
-            return broken(sets, step, rank, "sends the buffer twice over a hop", err);
+            return verify_broken(sets, step, rank, "sends the buffer twice over a hop", err);
         }
         if (earlier.sends && !is_same_place && earlier.send_to == move->send_to) {
-            return broken(sets, step, rank, "sends to the same rank at two places of a period",
-                          err);
+            return verify_broken(sets, step, rank,
+                                 "sends to the same rank at two places of a period", err);
         }
     }
     return AR_OK;
@@ -365,7 +222,7 @@ static enum ar_status check_tree(const struct sets *sets, const struct stretch *
     for (struct ar_move before = move_after(sets, stretch, step, -1, rank); before.sends;
          before = move_after(sets, stretch, step, -1 - (int64_t)part, rank)) {
         if (before.send_to != move->send_to) {
-            return broken(sets, step, rank, "changes its peer within a phase", err);
+            return verify_broken(sets, step, rank, "changes its peer within a phase", err);
         }
         part++;
     }
@@ -373,7 +230,7 @@ static enum ar_status check_tree(const struct sets *sets, const struct stretch *
     struct ar_slice expected = ar_slice_all(ar_span_part(whole, stretch->phase->parts, part));
     if (part >= stretch->phase->parts || goes_on != (part + 1 < stretch->phase->parts) ||
         !slices_equal(&move->send_span, &expected)) {
-        return broken(sets, step, rank, "does not send all parts one after the other", err);
+        return verify_broken(sets, step, rank, "does not send all parts one after the other", err);
     }
     return part > 0 ? AR_OK : check_first_part(sets, stretch, step, rank, move, err);
 }
@@ -400,13 +257,14 @@ static enum ar_status check_phase_step(const struct sets *sets, const struct str
     for (uint32_t rank = 0; rank < sets->ranks; rank++) {
         struct ar_move move = move_of(sets, rank, step);
         if (move.receive != AR_RECEIVE_NONE && move.receive != expected) {
-            return broken(sets, step, rank, "receive is not of the kind its phase says", err);
+            return verify_broken(sets, step, rank, "receive is not of the kind its phase says",
+                                 err);
         }
         if (move.sends && move.send_span.count > max) {
-            return broken(sets, step, rank, "sends more than the share its phase says", err);
+            return verify_broken(sets, step, rank, "sends more than the share its phase says", err);
         }
         if (phase->is_shift && !is_shift(sets, phase, step, rank)) {
-            return broken(sets, step, rank, "does not send as far ahead as the others", err);
+            return verify_broken(sets, step, rank, "does not send as far ahead as the others", err);
         }
         if (phase->kind == AR_PHASE_WALK || phase->kind == AR_PHASE_TREE) {
             AR_TRY((phase->kind == AR_PHASE_TREE ? check_tree : check_walk)(sets, stretch, step,
@@ -428,7 +286,8 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
         bool has_period = has_sums || phases[i].kind == AR_PHASE_TREE;
         if (phases[i].period > AR_PERIOD_MAX || (phases[i].period > 0) != has_period ||
             (has_sums && phases[i].steps != phases[i].parts * phases[i].period)) {
-            return broken(sets, first_step, 0, "phase has a period that it may not have", err);
+            return verify_broken(sets, first_step, 0, "phase has a period that it may not have",
+                                 err);
         }
         memset(sets->part, 0, sets->elements * sizeof *sets->part);
         for (uint32_t step = first_step; step < first_step + phases[i].steps; step++) {
@@ -436,13 +295,13 @@ static enum ar_status execute(const struct sets *sets, struct ar_error *err)
             if (step == first_step || !phases[i].is_at_once) {
                 keep(sets);
             }
-            AR_TRY(has_sums ? execute_sums(sets, step, (step - first_step) / phases[i].period,
-                                           &messages, err)
+            AR_TRY(has_sums ? verify_sums(sets, step, (step - first_step) / phases[i].period,
+                                          &messages, err)
                             : execute_step(sets, step, &messages, err));
         }
         if (messages != phases[i].messages) {
-            return broken(sets, first_step, 0, "phase has another number of messages than it says",
-                          err);
+            return verify_broken(sets, first_step, 0,
+                                 "phase has another number of messages than it says", err);
         }
         first_step += phases[i].steps;
     }
@@ -478,11 +337,12 @@ static enum ar_status check_element(const struct sets *sets, uint32_t rank, uint
         wants_any = wants_any || wants;
         has_more = has_more || (has && !wants);
         if (wants && !has) {
-            return broken(sets, steps, rank, "lacks a contribution at the end", err);
+            return verify_broken(sets, steps, rank, "lacks a contribution at the end", err);
         }
     }
     return wants_any && has_more
-               ? broken(sets, steps, rank, "has a contribution at the end that is not wanted", err)
+               ? verify_broken(sets, steps, rank,
+                               "has a contribution at the end that is not wanted", err)
                : AR_OK;
 }
 
