@@ -159,6 +159,7 @@ Test(validate_cli, wrong_options_are_one_line)
          "--algorithms: found \"chain\" with --operation allgather,alltoall; expected"},
         {"--operation allgather --algorithms neighbour --ranks 3", 64,
          "found 3 ranks; expected an even number"},
+        {"--algorithms in-network", 64, "found \"in-network\", in which switches sum; expected"},
         {"--operation broadcast --ranks 4 --root 4", 64,
          "--root: found 4; expected a rank of 4, which begin with 0"},
         {"--ranks-per-node 0", 64, "--ranks-per-node: found \"0\""},

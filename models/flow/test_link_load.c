@@ -118,6 +118,48 @@ Test(link_load, of_a_ring_is_2_n_minus_1_shares_on_every_port)
     free(loads);
 }
 
+/* A GPU sends all and its part of the sum to the switch of its node, its part to the network, whose
+ * racks send one sum up for each GPU of a node. */
+Test(link_load, of_sums_is_once_on_every_link_of_a_tree)
+{
+    const char *settings[] = {"gpus_per_node=4",
+                              "nodes=8",
+                              "hcas=4",
+                              "nvlink.pairs=switch",
+                              "nvlink.sums=yes",
+                              "fabric.sums=yes",
+                              "nvlink.bandwidth=100GB/s",
+                              "nvlink.latency=3us",
+                              "rack.nodes=4",
+                              "rack.uplinks=1",
+                              "rack.uplink_bandwidth=9GB/s",
+                              NULL};
+    static const struct {
+        const char *word;
+        uint32_t links;
+        uint64_t bytes_of_16, messages_count;
+    } expected[] = {{"port", 64, 20, 16}, {"hca", 64, 4, 8}, {"rack", 4, 16, 32}};
+    struct ar_cluster *cluster = support_cluster("flat", settings);
+    struct ar_collective sums = support_collective(cluster, "in-network", 4, 8);
+    uint64_t elements = 64 * 1000;
+    struct ar_link_load *loads = load_of(&sums, &elements, 1);
+    for (size_t k = 0; k < 3; k++) {
+        uint32_t used = 0;
+        for (uint32_t i = 0; i < ar_cluster_links_count(cluster); i++) {
+            char name[64];
+            ar_cluster_link_name(cluster, i, name, sizeof name);
+            if (strstr(name, expected[k].word) != NULL) {
+                used++;
+                cr_expect_eq(loads[i].bytes, elements * 4 * expected[k].bytes_of_16 / 16, "%s",
+                             name);
+                cr_expect_eq(loads[i].messages_count, expected[k].messages_count, "%s", name);
+            }
+        }
+        cr_expect_eq(used, expected[k].links);
+    }
+    free(loads);
+}
+
 Test(link_load, counts_the_connections_that_share_a_link)
 {
     struct ar_cluster *abci = support_cluster("abci-v100", NULL);

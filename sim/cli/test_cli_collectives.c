@@ -286,6 +286,24 @@ Test(cli_collectives, what_does_not_belong_together_is_one_line)
          "--bucket; expected none with"},
         {"gather --cluster abci-v100 --gpus 16 --payload 1MB --engine nccl",
          "engine nccl: found gather, which NCCL sends as messages"},
+        {"allreduce --cluster abci-v100 --gpus 8 --payload 1MB --algorithm in-network",
+         "algorithm in-network, shape 4x2: GPUs 0 and 1 of cluster abci-v100: found no NVLink "
+         "switch "
+         "that sums; expected nvlink.pairs = switch and nvlink.sums = yes"},
+        {"allreduce --cluster flat --gpus 8 --payload 1MB --algorithm in-network",
+         "found no switch of the network that sums; expected fabric = fat-tree and fabric.sums = "
+         "yes"},
+        {"allgather --cluster flat --gpus 8 --payload 1MB --algorithm in-network --set "
+         "fabric.sums=yes "
+         "--set rack.nodes=4 --set rack.uplinks=4 --set rack.uplink_bandwidth=1GB/s",
+         "GPUs 3 and 4 of a row: found several switches between them; expected one"},
+        {"allreduce --cluster flat --gpus 4 --payload 1MB --algorithm ring --set nvlink.sums=yes",
+         "key \"nvlink.sums\": found \"yes\"; expected no, or nvlink.pairs = switch"},
+        {"allreduce --cluster flat --gpus 4 --payload 1MB --algorithm ring --set fabric.sums=maybe",
+         "key \"fabric.sums\": found \"maybe\"; expected no or yes"},
+        {"allreduce --cluster flat --gpus 4 --payload 1MB --algorithm ring --set fabric.sums=yes "
+         "--set fabric=torus --set torus.lengths=4 --set nodes=4 --set torus.link_bandwidth=1GB/s",
+         "key \"fabric.sums\": found \"yes\"; expected no, or fabric = fat-tree"},
         {"verify --operation alltoal", "--operation: unknown operation \"alltoal\""},
         {"verify --operation broadcast --algorithms torus2d",
          "found \"torus2d\" of all-reduce; expected one of broadcast: "},

@@ -112,6 +112,75 @@ Test(path, link_names_are_unique_in_every_wiring)
     }
 }
 
+/* The halves of a path are the path. */
+static void check_halves(const struct ar_cluster *cluster, uint32_t a, uint32_t b)
+{
+    struct ar_path whole, up, down;
+    ar_cluster_path(cluster, a, b, &whole);
+    ar_cluster_path(cluster, a, AR_SWITCH | b, &up);
+    ar_cluster_path(cluster, AR_SWITCH | a, b, &down);
+    cr_assert_eq(up.links_count + down.links_count, whole.links_count, "%u to %u", a, b);
+    cr_assert(up.links_count > 0 && down.links_count > 0);
+    for (uint32_t i = 0; i < whole.links_count; i++) {
+        uint32_t link =
+            i < up.links_count ? ar_path_link(&up, i) : ar_path_link(&down, i - up.links_count);
+        cr_assert_eq(link, ar_path_link(&whole, i), "%u to %u", a, b);
+    }
+    cr_assert_eq(fmin(up.bandwidth_Bps, down.bandwidth_Bps), whole.bandwidth_Bps);
+    cr_assert(up.latency_s == whole.latency_s && down.latency_s == whole.latency_s);
+}
+
+Test(path, halves_meet_at_the_switch_in_the_middle)
+{
+    const char *const trees[][6] = {
+        {"nvlink.pairs=switch"},
+        {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
+        {"nodes=9", "fabric.routes=hash:1", "rack.uplinks=4", "tree.groups=2", "tree.uplinks=8",
+         "tree.uplink_bandwidth=4GB/s"},
+    };
+    for (size_t w = 0; w < sizeof trees / sizeof trees[0]; w++) {
+        struct ar_cluster *cluster = test_load_small(trees[w]);
+        uint32_t gpus = (uint32_t)ar_cluster_gpus_count(cluster);
+        uint32_t step = w == 0 ? 1 : 4; /* neighbours of a node, or the same GPU of each */
+        for (uint32_t a = 0; a < gpus; a += step) {
+            for (uint32_t b = 0; b < gpus; b += step) {
+                if (a != b && (w > 0 || a / 4 == b / 4)) {
+                    check_halves(cluster, a, b);
+                }
+            }
+        }
+    }
+}
+
+/* Racks of two nodes, pods of two racks: of the nodes in order, no link twice, and each up with the
+ * same one down. */
+Test(path, first_halves_around_a_ring_are_a_tree)
+{
+    struct ar_cluster *cluster =
+        test_load_small((const char *[]){"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1",
+                                         "tree.uplink_bandwidth=3GB/s 4GB/s", NULL});
+    uint32_t count = ar_cluster_links_count(cluster), gpus = 4, fabric = 0;
+    uint32_t *up = calloc(2 * (size_t)count, sizeof *up), *down = up + count;
+    for (uint32_t node = 0; node < 13; node++) {
+        struct ar_path half;
+        uint32_t next = (node + 1) % 13;
+        ar_cluster_path(cluster, node * gpus, AR_SWITCH | next * gpus, &half);
+        for (uint32_t i = 0; i < half.links_count; i++) {
+            cr_expect_eq(++up[ar_path_link(&half, i)], 1);
+        }
+        ar_cluster_path(cluster, AR_SWITCH | node * gpus, next * gpus, &half);
+        for (uint32_t i = 0; i < half.links_count; i++) {
+            cr_expect_eq(++down[ar_path_link(&half, i)], 1);
+        }
+    }
+    for (uint32_t link = cluster->first_fabric_link; link < count; link += 2) {
+        cr_expect_eq(up[link], down[link + 1]);
+        fabric += up[link];
+    }
+    cr_expect_eq(fabric, 7 + 4 + 2, "racks, pods, pairs of pods");
+    free(up);
+}
+
 Test(path, a_message_between_nodes_takes_its_own_switches_hcas_and_racks)
 {
     struct ar_cluster *cluster = test_load_small(NULL);

@@ -67,6 +67,7 @@ static void check_ranks(uint32_t ranks, int devices, const struct run_config *co
         for (uint32_t x = 1; x <= ranks; x++) {
             struct ar_shape shape = {.x = x, .y = ranks / x};
             if (ranks % x != 0 || ar_algorithms[i]->operation != &ar_operation_all_reduce ||
+                ar_algorithms[i]->wants_sums ||
                 ar_algorithm_check_shape(ar_algorithms[i], &shape, &ignored) != AR_OK) {
                 continue;
             }

@@ -115,6 +115,9 @@ Test(executor, every_repetition_of_every_algorithm_is_right)
     for (size_t i = 0; i < ar_algorithms_count; i++) {
         struct ar_shape shape = ar_algorithm_default_shape(ar_algorithms[i], 6, 2);
         struct measurement row = make_row(ar_algorithms[i], shape, 1009);
+        if (ar_algorithms[i]->wants_sums) {
+            continue; /* no switch is among ranks */
+        }
         row.root = 4;
         cr_assert_eq(backend_host.run(&config, &arena, &row, &err), AR_OK, "%s", err.text);
         cr_expect_eq(row.mismatch.wrong, 0);
