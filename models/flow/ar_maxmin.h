@@ -41,11 +41,6 @@ void ar_paths_fold(struct ar_paths *paths, const struct ar_cluster *cluster, uin
 struct ar_maxmin_link {
     double bandwidth_Bps; /**< 0: no flow yet */
     bool is_shared;
-    /* While rates are found. */
-    uint32_t waiting; /* flows not yet settled */
-    uint32_t lowest;  /* of these, those that no other link of theirs gives less */
-    double left_Bps;  /* not yet given to settled flows */
-    double share_Bps; /* for each of the waiting flows */
 };
 
 /** Room to share out the links of a cluster, for any flows in turn. Links without flows cost
@@ -58,9 +53,21 @@ struct ar_maxmin {
     uint32_t *flows; /**< [link]: of those shared out last */
     uint32_t *used;  /**< the links that carry them */
     uint32_t used_count;
+    uint32_t *tight; /* of these, those that several flows share */
+    uint32_t tight_count;
+    /* By link, while rates are found; beside each other would be far apart. */
+    uint32_t *waiting; /* flows not yet settled */
+    uint32_t *lowest;  /* of these, those that no other link of theirs gives less */
+    double *left_Bps;  /* not yet given to settled flows */
+    double *share_Bps; /* for each of the waiting flows; infinite where nobody waits */
+    double *final_Bps; /* the same, where all that wait get no more elsewhere; else infinite */
+    /* What is left of the paths: links with several flows, and what the others let through. */
+    uint32_t *links_left;
+    size_t *begin;
+    double *bounds_Bps;
     size_t *open; /* flows not yet settled */
     double *levels;
-    size_t flows_room;
+    size_t flows_room, links_room;
 };
 
 /** A link that may have no flows yet. */

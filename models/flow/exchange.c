@@ -1,3 +1,4 @@
+#include <math.h>
 #include <string.h>
 
 #include "exchange_scratch.h"
@@ -66,6 +67,7 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .like = ar_arena_alloc(arena, steps, sizeof *made->like),
         .flows = ar_arena_alloc(arena, places, sizeof *made->flows),
         .places = ar_arena_alloc(arena, places, sizeof *made->places),
+        .senders = ar_arena_alloc(arena, places, sizeof *made->senders),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
         .loads = ar_arena_alloc(arena, links, sizeof *made->loads),
         .messages = ar_arena_alloc(arena, links, sizeof *made->messages),
@@ -75,9 +77,9 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .slots_mask = slots - 1,
     };
     if (made->ranks == NULL || made->peers == NULL || made->like == NULL || made->pieces == NULL ||
-        made->flows == NULL || made->places == NULL || made->kind_of == NULL ||
-        made->loads == NULL || made->messages == NULL || made->users == NULL ||
-        made->slots == NULL) {
+        made->flows == NULL || made->places == NULL || made->senders == NULL ||
+        made->kind_of == NULL || made->loads == NULL || made->messages == NULL ||
+        made->users == NULL || made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -110,18 +112,22 @@ static void find_moves(struct exchange_scratch *scratch, const struct ar_phase *
 /* The messages of a step that stand for all. */
 static void find_flows(struct exchange_scratch *scratch)
 {
-    scratch->flows_count = 0;
+    uint32_t flow = 0, first = AR_NEVER;
+    scratch->is_even = true;
     for (uint32_t lane = 0; lane < scratch->lanes; lane++) {
         const uint32_t *ranks = scratch->ranks + (size_t)lane * scratch->positions;
         for (uint32_t position = 0; position < scratch->folded; position++) {
             if (scratch->peers[position] != AR_NEVER) {
-                uint32_t flow = scratch->flows_count++;
+                first = first == AR_NEVER ? position : first;
+                scratch->is_even &= scratch->pieces[position] == scratch->pieces[first];
                 scratch->places[flow] = lane * scratch->positions + position;
-                scratch->flows[flow] =
+                scratch->senders[flow] = position;
+                scratch->flows[flow++] =
                     (struct ar_flow){ranks[position], ranks[scratch->peers[position]]};
             }
         }
     }
+    scratch->flows_count = flow;
 }
 
 static void use(uint32_t *user, uint32_t who)
@@ -144,7 +150,7 @@ static bool stays_private(struct exchange_scratch *scratch)
     const struct ar_paths *paths = &scratch->rates->paths;
     bool is_folded = scratch->folded < scratch->positions;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t position = scratch->places[flow] % scratch->positions;
+        uint32_t position = scratch->senders[flow];
         uint32_t first = scratch->places[flow] - position;
         uint32_t to = scratch->peers[position];
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
@@ -161,24 +167,54 @@ static bool stays_private(struct exchange_scratch *scratch)
     return true;
 }
 
-/* What the messages of a step, whose paths are known, do to the links. */
+static double buffers_of(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                         uint32_t flow)
+{
+    return (double)scratch->pieces[scratch->senders[flow]] / phase->pieces;
+}
+
+/* What the links carry, some steps together. */
+static double *carried_by_links(const struct exchange_scratch *scratch, struct link_sums *sums)
+{
+    bool is_folded = scratch->folded < scratch->positions;
+    sums->period = is_folded ? scratch->period : sums->period;
+    return is_folded ? sums->folded : sums->carried;
+}
+
+/* What the messages of a step, whose rates are known, do to the links. */
 static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
                       struct link_sums *sums)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
-    bool is_folded = scratch->folded < scratch->positions;
-    double *carried = is_folded ? sums->folded : sums->carried;
-    sums->period = is_folded ? scratch->period : sums->period;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t position = scratch->places[flow] % scratch->positions;
-        double buffers = (double)scratch->pieces[position] / phase->pieces;
+    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    double *carried = carried_by_links(scratch, sums);
+    double each = scratch->flows_count > 0 ? buffers_of(scratch, phase, 0) : 0;
+    for (uint32_t i = 0; i < maxmin->used_count && scratch->is_even; i++) {
+        uint32_t link = maxmin->used[i];
+        carried[link] += each * maxmin->flows[link] * scratch->count_like;
+    }
+    for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
+        double buffers = buffers_of(scratch, phase, flow) * scratch->count_like;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            carried[paths->links[i]] += buffers * scratch->count_like;
-            if (phase->is_at_once && scratch->loads[paths->links[i]] == 0) {
-                ar_maxmin_know(&scratch->rates->maxmin, paths->links[i]);
+            carried[paths->links[i]] += buffers;
+        }
+    }
+    scratch->is_private = scratch->is_private && stays_private(scratch);
+}
+
+/* Of one that goes at once, whose paths are known, to those of its phase. */
+static void add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase)
+{
+    const struct ar_paths *paths = &scratch->rates->paths;
+    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
+        double buffers = buffers_of(scratch, phase, flow);
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            uint32_t link = paths->links[i];
+            if (scratch->messages[link] == 0) {
+                ar_maxmin_know(&scratch->rates->maxmin, link);
             }
-            scratch->loads[paths->links[i]] += buffers;
-            scratch->messages[paths->links[i]]++;
+            scratch->loads[link] += buffers;
+            scratch->messages[link]++;
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
@@ -227,23 +263,31 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
     return exchange_keep(arena, scratch, phase, made, err);
 }
 
-/* All messages of a phase that goes at once, on the links together. */
+/* All messages of a phase that goes at once, on the links together: how long each link takes, for
+ * each byte of a buffer, or of what every message occupies links with besides. */
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
                               uint32_t first_step, struct link_sums *sums, struct ar_error *err)
 {
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
+    double *carried = carried_by_links(scratch, sums);
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
         scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        scratch->count_like = scratch->like[first_step + step].count;
         find_moves(scratch, phase, first_step + step);
         find_flows(scratch);
         AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
                                      err));
-        add_loads(scratch, phase, sums);
+        add_loads_at_once(scratch, phase);
+    }
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i];
+        double Bps = maxmin->links[link].is_shared ? maxmin->links[link].bandwidth_Bps : HUGE_VAL;
+        carried[link] += scratch->loads[link] * scratch->like[first_step].count;
+        scratch->loads[link] /= Bps;
+        scratch->messages[link] /= Bps;
     }
     return AR_OK;
 }

@@ -39,18 +39,16 @@ static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *
 }
 
 /* The rate at which something goes that leaves the busiest link of a path as the last part of all
- * that links carry in the phase: `carried[link]`, of which it is `own`. */
-static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double own,
-                           const double *carried)
+ * that links carry in the phase, for `busy_s` each, of which it is `own`. */
+static double rate_at_once(const struct ar_paths *paths, uint32_t flow, double own,
+                           const double *busy_s)
 {
-    const struct ar_paths *paths = &scratch->rates->paths;
-    double slowest_Bps = paths->bandwidth_Bps[flow];
+    double longest_s = 0;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-        const struct ar_maxmin_link *link = &scratch->rates->maxmin.links[paths->links[i]];
-        double rate_Bps = link->bandwidth_Bps * own / carried[paths->links[i]];
-        slowest_Bps = link->is_shared && rate_Bps < slowest_Bps ? rate_Bps : slowest_Bps;
+        longest_s = busy_s[paths->links[i]] > longest_s ? busy_s[paths->links[i]] : longest_s;
     }
-    return slowest_Bps;
+    double rate_Bps = longest_s > 0 ? own / longest_s : HUGE_VAL;
+    return rate_Bps < paths->bandwidth_Bps[flow] ? rate_Bps : paths->bandwidth_Bps[flow];
 }
 
 static void find_rates(const struct exchange_scratch *scratch, const struct ar_phase *phase,
@@ -58,8 +56,11 @@ static void find_rates(const struct exchange_scratch *scratch, const struct ar_p
 {
     if (phase->is_at_once) {
         double buffers = (double)kind->pieces / phase->pieces;
-        kind->rate_Bps = rate_at_once(scratch, flow, buffers, scratch->loads);
-        kind->extra_Bps = rate_at_once(scratch, flow, 1, scratch->messages);
+        const struct ar_paths *paths = &scratch->rates->paths;
+        kind->rate_Bps = rate_at_once(paths, flow, buffers, scratch->loads);
+        kind->extra_Bps = phase->is_shift /* as many pieces each */
+                              ? kind->rate_Bps
+                              : rate_at_once(paths, flow, 1, scratch->messages);
     } else {
         kind->rate_Bps = kind->extra_Bps = scratch->rates->rates_Bps[flow];
     }
@@ -74,7 +75,7 @@ void exchange_find_kinds(struct exchange_scratch *scratch, const struct ar_phase
     step->first_kind = exchange->kinds_count;
     scratch->stamp++;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t pieces = (uint32_t)scratch->pieces[scratch->places[flow] % scratch->positions];
+        uint32_t pieces = (uint32_t)scratch->pieces[scratch->senders[flow]];
         struct ar_message_kind kind = {
             .latency_s = rates->paths.latency_s[flow],
             .pieces = pieces,

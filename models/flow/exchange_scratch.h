@@ -37,13 +37,15 @@ struct exchange_scratch {
     struct like_steps *like; /* [step of the collective] */
     uint32_t count_like;     /* steps for which the present one stands */
     struct ar_flow *flows;
-    uint32_t *places; /* [flow]: who sends it */
+    uint32_t *places;  /* [flow]: who sends it */
+    uint32_t *senders; /* [flow]: its position */
     uint32_t flows_count;
     uint32_t *kind_of;   /* [place] */
     double *loads;       /* [link]: buffers of a channel, in the phase, */
     double *messages;    /* and messages */
     struct users *users; /* [link] */
     bool is_private;     /* so far */
+    bool is_even;        /* all messages of the present step have as many pieces */
     struct slot *slots;
     uint32_t slots_mask;
     uint32_t stamp;

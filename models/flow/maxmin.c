@@ -50,26 +50,87 @@ static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_
     return AR_OK;
 }
 
+enum { SLOTS_MAX = 64 }; /* nodes of more GPUs have no paths that move along */
+
+/* Up to which source and destination the last paths move along, by flow modulo the GPUs of a node.
+ */
+struct alike_ends {
+    struct ar_alike nodes;
+    uint32_t source[SLOTS_MAX], destination[SLOTS_MAX];
+};
+
+/* Appends the path of a flow. */
+static enum ar_status ask_path(struct ar_arena *arena, const struct ar_cluster *cluster,
+                               struct ar_flow flow, size_t index, struct ar_paths *paths,
+                               struct ar_error *err)
+{
+    size_t used = paths->begin[index];
+    struct ar_path path;
+    ar_cluster_path(cluster, flow.source, flow.destination, &path);
+    AR_TRY(make_links_room(arena, used, path.links_count, paths, err));
+    paths->latency_s[index] = path.latency_s;
+    paths->bandwidth_Bps[index] = path.bandwidth_Bps;
+    paths->tiers[index] = path.tier;
+    for (uint32_t j = 0; j < path.links_count; j++) {
+        paths->links[used++] = ar_path_link(&path, j);
+    }
+    paths->begin[index + 1] = used;
+    return AR_OK;
+}
+
+/* Appends that of the same GPUs of the nodes before, moved on by a node. */
+static enum ar_status move_path(struct ar_arena *arena, const struct ar_alike *nodes, size_t index,
+                                struct ar_paths *paths, struct ar_error *err)
+{
+    size_t from = index - nodes->node_ranks;
+    size_t used = paths->begin[index], count = paths->begin[from + 1] - paths->begin[from];
+    AR_TRY(make_links_room(arena, used, count, paths, err));
+    const uint32_t *before = paths->links + paths->begin[from];
+    paths->latency_s[index] = paths->latency_s[from];
+    paths->bandwidth_Bps[index] = paths->bandwidth_Bps[from];
+    paths->tiers[index] = paths->tiers[from];
+    for (size_t j = 0; j < count; j++) {
+        uint32_t on = before[j] < nodes->links_end ? nodes->node_links : 0;
+        paths->links[used + j] = before[j] + on;
+    }
+    paths->begin[index + 1] = used + count;
+    return AR_OK;
+}
+
+static bool moves_along(const struct alike_ends *ends, const struct ar_flow *flows, size_t index,
+                        uint32_t slot)
+{
+    uint32_t ranks = ends->nodes.node_ranks;
+    const struct ar_flow *flow = &flows[index];
+    const struct ar_flow *before = flow - ranks;
+    return flow->source == before->source + ranks &&
+           flow->destination == before->destination + ranks && flow->source < ends->source[slot] &&
+           flow->destination < ends->destination[slot];
+}
+
 enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
                              const struct ar_flow *flows, size_t count, struct ar_paths *paths,
                              struct ar_error *err)
 {
-    size_t used = 0;
-    struct ar_path path;
+    struct alike_ends ends = {.nodes = {.end = 0}};
     AR_TRY(make_flows_room(arena, count, paths, err));
     paths->count = count;
-    for (size_t i = 0; i < count; i++) {
-        ar_cluster_path(cluster, flows[i].source, flows[i].destination, &path);
-        AR_TRY(make_links_room(arena, used, path.links_count, paths, err));
-        paths->begin[i] = used;
-        paths->latency_s[i] = path.latency_s;
-        paths->bandwidth_Bps[i] = path.bandwidth_Bps;
-        paths->tiers[i] = path.tier;
-        for (uint32_t j = 0; j < path.links_count; j++) {
-            paths->links[used++] = ar_path_link(&path, j);
+    paths->begin[0] = 0;
+    ends.nodes = count > 0 ? ar_cluster_alike(cluster, flows[0].source) : ends.nodes;
+    bool may_move = ends.nodes.end > 0 && ends.nodes.node_ranks <= SLOTS_MAX;
+    for (size_t i = 0, slot = 0; i < count; i++) {
+        if (may_move && i >= ends.nodes.node_ranks &&
+            moves_along(&ends, flows, i, (uint32_t)slot)) {
+            AR_TRY(move_path(arena, &ends.nodes, i, paths, err));
+        } else {
+            AR_TRY(ask_path(arena, cluster, flows[i], i, paths, err));
+            if (may_move) {
+                ends.source[slot] = ar_cluster_alike(cluster, flows[i].source).end;
+                ends.destination[slot] = ar_cluster_alike(cluster, flows[i].destination).end;
+            }
         }
+        slot = slot + 1 < ends.nodes.node_ranks ? slot + 1 : 0;
     }
-    paths->begin[count] = used;
     return AR_OK;
 }
 
@@ -92,9 +153,17 @@ enum ar_status ar_maxmin_create(struct ar_arena *arena, const struct ar_cluster 
         .known = ar_arena_alloc(arena, links_count, sizeof *maxmin->known),
         .flows = ar_arena_alloc(arena, links_count, sizeof *maxmin->flows),
         .used = ar_arena_alloc(arena, links_count, sizeof *maxmin->used),
+        .tight = ar_arena_alloc(arena, links_count, sizeof *maxmin->tight),
+        .waiting = ar_arena_alloc(arena, links_count, sizeof *maxmin->waiting),
+        .lowest = ar_arena_alloc(arena, links_count, sizeof *maxmin->lowest),
+        .left_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->left_Bps),
+        .share_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->share_Bps),
+        .final_Bps = ar_arena_alloc(arena, links_count, sizeof *maxmin->final_Bps),
     };
     bool is_made = maxmin->links != NULL && maxmin->known != NULL && maxmin->flows != NULL &&
-                   maxmin->used != NULL;
+                   maxmin->used != NULL && maxmin->tight != NULL && maxmin->waiting != NULL &&
+                   maxmin->lowest != NULL && maxmin->left_Bps != NULL &&
+                   maxmin->share_Bps != NULL && maxmin->final_Bps != NULL;
     return is_made ? AR_OK : no_memory(err);
 }
 
@@ -107,13 +176,6 @@ const struct ar_maxmin_link *ar_maxmin_know(struct ar_maxmin *maxmin, uint32_t l
         maxmin->known[maxmin->known_count++] = link;
     }
     return known;
-}
-
-/* The level beyond which a flow cannot go, whatever others do. It matters only where a link of its
- * path is not shared. */
-static double bound_of(const struct ar_paths *paths, bool has_bounds, size_t flow)
-{
-    return has_bounds ? paths->bandwidth_Bps[flow] : HUGE_VAL;
 }
 
 /* Counts the flows on all links; returns how many the fullest has. */
@@ -137,85 +199,97 @@ static uint32_t count_flows(struct ar_maxmin *maxmin, const struct ar_paths *pat
     return most;
 }
 
-/* All flows wait on their links; returns whether a link that is not shared bounds some of them. */
-static bool begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
+/* All flows wait on the links that they share. A link with one flow, or whose bandwidth is not
+ * shared, bounds its flows, each alone. */
+static void begin(struct ar_maxmin *maxmin, const struct ar_paths *paths)
 {
-    bool has_bounds = false;
+    uint32_t tight_count = 0;
+    size_t left = 0;
+    for (size_t flow = 0; flow < paths->count; flow++) {
+        double bound_Bps = HUGE_VAL;
+        maxmin->open[flow] = flow;
+        maxmin->begin[flow] = left;
+        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
+            uint32_t link = paths->links[i];
+            const struct ar_maxmin_link *known = &maxmin->links[link];
+            bool is_alone = maxmin->flows[link] == 1 || !known->is_shared;
+            double Bps = is_alone ? known->bandwidth_Bps : HUGE_VAL;
+            bound_Bps = Bps < bound_Bps ? Bps : bound_Bps;
+            maxmin->links_left[left] = link;
+            left += !is_alone;
+        }
+        maxmin->bounds_Bps[flow] = bound_Bps;
+    }
+    maxmin->begin[paths->count] = left;
     for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
-        link->waiting = link->is_shared ? maxmin->flows[maxmin->used[i]] : 0;
-        link->left_Bps = link->bandwidth_Bps;
-        has_bounds |= !link->is_shared;
-    }
-    for (size_t i = 0; i < paths->count; i++) {
-        maxmin->open[i] = i;
-    }
-    return has_bounds;
-}
-
-/* The level of a flow: the least that a link of its path gives. */
-static double find_level(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow,
-                         double bound)
-{
-    double level = bound;
-    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
-        const struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
-        if (link->is_shared && link->share_Bps < level) {
-            level = link->share_Bps;
+        uint32_t link = maxmin->used[i];
+        if (maxmin->flows[link] > 1 && maxmin->links[link].is_shared) {
+            maxmin->waiting[link] = maxmin->flows[link];
+            maxmin->left_Bps[link] = maxmin->links[link].bandwidth_Bps;
+            maxmin->tight[tight_count++] = link;
         }
     }
-    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
-        struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
-        link->lowest += link->share_Bps <= level * (1 + SAME_SHARE);
-    }
-    return level;
+    maxmin->tight_count = tight_count;
 }
 
-/* Whether a link of its path gives to all of its flows the least that they get anywhere: then no
+/* The least of what the links of a path have. */
+static double least(const double *of_links, const uint32_t *links, size_t count)
+{
+    double least_Bps = HUGE_VAL;
+    for (size_t i = 0; i < count; i++) {
+        double Bps = of_links[links[i]];
+        least_Bps = Bps < least_Bps ? Bps : least_Bps;
+    }
+    return least_Bps;
+}
+
+/* What each link would give, and the least of it for each open flow. */
+static void find_levels(struct ar_maxmin *maxmin, size_t open_count)
+{
+    for (uint32_t i = 0; i < maxmin->tight_count; i++) {
+        uint32_t link = maxmin->tight[i], waiting = maxmin->waiting[link];
+        maxmin->share_Bps[link] = waiting > 0 ? maxmin->left_Bps[link] / waiting : HUGE_VAL;
+        maxmin->lowest[link] = 0;
+    }
+    for (size_t i = 0; i < open_count; i++) {
+        size_t flow = maxmin->open[i], count = maxmin->begin[flow + 1] - maxmin->begin[flow];
+        const uint32_t *links = maxmin->links_left + maxmin->begin[flow];
+        double level = least(maxmin->share_Bps, links, count);
+        level = level < maxmin->bounds_Bps[flow] ? level : maxmin->bounds_Bps[flow];
+        maxmin->levels[flow] = level;
+        for (size_t j = 0; j < count; j++) {
+            maxmin->lowest[links[j]] += maxmin->share_Bps[links[j]] <= level * (1 + SAME_SHARE);
+        }
+    }
+}
+
+static void take(struct ar_maxmin *maxmin, size_t flow, double rate_Bps)
+{
+    for (size_t j = maxmin->begin[flow]; j < maxmin->begin[flow + 1]; j++) {
+        maxmin->waiting[maxmin->links_left[j]]--;
+        maxmin->left_Bps[maxmin->links_left[j]] -= rate_Bps;
+    }
+}
+
+/* One round: settles whom it can of the open flows; returns how many are left. A flow is settled
+ * where a link of its path gives to all of its flows the least that they get anywhere: then no
  * other link leaves anything of it to them. */
-static bool is_at_full_link(const struct ar_maxmin *maxmin, const struct ar_paths *paths,
-                            size_t flow)
-{
-    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
-        const struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
-        if (link->is_shared && link->lowest == link->waiting &&
-            link->share_Bps <= maxmin->levels[flow] * (1 + SAME_SHARE)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void take(struct ar_maxmin *maxmin, const struct ar_paths *paths, size_t flow,
-                 double rate_Bps)
-{
-    for (size_t j = paths->begin[flow]; j < paths->begin[flow + 1]; j++) {
-        struct ar_maxmin_link *link = &maxmin->links[paths->links[j]];
-        link->waiting -= link->is_shared;
-        link->left_Bps -= rate_Bps;
-    }
-}
-
-/* One round: settles whom it can of the open flows; returns how many are left. */
-static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, bool has_bounds,
-                     size_t open_count, double *rates_Bps)
+static size_t settle(struct ar_maxmin *maxmin, size_t open_count, double *rates_Bps)
 {
     size_t left = 0, settled = 0;
-    for (uint32_t i = 0; i < maxmin->used_count; i++) {
-        struct ar_maxmin_link *link = &maxmin->links[maxmin->used[i]];
-        link->share_Bps = link->waiting > 0 ? link->left_Bps / link->waiting : HUGE_VAL;
-        link->lowest = 0;
+    find_levels(maxmin, open_count);
+    for (uint32_t i = 0; i < maxmin->tight_count; i++) {
+        uint32_t link = maxmin->tight[i];
+        bool is_final = maxmin->lowest[link] == maxmin->waiting[link];
+        maxmin->final_Bps[link] = is_final ? maxmin->share_Bps[link] : HUGE_VAL;
     }
     for (size_t i = 0; i < open_count; i++) {
-        size_t flow = maxmin->open[i];
-        double bound = bound_of(paths, has_bounds, flow);
-        maxmin->levels[flow] = find_level(maxmin, paths, flow, bound);
-    }
-    for (size_t i = 0; i < open_count; i++) {
-        size_t flow = maxmin->open[i];
-        bool is_final = maxmin->levels[flow] >= bound_of(paths, has_bounds, flow) ||
-                        is_at_full_link(maxmin, paths, flow);
-        rates_Bps[flow] = is_final ? maxmin->levels[flow] : -1;
+        size_t flow = maxmin->open[i], first = maxmin->begin[flow];
+        double level = maxmin->levels[flow];
+        double final_Bps =
+            least(maxmin->final_Bps, maxmin->links_left + first, maxmin->begin[flow + 1] - first);
+        bool is_final = level >= maxmin->bounds_Bps[flow] || final_Bps <= level * (1 + SAME_SHARE);
+        rates_Bps[flow] = is_final ? level : -1;
         settled += is_final;
     }
     for (size_t i = 0; settled < open_count && i < open_count; i++) {
@@ -223,31 +297,45 @@ static size_t settle(struct ar_maxmin *maxmin, const struct ar_paths *paths, boo
         if (rates_Bps[flow] < 0) {
             maxmin->open[left++] = flow;
         } else {
-            take(maxmin, paths, flow, rates_Bps[flow]);
+            take(maxmin, flow, rates_Bps[flow]);
         }
     }
     return left;
+}
+
+static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin,
+                                const struct ar_paths *paths, struct ar_error *err)
+{
+    if (paths->count > maxmin->flows_room) {
+        maxmin->flows_room = paths->count;
+        maxmin->begin = ar_arena_alloc(arena, paths->count + 1, sizeof *maxmin->begin);
+        maxmin->bounds_Bps = ar_arena_alloc(arena, paths->count, sizeof *maxmin->bounds_Bps);
+        maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
+        maxmin->levels = ar_arena_alloc(arena, paths->count, sizeof *maxmin->levels);
+    }
+    if (paths->begin[paths->count] > maxmin->links_room) {
+        maxmin->links_room = paths->links_room;
+        maxmin->links_left = /* one more than all may be written */
+            ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
+    }
+    bool is_made = paths->count == 0 ||
+                   (maxmin->begin != NULL && maxmin->bounds_Bps != NULL && maxmin->open != NULL &&
+                    maxmin->levels != NULL && maxmin->links_left != NULL);
+    return is_made ? AR_OK : no_memory(err);
 }
 
 enum ar_status ar_maxmin_share(struct ar_arena *arena, struct ar_maxmin *maxmin,
                                const struct ar_paths *paths, double *rates_Bps,
                                struct ar_error *err)
 {
-    if (paths->count > maxmin->flows_room) {
-        maxmin->flows_room = paths->count;
-        maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
-        maxmin->levels = ar_arena_alloc(arena, paths->count, sizeof *maxmin->levels);
-        if (maxmin->open == NULL || maxmin->levels == NULL) {
-            return no_memory(err);
-        }
-    }
+    AR_TRY(make_room(arena, maxmin, paths, err));
     if (count_flows(maxmin, paths) == 1) { /* no two meet */
         memcpy(rates_Bps, paths->bandwidth_Bps, paths->count * sizeof *rates_Bps);
         return AR_OK;
     }
-    bool has_bounds = begin(maxmin, paths);
+    begin(maxmin, paths);
     for (size_t open = paths->count; open > 0;) {
-        open = settle(maxmin, paths, has_bounds, open, rates_Bps);
+        open = settle(maxmin, open, rates_Bps);
     }
     return AR_OK;
 }

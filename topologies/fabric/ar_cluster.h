@@ -295,6 +295,16 @@ enum ar_sums {
 enum ar_status ar_cluster_find_sums(const struct ar_cluster *cluster, uint32_t a, uint32_t b,
                                     enum ar_sums *sums, struct ar_error *err);
 
+/** Nodes that look alike: where both ends of a path are moved on by whole nodes, each staying
+ * before `end` of its own, the path stays the same, but for links below `links_end`, which are
+ * those of nodes and move on by `node_links` for each node. */
+struct ar_alike {
+    uint32_t end; /**< the first rank beyond the nodes that look like that of a rank */
+    uint32_t node_ranks, node_links, links_end;
+};
+
+struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank);
+
 /** By how many ranks all of the first `ranks` can be moved on, the last ones to the first, so that
  * every path moves along with its ends: a node where one switch joins all, a rack or a larger group
  * where the ranks fill several. `ranks` if there is no such symmetry. */

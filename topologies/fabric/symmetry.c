@@ -1,6 +1,41 @@
 /* Symmetries of a cluster: moves of all ranks that move every path along. */
 #include "fabric.h"
 
+/* One link leads up from a group of any level, whatever the destination, and none is changed. */
+static bool has_equal_nodes(const struct ar_cluster *cluster)
+{
+    bool is_even = cluster->fabric_links_count == 0 ||
+                   (cluster->fabric == &ar_fabric_fat_tree && cluster->routes == AR_ROUTES_IDEAL);
+    return cluster->platform == NULL && cluster->changes_count == 0 && is_even;
+}
+
+/* The first node beyond the group of some that a node is in. */
+static uint32_t end_of_group(uint32_t node, uint32_t nodes)
+{
+    return (node / nodes + 1) * nodes;
+}
+
+struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank)
+{
+    uint32_t gpus = cluster->facts.gpus_per_node;
+    if (!has_equal_nodes(cluster)) {
+        return (struct ar_alike){.end = 0, .node_ranks = 1};
+    }
+    uint32_t end = cluster->facts.nodes_count;
+    uint32_t node = rank / gpus;
+    if (cluster->domain_nodes > 1) {
+        end = end_of_group(node, cluster->domain_nodes);
+    }
+    if (cluster->fabric_links_count > 0) {
+        uint32_t rack_end = end_of_group(node, cluster->tree.levels[0].children);
+        end = rack_end < end ? rack_end : end;
+    }
+    return (struct ar_alike){.end = end * gpus,
+                             .node_ranks = gpus,
+                             .node_links = cluster->node.count,
+                             .links_end = cluster->first_fabric_link};
+}
+
 /* Nodes of the groups that any of the nodes hang together in, of which there are several. */
 static uint32_t nodes_of_unit(const struct ar_cluster *cluster, uint32_t nodes)
 {
@@ -20,13 +55,8 @@ static uint32_t nodes_of_unit(const struct ar_cluster *cluster, uint32_t nodes)
 uint32_t ar_cluster_period(const struct ar_cluster *cluster, uint32_t ranks)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;
-    if (cluster->platform != NULL || cluster->changes_count > 0 || ranks % gpus != 0) {
-        return ranks;
-    }
-    bool has_fabric = cluster->fabric_links_count > 0;
-    bool is_ideal_tree = cluster->fabric == &ar_fabric_fat_tree && cluster->tree.rails == 1 &&
-                         cluster->routes == AR_ROUTES_IDEAL;
-    if (has_fabric && !is_ideal_tree) {
+    bool has_rails = cluster->fabric_links_count > 0 && cluster->tree.rails > 1;
+    if (!has_equal_nodes(cluster) || has_rails || ranks % gpus != 0) {
         return ranks;
     }
     uint32_t unit = nodes_of_unit(cluster, ranks / gpus);

@@ -62,3 +62,42 @@ Test(symmetry, a_fat_tree_repeats_by_its_largest_groups_of_which_there_are_sever
     cr_expect_eq(ar_cluster_period(cluster, 6), 6, "a pod and a half");
     cr_expect_eq(ar_cluster_period(test_load_small(slow), 8), 8, "uneven routes");
 }
+
+/* Whether both ends of a path may move on by a node; then it moves along. */
+static bool expect_alike(const struct ar_cluster *cluster, const struct ar_flow *flow)
+{
+    struct ar_alike from = ar_cluster_alike(cluster, flow->source);
+    struct ar_alike to = ar_cluster_alike(cluster, flow->destination);
+    struct ar_flow next = {flow->source + from.node_ranks, flow->destination + from.node_ranks};
+    struct ar_path path, moved;
+    if (next.source >= from.end || next.destination >= to.end) {
+        return false;
+    }
+    ar_cluster_path(cluster, flow->source, flow->destination, &path);
+    ar_cluster_path(cluster, next.source, next.destination, &moved);
+    cr_assert_eq(path.links_count, moved.links_count);
+    cr_expect(path.latency_s == moved.latency_s && path.bandwidth_Bps == moved.bandwidth_Bps &&
+              path.tier == moved.tier);
+    for (uint32_t i = 0; i < path.links_count; i++) {
+        uint32_t link = ar_path_link(&path, i);
+        uint32_t expected = link < from.links_end ? link + from.node_links : link;
+        cr_expect_eq(ar_path_link(&moved, i), expected);
+    }
+    return true;
+}
+
+Test(symmetry, paths_between_nodes_that_look_alike_move_along)
+{
+    uint32_t alike = 0, machines = 0;
+    for (size_t m = 0; m < TEST_MACHINES_COUNT; m++) {
+        struct ar_cluster *cluster = test_load_small(test_machines[m]);
+        uint32_t all = (uint32_t)ar_cluster_gpus_count(cluster);
+        uint32_t before = alike;
+        for (uint32_t i = 0; i < all * all; i++) {
+            struct ar_flow flow = {i / all, i % all};
+            alike += flow.source != flow.destination && expect_alike(cluster, &flow);
+        }
+        machines += alike > before;
+    }
+    cr_expect(machines > 3 && alike > 100, "%u machines, %u paths", machines, alike);
+}
