@@ -172,17 +172,14 @@ static uint32_t swing_peer(uint32_t count, uint32_t number, uint32_t step)
  * the sum of +-(-2)^s, whose lowest bit says whether step 0 is one of them, and so on. */
 static uint32_t swing_name(uint32_t bits, uint32_t number)
 {
-    int64_t sum = (3 * (int64_t)number - (number & 1)) / 2;
-    int64_t sign = 1;
+    int64_t rest = (3 * (int64_t)number - (number & 1)) / 2; /* of the sum, times the next sign */
     uint32_t name = 0;
     uint32_t is_odd = number & 1;
     for (uint32_t bit = bits - 1; bit > 0; bit--) { /* without branches, which nobody can foresee */
-        int64_t is_one = sum & 1;
+        int64_t is_one = rest & 1;
         name |= (uint32_t)is_one << bit;
         is_odd ^= (uint32_t)is_one;
-        sum -= sign * is_one;
-        sign -= 2 * sign * is_one;
-        sum /= -2;
+        rest = ((rest >> 1) ^ (is_one - 1)) - (is_one - 1); /* -rest / 2, or (rest - 1) / 2 */
     }
     return name | is_odd;
 }

@@ -50,12 +50,13 @@ static enum ar_status make_links_room(struct ar_arena *arena, size_t used, size_
     return AR_OK;
 }
 
-enum { SLOTS_MAX = 64 }; /* nodes of more GPUs have no paths that move along */
+/* A path is that of as many flows before, moved on: two nodes, as neighbours may swap. */
+enum { NODES_ON = 2, SLOTS_MAX = 128 };
 
-/* Up to which source and destination the last paths move along, by flow modulo the GPUs of a node.
- */
+/* Up to which source and destination the last paths move along. */
 struct alike_ends {
     struct ar_alike nodes;
+    uint32_t slots; /* ranks of NODES_ON nodes */
     uint32_t source[SLOTS_MAX], destination[SLOTS_MAX];
 };
 
@@ -78,11 +79,11 @@ static enum ar_status ask_path(struct ar_arena *arena, const struct ar_cluster *
     return AR_OK;
 }
 
-/* Appends that of the same GPUs of the nodes before, moved on by a node. */
+/* Appends that of the same GPUs of nodes before, moved on. */
 static enum ar_status move_path(struct ar_arena *arena, const struct ar_alike *nodes, size_t index,
                                 struct ar_paths *paths, struct ar_error *err)
 {
-    size_t from = index - nodes->node_ranks;
+    size_t from = index - (size_t)NODES_ON * nodes->node_ranks;
     size_t used = paths->begin[index], count = paths->begin[from + 1] - paths->begin[from];
     AR_TRY(make_links_room(arena, used, count, paths, err));
     const uint32_t *before = paths->links + paths->begin[from];
@@ -90,7 +91,7 @@ static enum ar_status move_path(struct ar_arena *arena, const struct ar_alike *n
     paths->bandwidth_Bps[index] = paths->bandwidth_Bps[from];
     paths->tiers[index] = paths->tiers[from];
     for (size_t j = 0; j < count; j++) {
-        uint32_t on = before[j] < nodes->links_end ? nodes->node_links : 0;
+        uint32_t on = before[j] < nodes->links_end ? NODES_ON * nodes->node_links : 0;
         paths->links[used + j] = before[j] + on;
     }
     paths->begin[index + 1] = used + count;
@@ -100,12 +101,11 @@ static enum ar_status move_path(struct ar_arena *arena, const struct ar_alike *n
 static bool moves_along(const struct alike_ends *ends, const struct ar_flow *flows, size_t index,
                         uint32_t slot)
 {
-    uint32_t ranks = ends->nodes.node_ranks;
     const struct ar_flow *flow = &flows[index];
-    const struct ar_flow *before = flow - ranks;
-    return flow->source == before->source + ranks &&
-           flow->destination == before->destination + ranks && flow->source < ends->source[slot] &&
-           flow->destination < ends->destination[slot];
+    const struct ar_flow *before = flow - ends->slots;
+    return flow->source == before->source + ends->slots &&
+           flow->destination == before->destination + ends->slots &&
+           flow->source < ends->source[slot] && flow->destination < ends->destination[slot];
 }
 
 enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cluster,
@@ -117,10 +117,10 @@ enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cl
     paths->count = count;
     paths->begin[0] = 0;
     ends.nodes = count > 0 ? ar_cluster_alike(cluster, flows[0].source) : ends.nodes;
-    bool may_move = ends.nodes.end > 0 && ends.nodes.node_ranks <= SLOTS_MAX;
+    ends.slots = NODES_ON * ends.nodes.node_ranks;
+    bool may_move = ends.nodes.end > 0 && ends.slots <= SLOTS_MAX;
     for (size_t i = 0, slot = 0; i < count; i++) {
-        if (may_move && i >= ends.nodes.node_ranks &&
-            moves_along(&ends, flows, i, (uint32_t)slot)) {
+        if (may_move && i >= ends.slots && moves_along(&ends, flows, i, (uint32_t)slot)) {
             AR_TRY(move_path(arena, &ends.nodes, i, paths, err));
         } else {
             AR_TRY(ask_path(arena, cluster, flows[i], i, paths, err));
@@ -129,7 +129,7 @@ enum ar_status ar_paths_find(struct ar_arena *arena, const struct ar_cluster *cl
                 ends.destination[slot] = ar_cluster_alike(cluster, flows[i].destination).end;
             }
         }
-        slot = slot + 1 < ends.nodes.node_ranks ? slot + 1 : 0;
+        slot = slot + 1 < ends.slots ? slot + 1 : 0;
     }
     return AR_OK;
 }
