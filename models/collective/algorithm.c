@@ -149,6 +149,12 @@ uint32_t ar_algorithm_like_step(const struct ar_algorithm *algorithm, const stru
     return algorithm->move != NULL ? step : stages_like_step(algorithm->stages, shape, step);
 }
 
+bool ar_algorithm_mirror_step(const struct ar_algorithm *algorithm, const struct ar_shape *shape,
+                              uint32_t step, uint32_t *mirror)
+{
+    return algorithm->move == NULL && stages_mirror_step(algorithm->stages, shape, step, mirror);
+}
+
 static bool acts(const struct ar_move *move, bool sends)
 {
     return sends ? move->sends : move->receive != AR_RECEIVE_NONE;

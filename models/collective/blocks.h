@@ -47,7 +47,7 @@ static inline void block_sends_set(struct block_sends *sends, uint32_t index, bo
 enum block_peers {
     PEERS_ANY,
     PEERS_AHEAD,    /**< all send as many parts, each to the member as far ahead in a circle */
-    PEERS_ROUND,    /**< the same, s + 1 ahead in step s, forwards and backwards in time */
+    PEERS_ROUND,    /**< the same to all others, s + 1 ahead in step s, also backwards in time */
     PEERS_SWAP,     /**< whom a member sends to sends it as many parts */
     PEERS_ALTERNATE /**< the same, and step s + 2 has the messages of step s, but for the first */
 };
@@ -135,6 +135,8 @@ void stages_sends(const struct ar_stage *stages, const struct ar_shape *shape, u
                   uint32_t step, struct ar_sends *sends);
 uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *shape,
                           uint32_t step);
+bool stages_mirror_step(const struct ar_stage *stages, const struct ar_shape *shape, uint32_t step,
+                        uint32_t *mirror);
 
 /** The one phase of an algorithm whose stages are a pipeline (ar_algorithm.pipeline_parts), and its
  * moves: step s is stage s % period of part s / period. */

@@ -181,6 +181,14 @@ uint32_t stages_like_step(const struct ar_stage *stages, const struct ar_shape *
     return first + like;
 }
 
+bool stages_mirror_step(const struct ar_stage *stages, const struct ar_shape *shape, uint32_t step,
+                        uint32_t *mirror)
+{
+    struct stage_step at = stage_step(stages, shape, step);
+    *mirror = step - at.step + (at.steps - 1 - at.step);
+    return at.stage->block->peers == PEERS_ROUND;
+}
+
 /* The move of a stage on a span of the buffer. */
 static struct ar_move stage_move(const struct stage_step *at, const struct ar_shape *shape,
                                  struct ar_span span, uint32_t position)

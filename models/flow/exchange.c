@@ -30,11 +30,18 @@ static uint32_t find_period(const struct exchange_scratch *scratch)
 
 static void find_like_steps(struct exchange_scratch *scratch, uint32_t steps)
 {
-    const struct ar_collective *collective = scratch->collective;
+    const struct ar_algorithm *algorithm = scratch->collective->algorithm;
+    const struct ar_shape *shape = &scratch->collective->shape;
+    bool is_reversible = ar_cluster_is_reversible(scratch->collective->cluster);
     for (uint32_t step = 0; step < steps; step++) {
-        uint32_t like = ar_algorithm_like_step(collective->algorithm, &collective->shape, step);
-        scratch->like[step].first = like;
-        scratch->like[like].count++;
+        uint32_t like = ar_algorithm_like_step(algorithm, shape, step), mirror = like;
+        bool has_mirror =
+            is_reversible && ar_algorithm_mirror_step(algorithm, shape, like, &mirror);
+        uint32_t first = has_mirror && mirror < like ? mirror : like;
+        scratch->like[step].first = first;
+        scratch->like[step].is_mirror = first != like;
+        scratch->like[first].goes_both_ways = has_mirror;
+        scratch->like[first].count++;
     }
 }
 
@@ -144,7 +151,18 @@ static uint32_t seen_from(const struct exchange_scratch *scratch, uint32_t first
     return first + (position >= back ? position - back : position + scratch->positions - back);
 }
 
-/* Whether every link is still used by one sender or one receiver only. */
+/* Whether a link is still used by one sender or one receiver only. */
+static bool use_link(const struct exchange_scratch *scratch, uint32_t link, uint32_t sender,
+                     uint32_t receiver)
+{
+    struct users *users = &scratch->users[link];
+    use(&users->sender, 1 + sender);
+    use(&users->receiver, 1 + receiver);
+    return users->sender != SEVERAL || users->receiver != SEVERAL ||
+           !ar_maxmin_know(&scratch->rates->maxmin, link)->is_shared;
+}
+
+/* Whether all are. */
 static bool stays_private(struct exchange_scratch *scratch)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
@@ -154,12 +172,12 @@ static bool stays_private(struct exchange_scratch *scratch)
         uint32_t first = scratch->places[flow] - position;
         uint32_t to = scratch->peers[position];
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            struct users *users = &scratch->users[paths->links[i]];
-            uint32_t turns = is_folded ? paths->turns[i] : 0;
-            use(&users->sender, 1 + seen_from(scratch, first, position, turns));
-            use(&users->receiver, 1 + seen_from(scratch, first, to, turns));
-            if (users->sender == SEVERAL && users->receiver == SEVERAL &&
-                ar_maxmin_know(&scratch->rates->maxmin, paths->links[i])->is_shared) {
+            uint32_t link = paths->links[i], turns = is_folded ? paths->turns[i] : 0;
+            uint32_t sender = seen_from(scratch, first, position, turns);
+            uint32_t receiver = seen_from(scratch, first, to, turns);
+            if (!use_link(scratch, link, sender, receiver) ||
+                (scratch->present->goes_both_ways &&
+                 !use_link(scratch, ar_cluster_reverse_link(link), receiver, sender))) {
                 return false;
             }
         }
@@ -181,6 +199,19 @@ static double *carried_by_links(const struct exchange_scratch *scratch, struct l
     return is_folded ? sums->folded : sums->carried;
 }
 
+/* To what a link carries, in the present step and those that it stands for: each has a mirror, or
+ * half of it is that of the other half. */
+static void add_to_link(const struct exchange_scratch *scratch, uint32_t link, double buffers,
+                        double *carried)
+{
+    if (scratch->present->goes_both_ways) {
+        carried[link] += buffers / 2;
+        carried[ar_cluster_reverse_link(link)] += buffers / 2;
+    } else {
+        carried[link] += buffers;
+    }
+}
+
 /* What the messages of a step, whose rates are known, do to the links. */
 static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
                       struct link_sums *sums)
@@ -188,42 +219,70 @@ static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *p
     const struct ar_paths *paths = &scratch->rates->paths;
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     double *carried = carried_by_links(scratch, sums);
-    double each = scratch->flows_count > 0 ? buffers_of(scratch, phase, 0) : 0;
+    uint32_t count = scratch->present->count;
+    double each = scratch->flows_count > 0 ? buffers_of(scratch, phase, 0) * count : 0;
     for (uint32_t i = 0; i < maxmin->used_count && scratch->is_even; i++) {
-        uint32_t link = maxmin->used[i];
-        carried[link] += each * maxmin->flows[link] * scratch->count_like;
+        add_to_link(scratch, maxmin->used[i], each * maxmin->flows[maxmin->used[i]], carried);
     }
     for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
-        double buffers = buffers_of(scratch, phase, flow) * scratch->count_like;
+        double buffers = buffers_of(scratch, phase, flow) * count;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            carried[paths->links[i]] += buffers;
+            add_to_link(scratch, paths->links[i], buffers, carried);
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
 }
 
 /* Of one that goes at once, whose paths are known, to those of its phase. */
-static void add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase)
+static void add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                              double count)
 {
     const struct ar_paths *paths = &scratch->rates->paths;
     for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        double buffers = buffers_of(scratch, phase, flow);
+        double buffers = buffers_of(scratch, phase, flow) * count;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t link = paths->links[i];
             if (scratch->messages[link] == 0) {
                 ar_maxmin_know(&scratch->rates->maxmin, link);
             }
             scratch->loads[link] += buffers;
-            scratch->messages[link]++;
+            scratch->messages[link] += count;
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
 }
 
+/* The peers of a step and which kinds their messages are, the other way round: what somebody sends
+ * is like what comes from the same peer in the other. */
+static enum ar_status mirror_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
+                                  struct ar_exchange_step *step, struct ar_error *err)
+{
+    uint32_t positions = scratch->positions;
+    const struct ar_exchange_step from = *step;
+    uint32_t *peers = scratch->peers;
+    for (uint32_t i = 0; i < positions; i++) {
+        uint32_t to_end = positions - i;
+        uint32_t to = from.ahead == 0       ? from.peers[i]
+                      : from.ahead < to_end ? i + from.ahead
+                                            : from.ahead - to_end;
+        peers[to] = i;
+    }
+    for (uint32_t lane = 0; lane < scratch->lanes && from.kinds_count > 1; lane++) {
+        size_t first = (size_t)lane * positions;
+        for (uint32_t i = 0; i < positions; i++) {
+            size_t place = first + peers[i];
+            scratch->kind_of[first + i] =
+                from.narrow != NULL ? from.narrow[place] : from.wide[place];
+        }
+    }
+    return exchange_keep(arena, scratch, from.ahead > 0, step, err);
+}
+
 /* A step that was resolved, here or in a phase before. */
 static enum ar_status copy_step(struct ar_arena *arena, struct exchange_scratch *scratch,
-                                const struct like_steps *known, struct ar_exchange *exchange,
-                                struct ar_exchange_step *step, struct ar_error *err)
+                                const struct like_steps *known, bool is_mirror,
+                                struct ar_exchange *exchange, struct ar_exchange_step *step,
+                                struct ar_error *err)
 {
     *step = *known->made;
     if (known->exchange != exchange) {
@@ -233,7 +292,7 @@ static enum ar_status copy_step(struct ar_arena *arena, struct exchange_scratch 
         step->first_kind = exchange->kinds_count;
         exchange->kinds_count += step->kinds_count;
     }
-    return AR_OK;
+    return is_mirror ? mirror_step(arena, scratch, step, err) : AR_OK;
 }
 
 static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scratch *scratch,
@@ -247,7 +306,7 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     find_moves(scratch, phase, first_step + step);
     find_flows(scratch);
-    scratch->count_like = known->count;
+    scratch->present = known;
     if (phase->is_at_once) { /* its paths have been added */
         AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
@@ -260,7 +319,32 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
     exchange_find_kinds(scratch, phase, exchange, made);
     known->exchange = exchange;
     known->made = made;
-    return exchange_keep(arena, scratch, phase, made, err);
+    return exchange_keep(arena, scratch, phase->is_shift, made, err);
+}
+
+/* How many steps of its phase the present step stands for. */
+static uint32_t times_in_phase(const struct exchange_scratch *scratch, const struct ar_phase *phase,
+                               uint32_t step)
+{
+    return scratch->present->goes_both_ways && 2 * step + 1 != phase->steps ? 2 : 1;
+}
+
+/* Half of what goes over a link goes the other way. */
+static void share_both_ways(struct exchange_scratch *scratch)
+{
+    struct ar_maxmin *maxmin = &scratch->rates->maxmin;
+    for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
+        ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
+    }
+    for (uint32_t i = 0; i < maxmin->known_count; i++) {
+        uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
+        if (link < back) {
+            scratch->loads[link] = scratch->loads[back] =
+                (scratch->loads[link] + scratch->loads[back]) / 2;
+            scratch->messages[link] = scratch->messages[back] =
+                (scratch->messages[link] + scratch->messages[back]) / 2;
+        }
+    }
 }
 
 /* All messages of a phase that goes at once, on the links together: how long each link takes, for
@@ -271,21 +355,30 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
     double *carried = carried_by_links(scratch, sums);
+    uint32_t phases = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
         scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        find_moves(scratch, phase, first_step + step);
-        find_flows(scratch);
-        AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count, period,
-                                     err));
-        add_loads_at_once(scratch, phase);
+        if (scratch->like[first_step + step].first == first_step + step) {
+            scratch->present = &scratch->like[first_step + step];
+            uint32_t times = times_in_phase(scratch, phase, step);
+            phases = scratch->present->count / times;
+            find_moves(scratch, phase, first_step + step);
+            find_flows(scratch);
+            AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
+                                         period, err));
+            add_loads_at_once(scratch, phase, times);
+        }
+    }
+    if (scratch->like[first_step].goes_both_ways) {
+        share_both_ways(scratch);
     }
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         uint32_t link = maxmin->known[i];
         double Bps = maxmin->links[link].is_shared ? maxmin->links[link].bandwidth_Bps : HUGE_VAL;
-        carried[link] += scratch->loads[link] * scratch->like[first_step].count;
+        carried[link] += scratch->loads[link] * phases;
         scratch->loads[link] /= Bps;
         scratch->messages[link] /= Bps;
     }
@@ -318,13 +411,14 @@ enum ar_status exchange_resolve(struct ar_arena *arena, struct exchange_scratch 
         AR_TRY(add_all(scratch, phase, first_step, sums, err));
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
-        uint32_t like = scratch->like[first_step + step].first;
-        if (scratch->like[like].made == NULL) {
-            AR_TRY(resolve_step(arena, scratch, phase, first_step, like - first_step, sums, made,
-                                err));
+        const struct like_steps *own = &scratch->like[first_step + step];
+        struct like_steps *first = &scratch->like[own->first];
+        if (first->made == NULL) {
+            AR_TRY(resolve_step(arena, scratch, phase, first_step, own->first - first_step, sums,
+                                made, err));
         }
-        if (like != first_step + step) {
-            AR_TRY(copy_step(arena, scratch, &scratch->like[like], made, &made->steps[step], err));
+        if (first != own) {
+            AR_TRY(copy_step(arena, scratch, first, own->is_mirror, made, &made->steps[step], err));
         }
         exchange_add_step(made, &made->steps[step]);
     }

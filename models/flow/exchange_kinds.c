@@ -172,11 +172,10 @@ static enum ar_status keep_kinds(struct ar_arena *arena, const struct exchange_s
 
 /* Keeps what a step cannot do without. */
 enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                             const struct ar_phase *phase, struct ar_exchange_step *step,
-                             struct ar_error *err)
+                             bool is_shift, struct ar_exchange_step *step, struct ar_error *err)
 {
     uint32_t end = scratch->positions;
-    if (phase->is_shift) {
+    if (is_shift) {
         step->ahead = scratch->peers[0];
         step->count = end;
     } else {

@@ -11,11 +11,15 @@ struct users {
     uint32_t sender, receiver;
 };
 
-/* Steps of a collective with the same messages, of which one is resolved. */
+/* Steps of a collective with the same messages, or each of them the other way round where the
+ * cluster is reversible. One is resolved. */
 struct like_steps {
-    uint32_t first;                     /* of the step: the one that is resolved */
-    uint32_t count;                     /* of those: so many are like it */
-    const struct ar_exchange *exchange; /* of those: where it is, once resolved */
+    uint32_t first; /* of the step: the one that is resolved */
+    bool is_mirror; /* of the step: its messages are those of the first one the other way round */
+    bool goes_both_ways; /* of the first one: for each that is like it there is one that is not, or
+                            which is its own mirror */
+    uint32_t count;      /* of the first one: so many have it for theirs */
+    const struct ar_exchange *exchange; /* of the first one: where it is, once resolved */
     const struct ar_exchange_step *made;
 };
 
@@ -35,7 +39,7 @@ struct exchange_scratch {
     uint32_t *peers;         /* [position]: the present step */
     uint64_t *pieces;        /* [position] */
     struct like_steps *like; /* [step of the collective] */
-    uint32_t count_like;     /* steps for which the present one stands */
+    const struct like_steps *present; /* step, and those that it stands for */
     struct ar_flow *flows;
     uint32_t *places;  /* [flow]: who sends it */
     uint32_t *senders; /* [flow]: its position */
@@ -66,7 +70,6 @@ void exchange_add_step(struct ar_exchange *exchange, const struct ar_exchange_st
 
 /** Keeps what the present step cannot do without, in the arena. */
 enum ar_status exchange_keep(struct ar_arena *arena, const struct exchange_scratch *scratch,
-                             const struct ar_phase *phase, struct ar_exchange_step *step,
-                             struct ar_error *err);
+                             bool is_shift, struct ar_exchange_step *step, struct ar_error *err);
 
 #endif

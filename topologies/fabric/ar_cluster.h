@@ -305,6 +305,16 @@ struct ar_alike {
 
 struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank);
 
+/** Whether the path from any rank b to any a is that from a to b backwards, over the other
+ * direction of each link (ar_cluster_reverse_link()), which is as wide. */
+bool ar_cluster_is_reversible(const struct ar_cluster *cluster);
+
+/** The other direction of a link of a reversible cluster. */
+static inline uint32_t ar_cluster_reverse_link(uint32_t link)
+{
+    return link ^ 1; /* all links come in pairs */
+}
+
 /** By how many ranks all of the first `ranks` can be moved on, the last ones to the first, so that
  * every path moves along with its ends: a node where one switch joins all, a rack or a larger group
  * where the ranks fill several. `ranks` if there is no such symmetry. */

@@ -18,7 +18,7 @@ static uint32_t end_of_group(uint32_t node, uint32_t nodes)
 struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank)
 {
     uint32_t gpus = cluster->facts.gpus_per_node;
-    if (!has_equal_nodes(cluster)) {
+    if (!has_equal_nodes(cluster) || (rank & AR_SWITCH) != 0) {
         return (struct ar_alike){.end = 0, .node_ranks = 1};
     }
     uint32_t end = cluster->facts.nodes_count;
@@ -34,6 +34,12 @@ struct ar_alike ar_cluster_alike(const struct ar_cluster *cluster, uint32_t rank
                              .node_ranks = gpus,
                              .node_links = cluster->node.count,
                              .links_end = cluster->first_fabric_link};
+}
+
+bool ar_cluster_is_reversible(const struct ar_cluster *cluster)
+{
+    bool changes_rails = cluster->values.count[TOPO_TREE_RAILS] == AR_RAILS_NVLINK;
+    return has_equal_nodes(cluster) && !changes_rails;
 }
 
 /* Nodes of the groups that any of the nodes hang together in, of which there are several. */
