@@ -64,6 +64,17 @@ section "Compute of one GPU" "ResNet-50 on V100 beside published throughput, ima
 shown "build/release/traces/readers/compare_published ."
 "$build/traces/readers/compare_published" .
 
+section "ResNet-50 on one node of A100 and H100" "MLPerf training (mlcommons/training_results v2.1 at 158189d4, v3.0 at 63e326c4), fp16, 8 GPUs, images/s with evaluations;
+predicted from products of matrices, no convolution was measured."
+shown 'allreckon predict --cluster CLUSTER --gpus 8 --algorithm ring --trace resnet50-v1.5 --batch BATCH --columns samples_per_s'
+while read -r cluster batch published; do
+  rate=$("$allreckon" predict --cluster "$cluster" --gpus 8 --algorithm ring --trace resnet50-v1.5 --batch "$batch" --columns samples_per_s --format csv --quiet | tail -1)
+  awk -v c="$cluster" -v b="$batch" -v p="$published" -v r="$rate" 'BEGIN { printf "%s,%d,%d,%d,%.4f\n", c, b, p, r, r / p - 1 }'
+done <<'ROWS' | sed '1i cluster,batch,published,predicted,error_frac' | table "cluster batch published predicted error_frac*100"
+dgx-a100 408 26988
+dgx-h100 400 56074
+ROWS
+
 section "A recorded step of one GPU, layer by layer" "ResNet-50 in PyTorch, batch 32: kernels of a V100 in fp32, of which nothing is fitted to; of an A100 in tf32, whose convolutions and memory
 bandwidth are fitted to it."
 for trace in resnet50-v1.5-recorded resnet50-v1.5-recorded-a100; do
