@@ -84,6 +84,23 @@ static enum ar_status keep_comm(struct ar_kineto *kineto, const struct kineto_ev
                                                                             : no_memory(err);
 }
 
+/* Whether an op marks a step, or the end of one. */
+static bool is_mark(const char *name, struct kineto_op *op)
+{
+    static const char step[] = "ProfilerStep#";
+    if (begins_with(name, step)) {
+        op->kind = KINETO_STEP;
+        op->number = 0;
+        for (name += sizeof step - 1; *name >= '0' && *name <= '9' && op->number < INT32_MAX;
+             name++) {
+            op->number = 10 * op->number + (*name - '0');
+        }
+        return true;
+    }
+    op->kind = KINETO_OPTIMIZER;
+    return begins_with(name, "Optimizer.step#");
+}
+
 static enum ar_status keep_cpu_op(struct ar_kineto *kineto, const struct kineto_event *event,
                                   struct kineto_op *op, struct ar_error *err)
 {
@@ -104,29 +121,12 @@ static enum ar_status keep_cpu_op(struct ar_kineto *kineto, const struct kineto_
         AR_TRY(keep_comm(kineto, event, err));
         return keep_op(kineto, op, NULL, err);
     }
+    if (is_mark(name, op)) {
+        return keep_op(kineto, op, NULL, err);
+    }
     op->kind = KINETO_FORWARD;
     op->batch = batch_of(event);
     return event->sequence >= 0 ? keep_op(kineto, op, NULL, err) : AR_OK;
-}
-
-static enum ar_status keep_mark(struct ar_kineto *kineto, const struct kineto_event *event,
-                                struct kineto_op *op, struct ar_error *err)
-{
-    int64_t number = 0;
-    const char *digit = strchr(event->name, '#');
-    if (begins_with(event->name, "Optimizer.step#")) {
-        op->kind = KINETO_OPTIMIZER;
-        return keep_op(kineto, op, NULL, err);
-    }
-    if (!begins_with(event->name, "ProfilerStep#")) {
-        return AR_OK;
-    }
-    for (digit++; *digit >= '0' && *digit <= '9' && number < INT32_MAX; digit++) {
-        number = 10 * number + (*digit - '0');
-    }
-    op->kind = KINETO_STEP;
-    op->number = number;
-    return keep_op(kineto, op, NULL, err);
 }
 
 static enum ar_status keep_launch(struct ar_kineto *kineto, const struct kineto_event *event,
@@ -164,15 +164,16 @@ static enum ar_status keep_kernel(struct ar_kineto *kineto, const struct kineto_
     return AR_OK;
 }
 
-/* The categories that are kept. */
+/* The categories that are kept; those with a capital are of older profilers. */
 static const struct {
     const char *name;
     enum ar_status (*keep)(struct ar_kineto *kineto, const struct kineto_event *event,
                            struct kineto_op *op, struct ar_error *err);
-} categories[] = {{"cpu_op", keep_cpu_op},       {"cuda_runtime", keep_launch},
-                  {"kernel", keep_kernel},       {"gpu_memcpy", keep_kernel},
-                  {"gpu_memset", keep_kernel},   {"cuda_driver", keep_launch},
-                  {"user_annotation", keep_mark}};
+} categories[] = {
+    {"cpu_op", keep_cpu_op},     {"cuda_runtime", keep_launch},    {"kernel", keep_kernel},
+    {"gpu_memcpy", keep_kernel}, {"gpu_memset", keep_kernel},      {"cuda_driver", keep_launch},
+    {"Operator", keep_cpu_op},   {"user_annotation", keep_cpu_op}, {"Runtime", keep_launch},
+    {"Kernel", keep_kernel},     {"Memcpy", keep_kernel},          {"Memset", keep_kernel}};
 
 /* When an event was, by the first one. */
 static enum ar_status take_times(const struct kineto_event *event, long double *origin_us,

@@ -192,6 +192,9 @@ static int on_string(void *context, const unsigned char *bytes, size_t length)
     const struct key_row *key = key_of_value(json);
     if (list_of_value(json) == KEY_TYPES && json->depth == VALUES && json->input++ == 0) {
         copy_text(json->event.input_type, bytes, length);
+    } else if (key->key == KEY_NUMBER) { /* threads, in old files */
+        copy_text(text, bytes, length);
+        *(int64_t *)((char *)&json->event + key->offset) = strtoll(text, NULL, 10);
     } else if (key->key == KEY_TEXT) {
         copy_text((char *)&json->event + key->offset, bytes, length);
     } else if (key->key == KEY_GPU_NAME) {

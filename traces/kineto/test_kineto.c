@@ -8,6 +8,7 @@
 
 #include "ar_kineto.h"
 #include "ar_trace_file.h"
+#include "test_kineto.h"
 
 #define FIXTURES AR_TEST_SOURCE_DIR "/traces/kineto/fixtures/"
 
@@ -151,6 +152,48 @@ Test(kineto, a_step_that_is_bound_by_the_processor_is_refused_or_timed_by_its_ke
     US(30, step->trace.optimizer_s);
     US(0, step->trace.step_overhead_s);
     cr_expect(has_note(step, "re-timed"));
+}
+
+Test(kineto, older_profilers_call_the_same_otherwise)
+{
+    static const struct {
+        const char *from, *to;
+    } changes[] = {
+        {"\"cat\":\"cpu_op\"", "\"cat\":\"Operator\""},
+        {"\"cat\":\"user_annotation\"", "\"cat\":\"Operator\""},
+        {"\"cat\":\"cuda_runtime\"", "\"cat\":\"Runtime\""},
+        {"\"cat\":\"kernel\"", "\"cat\":\"Kernel\""},
+        {"\"tid\":1,", "\"tid\":\"1\","},
+        {"\"tid\":2,", "\"tid\":\"2\","},
+        {"\"tid\":7,", "\"tid\":\"stream 7\","},
+    };
+    struct ar_kineto *kineto;
+    struct ar_kineto_step *step;
+    const char *text = test_fixture(&arena, "shapes.json");
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        text = test_changed(&arena, text, changes[i].from, changes[i].to);
+    }
+    const struct ar_kineto_request request = {0};
+    cr_assert_eq(ar_kineto_parse("old", text, strlen(text), &arena, &kineto, &err), AR_OK);
+    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &step, &err), AR_OK, "%s",
+                 err.text);
+    cr_assert_eq(step->trace.layers_count, 5);
+    expect_layer(&step->trace, 0, "Convolution.1", 100, 201);
+    expect_layer(&step->trace, 2, "Addmm.1", 41, 82);
+    cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
+}
+
+/* The sizes of a list of tensors are not multiplied. */
+Test(kineto, a_list_of_tensors_has_the_size_of_its_first)
+{
+    struct ar_kineto *kineto;
+    struct ar_kineto_step *step;
+    const char *text = test_changed(&arena, test_fixture(&arena, "shapes.json"), "[[10,256]]",
+                                    "[[[10,256],[3,4]],[]]");
+    const struct ar_kineto_request request = {0};
+    cr_assert_eq(ar_kineto_parse("list", text, strlen(text), &arena, &kineto, &err), AR_OK);
+    cr_assert_eq(ar_kineto_step_create(kineto, &request, &arena, &step, &err), AR_OK);
+    cr_expect_eq(ar_trace_gradient_elements(&step->trace), 432 + 2560 + 10);
 }
 
 Test(kineto, gradients_that_are_accumulated_are_summed_once)

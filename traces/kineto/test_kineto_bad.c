@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "ar_file.h"
 #include "ar_kineto.h"
+#include "test_kineto.h"
 
 static struct ar_arena arena;
 static struct ar_error err;
@@ -17,32 +17,6 @@ static void leave(void)
     ar_arena_end(&arena);
 }
 TestSuite(kineto_bad, .fini = leave);
-
-enum { TEXT_MAX = 1 << 20 };
-
-static const char *fixture(const char *name)
-{
-    char *text;
-    size_t bytes;
-    char *path = ar_arena_format(&arena, "%s/traces/kineto/fixtures/%s", AR_TEST_SOURCE_DIR, name);
-    cr_assert_eq(ar_file_read(path, TEXT_MAX, "a fixture", &arena, &text, &bytes, &err), AR_OK);
-    return text;
-}
-
-/* A text in which every `from` is `to`. */
-static const char *changed(const char *text, const char *from, const char *to)
-{
-    char *made = NULL;
-    size_t bytes;
-    FILE *file = open_memstream(&made, &bytes);
-    for (const char *at; (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
-        fwrite(text, 1, (size_t)(at - text), file);
-        fputs(to, file);
-    }
-    fputs(text, file);
-    fclose(file);
-    return ar_arena_own(&arena, made, free);
-}
 
 static enum ar_status import(const char *text, const struct ar_kineto_request *request)
 {
@@ -105,15 +79,15 @@ Test(kineto_bad, profiles_without_what_is_needed)
         {"\"ts\":1510", "\"ts\":1e40", "expected microseconds, at most 1e12"},
         {"msg nelems", "messages", "neither shapes nor collectives say how large the 3 gradients"},
     };
-    const char *text = fixture("ddp.json");
+    const char *text = test_fixture(&arena, "ddp.json");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        expect_refused(changed(text, rows[i].from, rows[i].to), rows[i].fragment);
+        expect_refused(test_changed(&arena, text, rows[i].from, rows[i].to), rows[i].fragment);
     }
 }
 
 Test(kineto_bad, every_beginning_of_a_profile)
 {
-    const char *text = fixture("ddp.json");
+    const char *text = test_fixture(&arena, "ddp.json");
     size_t length = strlen(text);
     for (size_t bytes = 1; bytes < length - 2; bytes += 97) {
         struct ar_kineto *kineto = NULL;
@@ -133,7 +107,8 @@ Test(kineto_bad, parameters_of_another_model)
     uint64_t right[] = {432, 2560, 10}, other[] = {432, 2561, 10}, few[] = {432, 2570};
     struct ar_trace trace = model(right, 3);
     const struct ar_kineto_request request = {.parameters = &trace};
-    const char *buckets = fixture("ddp.json"), *shapes = fixture("shapes.json");
+    const char *buckets = test_fixture(&arena, "ddp.json"),
+               *shapes = test_fixture(&arena, "shapes.json");
     cr_expect_eq(import(buckets, &request), AR_OK, "%s", err.text);
     cr_expect_eq(import(shapes, &request), AR_OK, "%s", err.text);
     trace = model(other, 3);
@@ -166,7 +141,7 @@ static enum ar_status load(const char *bytes, size_t count, char path[64])
 
 Test(kineto_bad, compressed_files_that_are_cut_or_broken)
 {
-    const char *text = fixture("ddp.json");
+    const char *text = test_fixture(&arena, "ddp.json");
     char path[64], expected[128];
     unsigned char packed[1 << 15];
     z_stream stream = {.next_in = (Bytef *)(uintptr_t)text,

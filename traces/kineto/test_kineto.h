@@ -1,0 +1,41 @@
+/** \file test_kineto.h
+ * Fixtures as texts, whole or changed.
+ */
+#ifndef AR_TEST_KINETO_H
+#define AR_TEST_KINETO_H
+
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_file.h"
+
+static inline const char *test_fixture(struct ar_arena *arena, const char *name)
+{
+    enum { TEXT_MAX = 1 << 20 };
+    char *text;
+    size_t bytes;
+    struct ar_error err;
+    char *path = ar_arena_format(arena, "%s/traces/kineto/fixtures/%s", AR_TEST_SOURCE_DIR, name);
+    cr_assert_eq(ar_file_read(path, TEXT_MAX, "a fixture", arena, &text, &bytes, &err), AR_OK);
+    return text;
+}
+
+/** A text in which every `from` is `to`. */
+static inline const char *test_changed(struct ar_arena *arena, const char *text, const char *from,
+                                       const char *to)
+{
+    char *made = NULL;
+    size_t bytes;
+    FILE *file = open_memstream(&made, &bytes);
+    for (const char *at; (at = strstr(text, from)) != NULL; text = at + strlen(from)) {
+        fwrite(text, 1, (size_t)(at - text), file);
+        fputs(to, file);
+    }
+    fputs(text, file);
+    fclose(file);
+    return ar_arena_own(arena, made, free);
+}
+
+#endif
