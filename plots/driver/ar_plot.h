@@ -18,6 +18,7 @@
  * | AR_PLOT_SWEEP     | sweep.csv; takes payload.csv beside it      |
  * | AR_PLOT_COMPARE   | compare.csv                                 |
  * | AR_PLOT_LAYERS    | layers.csv                                  |
+ * | AR_PLOT_ACCURACY  | sets.csv                                    |
  * | AR_PLOT_PUBLISHED | reproduce.csv, curves.csv, sensitivity.csv: |
  * |                   | one of them                                 |
  *

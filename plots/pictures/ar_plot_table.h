@@ -11,7 +11,13 @@
 #include "ar_csv.h"
 
 /** The commands that leave files for pictures. */
-enum ar_plot_set { AR_PLOT_SWEEP, AR_PLOT_COMPARE, AR_PLOT_PUBLISHED, AR_PLOT_LAYERS };
+enum ar_plot_set {
+    AR_PLOT_SWEEP,
+    AR_PLOT_COMPARE,
+    AR_PLOT_PUBLISHED,
+    AR_PLOT_LAYERS,
+    AR_PLOT_ACCURACY
+};
 
 /** The files, in the order of reading. */
 enum ar_plot_file {
@@ -22,6 +28,7 @@ enum ar_plot_file {
     AR_PLOT_CURVES,      /**< curves.csv: predictions of published rows at many GPU counts */
     AR_PLOT_CHANGES,     /**< sensitivity.csv: what assumptions change */
     AR_PLOT_LAYER_TIMES, /**< layers.csv: layers of a trace, measured and computed */
+    AR_PLOT_SETS,        /**< sets.csv: errors of measured sets */
     AR_PLOT_FILES
 };
 
@@ -100,6 +107,10 @@ enum ar_plot_column {
     AR_COL_BACKWARD_PREDICTED,
     AR_COL_READY_MEASURED,
     AR_COL_READY_PREDICTED,
+    AR_COL_ZERO_SHOT_MEDIAN,
+    AR_COL_FIT_MEDIAN,
+    AR_COL_HELD_OUT_MEDIAN,
+    AR_COL_HELD_OUT_P95,
     AR_COLS
 };
 

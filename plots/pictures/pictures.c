@@ -1,6 +1,7 @@
 /* The table of pictures. */
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "ar_plot_best.h"
 #include "ar_plot_crossover.h"
@@ -92,6 +93,21 @@ static void narrow_payloads(const struct ar_plot_table *table, struct ar_plot_ro
 static void narrow_changes(const struct ar_plot_table *table, struct ar_plot_rows *rows)
 {
     ar_plot_rows_largest(table, AR_COL_CHANGE, AR_COL_ROW, CHANGE_MIN_FRAC, CHANGES_MAX, rows);
+}
+
+/* Of each set the line of all its operations, its last one. */
+static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        bool is_last =
+            i + 1 == rows->count || strcmp(ar_plot_cell(table, rows->rows[i], AR_COL_SET),
+                                           ar_plot_cell(table, rows->rows[i + 1], AR_COL_SET)) != 0;
+        if (is_last) {
+            rows->rows[kept++] = rows->rows[i];
+        }
+    }
+    rows->count = kept;
 }
 
 #define STEP                                                                                       \
@@ -259,6 +275,14 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .name = "sensitivity_bars",
                 .columns = {AR_COL_ROW, AR_COL_ASSUMPTION, AR_COL_ASSUMED, AR_COL_CHANGE},
                 .narrow = narrow_changes}}},
+    {.name = "accuracy",
+     .template_name = "accuracy",
+     .empty_reason = "sets.csv has no row",
+     .parts = {{.file = AR_PLOT_SETS,
+                .name = "accuracy",
+                .columns = {AR_COL_SET, AR_COL_ZERO_SHOT_MEDIAN, AR_COL_FIT_MEDIAN,
+                            AR_COL_HELD_OUT_MEDIAN, AR_COL_HELD_OUT_P95},
+                .narrow = narrow_sets}}},
     {.name = "layers",
      .template_name = "layers",
      .empty_reason = "layers.csv has no row",

@@ -29,6 +29,7 @@ enum {
     CURVES = 1 << AR_PLOT_CURVES,
     CHANGES = 1 << AR_PLOT_CHANGES,
     LAYERS = 1 << AR_PLOT_LAYER_TIMES,
+    SETS = 1 << AR_PLOT_SETS,
     SWEEPS = STEPS | COLLECTIVES
 };
 
@@ -76,7 +77,7 @@ static const struct {
     [AR_COL_INPUT_WAIT] = {"input_wait_s", DURATION, STEPS, STEPS, 0},
     [AR_COL_SAMPLES] = {"samples_per_s", POSITIVE, STEPS, 0, 0},
     [AR_COL_EFFICIENCY] = {"efficiency_frac", FRACTION, STEPS, 0, 0},
-    [AR_COL_SET] = {"set", NAME, COMPARED, 0, 0},
+    [AR_COL_SET] = {"set", NAME, COMPARED | SETS, 0, 0},
     [AR_COL_MEASURED_S] = {"measured_s", POSITIVE, COMPARED, 0, 0},
     [AR_COL_PREDICTED_S] = {"predicted_s", POSITIVE, COMPARED, 0, 0},
     [AR_COL_LOW_S] = {"low_s", POSITIVE, COMPARED, 0, COMPARED},
@@ -103,6 +104,10 @@ static const struct {
     [AR_COL_BACKWARD_PREDICTED] = {"backward_predicted_s", DURATION, LAYERS, 0, 0},
     [AR_COL_READY_MEASURED] = {"ready_measured_s", DURATION, LAYERS, 0, LAYERS},
     [AR_COL_READY_PREDICTED] = {"ready_predicted_s", DURATION, LAYERS, 0, LAYERS},
+    [AR_COL_ZERO_SHOT_MEDIAN] = {"zero_shot_median_frac", FRACTION, SETS, 0, SETS},
+    [AR_COL_FIT_MEDIAN] = {"fit_median_frac", FRACTION, SETS, 0, SETS},
+    [AR_COL_HELD_OUT_MEDIAN] = {"held_out_median_frac", FRACTION, SETS, 0, SETS},
+    [AR_COL_HELD_OUT_P95] = {"held_out_p95_frac", FRACTION, SETS, 0, SETS},
 };
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
@@ -113,6 +118,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_CURVES] = {"curves.csv", AR_PLOT_PUBLISHED, false},
     [AR_PLOT_CHANGES] = {"sensitivity.csv", AR_PLOT_PUBLISHED, false},
     [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true},
+    [AR_PLOT_SETS] = {"sets.csv", AR_PLOT_ACCURACY, true},
 };
 
 /* A row as it is read. */

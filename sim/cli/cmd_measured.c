@@ -3,6 +3,7 @@
 
 #include "ar_accuracy.h"
 #include "ar_note.h"
+#include "ar_output.h"
 #include "ar_text.h"
 #include "cmd_run.h"
 #include "commands.h"
@@ -238,6 +239,22 @@ enum ar_status command_compare(const struct options *options, struct ar_error *e
 
 /* --- accuracy ----------------------------------------------------------------------------- */
 
+static enum ar_status write_accuracy(const struct options *options,
+                                     const struct ar_accuracies *accuracies, struct ar_error *err)
+{
+    struct ar_output *sets;
+    char *path = ar_arena_format(options->arena, "%s/sets.csv", options->out);
+    if (path == NULL) {
+        return ar_error_no_memory(err, "a file");
+    }
+    AR_TRY(ar_output_begin(path, options->arena, &sets, err));
+    AR_TRY(ar_records_write(sets->file, AR_VIEW(AR_FORMAT_CSV), ar_accuracy_columns,
+                            accuracies->rows, accuracies->count, sizeof *accuracies->rows, err));
+    AR_TRY(ar_output_commit(sets, err));
+    AR_TRY(option_draw(options, AR_PLOT_ACCURACY, NULL, err));
+    return made_by_sign(options, NULL, err);
+}
+
 enum ar_status command_accuracy(const struct options *options, struct ar_error *err)
 {
     char path[RESOURCE_PATH];
@@ -247,12 +264,19 @@ enum ar_status command_accuracy(const struct options *options, struct ar_error *
     struct ar_inputs *inputs;
     struct ar_accuracies accuracies;
     AR_TRY(option_view(options, ar_accuracy_columns, &view, err));
+    if (options->out != NULL) {
+        AR_TRY(
+            made_by_check_directory(options, (const char *const[]){"sets.csv", NULL}, NULL, err));
+    }
     AR_TRY(options_scenario(options, 0, &scenario, err));
     AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(resource_find(RESOURCE_SETS, "accuracy", "index", path, err));
     AR_TRY(ar_measured_index_read(path, options->arena, &index, err));
     AR_TRY(ar_accuracy_run(&index, options->arguments, options->arguments_count, &scenario, inputs,
                            option_notes(options), options->arena, &accuracies, err));
+    if (options->out != NULL) {
+        AR_TRY(write_accuracy(options, &accuracies, err));
+    }
     ar_note_flush(option_notes(options));
     return ar_records_write(stdout, &view, ar_accuracy_columns, accuracies.rows, accuracies.count,
                             sizeof *accuracies.rows, err);

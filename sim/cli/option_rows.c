@@ -65,6 +65,8 @@ static const struct option_row own_rows[] = {
         "also write DIR/compare.csv, DIR/accuracy.csv (of a trace layers.csv, kinds.csv) and "
         "pictures of them",
         .is_shown_only = true),
+    OWN("out", "DIR", OF(accuracy), AT(out), NULL, "also write DIR/sets.csv and a picture of it",
+        .is_shown_only = true),
     OWN("out", "DIR", OF(reproduce), AT(out), NULL,
         "also write DIR/reproduce.csv, sensitivity.csv, curves.csv and pictures of them",
         .is_shown_only = true),
@@ -132,8 +134,8 @@ static const struct option_row own_rows[] = {
         "go on with the sweep that DIR/sweep.journal is of: rows that are there stay",
         .is_shown_only = true),
     OWN("force", NULL,
-        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(reproduce) | OF(export) |
-            OF(trace),
+        OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
+            OF(export) | OF(trace),
         AT(force), NULL, "overwrite --out also if another command made what is there",
         .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",

@@ -1,0 +1,95 @@
+/* The index of measured sets: every set has a machine, and rows that it takes. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_accuracy.h"
+
+static struct ar_arena arena;
+static struct ar_measured_index sets;
+static struct ar_inputs *inputs;
+
+static void enter(void)
+{
+    struct ar_error err;
+    cr_assert_eq(
+        ar_measured_index_read(AR_TEST_SOURCE_DIR "/validate/data/index.csv", &arena, &sets, &err),
+        AR_OK, "%s", err.text);
+    inputs = ar_inputs_create(&arena);
+    cr_assert_not_null(inputs);
+}
+
+static void leave(void)
+{
+    ar_arena_end(&arena);
+}
+
+TestSuite(measured_sets, .init = enter, .fini = leave);
+
+static struct ar_set_rows *load(const struct ar_measured_set *set, const char *const *more,
+                                size_t more_count)
+{
+    struct ar_set_rows *rows;
+    struct ar_error err;
+    struct ar_scenario scenario = ar_scenario_begin(&arena);
+    cr_assert_eq(
+        ar_set_load(&sets, set, &scenario, inputs, more, more_count, NULL, &arena, &rows, &err),
+        AR_OK, "%s: %s", set->name, err.text);
+    return rows;
+}
+
+Test(measured_sets, every_set_has_a_machine_that_takes_its_rows)
+{
+    cr_assert_gt(sets.sets_count, 30);
+    for (size_t i = 0; i < sets.sets_count; i++) {
+        const struct ar_measured *measured = load(&sets.sets[i], NULL, 0)->measured;
+        cr_expect_gt(measured->rows_count, 0, "%s", sets.sets[i].name);
+        cr_expect_gt(measured->nodes.count, 0, "%s", sets.sets[i].name);
+    }
+}
+
+Test(measured_sets, files_are_of_the_set_that_has_their_stem)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < sets.sets_count; i++) {
+        count += ar_measured_set_has(&sets.sets[i], "/else/where/mn5_h100_nccl_ring.csv");
+        cr_expect_not(ar_measured_set_has(&sets.sets[i], "mn5_h100_nccl.csv"));
+        cr_expect_not(ar_measured_set_has(&sets.sets[i], "h100_nccl_ring.csv"));
+    }
+    cr_expect_eq(count, 1);
+}
+
+static const struct ar_measured_set *find(const char *name)
+{
+    for (size_t i = 0; i < sets.sets_count; i++) {
+        if (strcmp(sets.sets[i].name, name) == 0) {
+            return &sets.sets[i];
+        }
+    }
+    cr_assert_fail("no set %s", name);
+    return NULL;
+}
+
+/* Lengths of a torus and tasks per node make machines of their own. */
+Test(measured_sets, rows_of_other_lengths_are_of_other_machines)
+{
+    const struct ar_measured *measured = load(find("fugaku_mpi"), NULL, 0)->measured;
+    for (size_t i = 0; i < measured->rows_count; i++) {
+        const struct ar_measured_row *row = &measured->rows[i];
+        const struct ar_cluster_facts *facts = ar_cluster_facts(row->messages.collective.cluster);
+        cr_assert_eq(facts->nodes_count, row->call.run.nodes);
+        cr_assert_eq(facts->gpus_per_node, 1);
+    }
+    cr_expect_geq(measured->machines_count, 4, "the cluster, and three tori");
+}
+
+Test(measured_sets, names_of_libraries_may_end_with_a_star)
+{
+    struct ar_called list[] = {{.operation = "allreduce", .called = "ring*", .algorithm = "a"},
+                               {.operation = "allgather", .called = "ring", .algorithm = "b"},
+                               {.operation = "allreduce", .called = "rin", .algorithm = "c"}};
+    struct ar_called_list called = {list, sizeof list / sizeof list[0]};
+    cr_expect_str_eq(ar_called_find(&called, "allreduce", "ring_over")->algorithm, "a");
+    cr_expect_str_eq(ar_called_find(&called, "allreduce", "rin")->algorithm, "c");
+    cr_expect_null(ar_called_find(&called, "allgather", "ring_over"));
+}
