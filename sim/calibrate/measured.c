@@ -171,7 +171,8 @@ static enum ar_status add_run(const struct ar_calibrate_request *request,
         measured->unknown_count += run->rows_count;
         return AR_OK;
     }
-    AR_TRY(check_run(run, ar_cluster_facts(cluster), err));
+    AR_TRY(check_run(
+        run, ar_cluster_facts(kind == MEASURED_MESSAGES ? collective.cluster : cluster), err));
     if (kind == MEASURED_MESSAGES && run->format == AR_LOG_HARNESS) {
         AR_TRY(check_same(run, "backend", run->tool, measured->backend, err));
     }
