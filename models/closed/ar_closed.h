@@ -37,7 +37,8 @@
  * In a phase of sums, A is the time of a part in a stage alone and R that from part to part while
  * all stages are at work (ar_line_sums.h), of the slowest line. It takes the sum of A + L over the
  * stages, and (P - 1) R, or, if that is longer, A + L for every W parts, of the slowest stage. It
- * is exact where the lines of a stage are alike and no two of them, nor two stages, share a link.
+ * is exact where the lines of a stage are alike, parts have equal sizes and no two stages share a
+ * link.
  *
  * Validity: equal to the `simgrid` engine when all hops of a phase are alike and either no link
  * carries two flows or all messages of a phase have the same size (`exact` is then true). With a

@@ -407,10 +407,10 @@ static const char *why_not_exact_sums(const struct ar_closed *closed, uint32_t i
                                       uint64_t elements)
 {
     uint64_t pieces = (uint64_t)closed->collective.channels * closed->phases[index].pieces;
-    return !closed->patterns[index].is_uniform ? "the lines of a stage of sums differ"
-           : closed->patterns[index].is_shared ? "lines or stages of sums share links"
-           : elements % pieces != 0            ? "parts have different sizes"
-                                               : "";
+    return !closed->patterns[index].is_uniform         ? "the lines of a stage of sums differ"
+           : closed->patterns[index].line_sums->is_met ? "stages of a pipeline share links"
+           : elements % pieces != 0                    ? "parts have different sizes"
+                                                       : "";
 }
 
 static const char *why_not_exact(const struct ar_closed *closed, uint64_t elements)

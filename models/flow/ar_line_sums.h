@@ -48,6 +48,7 @@ struct ar_line_sums {
     uint32_t *first;           /**< [lane * stages + stage]: its first line, and the end */
     bool is_uniform;           /**< the lines of each stage are alike */
     bool is_shared;            /**< some link has messages of several lines, or stages */
+    bool is_met;               /**< some link has messages of several stages */
 };
 
 /** Resolves a phase of sums with steps, in the arena. Adds to `sums` what the links carry; `flows`

@@ -69,7 +69,7 @@ static void find_buffers(const struct resolving *at, struct link_sums *sums)
 
 /* The slowest of the ways of a member, to the switch and from it. */
 static void add_member(const struct resolving *at, size_t first_flow, double largest,
-                       struct ar_line_sum *sum, bool *is_shared)
+                       struct ar_line_sum *sum, struct ar_line_sums *made)
 {
     const struct ar_paths *paths = at->paths;
     for (size_t flow = first_flow; flow < first_flow + 2; flow++) {
@@ -81,7 +81,8 @@ static void add_member(const struct resolving *at, size_t first_flow, double lar
             double s_per_byte = 1 / (at->maxmin->links[link].bandwidth_Bps * largest);
             double pace_s = at->all[link] * s_per_byte;
             sum->alone_s_per_byte = fmax(sum->alone_s_per_byte, at->stage[link] * s_per_byte);
-            *is_shared |= at->messages[link] > 1;
+            made->is_shared |= at->messages[link] > 1;
+            made->is_met |= at->all[link] > at->stage[link] * (1 + 1e-9);
             if (pace_s > sum->pace_s_per_byte) {
                 sum->pace_s_per_byte = pace_s;
                 sum->link = link;
@@ -102,7 +103,7 @@ uint64_t line_sum_elements(const struct ar_collective *collective, const struct 
 }
 
 static struct ar_line_sum sum_of(const struct resolving *at, const struct ar_line *line,
-                                 uint32_t lane, uint32_t stage, bool *is_shared)
+                                 uint32_t lane, uint32_t stage, struct ar_line_sums *made)
 {
     struct ar_line_sum sum = {.line = *line, .tier = AR_TIER_NVLINK};
     sum.pieces = (uint32_t)line_sum_elements(at->collective, line, at->phase->pieces,
@@ -110,7 +111,7 @@ static struct ar_line_sum sum_of(const struct resolving *at, const struct ar_lin
     double largest = (double)sum.pieces / at->phase->pieces;
     for (uint32_t i = 0; i < line->count; i++) {
         add_member(at, flow_of(at, lane, stage, line->first + i * line->stride), largest, &sum,
-                   is_shared);
+                   made);
     }
     return sum;
 }
@@ -133,7 +134,7 @@ static void find_stage(const struct resolving *at, uint32_t stage, struct ar_lin
             struct ar_line line = move_at(at, position, stage).line;
             if (line.first == position) {
                 struct ar_line_sum *sum = &made->lines[index++];
-                *sum = sum_of(at, &line, lane, stage, &made->is_shared);
+                *sum = sum_of(at, &line, lane, stage, made);
                 any = any != NULL ? any : sum;
                 made->is_uniform = made->is_uniform && are_alike(sum, any);
             }

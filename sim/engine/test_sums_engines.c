@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "algorithms.h"
 #include "test_trials.h"
 
 /* Even parts, parts that differ by an element, and large ones. */
@@ -130,4 +131,29 @@ Test(sums_engines, switches_that_do_not_sum_or_do_not_reach_are_refused)
     sums.cluster = racks;
     sums.shape = (struct ar_shape){.x = 4, .y = 4};
     expect_refused(&sums, "found no NVLink switch that sums");
+}
+
+/* Channels and groups share HCAs and ports evenly, one stage has them to itself. */
+Test(sums_engines, alike_lines_that_share_links_are_exact)
+{
+    struct ar_cluster *nodes = load_nodes(NULL);
+    struct ar_collective all[] = {
+        support_collective(nodes, "in-network", 1, 8),
+        support_collective_of(nodes, &ar_algorithm_all_gather_in_network, 4, 1),
+        support_collective_of(nodes, &ar_algorithm_reduce_scatter_in_network, 4, 1),
+        support_collective(nodes, "collnet-direct", 4, 4),
+    };
+    struct ar_error err = {.text = ""};
+    cr_assert_eq(ar_mesh_parse("mesh", "dp=8,tp=4", &all[0].mesh, &err), AR_OK, "%s", err.text);
+    cr_assert_eq(ar_mesh_set_along("along", "dp", &all[0].mesh, &err), AR_OK, "%s", err.text);
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        all[i].channels = 4;
+        struct ar_closed_time closed = support_closed(&all[i], 96 * 25600);
+        double simulated_s = trials_simulate(&all[i], 96 * 25600);
+        cr_expect(closed.exact, "%zu: %s", i, closed.why);
+        cr_expect(support_near(closed.time_s, simulated_s, 1e-6), "%zu: %.9g s, simulated %.9g s",
+                  i, closed.time_s, simulated_s);
+        cr_expect(support_near(trials_time(&all[i], &ar_engine_recurrence, 96 * 25600), simulated_s,
+                               1e-6));
+    }
 }
