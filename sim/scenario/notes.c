@@ -299,6 +299,17 @@ static void note_costs(FILE *notes, const struct ar_scenario *scenario, uint32_t
     }
 }
 
+static void note_sums(FILE *notes, const struct ar_scenario *scenario)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(scenario->cluster);
+    bool wants_sums = scenario->algorithm != NULL && scenario->algorithm->wants_sums;
+    if (wants_sums && facts->has_nvlink_sums && !facts->are_nvlink_sums_given) {
+        ar_note(notes,
+                "cluster %s gives no nvlink.sums: its NVLink switches sum, as from Hopper on",
+                facts->name);
+    }
+}
+
 static void note_part_of_node(FILE *notes, const struct ar_scenario *scenario, uint32_t gpus)
 {
     uint32_t full = ar_cluster_facts(scenario->cluster)->gpus_per_node;
@@ -333,6 +344,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     note_links(notes, scenario, ar_scenario_ranks(scenario));
     note_tuning(notes, scenario);
     note_costs(notes, scenario, ar_scenario_ranks(scenario));
+    note_sums(notes, scenario);
     if (cost_s > LONG_S) {
         ar_note(notes, "engine %s takes about %s; --engine closed estimates at once",
                 scenario->engine->name, ar_format_duration(cost_s, text));

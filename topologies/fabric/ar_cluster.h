@@ -87,6 +87,7 @@ struct ar_cluster_facts {
     bool has_nvswitch; /**< all pairs have, by a switch */
     uint32_t nvlink_domain_nodes;          /**< whose GPUs NVLink switches join; at least 1 */
     bool has_nvlink_sums, has_fabric_sums; /**< the switches sum: of NVLinks; of the network */
+    bool are_nvlink_sums_given;            /**< the file says so, or not */
     bool has_hcas_on_switches;             /**< HCAs hang on the PCIe switches of their GPUs */
     /** What the GPUs are, and who made the CPUs; the first of each if the file does not say. */
     enum ar_gpu_generation gpu_generation;

@@ -64,7 +64,8 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
 {
     const struct ar_topo_values *values = &cluster->values;
     uint32_t domain_nodes = values->count[TOPO_NVLINK_DOMAIN];
-    bool is_hopper = values->count[TOPO_GPU_GENERATION] >= AR_GPU_HOPPER;
+    uint32_t generation = values->count[TOPO_GPU_GENERATION];
+    bool has_nvls = generation >= AR_GPU_HOPPER && generation <= AR_GPU_BLACKWELL;
     bool is_tree = values->count[TOPO_FABRIC] == AR_FABRIC_FAT_TREE;
     bool has_collnet = values->count[TOPO_LIBRARY_COLLNET] != 0;
     cluster->facts = (struct ar_cluster_facts){
@@ -83,7 +84,8 @@ void ar_cluster_fill_facts(struct ar_cluster *cluster)
         .has_nvlink = ar_topo_has_nvlink(values),
         .has_nvswitch = values->is_switched,
         .nvlink_domain_nodes = domain_nodes > 0 ? domain_nodes : 1,
-        .has_nvlink_sums = sums(values, TOPO_NVLINK_SUMS, values->is_switched && is_hopper),
+        .has_nvlink_sums = sums(values, TOPO_NVLINK_SUMS, values->is_switched && has_nvls),
+        .are_nvlink_sums_given = values->is_given[TOPO_NVLINK_SUMS],
         .has_fabric_sums = sums(values, TOPO_FABRIC_SUMS, is_tree && has_collnet),
         .gpu_generation = (enum ar_gpu_generation)values->count[TOPO_GPU_GENERATION],
         .cpu_vendor = (enum ar_cpu_vendor)values->count[TOPO_CPU_VENDOR],
