@@ -145,3 +145,12 @@ Test(notes, fewer_gpus_than_a_node_has_are_not_compared_with_themselves)
     expect_none(STEP "gpus=1;algorithm=ring;baseline=gpu", "of a node of 4");
     expect_none(STEP "gpus=4;algorithm=ring", "of a node of 4");
 }
+
+Test(notes, nvlink_switches_that_are_taken_to_sum)
+{
+    static const char taken[] = "cluster dgx-h100 gives no nvlink.sums: its NVLink switches sum";
+#define H100 "cluster=dgx-h100;payload=1MB;gpus=8;"
+    expect_note(H100 "algorithm=in-network", taken);
+    expect_none(H100 "algorithm=in-network;set=nvlink.sums=yes", taken);
+    expect_none(H100 "algorithm=ring", taken);
+}
