@@ -41,7 +41,8 @@ struct ar_strategy {
 #define AR_STRATEGY_LIST(X)                                                                        \
     X(data)                                                                                        \
     X(zero1)                                                                                       \
-    X(zero3)
+    X(zero3)                                                                                       \
+    X(independent)
 
 #define X(name) extern const struct ar_strategy ar_strategy_##name;
 AR_STRATEGY_LIST(X)

@@ -65,6 +65,19 @@ const struct command commands[] = {
      "resnet50-v1.5\n"
      "  allreckon predict --cluster dgx-a100 --workload gpt3-175b --mesh pp=12,dp=16,tp=8 "
      "--global-batch 1536 --recompute full"},
+    {COMMAND(boxing), 0,
+     KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_GPUS) | KEY_BIT(AR_KEY_MESH) |
+         KEY_BIT(AR_KEY_PRECISION) | KEY_BIT(AR_KEY_ENGINE) | KEY_BIT(AR_KEY_CHANNELS) |
+         KEY_BIT(AR_KEY_WINDOW),
+     0, "what turns one placement of a tensor on GPUs into another", "FROM TO", 2,
+     "Says which collective turns one placement of a tensor into another, and how many bytes it "
+     "sends: S0, S1, ... is split along a dimension of the tensor, B is broadcast, P are partial "
+     "sums; of a mesh of two axes a placement has two of them, S0,B. With --cluster also how long "
+     "it takes by the fastest algorithm.\n\n"
+     "example: partial sums of a product, split along the rows of it\n"
+     "  allreckon boxing P S0 --gpus 8 --payload 64MiB --cluster dgx-a100\n"
+     "example: on two axes\n"
+     "  allreckon boxing S0,P B,S1 --mesh dp=4,tp=8 --payload 64MiB"},
     {COMMAND(train), AR_KEY_IN_RUN, 0, KEY_BIT(AR_KEY_GPUS), "time to train of a whole run",
      "RUN.csv...", ARGUMENTS_MAX,
      "Predicts how long a training run takes, from a run file: cluster, algorithm, images and the "

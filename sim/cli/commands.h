@@ -21,6 +21,7 @@
 #define COMMAND_LIST(X)                                                                            \
     X(list)                                                                                        \
     X(predict)                                                                                     \
+    X(boxing)                                                                                      \
     X(train)                                                                                       \
     X(sweep)                                                                                       \
     X(plot)                                                                                        \

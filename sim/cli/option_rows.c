@@ -26,6 +26,7 @@ static const struct option_row own_rows[] = {
         "grids of torus2d: all (every X*Y = N), square, node (X = GPUs of a node), or XxY,..."),
     OWN("payload", "SIZE", COLLECTIVE_COMMANDS, AT(payloads), NULL,
         "bytes: 51.1MB, 64MiB; also a list 1MB,4MB or 4KiB:1GiB:x4"),
+    OWN("payload", "SIZE", OF(boxing), AT(payloads), NULL, "bytes of the whole tensor: 64MiB"),
     OWN("payload", "LIST", OF(sweep), AT(payloads), NULL,
         "with --trace also time the all-reduce at the largest GPU count for these sizes "
         "(payload.csv); alone time collectives of these sizes at each GPU count"),
@@ -42,7 +43,7 @@ static const struct option_row own_rows[] = {
         "also print the prediction at each end of each range, all else as in the row"),
     OWN("format", "F",
         COLLECTIVE_COMMANDS | OF(predict) | OF(sweep) | OF(links) | OF(calibrate) | OF(compare) |
-            OF(accuracy) | OF(train) | OF(reproduce) | OF(trace),
+            OF(accuracy) | OF(train) | OF(boxing) | OF(reproduce) | OF(trace),
         AT(format), "table", "of stdout: table, csv or json", .is_shown_only = true),
     OWN("columns", "LIST", COLLECTIVE_COMMANDS | OF(predict) | OF(sweep), AT(columns), NULL,
         "what stdout has of each row: NAME,... (see 'allreckon list columns') or all; default: in "

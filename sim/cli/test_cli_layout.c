@@ -141,6 +141,39 @@ Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
     cr_expect_eq(cli_lines_with(text, "\"name\": \"send to "), 2 * 4);
 }
 
+Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
+{
+    struct cli_table *plain =
+        cli_table(cli_good("$AR boxing P B --gpus 8 --payload 64MiB --format csv").out);
+    cr_expect_str_eq(cli_cell(plain, 1, "operation"), "allreduce");
+    cr_expect_eq(atof(cli_cell(plain, 1, "sent_bytes")), 14 * 67108864.0);
+    cr_expect_str_eq(cli_cell(plain, 1, "time_s"), "");
+    struct cli_table *timed = cli_table(cli_good("$AR boxing B,S0 B,B --mesh dp=2,tp=4 --payload "
+                                                 "64MiB --cluster dgx-a100 --format csv")
+                                            .out);
+    struct cli_table *bare = cli_table(cli_good("$AR allgather --mesh dp=2,tp=4 --along tp "
+                                                "--payload 64MiB --cluster dgx-a100 --format csv "
+                                                "--columns allreduce_s")
+                                           .out);
+    cr_expect_str_eq(cli_cell(timed, 2, "time_s"), cli_cell(bare, 1, "allreduce_s"));
+    cr_expect_eq(atof(cli_cell(timed, 2, "groups")), 2);
+}
+
+Test(cli_layout, boxing_refuses_what_is_no_placement)
+{
+    static const char *const cases[][2] = {
+        {"P --gpus 8 --payload 1MB", "boxing: found 1 placements; expected two"},
+        {"P X --gpus 8 --payload 1MB", "X: found \"X\"; expected S0"},
+        {"P B --mesh a=2,b=4 --payload 1MB", "P: found P for 2 axes"},
+        {"P B --payload 1MB", "option --gpus is missing"},
+        {"P B --gpus 8", "option --payload is missing"},
+        {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cli_run run = cli_run("$AR boxing %s", cases[i][0]);
+        cli_expect_error(&run, cases[i][0], 64, cases[i][1]);
+    }
+}
+
 Test(cli_layout, wrong_lines_are_one_line)
 {
     static const struct {

@@ -72,7 +72,7 @@
     X(count,  root,            "place of the root in its group; empty where there is none")        \
     X(count,  global_batch,    "sequences of a step of a workload, all GPUs")                      \
     X(count,  micro_batch,     "sequences that a replica works on at a time")                      \
-    X(word,   strategy,        "what becomes of replicas: data, zero1, zero3")                     \
+    X(word,   strategy,        "what becomes of replicas: data, zero1, zero3, independent")        \
     X(word,   schedule,        "of the pipeline: gpipe, 1f1b, interleaved:V")                      \
     X(word,   recompute,       "what the backward pass computes again: none, selective, full")     \
     X(flag,   sequence_parallel, "tensor parallelism splits norms and residuals by tokens")        \

@@ -80,6 +80,17 @@ void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
             "%s: %s billion parameters; kernels by cost table %s alone: what a framework adds "
             "between them is left out",
             scenario->workload_name, parameters, scenario->cost->name);
+    bool has_replicas = ar_layout_replicas(layout) > 1;
+    ar_note(notes,
+            "assumed, unless options say more: %s, attention %s, recompute %s, strategy %s with "
+            "gradients in %s%s, collectives by %s",
+            layout->schedule->name, ar_attention_names[layout->attention],
+            ar_recompute_names[layout->recompute], layout->strategy->name,
+            ar_precision_names[layout->gradients],
+            has_replicas && layout->overlaps ? " beside the backward pass" : "",
+            scenario->engine->needs_library ? "the choice of the library"
+            : scenario->algorithm != NULL   ? scenario->algorithm->name
+                                            : "rings");
     if (there > 0 && memory.states_bytes + memory.activations_bytes > there) {
         ar_note(notes,
                 "does not fit: %s of parameters, gradients and optimizer and %s of activations on "

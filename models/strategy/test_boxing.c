@@ -1,0 +1,92 @@
+#include <criterion/criterion.h>
+
+#include "ar_boxing.h"
+
+enum { TENSOR = 4096 };
+static struct ar_error err;
+
+static struct ar_placements placed(const char *text)
+{
+    struct ar_placements placements;
+    cr_assert_eq(ar_placements_parse("--from", text, &placements, &err), AR_OK, "%s", err.text);
+    return placements;
+}
+
+static struct ar_boxing boxed(const char *from, const char *to, const uint32_t *sizes)
+{
+    struct ar_placements first = placed(from), second = placed(to);
+    struct ar_boxing boxing;
+    ar_boxing_make(&first, &second, sizes, TENSOR, &boxing);
+    return boxing;
+}
+
+Test(boxing, on_the_same_gpus_it_is_the_table_of_the_paper)
+{
+    static const struct {
+        const char *from, *to;
+        const struct ar_operation *operation;
+        double bytes; /* of 8 GPUs, in tensors */
+    } cases[] = {{"S0", "S0", NULL, 0},
+                 {"S0", "S1", &ar_operation_all_to_all, 7.0 / 8},
+                 {"S0", "B", &ar_operation_all_gather, 7},
+                 {"S0", "P", NULL, 0},
+                 {"B", "S0", NULL, 0},
+                 {"B", "B", NULL, 0},
+                 {"B", "P", NULL, 0},
+                 {"P", "S1", &ar_operation_reduce_scatter, 7},
+                 {"P", "B", &ar_operation_all_reduce, 14},
+                 {"P", "P", NULL, 0}};
+    const uint32_t sizes[] = {8};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_boxing boxing = boxed(cases[i].from, cases[i].to, sizes);
+        cr_expect_eq(boxing.steps[0].operation, cases[i].operation, "%s -> %s", cases[i].from,
+                     cases[i].to);
+        cr_expect_eq(boxing.bytes, cases[i].bytes * TENSOR, "%s -> %s: %g", cases[i].from,
+                     cases[i].to, boxing.bytes);
+    }
+}
+
+Test(boxing, between_other_gpus_it_is_the_other_half_of_the_table)
+{
+    static const struct {
+        const char *from, *to;
+        double tensors; /* from 4 to 6 GPUs */
+    } cases[] = {{"S0", "S0", 1}, {"S0", "S1", 1}, {"S0", "B", 6}, {"S0", "P", 1}, {"B", "S0", 1},
+                 {"B", "B", 6},   {"B", "P", 1},   {"P", "S0", 4}, {"P", "B", 9},  {"P", "P", 4}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct ar_placements from = placed(cases[i].from), to = placed(cases[i].to);
+        cr_expect_eq(ar_boxing_between_bytes(&from.axes[0], 4, &to.axes[0], 6, TENSOR),
+                     cases[i].tensors * TENSOR, "%s -> %s", cases[i].from, cases[i].to);
+    }
+}
+
+Test(boxing, on_two_axes_a_group_has_what_the_other_axis_leaves_to_it)
+{
+    const uint32_t sizes[] = {2, 4};
+    struct ar_boxing gather = boxed("B,S0", "B,B", sizes);
+    cr_expect_eq(gather.bytes, 2 * 3 * TENSOR, "in both groups all of it");
+    struct ar_boxing half = boxed("S0,S1", "S0,B", sizes);
+    cr_expect_eq(half.bytes, 2 * 3 * TENSOR / 2, "in both groups half of it");
+    cr_expect_eq(half.steps[1].payload_bytes, TENSOR / 2);
+    cr_expect_eq(half.steps[1].groups, 2);
+}
+
+Test(boxing, axes_change_in_the_order_that_sends_least)
+{
+    const uint32_t sizes[] = {2, 4};
+    struct ar_boxing boxing = boxed("S0,P", "B,S1", sizes);
+    cr_expect_eq(boxing.steps[0].axis, 1, "the sums first, while the tensor is split");
+    cr_expect_eq(boxing.bytes, 2 * 3 * TENSOR / 2 + 4 * TENSOR / 4);
+    boxing = boxed("P,S0", "S1,B", sizes);
+    cr_expect_eq(boxing.steps[0].axis, 0);
+}
+
+Test(boxing, placements_that_are_none_are_refused)
+{
+    static const char *const bad[] = {"", "X", "S", "Sx", "S0,B,P", "B,", "s0"};
+    struct ar_placements placements;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        cr_expect_eq(ar_placements_parse("--to", bad[i], &placements, &err), AR_USAGE, "%s",
+                     bad[i]);
+    }
+}
