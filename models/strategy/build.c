@@ -276,7 +276,6 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     const struct ar_layout *layout = build->layout;
     const struct ar_pipeline *pipeline = &build->pipeline;
     build->ends[0] = build->ends[1] = build->waiting_for = AR_NO_TASK;
-    build->has_summed = false;
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
         left[chunk] = pipeline->batches;
     }

@@ -28,7 +28,6 @@ struct ar_build {
     uint32_t ends[2];      /**< last tasks of its last two runs, the newest first */
     struct ar_run waiting; /**< a run whose gradients are still to be sent, */
     uint32_t waiting_for;  /**< and its last task; AR_NO_TASK: none */
-    bool has_summed;       /**< gradients have been summed run by run */
 };
 
 /** Appends a collective along axes, `bytes` as nccl-tests counts them; where the axes have one GPU

@@ -174,6 +174,29 @@ Test(cli_layout, boxing_refuses_what_is_no_placement)
     }
 }
 
+/* Nothing is fitted to these rows; what was reached must not be lost unseen. */
+Test(cli_layout, published_steps_of_transformers_stay_as_close_as_they_are)
+{
+    static const struct {
+        const char *rows;
+        size_t count;
+        double median_frac, worst_frac;
+    } sets[] = {{"megatron --rows 'megatron21-*'", 10, 0.10, 0.14},
+                {"fsdp --rows 'llmfoundry-09?'", 10, 0.10, 0.20}};
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        const char *out =
+            cli_good("$AR reproduce %s --samples 1 --format json --quiet", sets[i].rows).out;
+        size_t count = 0, far = 0;
+        for (const char *at = out; (at = strstr(at, "\"error_frac\": ")) != NULL; count++) {
+            double error_frac = fabs(atof(at += strlen("\"error_frac\": ")));
+            far += error_frac > sets[i].median_frac;
+            cr_expect_lt(error_frac, sets[i].worst_frac, "%s: %g", sets[i].rows, error_frac);
+        }
+        cr_expect_eq(count, sets[i].count, "%s: %zu", sets[i].rows, count);
+        cr_expect(2 * far <= count, "%s: %zu of %zu are farther off", sets[i].rows, far, count);
+    }
+}
+
 Test(cli_layout, wrong_lines_are_one_line)
 {
     static const struct {

@@ -21,7 +21,7 @@ struct ar_columns key_columns(struct key_columns *room, struct ar_columns first,
                                    .kind = AR_COLUMN_string,
                                    .offset = offset + (size_t)key * sizeof(char *),
                                    .size = sizeof(char *),
-                                   .help = ar_keys[i].help,
+                                   .help = ar_keys[key].help,
                                    .may_be_empty = true,
                                    .may_be_missing = true};
         }
