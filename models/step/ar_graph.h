@@ -121,6 +121,9 @@ void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other);
  * wait for each other; AR_NO_MEMORY if the graph is broken. All works are timed. */
 enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err);
 
+/** The innermost axis of a work that is sent. */
+enum ar_axis ar_work_axis(const struct ar_work *work);
+
 /** Where the time of a role goes until the last task of all has ended; the parts add up to it. A
  * wait is put down to what was waited for: a collective of the role or a message to it to its
  * innermost axis, all else to the bubble. */

@@ -10,8 +10,7 @@ double ar_graph_end_s(const struct ar_graph *graph)
     return end_s;
 }
 
-/* The innermost axis of a work that is sent. */
-static enum ar_axis axis_of(const struct ar_work *work)
+enum ar_axis ar_work_axis(const struct ar_work *work)
 {
     int axis = AR_AXES_COUNT - 1;
     while (axis > 0 && (work->axes >> axis & 1) == 0) {
@@ -27,7 +26,7 @@ static void add_task(const struct ar_graph *graph, const struct ar_task *task, d
     if (work->kind == AR_TASK_COMPUTE) {
         split->duty_s[task->duty] += time_s;
     } else {
-        split->axis_s[axis_of(work)] += time_s;
+        split->axis_s[ar_work_axis(work)] += time_s;
     }
 }
 

@@ -9,7 +9,7 @@
  * | NAME.csv        | the rows drawn, under the column names of the input (`NAME_curves.csv`      |
  * |                 | for `payload` and `busbw`, `sensitivity_bars.csv` for `sensitivity`, and    |
  * |                 | also `NAME_curves.csv` where curves and points are drawn; none for          |
- * |                 | `compare_*` and `layers`, which draw their input)                           |
+ * |                 | `compare_*`, `layers` and `pipeline`, which draw their input)               |
  * | NAME.gp         | a complete script; `gnuplot NAME.gp` in that directory draws NAME again     |
  * | NAME.svg, .png  | the picture                                                                 |
  *
@@ -19,6 +19,7 @@
  * | AR_PLOT_COMPARE   | compare.csv                                 |
  * | AR_PLOT_LAYERS    | layers.csv                                  |
  * | AR_PLOT_ACCURACY  | sets.csv                                    |
+ * | AR_PLOT_PIPELINE  | pipeline.csv                                |
  * | AR_PLOT_PUBLISHED | reproduce.csv, curves.csv, sensitivity.csv: |
  * |                   | one of them                                 |
  *

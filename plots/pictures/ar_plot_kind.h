@@ -27,7 +27,7 @@ struct ar_plot_part {
     void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
-enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 17 };
+enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 18 };
 
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */

@@ -16,7 +16,8 @@ enum ar_plot_set {
     AR_PLOT_COMPARE,
     AR_PLOT_PUBLISHED,
     AR_PLOT_LAYERS,
-    AR_PLOT_ACCURACY
+    AR_PLOT_ACCURACY,
+    AR_PLOT_PIPELINE
 };
 
 /** The files, in the order of reading. */
@@ -29,6 +30,7 @@ enum ar_plot_file {
     AR_PLOT_CHANGES,     /**< sensitivity.csv: what assumptions change */
     AR_PLOT_LAYER_TIMES, /**< layers.csv: layers of a trace, measured and computed */
     AR_PLOT_SETS,        /**< sets.csv: errors of measured sets */
+    AR_PLOT_TASKS,       /**< pipeline.csv: tasks of a step of a workload */
     AR_PLOT_FILES
 };
 
@@ -111,6 +113,10 @@ enum ar_plot_column {
     AR_COL_FIT_MEDIAN,
     AR_COL_HELD_OUT_MEDIAN,
     AR_COL_HELD_OUT_P95,
+    AR_COL_STAGE,
+    AR_COL_STREAM,
+    AR_COL_BEGINS,
+    AR_COL_ENDS,
     AR_COLS
 };
 

@@ -292,4 +292,11 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                             AR_COL_FORWARD_PREDICTED, AR_COL_BACKWARD_MEASURED,
                             AR_COL_BACKWARD_PREDICTED, AR_COL_READY_MEASURED,
                             AR_COL_READY_PREDICTED}}}},
+    {.name = "pipeline",
+     .template_name = "pipeline",
+     .empty_reason = "pipeline.csv has no row",
+     .parts = {{.file = AR_PLOT_TASKS,
+                .name = "pipeline",
+                .columns = {AR_COL_STAGE, AR_COL_KIND, AR_COL_STREAM, AR_COL_BEGINS,
+                            AR_COL_ENDS}}}},
 };

@@ -30,6 +30,7 @@ enum {
     CHANGES = 1 << AR_PLOT_CHANGES,
     LAYERS = 1 << AR_PLOT_LAYER_TIMES,
     SETS = 1 << AR_PLOT_SETS,
+    TASKS = 1 << AR_PLOT_TASKS,
     SWEEPS = STEPS | COLLECTIVES
 };
 
@@ -97,7 +98,7 @@ static const struct {
     [AR_COL_ASSUMED] = {"value", TEXT, CHANGES, 0, 0},
     [AR_COL_CHANGE] = {"change_frac", NUMBER, CHANGES, 0, 0},
     [AR_COL_LAYER] = {"layer", TEXT, LAYERS, 0, 0},
-    [AR_COL_KIND] = {"kind", NAME, LAYERS, 0, 0},
+    [AR_COL_KIND] = {"kind", NAME, LAYERS | TASKS, 0, 0},
     [AR_COL_FORWARD_MEASURED] = {"forward_measured_s", DURATION, LAYERS, 0, 0},
     [AR_COL_FORWARD_PREDICTED] = {"forward_predicted_s", DURATION, LAYERS, 0, 0},
     [AR_COL_BACKWARD_MEASURED] = {"backward_measured_s", DURATION, LAYERS, 0, 0},
@@ -108,6 +109,10 @@ static const struct {
     [AR_COL_FIT_MEDIAN] = {"fit_median_frac", FRACTION, SETS, 0, SETS},
     [AR_COL_HELD_OUT_MEDIAN] = {"held_out_median_frac", FRACTION, SETS, 0, SETS},
     [AR_COL_HELD_OUT_P95] = {"held_out_p95_frac", FRACTION, SETS, 0, SETS},
+    [AR_COL_STAGE] = {"stage", NUMBER, TASKS, 0, 0},
+    [AR_COL_STREAM] = {"stream", NAME, TASKS, 0, 0},
+    [AR_COL_BEGINS] = {"begin_s", DURATION, TASKS, 0, 0},
+    [AR_COL_ENDS] = {"end_s", DURATION, TASKS, 0, 0},
 };
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
@@ -119,6 +124,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_CHANGES] = {"sensitivity.csv", AR_PLOT_PUBLISHED, false},
     [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true},
     [AR_PLOT_SETS] = {"sets.csv", AR_PLOT_ACCURACY, true},
+    [AR_PLOT_TASKS] = {"pipeline.csv", AR_PLOT_PIPELINE, true},
 };
 
 /* A row as it is read. */

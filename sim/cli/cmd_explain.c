@@ -1,8 +1,13 @@
 /* explain: every term of a prediction, each parameter with its source. */
+#include <inttypes.h>
+
 #include "ar_note.h"
+#include "ar_output.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "explain.h"
+#include "made_by.h"
+#include "pipeline.h"
 
 static enum ar_status explain_bare(const struct options *options,
                                    const struct ar_scenario *scenario, struct ar_error *err)
@@ -18,6 +23,26 @@ static enum ar_status explain_bare(const struct options *options,
     return status;
 }
 
+static enum ar_status draw_pipeline(const struct options *options, const struct ar_graph_step *step,
+                                    const struct ar_row *row, struct ar_error *err)
+{
+    static const char *const names[] = {"pipeline.csv", NULL};
+    struct ar_output *output;
+    char *path = ar_arena_format(options->arena, "%s/pipeline.csv", options->out);
+    char *subject =
+        ar_arena_format(options->arena, "%s, %s, %s, micro-batch %" PRIu64 ", %s", row->trace,
+                        row->mesh, row->schedule, row->micro_batch, row->cluster);
+    if (path == NULL || subject == NULL) {
+        return ar_error_no_memory(err, "a picture");
+    }
+    AR_TRY(made_by_check_directory(options, names, NULL, err));
+    AR_TRY(ar_output_begin(path, options->arena, &output, err));
+    AR_TRY(pipeline_write(output->file, step, err));
+    AR_TRY(ar_output_commit(output, err));
+    AR_TRY(option_draw(options, AR_PLOT_PIPELINE, subject, err));
+    return made_by_sign(options, NULL, err);
+}
+
 static enum ar_status explain_workload(const struct options *options, struct ar_error *err)
 {
     struct ar_scenario scenario;
@@ -28,7 +53,11 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     ar_note_flush(option_notes(options));
     struct ar_graph_step step = ar_scenario_graph_step(&scenario);
     AR_TRY(ar_run_graph_step(&scenario, &step, &row, err));
-    enum ar_status status = explain_layout(&scenario, &step, &row, err);
+    enum ar_status status = AR_OK;
+    if (options->out != NULL) {
+        status = draw_pipeline(options, &step, &row, err);
+    }
+    status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
     ar_graph_step_destroy(&step);
     return status;
 }
@@ -40,6 +69,11 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
     if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
         return explain_workload(options, err);
+    }
+    if (options->out != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "--out: found without --workload; expected it with the workload whose "
+                            "pipeline is drawn");
     }
     AR_TRY(option_require_work(options, err));
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));

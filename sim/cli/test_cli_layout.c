@@ -129,6 +129,29 @@ Test(cli_layout, explain_splits_every_stage_and_lists_what_is_sent)
     cr_expect_eq(cli_lines_with(text, "2048 x 864 x 2304"), 1, "tokens, 3 h / 8, h");
 }
 
+Test(cli_layout, a_pipeline_is_drawn_of_its_tasks)
+{
+    static const char line[] = "$AR explain --cluster dgx-a100 --workload megatron-1.7b --mesh "
+                               "pp=2,dp=2,tp=8 --global-batch %s";
+    cli_good(line, "8 --out o");
+    struct cli_table *tasks = cli_table(cli_read("o/pipeline.csv"));
+    double last_s = 0;
+    for (size_t i = 1; i < tasks->rows_count; i++) {
+        double end_s = atof(cli_cell(tasks, i, "end_s"));
+        cr_expect_leq(atof(cli_cell(tasks, i, "begin_s")), end_s);
+        last_s = end_s > last_s ? end_s : last_s;
+    }
+    double step_s = atof(cli_cell(predict("--cluster dgx-a100 --workload megatron-1.7b --mesh "
+                                          "pp=2,dp=2,tp=8 --global-batch 8"),
+                                  1, "iteration_s"));
+    cr_expect_float_eq(last_s, step_s, 1e-6 * step_s);
+    cr_expect_gt(strlen(cli_read("o/pipeline.svg")), 1000u);
+    struct cli_run many = cli_run(line, "65536 --out o2");
+    cli_expect_error(&many, "a large batch", 64, "expected at most 20000 for a picture");
+    struct cli_run trace = cli_run("$AR explain --cluster flat --gpus 4 --payload 1MB --out o3");
+    cli_expect_error(&trace, "a payload", 64, "--out: found without --workload");
+}
+
 Test(cli_layout, a_timeline_has_a_slice_for_every_pass_of_every_stage)
 {
     const char *text =
