@@ -15,6 +15,9 @@
 
 struct ar_strategy;
 
+/** Layers whose parameters zero3 may gather ahead. */
+enum { AR_PREFETCH_MAX = 8 };
+
 struct ar_layout {
     const struct ar_transformer *model;
     uint32_t sizes[AR_AXES_COUNT]; /**< of the mesh, each at least 1 */
@@ -26,7 +29,8 @@ struct ar_layout {
     const struct ar_strategy *strategy; /**< what becomes of replicas */
     bool is_sequence_parallel;
     enum ar_attention_kind attention;
-    bool overlaps; /**< gradients are summed beside the backward pass, where they can be */
+    bool overlaps;     /**< gradients are summed beside the backward pass, where they can be */
+    uint32_t prefetch; /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
     enum ar_precision gradients; /**< on the wire */
 };

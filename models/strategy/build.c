@@ -2,6 +2,7 @@
 #include "build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Those of the axes that have more than one GPU. */
 static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
@@ -126,7 +127,8 @@ static void add_experts(struct ar_build *build, const struct ar_run *run, uint32
 {
     const struct ar_layout *layout = build->layout;
     struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k;
+    double bytes = ar_transformer_state_bytes(layout->model, &slice) * layout->model->top_k *
+                   layout->model->imbalance;
     if (layout->model->experts > 0) {
         build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_to_all,
                          1 << AR_AXIS_EP, bytes, count, &run->action);
@@ -165,7 +167,7 @@ static uint32_t add_run(struct ar_build *build, const struct ar_run *run, uint32
     add_experts(build, run, places / 2 * 2);
     add_tensor(build, run, places);
     *last = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
-    build->ends[1] = build->ends[0];
+    memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
     build->ends[0] = *last;
     if (strategy->after != NULL) {
         strategy->after(build, run, *last);
@@ -275,7 +277,10 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
 {
     const struct ar_layout *layout = build->layout;
     const struct ar_pipeline *pipeline = &build->pipeline;
-    build->ends[0] = build->ends[1] = build->waiting_for = AR_NO_TASK;
+    build->waiting_for = AR_NO_TASK;
+    for (int i = 0; i <= AR_PREFETCH_MAX; i++) {
+        build->ends[i] = AR_NO_TASK;
+    }
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
         left[chunk] = pipeline->batches;
     }

@@ -25,9 +25,9 @@ struct ar_build {
     struct ar_pipeline pipeline;
     uint32_t *arrivals; /**< [place in the pipeline][batch][backward]: message; AR_NO_TASK: none */
     /* Of the stage that is being made, for strategies: */
-    uint32_t ends[2];      /**< last tasks of its last two runs, the newest first */
-    struct ar_run waiting; /**< a run whose gradients are still to be sent, */
-    uint32_t waiting_for;  /**< and its last task; AR_NO_TASK: none */
+    uint32_t ends[AR_PREFETCH_MAX + 1]; /**< last tasks of its last runs, the newest first */
+    struct ar_run waiting;              /**< a run whose gradients are still to be sent, */
+    uint32_t waiting_for;               /**< and its last task; AR_NO_TASK: none */
 };
 
 /** Appends a collective along axes, `bytes` as nccl-tests counts them; where the axes have one GPU

@@ -18,6 +18,7 @@ static struct ar_layout layout_of(uint32_t pp, uint32_t dp, uint32_t tp, const c
                                .sizes = {pp, dp, 1, tp},
                                .global_batch = 8 * dp,
                                .micro_batch = 1,
+                               .prefetch = 1,
                                .strategy = &ar_strategy_data};
     cr_assert_eq(ar_schedule_parse("", schedule, &layout.schedule, &layout.chunks, &err), AR_OK);
     return layout;
@@ -147,6 +148,9 @@ Test(strategy, parameters_of_fully_sharded_layers_are_gathered_one_layer_ahead)
                        "only the first gather and the last reduce-scatter are waited for");
     cr_assert_float_eq(make(&layout, 4).end_s, 3 * 24 * 4.0, 4 + 2 + 1,
                        "all that is sent, on one stream");
+    layout.prefetch = 0;
+    cr_assert_float_eq(make(&layout, 0.5).end_s, 24 * 3 + 48 * 0.5 + 0.5, 1e-9,
+                       "every gather is waited for, reduce-scatters are not");
 }
 
 Test(strategy, independent_replicas_gather_once_at_the_end)

@@ -1,6 +1,6 @@
 /* ZeRO-3, as FSDP does it: parameters, gradients and optimizer are in parts. The parameters of a
- * layer are gathered before it goes forward and again before it goes backward, one layer ahead; its
- * gradients are reduce-scattered behind the next gather, for each micro-batch. */
+ * layer are gathered before it goes forward and again before it goes backward, some layers ahead;
+ * its gradients are reduce-scattered behind the next gather, for each micro-batch. */
 #include "build.h"
 
 static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
@@ -25,7 +25,8 @@ static void send_waiting(struct ar_build *build)
     build->waiting_for = AR_NO_TASK;
 }
 
-/* The gather begins when the run before the last one has ended: so two layers are there at most. */
+/* With one layer ahead the gather begins when the run before the last one has ended: so two layers
+ * are there at most. */
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
 {
     uint32_t first = build->graph->tasks_count;
@@ -33,7 +34,7 @@ static uint32_t before(struct ar_build *build, const struct ar_run *run)
         build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
         ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action);
     if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, build->ends[1]);
+        ar_graph_need(build->graph, first, build->ends[build->layout->prefetch]);
     }
     send_waiting(build);
     return gathered;
@@ -56,7 +57,7 @@ static void end(struct ar_build *build, uint32_t stage)
 
 const struct ar_strategy ar_strategy_zero3 = {
     .name = "zero3",
-    .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered one ahead",
+    .title = "replicas share parameters, gradients and optimizer (FSDP), layers gathered ahead",
     .shards_optimizer = true,
     .shards_all = true,
     .run_layers = run_layers,

@@ -5,7 +5,8 @@
  * over `tp` GPUs as Megatron-LM does it (arXiv:1909.08053), a GPU has heads / tp heads and ffn / tp
  * columns; the norms and residuals see all tokens, or with sequence parallelism (arXiv:2205.05198)
  * tokens / tp of them. A mixture of experts has `experts` feed-forward networks, of which a token
- * takes `top_k`; experts / ep of them are on one GPU, and tokens are spread evenly.
+ * takes `top_k`; experts / ep of them are on one GPU, and the fullest has `imbalance` times as many
+ * tokens as the mean.
  *
  * With b sequences of s tokens, T = b s, hidden size h, q = heads * head_dim, g = kv_heads *
  * head_dim, f = ffn and t = tp the forward pass of a layer has the products (rows x columns x
@@ -41,6 +42,8 @@ struct ar_transformer {
     bool has_dropout;   /**< in attention and at residuals */
     uint32_t experts;   /**< 0: no mixture */
     uint32_t top_k;     /**< experts of a token */
+    double
+        imbalance; /**< tokens of the fullest GPU over their mean, where experts are spread; 0: 1 */
     const char *source;
 };
 

@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "ar_transformer.h"
 
@@ -90,6 +91,28 @@ Test(transformer, of_a_mixture_a_token_takes_some_experts)
                        2.0 * 2048 * 96 * (network + router), 1e9);
     (void)ar_transformer_part_parameters(&mixture, 2, 4, AR_PART_LAYER, &experts);
     cr_assert_float_eq(experts, 8 * network / 2 / 4, 1);
+}
+
+Test(transformer, the_fullest_gpu_has_more_tokens_where_experts_are_spread)
+{
+    struct ar_transformer even = gpt3(), uneven = gpt3();
+    even.experts = uneven.experts = 8;
+    even.top_k = uneven.top_k = 2;
+    uneven.imbalance = 1.5;
+    for (uint32_t ep = 1; ep <= 4; ep *= 4) {
+        const struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 1, .ep = ep};
+        struct ar_kernels one, other;
+        ar_transformer_kernels(&even, &slice, AR_PART_LAYER, AR_PASS_FORWARD, &one);
+        ar_transformer_kernels(&uneven, &slice, AR_PART_LAYER, AR_PASS_FORWARD, &other);
+        for (size_t i = 0; i < one.count; i++) {
+            bool is_ffn = strncmp(one.list[i].name, "ffn", 3) == 0;
+            if (one.list[i].kind == AR_KERNEL_GEMM) {
+                cr_expect_eq((double)other.list[i].gemm.m,
+                             (double)one.list[i].gemm.m * (is_ffn && ep > 1 ? 1.5 : 1), "%s",
+                             one.list[i].name);
+            }
+        }
+    }
 }
 
 Test(transformer, a_shape_that_is_none_is_refused)

@@ -42,6 +42,7 @@ enum ar_status ar_transformer_settle(const char *where, struct ar_transformer *m
                             "heads",
                             where, model->kv_heads, model->heads);
     }
+    model->imbalance = model->imbalance > 0 ? model->imbalance : 1;
     model->head_dim = model->head_dim > 0 ? model->head_dim : model->hidden / model->heads;
     model->ffn = model->ffn > 0    ? model->ffn
                  : model->is_gated ? model->hidden / 3 * 8
@@ -190,7 +191,8 @@ static void add_feed_forward(const struct ar_transformer *model,
                              enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     double networks = model->experts > 0 ? (double)model->experts / slice->ep : 1;
-    double tokens = model->experts > 0 ? sizes->tokens * model->top_k : sizes->tokens;
+    double fullest = slice->ep > 1 ? model->imbalance : 1;
+    double tokens = model->experts > 0 ? sizes->tokens * model->top_k * fullest : sizes->tokens;
     double rows = tokens / networks;
     double columns = (model->is_gated ? 2 : 1) * sizes->ffn;
     double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* of the activation: in, out, gradient */

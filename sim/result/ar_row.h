@@ -78,6 +78,8 @@
     X(flag,   sequence_parallel, "tensor parallelism splits norms and residuals by tokens")        \
     X(word,   attention,       "how attention is computed: unfused, flash1, flash2")               \
     X(flag,   overlap,         "gradients are summed beside the last backward pass")               \
+    X(count,  prefetch,        "layers whose parameters zero3 gathers ahead")                      \
+    X(number, imbalance,       "tokens of the fullest experts over the mean; empty without experts") \
     X(number, tokens_per_s,    "tokens per second of all GPUs")                                    \
     X(number, tflops_per_gpu,  "1e12 floating-point operations per second and GPU, what is recomputed in full counted") \
     X(number, mfu_frac,        "operations that the model needs, recomputation not counted, over the peak of the GPUs") \

@@ -1,4 +1,6 @@
 /* Steps of workloads run: from a scenario to a row. */
+#include <math.h>
+
 #include "ar_note.h"
 #include "ar_run.h"
 #include "ar_text.h"
@@ -22,6 +24,8 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     row->sequence_parallel = layout->is_sequence_parallel;
     ar_copy_text(row->attention, sizeof row->attention, ar_attention_names[layout->attention]);
     row->overlap = layout->overlaps;
+    row->prefetch = layout->strategy->shards_all ? layout->prefetch : AR_ROW_NO_COUNT;
+    row->imbalance = layout->model->experts > 0 ? layout->model->imbalance : NAN;
     ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[layout->gradients]);
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;

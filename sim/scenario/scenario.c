@@ -20,6 +20,7 @@ struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
                                               .chunks = 1,
                                               .strategy = &ar_strategy_data,
                                               .attention = AR_ATTENTION_FLASH2,
+                                              .prefetch = 1,
                                               .overlaps = true},
                                    .baseline = AR_BASELINE_NODE,
                                    .window = WINDOW_STANDARD,

@@ -31,6 +31,7 @@ static enum ar_status make_model(struct ar_scenario *scenario, const struct ar_t
     take_size(keys->vocab, &model->vocab);
     take_size(keys->experts, &model->experts);
     take_size(keys->top_k, &model->top_k);
+    model->imbalance = keys->imbalance;
     AR_TRY(ar_error_blame(
         ar_transformer_settle(ar_scenario_where(scenario, AR_KEY_WORKLOAD), model, err),
         scenario->origins[AR_KEY_WORKLOAD].status, err));
