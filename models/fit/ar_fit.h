@@ -37,6 +37,7 @@ struct ar_fit_problem {
     double residual_min;   /**< rows are taken to be no better than this; 0: 1e-4 */
     uint32_t starts_count; /**< attempts; 0: 8 */
     double tolerance;      /**< relative change of values that are found; 0: 1e-9 */
+    uint32_t rows_min;     /**< rows that it takes; 0: AR_FIT_ROWS_MIN */
     size_t rows_count;
     const double *times_s; /**< measured, above zero, of the first row */
     const double *bytes;   /**< its size, for the check that there are several */
@@ -56,7 +57,7 @@ struct ar_fit {
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
 };
 
-/** Solves a problem. AR_BAD_DATA, and `fit` left as it was: fewer than 8 rows, less than two sizes,
+/** Solves a problem. AR_BAD_DATA, and `fit` left as it was: too few rows, less than two sizes,
  * or no attempt converged. The same problem gives the same fit. */
 enum ar_status ar_fit_solve(const struct ar_fit_problem *problem, struct ar_fit *fit,
                             struct ar_error *err);

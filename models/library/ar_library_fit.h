@@ -38,7 +38,7 @@ struct ar_library {
 /** The library with its parameters where they start from: nothing fitted, the priors as spread. */
 void ar_library_start(const struct ar_tuning *tuning, struct ar_library *library);
 
-/** Fits to `count` rows. AR_BAD_DATA, and `library` left as it was: fewer than 8 rows, less than
+/** Fits to `count` rows. AR_BAD_DATA, and `library` left as it was: fewer than 3 rows, less than
  * two sizes, or no convergence. */
 enum ar_status ar_library_fit(const struct ar_tuning *tuning, const struct ar_library_row *rows,
                               size_t count, struct ar_library *library, struct ar_error *err);

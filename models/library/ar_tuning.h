@@ -153,7 +153,7 @@ double ar_tuning_node_latency(const struct ar_tuning *tuning, enum ar_choice cho
  *     of a chain      base + one hop, or p hops if rings differ by channel; s / bus
  *     tree            base + 2 ((p/n - 1) node + floor(log2 n) net) + 2 s / (bus x correction(s))
  *     collnet-direct  base + 2 (min(1, p/n - 1) node + (p/n - 1) hop) + net + 2 s f / bus,
- *                     f = g - (g - 1)/2, g = p/n/c; of the halves of an all-reduce s / bus
+ *                     f = g - (g - 1)/2, g = p/n/HCAs; of the halves of an all-reduce s / bus
  *     collnet-chain   base + 2 (p/n - 1) node + net + 2 s / bus
  *     nvls            base + net + s / (bus x ratio)
  *     nvls-tree       base + 2 floor(log2 n) net + s / (bus x ratio)

@@ -261,7 +261,7 @@ Test(tuning_releases, what_switches_sum)
          MIB * 30 / 16 / 160e3},
         {"2.28.9", AR_GPU_HOPPER, AR_ALL_REDUCE, AR_NVLS_TREE, 4, 32, MIB, 25 + 4 * 20.9,
          MIB * 62 / 32 / 80e3},
-        /* 8 GPUs and 8 channels: f = 1; Hopper has 0.85 of it. */
+        /* 8 GPUs and 8 HCAs: f = 1; Hopper has 0.85 of it. */
         {"2.16.5", AR_GPU_AMPERE, AR_ALL_REDUCE, AR_COLLNET_DIRECT, 4, 32, MIB,
          2 * (8 + 7 * 0.5) + 10.7, 2 * MIB / 80e3},
         {"2.21.5", AR_GPU_HOPPER, AR_ALL_REDUCE, AR_COLLNET_DIRECT, 4, 32, MIB,
@@ -273,10 +273,10 @@ Test(tuning_releases, what_switches_sum)
         {"2.21.5", AR_GPU_AMPERE, AR_ALL_REDUCE, AR_COLLNET_CHAIN, 4, 32, MIB,
          2 * 7 * 2.8 + 30, 2 * MIB / 80e3},
     );
-    /* Two GPUs for a channel: f = 1.5. */
+    /* Two GPUs for an HCA: f = 1.5. */
     struct ar_tuning tuning = tuning_of("2.21.5", AR_GPU_AMPERE);
     struct ar_library_run run = {.nodes = 4, .ranks = 32, .bytes = MIB};
-    tuning.channels = 4;
+    tuning.hcas = 4;
     cr_expect_float_eq(ar_tuning_time(&tuning, AR_COLLNET_DIRECT, &run) * 1e6,
                        2 * (3.7 + 7 * 0.4) + 31 + 2 * MIB * 1.5 / 80e3, 1e-9);
 }

@@ -247,7 +247,7 @@ static double collnet_time(const struct ar_tuning *tuning, enum ar_choice choice
     double bus = net_bus(tuning, run);
     double latency = release->latency[choice].base;
     if (is_direct) {
-        double gpus = (others + 1) / tuning->channels; /* of an HCA */
+        double gpus = (others + 1) / (tuning->hcas > 0 ? tuning->hcas : tuning->channels);
         double far = fmin(others / 7, 1);
         latency += 2 * (fmin(1, others) * node + others * release->collnet_direct_hop) + net;
         double share = tuning->generation >= AR_GPU_HOPPER ? 0.85 : 1;

@@ -36,8 +36,9 @@ static enum ar_status check_rates(const struct ar_cluster_facts *facts,
             return refuse("library.release", facts->library_release, release, facts, err);
         }
     }
-    if (differs(facts->library_net_bus_Bps, tuning->net_bus_Bps)) {
-        return refuse("library.net_bus", ar_format_rate(facts->library_net_bus_Bps, found),
+    double net_bus_Bps = ar_library_engine_net_bus(facts);
+    if (differs(net_bus_Bps, tuning->net_bus_Bps)) {
+        return refuse("library.net_bus", ar_format_rate(net_bus_Bps, found),
                       ar_format_rate(tuning->net_bus_Bps, expected), facts, err);
     }
     return AR_OK;

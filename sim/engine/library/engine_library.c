@@ -8,6 +8,7 @@
 #include "ar_library_engine.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,13 @@ static uint32_t domain_nodes(const struct ar_cluster_facts *facts)
     return facts->nvlink_domain_nodes > 0 ? facts->nvlink_domain_nodes : 1;
 }
 
+/* The rings of a domain leave it by the HCAs of all its hosts, as fast as they go within it. */
+double ar_library_engine_net_bus(const struct ar_cluster_facts *facts)
+{
+    double all_Bps = facts->library_net_bus_Bps * domain_nodes(facts);
+    return domain_nodes(facts) > 1 ? fmin(all_Bps, facts->library_node_bus_Bps) : all_Bps;
+}
+
 enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const char *release,
                                         const struct ar_library_table *table,
                                         struct ar_tuning *tuning, struct ar_error *err)
@@ -63,6 +71,7 @@ enum ar_status ar_library_engine_tuning(const struct ar_cluster *cluster, const 
                     : facts->has_nvlink ? TUNING_NVLINK_MESH
                                         : TUNING_PCIE;
     tuning->hcas = facts->hcas_per_node * domain_nodes(facts);
+    tuning->net_bus_Bps = ar_library_engine_net_bus(facts);
     ar_tuning_set_generation(tuning, facts->gpu_generation);
     tuning->has_near_hcas = facts->has_hcas_on_switches;
     tuning->has_collnet = facts->has_library_collnet;
