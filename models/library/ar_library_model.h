@@ -17,6 +17,7 @@
  *             k = s chunk / (s + chunk). Calls that follow one another hide the other latencies.
  *     others  what switches sum, and pat: NCCL's own latency x switch.latency
  *             + its own time of the bytes at the fitted bandwidths / switch.bandwidth
+ *     simple  of all but chains, moreover, fill s / (s + simple.half): while its slots fill
  *
  *     ramp(x) = ramp x / (x + half), none of simple: more warps take part as the message grows
  *     over(x) = max(0, x - knee), its corner rounded: what does not fit the slots that are free
@@ -91,6 +92,8 @@ enum ar_prior {
     X(AR_TREE_SHARE, "tree.share", "1", TREE_SHARE, RING_LL, 0.92, 0.2, "")                                                             \
     X(AR_CHAIN_LL_SHARE, "chain.ll.share", "1", GIVEN, RING_LL, 1, 0.69, "that of all-reduces")                                         \
     X(AR_CHAIN_CHUNK, "chain.chunk", "B", CHUNK, RING_LL, 2097152, 0.69, "a slot of 512 KiB of each channel")                           \
+    X(AR_FILL, "simple.fill", "s", GIVEN, RING_LL, 20e-6, 1.2, "an order of magnitude: a few hops")                                      \
+    X(AR_FILL_HALF, "simple.half", "B", GIVEN, RING_LL, 4194304, 1.2, "an order of magnitude: the buffers of a connection")              \
     X(AR_SWITCH_LATENCY, "switch.latency", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")         \
     X(AR_SWITCH_BANDWIDTH, "switch.bandwidth", "1", GIVEN, RING_LL, 1, 0.69, "NCCL's own cost of nvls, nvls-tree, collnet and pat")
 /* clang-format on */

@@ -126,18 +126,29 @@ static double scaled_time(const struct ar_tuning *tuning, const double *values,
     return latency_s * values[AR_SWITCH_LATENCY] + bytes_s / values[AR_SWITCH_BANDWIDTH];
 }
 
+/* What a call of simple loses while its slots fill. */
+static double fill_time(const double *values, enum ar_choice_protocol protocol,
+                        const struct ar_library_run *run)
+{
+    return protocol == AR_PROTOCOL_SIMPLE
+               ? values[AR_FILL] * run->bytes / (run->bytes + values[AR_FILL_HALF])
+               : 0;
+}
+
 double ar_library_time(const struct ar_tuning *tuning,
                        const double values[AR_LIBRARY_PARAMETERS_COUNT], enum ar_choice choice,
                        const struct ar_library_run *run)
 {
     enum ar_choice_protocol protocol = ar_choices[choice].protocol;
+    double fill_s = fill_time(values, protocol, run);
     switch (ar_choices[choice].algorithm) {
     case AR_CHOICE_RING:
-        return ar_library_call_facts[run->call].is_chain ? chain_time(tuning, values, protocol, run)
-                                                         : ring_time(tuning, values, protocol, run);
+        return ar_library_call_facts[run->call].is_chain
+                   ? chain_time(tuning, values, protocol, run)
+                   : ring_time(tuning, values, protocol, run) + fill_s;
     case AR_CHOICE_TREE:
-        return tree_time(tuning, values, protocol, run);
+        return tree_time(tuning, values, protocol, run) + fill_s;
     default:
-        return scaled_time(tuning, values, choice, run);
+        return scaled_time(tuning, values, choice, run) + fill_s;
     }
 }

@@ -158,7 +158,7 @@ Test(library_table, a_wrong_file_is_refused_with_one_line)
         {"# fitted_nodes: 1", "# fitted_nodes: x", "is \"x 2 4\"; expected node counts"},
         {"parameter,value", "parameter,values",
          "unknown column \"values\"; did you mean \"value\"?"},
-        {",covariance.switch.bandwidth\n", "\n", "expected 33 as in the header"},
+        {",covariance.switch.bandwidth\n", "\n", "expected 35 as in the header"},
         {"\nll.base,", "\nll.bas,", "column \"parameter\" is \"ll.bas\"; expected ll.base"},
         {"\nll.knee,", "\nll.base,", "column \"parameter\" is \"ll.base\"; expected every"},
         {"\nll.knee,2", "\nll.knee,-2", "column \"value\" is \"-2"},

@@ -391,7 +391,7 @@ Test(tuning_releases, rccl_has_a_table_for_each_generation)
         double node_us, net_us;
     } rows[] = {{AR_GPU_CDNA2, 3.6, 209.2},
                 {AR_GPU_CDNA3, 2.1, 320},
-                {AR_GPU_CDNA4, 2.1, 320},
+                {AR_GPU_CDNA4, 3.6, 15.1},
                 {AR_GPU_VOLTA, 3.6, 15.1}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ar_tuning tuning;

@@ -187,7 +187,7 @@ static const struct tuning_caps caps_2_30[] = {
     .release = number, .name = "nccl-" number,                                                     \
     .source = "NVIDIA/nccl v" number "-1, src/graph/tuning.cc"
 
-/* RCCL: base of tables 0 (default), 4 (MI250X) and 5 (MI300, MI350), hops in a node of simple, across nodes of
+/* RCCL: base of tables 0 (default), 4 (MI250X) and 5 (MI300), hops in a node of simple, across nodes of
  * rings, then of trees. */
 #define LATENCIES_RCCL(node, ring_ll, ring_ll128, ring, tree_ll, tree_ll128, tree)                \
     .latency = {[AR_RING_LL]     = {12, 0.8, 0.8, ring_ll},                                        \
@@ -265,8 +265,7 @@ const struct ar_release ar_releases[] = {
     {NAMED("2.30.7"), LATENCIES_2_18(TREES_2_23, COLLNETS_2_19, NVLS(25, 18, 20.9), PAT),
      HALVES_2_23, RULES_2_23, CAPS(caps_2_30), .nvls = TUNING_NVLS_SHARE, .pat_share = 0.75},
     {RCCL, LATENCIES_RCCL(3.6, 9.5, 19.8, 15.1, 11.8, 18.2, 20.8), CHOICES_2_8, RULES_RCCL,
-     .of_generation = {[AR_GPU_CDNA2] = &rccl_cdna2, [AR_GPU_CDNA3] = &rccl_cdna3,
-                       [AR_GPU_CDNA4] = &rccl_cdna3}},
+     .of_generation = {[AR_GPU_CDNA2] = &rccl_cdna2, [AR_GPU_CDNA3] = &rccl_cdna3}},
 };
 /* clang-format on */
 
