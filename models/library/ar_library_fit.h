@@ -7,8 +7,8 @@
  * fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
- * the spread of the residuals, so it holds for a new measurement, model error included, as far as
- * the new run is like those that were fitted.
+ * the spread of the residuals, and for each doubling of the nodes beyond the fitted ones that of 25
+ * % (predict.c), so it holds for a new measurement, model error included.
  */
 #ifndef AR_LIBRARY_FIT_H
 #define AR_LIBRARY_FIT_H
@@ -33,6 +33,7 @@ struct ar_library {
     bool is_identified[AR_LIBRARY_PARAMETERS_COUNT]; /**< the data say more than the prior */
     double residual_frac; /**< robust standard deviation of the relative errors of the rows */
     uint32_t rows_count;
+    uint32_t nodes_max; /**< of the rows; 0: none */
 };
 
 /** The library with its parameters where they start from: nothing fitted, the priors as spread. */

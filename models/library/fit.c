@@ -63,6 +63,11 @@ static enum ar_status fit(const struct ar_tuning *tuning, struct data *data,
     library->tuning = *tuning;
     library->residual_frac = found.residual_frac;
     library->rows_count = (uint32_t)data->count;
+    library->nodes_max = 0;
+    for (size_t i = 0; i < data->count; i++) {
+        uint32_t nodes = data->rows[i].run.nodes;
+        library->nodes_max = nodes > library->nodes_max ? nodes : library->nodes_max;
+    }
     return AR_OK;
 }
 

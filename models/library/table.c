@@ -182,7 +182,9 @@ static enum ar_status read_facts(const struct ar_csv *csv, struct file *file, st
         ar_tuning_set_generation(&file->table.library.tuning,
                                  file->table.library.tuning.generation);
     }
-    AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, &file->table.fitted, err));
+    struct ar_library_nodes *fitted = &file->table.fitted;
+    AR_TRY(read_nodes(csv, "fitted_nodes", file->fitted, fitted, err));
+    file->table.library.nodes_max = fitted->count > 0 ? fitted->counts[fitted->count - 1] : 0;
     return read_nodes(csv, "held_out_nodes", file->held_out, &file->table.held_out, err);
 }
 

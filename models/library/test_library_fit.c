@@ -102,8 +102,7 @@ Test(library_fit, predicts_what_it_was_fitted_on_without_noise_also_at_other_siz
     gsl_rng_free(generator);
 }
 
-/* 20 measurements of 5 % noise on 1 to 8 nodes; new measurements on 16 nodes, which nobody fitted.
- */
+/* 20 measurements of 5 % noise on 1 to 8 nodes; new measurements on 8 nodes at other sizes. */
 Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
 {
     enum { MEASUREMENTS = 20 };
@@ -116,7 +115,10 @@ Test(library_fit, bands_cover_new_measurements_at_the_stated_rate)
     for (int measurement = 0; measurement < MEASUREMENTS; measurement++) {
         double truth[AR_LIBRARY_PARAMETERS_COUNT];
         size_t count = make_runs(1, 8, rows);
-        size_t unseen_count = make_runs(16, 16, unseen);
+        size_t unseen_count = make_runs(8, 8, unseen);
+        for (size_t i = 0; i < unseen_count; i++) {
+            unseen[i].run.bytes *= 1.4;
+        }
         draw_truth(generator, truth);
         measure(truth, 0.05, generator, rows, count);
         measure(truth, 0.05, generator, unseen, unseen_count);
@@ -191,4 +193,26 @@ Test(library_fit, refuses_what_cannot_be_fitted_and_leaves_the_library_as_it_was
     cr_expect_eq(ar_library_fit(&tuning, rows, count, &library, &err), AR_BAD_DATA);
     cr_expect_not_null(strstr(err.text, "found one size, 1024 bytes"), "%s", err.text);
     cr_expect_eq(library.values[0], -7);
+}
+
+/* A quarter for each doubling, beside what the parameters and the rows say. */
+Test(library_fit, bands_widen_with_each_doubling_beyond_the_fitted_nodes)
+{
+    struct ar_tuning tuning = tuning_of_abci();
+    static struct ar_library library, certain;
+    ar_library_start(&tuning, &library);
+    memset(library.covariance, 0, sizeof library.covariance);
+    library.residual_frac = 0.1;
+    certain = library;
+    library.nodes_max = 8;
+    for (uint32_t nodes = 4; nodes <= 128; nodes *= 4) {
+        struct ar_library_run run = {.nodes = nodes, .ranks = 4 * nodes, .bytes = 1e6};
+        struct ar_library_prediction found = ar_library_predict(&library, AR_CALLS_ANY, &run);
+        struct ar_library_prediction least = ar_library_predict(&certain, AR_CALLS_ANY, &run);
+        double doublings = nodes > 8 ? log2(nodes / 8.0) : 0;
+        cr_expect_eq(found.time_s, least.time_s);
+        cr_expect_float_eq(log(least.high_s / least.time_s), AR_BAND95_DEVIATIONS * 0.1, 1e-9);
+        cr_expect_float_eq(log(found.high_s / found.time_s),
+                           AR_BAND95_DEVIATIONS * sqrt(0.01 + 0.0625 * doublings), 1e-9);
+    }
 }

@@ -37,6 +37,7 @@ static struct ar_library_table make_table(void)
     ar_library_start(&tuning, library);
     library->residual_frac = 0.1 / 3;
     library->rows_count = 72;
+    library->nodes_max = 4;
     for (int i = 0; i < AR_LIBRARY_PARAMETERS_COUNT; i++) {
         library->values[i] *= 1 + i / 30.0;
         library->is_identified[i] = i % 3 != 0;
