@@ -133,7 +133,9 @@ Test(cli_compare, a_measured_set_has_its_cluster_and_its_fit)
               run.err);
     cr_expect_eq(cli_lines_with(run.out, ","), 97);
     cr_expect_eq(cli_lines_with(run.out, "held-out"), 1);
-    cr_expect_eq(cli_lines_with(cli_good("$AR list sets").out, "--engine library: AIST"), 1);
+    cr_expect_eq(
+        cli_lines_with(cli_good("$AR list sets").out, "--cluster abci-v100 --engine library: AIST"),
+        1);
 }
 
 /* What was held out is what calibrate holds out, but for sizes below 1 KiB. */
