@@ -313,7 +313,7 @@ static enum ar_status make_room(struct ar_arena *arena, struct ar_maxmin *maxmin
         maxmin->open = ar_arena_alloc(arena, paths->count, sizeof *maxmin->open);
         maxmin->levels = ar_arena_alloc(arena, paths->count, sizeof *maxmin->levels);
     }
-    if (paths->begin[paths->count] > maxmin->links_room) {
+    if (maxmin->links_left == NULL || paths->begin[paths->count] > maxmin->links_room) {
         maxmin->links_room = paths->links_room;
         maxmin->links_left = /* one more than all may be written */
             ar_arena_alloc(arena, paths->links_room + 1, sizeof *maxmin->links_left);
