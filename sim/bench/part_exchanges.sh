@@ -25,6 +25,7 @@ exchange "one switch" allreduce halving-doubling 65536
 exchange "one switch" allreduce swing 65536
 exchange "one switch" allreduce ring 65536
 exchange "one switch" allgather ring 65536
+exchange "one switch" allgather neighbour 65536
 medians 4 <"$exchanges_runs" >"$out/exchanges.csv"
 echo
 echo "One collective of 64 MiB on \`flat\`, one channel, the whole program:"
