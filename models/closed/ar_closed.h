@@ -2,9 +2,8 @@
  * The closed form: the time of a collective without simulating it.
  *
  * Symbols: S steps of a phase, b bytes of its largest message, L latency and r rate of a hop, D =
- * (b + h)/r the time a message occupies the hop, with h what it occupies links with besides its own
- * bytes; L counts what its size adds to it (ar_message_cost.h); gamma the cost of reducing a byte,
- * W the window.
+ * b/r the time a message occupies the hop, gamma the cost of reducing a byte, W the window; D
+ * counts the gap of a message, L what its size adds to the latency (ar_message_cost.h).
  *
  * The phases of the algorithm run one after the other, after the constant setup of the collective.
  * In a phase every rank keeps its peers, so the messages of a step are a fixed set of flows; the
@@ -29,7 +28,7 @@
  * which hops are under way together is an estimate.
  *
  * In a phase that is an exchange (ar_exchange.h), a step takes the longest L + b/r of its messages,
- * plus gamma b if it reduces, with h and what its size adds; the phase the sum of its steps. Where
+ * plus gamma b if it reduces; the phase the sum of its steps. Where
  * all messages go at once it takes the longest of them, each until the busiest link of its path has
  * carried all, and all reductions. The sum is exact where the messages of each step are alike and
  * either all ranks take part in every step or no two messages share a link.

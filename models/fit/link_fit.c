@@ -80,7 +80,7 @@ void ar_link_fit_open(struct ar_cluster *cluster)
     static const struct {
         enum ar_link_cost cost;
         double prior;
-    } messages[] = {{AR_LINK_MESSAGE_BYTES, 2e3}, {AR_LINK_LATENCY_1K, 0.5e-6},
+    } messages[] = {{AR_LINK_MESSAGE_GAP, 0.2e-6}, {AR_LINK_LATENCY_1K, 0.5e-6},
                     {AR_LINK_LATENCY_8K, 1e-6},   {AR_LINK_LATENCY_64K, 3e-6},
                     {AR_LINK_LATENCY_512K, 3e-6}, {AR_LINK_REDUCE_COST_LARGE, 0.1e-9},
                     {AR_LINK_SETUP, 1e-6}};

@@ -18,9 +18,9 @@
 struct ar_message_kind {
     double latency_s;
     double rate_Bps;
-    /** Of the bytes that each message occupies links with besides its own (ar_message_cost.h):
-     * where all go at once, they wait for those of the others. */
-    double extra_Bps;
+    /** Messages that the busier one of its ranks has while it is under way: 1, or the steps of a
+     * phase in which all go at once. Each keeps the rank busy (ar_message_cost.h). */
+    uint32_t turns;
     uint32_t pieces; /**< of ar_phase.pieces of the buffer of a channel */
     enum ar_tier tier;
     uint32_t link;  /**< the link of its path with the least bandwidth for each message on it */
@@ -37,7 +37,7 @@ static inline double ar_message_latency_s(const struct ar_message_kind *kind,
 static inline double ar_message_busy_s(const struct ar_message_kind *kind,
                                        const struct ar_message_cost *cost, double bytes)
 {
-    return bytes / kind->rate_Bps + ar_message_extra_bytes(cost, kind->tier) / kind->extra_Bps;
+    return bytes / kind->rate_Bps + kind->turns * ar_message_gap_s(cost, kind->tier);
 }
 
 struct ar_exchange_step {

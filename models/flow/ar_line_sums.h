@@ -39,7 +39,7 @@ static inline double ar_line_latency_s(const struct ar_line_sum *sum,
 static inline double ar_line_busy_bytes(const struct ar_line_sum *sum,
                                         const struct ar_message_cost *cost, double bytes)
 {
-    return bytes + ar_message_extra_bytes(cost, sum->tier);
+    return bytes + ar_message_gap_s(cost, sum->tier) / sum->alone_s_per_byte;
 }
 
 struct ar_line_sums {

@@ -40,7 +40,7 @@ static inline double ar_hop_latency_s(const struct ar_hop *hop, const struct ar_
 static inline double ar_hop_busy_s(const struct ar_hop *hop, const struct ar_message_cost *cost,
                                    double rate_Bps, double bytes)
 {
-    return (bytes + ar_message_extra_bytes(cost, hop->tier)) / rate_Bps;
+    return bytes / rate_Bps + ar_message_gap_s(cost, hop->tier);
 }
 
 /** Hops that follow each other: around a ring, or along a chain. */

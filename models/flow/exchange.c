@@ -77,7 +77,6 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
         .senders = ar_arena_alloc(arena, places, sizeof *made->senders),
         .kind_of = ar_arena_alloc(arena, places, sizeof *made->kind_of),
         .loads = ar_arena_alloc(arena, links, sizeof *made->loads),
-        .messages = ar_arena_alloc(arena, links, sizeof *made->messages),
         .users = ar_arena_alloc(arena, links, sizeof *made->users),
         .is_private = true,
         .slots = ar_arena_alloc(arena, slots, sizeof *made->slots),
@@ -85,8 +84,8 @@ enum ar_status exchange_scratch_create(struct ar_arena *arena,
     };
     if (made->ranks == NULL || made->peers == NULL || made->like == NULL || made->pieces == NULL ||
         made->flows == NULL || made->places == NULL || made->senders == NULL ||
-        made->kind_of == NULL || made->loads == NULL || made->messages == NULL ||
-        made->users == NULL || made->slots == NULL) {
+        made->kind_of == NULL || made->loads == NULL || made->users == NULL ||
+        made->slots == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < places; i++) {
@@ -242,11 +241,10 @@ static void add_loads_at_once(struct exchange_scratch *scratch, const struct ar_
         double buffers = buffers_of(scratch, phase, flow) * count;
         for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
             uint32_t link = paths->links[i];
-            if (scratch->messages[link] == 0) {
+            if (scratch->loads[link] == 0) {
                 ar_maxmin_know(&scratch->rates->maxmin, link);
             }
             scratch->loads[link] += buffers;
-            scratch->messages[link] += count;
         }
     }
     scratch->is_private = scratch->is_private && stays_private(scratch);
@@ -341,14 +339,12 @@ static void share_both_ways(struct exchange_scratch *scratch)
         if (link < back) {
             scratch->loads[link] = scratch->loads[back] =
                 (scratch->loads[link] + scratch->loads[back]) / 2;
-            scratch->messages[link] = scratch->messages[back] =
-                (scratch->messages[link] + scratch->messages[back]) / 2;
         }
     }
 }
 
 /* All messages of a phase that goes at once, on the links together: how long each link takes, for
- * each byte of a buffer, or of what every message occupies links with besides. */
+ * each byte of a buffer. */
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
                               uint32_t first_step, struct link_sums *sums, struct ar_error *err)
 {
@@ -358,7 +354,6 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
     uint32_t phases = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
-        scratch->messages[maxmin->known[i]] = 0;
     }
     for (uint32_t step = 0; step < phase->steps; step++) {
         if (scratch->like[first_step + step].first == first_step + step) {
@@ -380,7 +375,6 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
         double Bps = maxmin->links[link].is_shared ? maxmin->links[link].bandwidth_Bps : HUGE_VAL;
         carried[link] += scratch->loads[link] * phases;
         scratch->loads[link] /= Bps;
-        scratch->messages[link] /= Bps;
     }
     return AR_OK;
 }

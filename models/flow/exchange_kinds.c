@@ -11,8 +11,7 @@ static enum ar_status no_memory(struct ar_error *err)
 
 static bool is_same(const struct ar_message_kind *a, const struct ar_message_kind *b)
 {
-    return a->rate_Bps == b->rate_Bps && a->extra_Bps == b->extra_Bps &&
-           a->latency_s == b->latency_s && a->pieces == b->pieces &&
+    return a->rate_Bps == b->rate_Bps && a->latency_s == b->latency_s && a->pieces == b->pieces &&
            ar_tier_is_network(a->tier) == ar_tier_is_network(b->tier);
 }
 
@@ -38,32 +37,27 @@ static uint32_t find_kind(struct exchange_scratch *scratch, struct ar_exchange *
     }
 }
 
-/* The rate at which something goes that leaves the busiest link of a path as the last part of all
- * that links carry in the phase, for `busy_s` each, of which it is `own`. */
-static double rate_at_once(const struct ar_paths *paths, uint32_t flow, double own,
-                           const double *busy_s)
+/* The rate at which a message of so many buffers goes that leaves the busiest link of its path as
+ * the last one of the phase. */
+static double rate_at_once(const struct exchange_scratch *scratch, uint32_t flow, double buffers)
 {
+    const struct ar_paths *paths = &scratch->rates->paths;
     double longest_s = 0;
     for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-        longest_s = busy_s[paths->links[i]] > longest_s ? busy_s[paths->links[i]] : longest_s;
+        double busy_s = scratch->loads[paths->links[i]];
+        longest_s = busy_s > longest_s ? busy_s : longest_s;
     }
-    double rate_Bps = longest_s > 0 ? own / longest_s : HUGE_VAL;
+    double rate_Bps = longest_s > 0 ? buffers / longest_s : HUGE_VAL;
     return rate_Bps < paths->bandwidth_Bps[flow] ? rate_Bps : paths->bandwidth_Bps[flow];
 }
 
 static void find_rates(const struct exchange_scratch *scratch, const struct ar_phase *phase,
                        uint32_t flow, struct ar_message_kind *kind)
 {
-    if (phase->is_at_once) {
-        double buffers = (double)kind->pieces / phase->pieces;
-        const struct ar_paths *paths = &scratch->rates->paths;
-        kind->rate_Bps = rate_at_once(paths, flow, buffers, scratch->loads);
-        kind->extra_Bps = phase->is_shift /* as many pieces each */
-                              ? kind->rate_Bps
-                              : rate_at_once(paths, flow, 1, scratch->messages);
-    } else {
-        kind->rate_Bps = kind->extra_Bps = scratch->rates->rates_Bps[flow];
-    }
+    double buffers = phase->is_at_once ? (double)kind->pieces / phase->pieces : 0;
+    kind->rate_Bps =
+        phase->is_at_once ? rate_at_once(scratch, flow, buffers) : scratch->rates->rates_Bps[flow];
+    kind->turns = phase->is_at_once ? phase->steps : 1; /* some rank takes part in every step */
 }
 
 /* The kinds of the messages of a step, whose rates are known. */

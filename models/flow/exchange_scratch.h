@@ -45,8 +45,7 @@ struct exchange_scratch {
     uint32_t *senders; /* [flow]: its position */
     uint32_t flows_count;
     uint32_t *kind_of;   /* [place] */
-    double *loads;       /* [link]: buffers of a channel, in the phase, */
-    double *messages;    /* and messages */
+    double *loads;       /* [link]: buffers of a channel, in the phase */
     struct users *users; /* [link] */
     bool is_private;     /* so far */
     bool is_even;        /* all messages of the present step have as many pieces */

@@ -439,7 +439,7 @@ static void find_shares(struct tree_rates *rates, double bytes)
 {
     rates->bytes = bytes;
     begin_with_all(rates);
-    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->bytes == 0);
+    bool is_settled = !rates->pattern->is_shared || (bytes == 0 && rates->cost->gap_s == 0);
     for (uint32_t round = 0; round < ROUNDS_MAX && !is_settled; round++) {
         cut_into_turns(rates);
         run_turns(rates);

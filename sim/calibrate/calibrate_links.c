@@ -15,14 +15,12 @@ static const struct {
     double factor;
 } units[] = {[AR_LINK_SECONDS] = {"s", "us", 1e6},
              [AR_LINK_RATE] = {"B/s", "GB/s", 1e-9},
-             [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9},
-             [AR_LINK_BYTES] = {"B", "B", 1}};
+             [AR_LINK_SECONDS_PER_BYTE] = {"s/B", "ns/B", 1e9}};
 
-/* As a cluster file takes it: bytes are whole. */
+/* As a cluster file takes it. */
 static const char *text_of(double value, int unit, struct ar_arena *arena)
 {
-    double number = unit == AR_LINK_BYTES ? rint(value) : value * units[unit].factor;
-    return ar_arena_format(arena, "%.6g%s", number, units[unit].suffix);
+    return ar_arena_format(arena, "%.6g%s", value * units[unit].factor, units[unit].suffix);
 }
 
 static struct parameter parameter_of(const struct ar_link_number *number, enum ar_link_cost cost,

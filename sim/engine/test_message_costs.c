@@ -9,7 +9,7 @@ static const uint64_t counts[] = {96 * 2520, 25557, 5, 7 * 2520 * 1024};
 enum { COUNTS = sizeof counts / sizeof counts[0] };
 
 #define COSTS                                                                                      \
-    "net.message_bytes=3000B", "net.latency_1KiB=1us", "net.latency_8KiB=2us",                     \
+    "net.message_gap=0.12us", "net.latency_1KiB=1us", "net.latency_8KiB=2us",                     \
         "net.latency_64KiB=3us", "net.latency_512KiB=5us", "gpu.reduce_cost_large=9ps/B"
 
 /* Where messages of unlike sizes go at once, the largest stands for all. */
@@ -97,7 +97,7 @@ Test(message_costs, are_those_of_messages_between_nodes)
 Test(message_costs, make_many_small_messages_dearer_than_few)
 {
     const char *free_settings[] = {"net.latency=2us", "hca.bandwidth=25GB/s", NULL};
-    const char *settings[] = {"net.latency=2us", "hca.bandwidth=25GB/s", "net.message_bytes=10kB",
+    const char *settings[] = {"net.latency=2us", "hca.bandwidth=25GB/s", "net.message_gap=0.4us",
                               NULL};
     struct ar_collective direct =
         support_collective(support_cluster("flat", settings), "direct", 64, 1);

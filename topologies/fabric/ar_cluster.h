@@ -189,7 +189,7 @@ double ar_cluster_reduce_cost(const struct ar_cluster *cluster, double bytes);
 size_t ar_cluster_parameters_count(const struct ar_cluster *cluster);
 struct ar_cluster_parameter ar_cluster_parameter(const struct ar_cluster *cluster, size_t index);
 
-enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE, AR_LINK_BYTES };
+enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE };
 
 /** The numbers of a cluster file that say how long messages take, and that measured collectives
  * can tell: symbol, key, unit, whether paths and their links have it. */
@@ -203,7 +203,7 @@ enum ar_link_cost_unit { AR_LINK_SECONDS, AR_LINK_RATE, AR_LINK_SECONDS_PER_BYTE
     X(AR_LINK_HCA_BANDWIDTH, TOPO_HCA_BANDWIDTH, AR_LINK_RATE, true)                               \
     X(AR_LINK_REDUCE_COST, TOPO_GPU_REDUCE_COST, AR_LINK_SECONDS_PER_BYTE, false)                  \
     X(AR_LINK_REDUCE_COST_LARGE, TOPO_GPU_REDUCE_COST_LARGE, AR_LINK_SECONDS_PER_BYTE, false)      \
-    X(AR_LINK_MESSAGE_BYTES, TOPO_NET_MESSAGE_BYTES, AR_LINK_BYTES, false)                         \
+    X(AR_LINK_MESSAGE_GAP, TOPO_NET_MESSAGE_GAP, AR_LINK_SECONDS, false)                           \
     X(AR_LINK_LATENCY_1K, TOPO_NET_LATENCY_1K, AR_LINK_SECONDS, false)                             \
     X(AR_LINK_LATENCY_8K, TOPO_NET_LATENCY_8K, AR_LINK_SECONDS, false)                             \
     X(AR_LINK_LATENCY_64K, TOPO_NET_LATENCY_64K, AR_LINK_SECONDS, false)                           \

@@ -1,8 +1,8 @@
 /** \file ar_message_cost.h
  * What a message between nodes costs besides its path: what the software of its two ends does.
  *
- * A message of m bytes occupies the links of its path like m + h bytes (`net.message_bytes`; h over
- * the rate is the gap of LogGP), and takes longer than an empty one by a latency that grows with
+ * A message keeps the two ranks busy for a gap (`net.message_gap`), on top of the time in which its
+ * bytes pass the links of its path, and takes longer than an empty one by a latency that grows with
  * its size: linearly from nothing to `net.latency_1KiB` at 1 KiB, from there by
  * `net.latency_8KiB` more to 8 KiB, and so on; beyond 512 KiB it stays. That covers messages that
  * are copied on the way (eager) and handshakes (rendezvous). Messages within a node cost nothing
@@ -22,7 +22,7 @@ enum { AR_MESSAGE_STEPS = 4 };
 
 struct ar_message_cost {
     bool is_any;                        /**< some number is above zero */
-    double bytes;                       /**< h */
+    double gap_s;                       /**< of LogGP */
     double latency_s[AR_MESSAGE_STEPS]; /**< by which the latency grows in each step of size */
 };
 
@@ -32,10 +32,10 @@ static inline bool ar_tier_is_network(enum ar_tier tier)
     return tier == AR_TIER_RACK || tier == AR_TIER_SPINE;
 }
 
-/** The bytes that a message occupies links with besides its own. */
-static inline double ar_message_extra_bytes(const struct ar_message_cost *cost, enum ar_tier tier)
+/** The time for which a message keeps its ranks busy besides that of its bytes. */
+static inline double ar_message_gap_s(const struct ar_message_cost *cost, enum ar_tier tier)
 {
-    return ar_tier_is_network(tier) ? cost->bytes : 0;
+    return ar_tier_is_network(tier) ? cost->gap_s : 0;
 }
 
 /** The latency of a message of `bytes` besides that of its path. */

@@ -37,10 +37,10 @@ static const char *text_of(const struct ar_cluster *cluster, enum ar_topo_key ke
 static struct ar_message_cost message_cost(const double *number)
 {
     struct ar_message_cost cost = {
-        .bytes = number[TOPO_NET_MESSAGE_BYTES],
+        .gap_s = number[TOPO_NET_MESSAGE_GAP],
         .latency_s = {number[TOPO_NET_LATENCY_1K], number[TOPO_NET_LATENCY_8K],
                       number[TOPO_NET_LATENCY_64K], number[TOPO_NET_LATENCY_512K]}};
-    cost.is_any = cost.bytes > 0;
+    cost.is_any = cost.gap_s > 0;
     for (int i = 0; i < AR_MESSAGE_STEPS; i++) {
         cost.is_any = cost.is_any || cost.latency_s[i] > 0;
     }

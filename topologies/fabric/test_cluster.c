@@ -144,14 +144,10 @@ Test(cluster, latency_of_a_tier_can_be_set_to_the_raw_link)
 /* All clusters of the numbers: pairs over NVLink, over PCIe and over an NVLink switch. */
 static void expect_set_as_loaded(const char *pairs)
 {
-    static const char *const values[] = {[AR_LINK_SECONDS] = "7s",
-                                         [AR_LINK_RATE] = "7GB/s",
-                                         [AR_LINK_SECONDS_PER_BYTE] = "1ns/B",
-                                         [AR_LINK_BYTES] = "7kB"};
-    static const char *const others[] = {[AR_LINK_SECONDS] = "8s",
-                                         [AR_LINK_RATE] = "8GB/s",
-                                         [AR_LINK_SECONDS_PER_BYTE] = "2ns/B",
-                                         [AR_LINK_BYTES] = "8kB"};
+    static const char *const values[] = {
+        [AR_LINK_SECONDS] = "7s", [AR_LINK_RATE] = "7GB/s", [AR_LINK_SECONDS_PER_BYTE] = "1ns/B"};
+    static const char *const others[] = {
+        [AR_LINK_SECONDS] = "8s", [AR_LINK_RATE] = "8GB/s", [AR_LINK_SECONDS_PER_BYTE] = "2ns/B"};
     for (int i = 0; i < AR_LINK_TORUS_BANDWIDTH; i++) { /* the rest is of other fabrics */
         enum ar_link_cost cost = (enum ar_link_cost)i;
         char text[64], other[64];
@@ -187,7 +183,7 @@ static void expect_set_as_loaded(const char *pairs)
         cr_expect_eq(ar_cluster_reduce_cost(loaded, 1e9), ar_cluster_reduce_cost(changed, 1e9));
         const struct ar_message_cost *a = &ar_cluster_facts(loaded)->message;
         const struct ar_message_cost *b = &ar_cluster_facts(changed)->message;
-        cr_expect_eq(a->bytes, b->bytes);
+        cr_expect_eq(a->gap_s, b->gap_s);
         cr_expect_eq(ar_message_extra_s(a, AR_TIER_RACK, 1e6),
                      ar_message_extra_s(b, AR_TIER_RACK, 1e6));
     }
@@ -204,7 +200,7 @@ Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
 {
     const char *settings[] = {"net.latency_1KiB=1us",   "net.latency_8KiB=7us",
                               "net.latency_64KiB=56us", "net.latency_512KiB=448us",
-                              "net.message_bytes=3kB",  NULL};
+                              "net.message_gap=3us",    NULL};
     const struct ar_message_cost *cost =
         &ar_cluster_facts(load_shipped("abci-v100", settings))->message;
     static const double sizes[] = {0, 512, 1024, 2048, 8192, 65536, 262144, 524288, 1e9};
@@ -215,8 +211,8 @@ Test(cluster, the_latency_of_a_message_grows_step_by_step_to_what_the_keys_say)
                   "%g bytes", sizes[i]);
         cr_expect_eq(ar_message_extra_s(cost, AR_TIER_NVLINK, sizes[i]), 0);
     }
-    cr_expect_eq(ar_message_extra_bytes(cost, AR_TIER_RACK), 3000);
-    cr_expect_eq(ar_message_extra_bytes(cost, AR_TIER_PCIE), 0);
+    cr_expect_eq(ar_message_gap_s(cost, AR_TIER_RACK), 3e-6);
+    cr_expect_eq(ar_message_gap_s(cost, AR_TIER_PCIE), 0);
     cr_expect_eq(ar_message_extra_s(&ar_cluster_facts(load_shipped("abci-v100", NULL))->message,
                                     AR_TIER_SPINE, 1e6),
                  0);

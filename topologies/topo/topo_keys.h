@@ -23,7 +23,6 @@ enum ar_topo_kind {
     KIND_SECONDS,
     KIND_COST, /**< seconds per byte */
     KIND_SIZE,
-    KIND_BYTES,  /**< a small size */
     KIND_COUNTS, /**< several, with blanks or `x` between: `24x23x24` */
     KIND_RATES,  /**< several, with blanks between */
     KIND_CHOICE, /**< one of a few words */
@@ -121,7 +120,7 @@ enum ar_topo_need {
     X(TOPO_HCA_BANDWIDTH, "hca.bandwidth", KIND_RATE, false, NEED_HCA_RATE, 0, 0)                  \
     X(TOPO_HCA_ATTACHED, "hca.attached", KIND_CHOICE, false, NEED_NEVER, 0, 0)                     \
     X(TOPO_NET_LATENCY, "net.latency", KIND_SECONDS, false, NEED_HCAS, 0, 0)                       \
-    X(TOPO_NET_MESSAGE_BYTES, "net.message_bytes", KIND_BYTES, false, NEED_NEVER, 0, 0)            \
+    X(TOPO_NET_MESSAGE_GAP, "net.message_gap", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
     X(TOPO_NET_LATENCY_1K, "net.latency_1KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
     X(TOPO_NET_LATENCY_8K, "net.latency_8KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)              \
     X(TOPO_NET_LATENCY_64K, "net.latency_64KiB", KIND_SECONDS, false, NEED_NEVER, 0, 0)            \

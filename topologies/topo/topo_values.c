@@ -34,8 +34,7 @@ static const struct {
 } kinds[] = {[KIND_RATE] = {ar_parse_rate, 1, 1e18, "a rate from 1B/s to 1000000TB/s"},
              [KIND_SECONDS] = {ar_parse_seconds, 0, 1000, "a time of at most 1000s"},
              [KIND_COST] = {ar_parse_cost, 0, 1, "a cost of at most 1s/B"},
-             [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"},
-             [KIND_BYTES] = {parse_size, 0, 1e9, "a size of at most 1GB"}};
+             [KIND_SIZE] = {parse_size, 1e6, 1e15, "a size of at least 1MB"}};
 
 static enum ar_status parse_number(const struct ar_topo_entry *entry, enum ar_topo_kind kind,
                                    double *number, struct ar_error *err)
@@ -158,7 +157,6 @@ static enum ar_status parse_entry(const struct ar_topo_entry *entry, struct ar_t
     case KIND_SECONDS:
     case KIND_COST:
     case KIND_SIZE:
-    case KIND_BYTES:
         return parse_number(entry, ar_topo_keys[entry->key].kind, &values->number[entry->key], err);
     case KIND_CHOICE:
         return parse_choice(entry, &values->count[entry->key], err);

@@ -170,8 +170,7 @@ void bundle_price(const struct bundle *bundle, const struct ar_message_cost *cos
 {
     for (size_t place = 0; place < bundle->places_count; place++) {
         enum ar_tier tier = bundle->tiers[place];
-        double busy = 1 + ar_message_extra_bytes(cost, tier) / bytes;
         latency_s[place] = bundle->latency_s[place] + ar_message_extra_s(cost, tier, bytes);
-        s_per_byte[place] = bundle->s_per_byte[place] * busy;
+        s_per_byte[place] = bundle->s_per_byte[place] + ar_message_gap_s(cost, tier) / bytes;
     }
 }

@@ -12,8 +12,8 @@ static double send_one(struct recurrence *recurrence, const struct ar_hop *hop, 
     double start_s = oldest_s > state->now_s ? oldest_s : state->now_s;
     start_s = free_s > start_s ? free_s : start_s;
     state->now_s = start_s;
-    double busy_bytes = bytes + ar_message_extra_bytes(recurrence->cost, hop->tier);
-    state->free_s = start_s + busy_bytes * (1 / rate_Bps);
+    double gap_s = ar_message_gap_s(recurrence->cost, hop->tier);
+    state->free_s = start_s + bytes * (1 / rate_Bps) + gap_s;
     state->peer = hop->to;
     double arrival_s = state->free_s + ar_hop_latency_s(hop, recurrence->cost, bytes);
     recurrence->states[hop->to].arrival_s = arrival_s;

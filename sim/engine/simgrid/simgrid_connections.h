@@ -18,6 +18,7 @@ struct link_end {
     uint32_t peer; /**< position */
     sg_mailbox_t mailbox;
     double latency_s; /**< that an empty message takes after it has left */
+    double bandwidth_Bps;
     enum ar_tier tier;
 };
 

@@ -66,6 +66,7 @@ static struct link_end *connect(struct actor *actor, struct link_ends *ends, uin
         *end = (struct link_end){.peer = peer,
                                  .mailbox = mailbox_between(actor->lane, from, to),
                                  .latency_s = path.latency_s,
+                                 .bandwidth_Bps = path.bandwidth_Bps,
                                  .tier = path.tier};
     }
     return end;
@@ -121,13 +122,13 @@ static bool oldest_has_arrived(const struct actor *actor)
     return actor_at(actor->simulation, actor->lane, flight->peer)->steps_done > flight->step;
 }
 
-/* With the bytes that a message occupies links with besides its own. SimGrid takes an empty message
- * to a known receiver for done before it has begun. */
-static sg_comm_t put(const struct actor *actor, sg_mailbox_t mailbox, enum ar_tier tier,
+/* With what the narrowest link of a path carries in the gap of a message. SimGrid takes an empty
+ * message to a known receiver for done before it has begun. */
+static sg_comm_t put(const struct actor *actor, sg_mailbox_t mailbox, const struct link_end *end,
                      uint64_t own_bytes)
 {
-    uint64_t bytes =
-        own_bytes + (uint64_t)llround(ar_message_extra_bytes(actor->simulation->cost, tier));
+    double gap_s = ar_message_gap_s(actor->simulation->cost, end->tier);
+    uint64_t bytes = own_bytes + (uint64_t)llround(gap_s * end->bandwidth_Bps);
     static int payload; /* SimGrid wants an address; nothing is read through it */
     return sg_mailbox_put_async(mailbox, &payload, bytes == 0 ? 1 : (long)bytes);
 }
@@ -138,7 +139,7 @@ static void send_message(struct actor *actor, const struct ar_move *move)
     uint64_t bytes = bytes_of(actor, move->send_span);
     wait_for_slot(actor, out);
     flights_await_left(&actor->flights, out->peer); /* one message at a time */
-    struct flight flight = {.comm = put(actor, out->mailbox, out->tier, bytes),
+    struct flight flight = {.comm = put(actor, out->mailbox, out, bytes),
                             .peer = move->send_to,
                             .step = actor->steps_done,
                             .latency_s = latency_over(actor, out, bytes)};
@@ -186,7 +187,8 @@ static sg_comm_t put_to_meet(const struct actor *actor, const struct ar_move *mo
 {
     struct ar_path path;
     find_path(actor, actor->position, move->send_to, &path);
-    return put(actor, meeting_between(actor->lane, actor->position, move->send_to), path.tier,
+    struct link_end end = {.tier = path.tier, .bandwidth_Bps = path.bandwidth_Bps};
+    return put(actor, meeting_between(actor->lane, actor->position, move->send_to), &end,
                bytes_of(actor, move->send_span));
 }
 

@@ -20,6 +20,7 @@ struct line_switch {
     uint64_t elements;
     struct ar_line line;
     struct ar_line_sum sum; /* its latency and tier */
+    double gap_bytes;       /* that the links carry in the gap of a message */
     double *finish_s;       /* [window]: parts have left it */
     sg_comm_t *comms;       /* [2][member] */
 };
@@ -82,9 +83,8 @@ static sg_comm_t move_half(const struct line_switch *own, uint32_t source, uint3
                            const struct ar_slice *slice)
 {
     const struct simulation *simulation = own->simulation;
-    double extra_bytes = ar_message_extra_bytes(simulation->cost, own->sum.tier);
-    uint64_t bytes =
-        slice->count * simulation->trial->collective.element_bytes + (uint64_t)llround(extra_bytes);
+    uint64_t bytes = slice->count * simulation->trial->collective.element_bytes +
+                     (uint64_t)llround(own->gap_bytes);
     child_progress++;
     return simgrid_send(simulation_host(simulation, source),
                         simulation_host(simulation, destination), bytes > 0 ? bytes : 1);
@@ -162,6 +162,8 @@ static void find_sum(struct line_switch *own)
     for (uint32_t i = 0; i < own->line.count; i++) {
         struct ar_path path;
         ar_cluster_path(cluster, rank_at(own, i), AR_SWITCH | rank_at(own, i + 1), &path);
+        double gap_s = ar_message_gap_s(own->simulation->cost, path.tier);
+        own->gap_bytes = later(own->gap_bytes, gap_s * path.bandwidth_Bps);
         own->sum.latency_s = later(own->sum.latency_s, path.latency_s);
         own->sum.tier = path.tier > own->sum.tier ? path.tier : own->sum.tier;
     }
