@@ -295,7 +295,10 @@ static void charge_step(const struct ar_closed *closed, uint32_t index, uint32_t
     }
     time->latency_s[slowest->tier] += ar_message_latency_s(slowest, cost, bytes);
     time->bandwidth_s[slowest->tier] += ar_message_busy_s(slowest, cost, bytes);
-    time->reduction_s += step < closed->phases[index].copies_from ? gamma * most_bytes : 0;
+    const struct ar_phase *phase = &closed->phases[index];
+    double moves_s_per_byte =
+        phase->moves * ar_cluster_facts(closed->collective.cluster)->copy_s_per_byte;
+    time->reduction_s += (step < phase->copies_from ? gamma : moves_s_per_byte) * most_bytes;
     time->time_s += slowest_s;
     if (time->slowest_Bps == 0 || slowest->rate_Bps < time->slowest_Bps) {
         time->slowest_Bps = slowest->rate_Bps;

@@ -102,7 +102,7 @@ const struct ar_algorithm ar_algorithm_reduce_scatter_bruck = {
 };
 
 static const struct ar_stage all_gather_bruck[] = {
-    {"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, COPIES},
+    {"bruck all-gather", &block_bruck_all_gather, 0, LINES_ALL, false, MOVES_ONCE},
 };
 
 const struct ar_algorithm ar_algorithm_all_gather_bruck = {

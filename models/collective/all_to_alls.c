@@ -39,7 +39,7 @@ const struct ar_algorithm ar_algorithm_all_to_all_pairwise = {
 };
 
 static const struct ar_stage bruck[] = {
-    {"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, COPIES},
+    {"bruck all-to-all", &block_bruck_all_to_all, 0, LINES_ALL, false, MOVES_TWICE},
 };
 
 const struct ar_algorithm ar_algorithm_all_to_all_bruck = {

@@ -92,6 +92,8 @@ struct ar_phase {
     uint32_t copies_from; /**< receives of earlier steps of the phase reduce, from here on they
                                copy: 0 for a gather, `steps` for a reduce-scatter, half for a ring
                                all-reduce */
+    uint32_t moves;       /**< of an exchange: how often a byte that is received is moved within the
+                               rank besides, since messages are gathered from several places */
     uint32_t period;      /**< of a tree: its peers repeat after so many steps, of sums: stages of
                                the pipeline; at most AR_PERIOD_MAX; else 0 */
 };

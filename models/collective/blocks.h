@@ -95,9 +95,11 @@ enum stage_lines {
 
 /** What becomes of what is received. */
 enum stage_receive {
-    COPIES,          /**< it replaces what was there */
-    SUMS,            /**< it is added */
-    SUMS_THEN_COPIES /**< it is added in the first half of the steps */
+    COPIES,           /**< it replaces what was there */
+    SUMS,             /**< it is added */
+    SUMS_THEN_COPIES, /**< it is added in the first half of the steps */
+    MOVES_ONCE,       /**< it replaces what was there, and is moved to its place at the end */
+    MOVES_TWICE       /**< the same, and what is sent is gathered from several places */
 };
 
 struct ar_stage {

@@ -14,7 +14,12 @@ static uint32_t steps_of(const struct ar_stage *stage, const struct ar_shape *sh
 /* Steps in which what is received is added. */
 static uint32_t copies_from(const struct ar_stage *stage, uint32_t steps)
 {
-    return stage->receive == COPIES ? 0 : stage->receive == SUMS ? steps : steps / 2;
+    return stage->receive == SUMS ? steps : stage->receive == SUMS_THEN_COPIES ? steps / 2 : 0;
+}
+
+static uint32_t moves_of(const struct ar_stage *stage)
+{
+    return stage->receive == MOVES_ONCE ? 1 : stage->receive == MOVES_TWICE ? 2 : 0;
 }
 
 /* The parts of the buffer that messages are made of. */
@@ -46,6 +51,7 @@ static struct ar_phase phase_of(const struct ar_stage *stage, const struct ar_sh
         .pieces = has_pieces ? parts : 0,
         .messages = steps > 0 ? lines * stage->block->messages(size) : 0,
         .copies_from = copies_from(stage, steps),
+        .moves = moves_of(stage),
         .period = is_sums && steps > 0,
     };
 }

@@ -80,10 +80,10 @@ void ar_link_fit_open(struct ar_cluster *cluster)
     static const struct {
         enum ar_link_cost cost;
         double prior;
-    } messages[] = {{AR_LINK_MESSAGE_GAP, 0.2e-6}, {AR_LINK_LATENCY_1K, 0.5e-6},
-                    {AR_LINK_LATENCY_8K, 1e-6},   {AR_LINK_LATENCY_64K, 3e-6},
-                    {AR_LINK_LATENCY_512K, 3e-6}, {AR_LINK_REDUCE_COST_LARGE, 0.1e-9},
-                    {AR_LINK_SETUP, 1e-6}};
+    } messages[] = {{AR_LINK_MESSAGE_GAP, 0.2e-6},       {AR_LINK_COPY_COST, 0.1e-9},
+                    {AR_LINK_LATENCY_1K, 0.5e-6},        {AR_LINK_LATENCY_8K, 1e-6},
+                    {AR_LINK_LATENCY_64K, 3e-6},         {AR_LINK_LATENCY_512K, 3e-6},
+                    {AR_LINK_REDUCE_COST_LARGE, 0.1e-9}, {AR_LINK_SETUP, 1e-6}};
     for (size_t i = 0; i < sizeof messages / sizeof messages[0]; i++) {
         struct ar_error ignored; /* these are numbers that a machine can have */
         if (ar_cluster_link_cost(cluster, messages[i].cost) == 0) {

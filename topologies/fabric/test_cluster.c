@@ -180,6 +180,8 @@ static void expect_set_as_loaded(const char *pairs)
                      ar_cluster_facts(changed)->collective_setup_s);
         cr_expect_eq(ar_cluster_facts(loaded)->reduce_s_per_byte,
                      ar_cluster_facts(changed)->reduce_s_per_byte);
+        cr_expect_eq(ar_cluster_facts(loaded)->copy_s_per_byte,
+                     ar_cluster_facts(changed)->copy_s_per_byte);
         cr_expect_eq(ar_cluster_reduce_cost(loaded, 1e9), ar_cluster_reduce_cost(changed, 1e9));
         const struct ar_message_cost *a = &ar_cluster_facts(loaded)->message;
         const struct ar_message_cost *b = &ar_cluster_facts(changed)->message;

@@ -105,6 +105,7 @@ enum ar_topo_need {
     X(TOPO_GPU_COST_TABLE, "gpu.cost_table", KIND_NAME, true, NEED_NEVER, 0, 0)                    \
     X(TOPO_GPU_MEMORY, "gpu.memory", KIND_SIZE, true, NEED_NEVER, 0, 0)                            \
     X(TOPO_GPU_REDUCE_COST, "gpu.reduce_cost", KIND_COST, true, NEED_NEVER, 0, 0)                  \
+    X(TOPO_GPU_COPY_COST, "gpu.copy_cost", KIND_COST, true, NEED_NEVER, 0, 0)                      \
     X(TOPO_GPU_REDUCE_COST_LARGE, "gpu.reduce_cost_large", KIND_COST, true, NEED_NEVER, 0, 0)      \
     X(TOPO_COLLECTIVE_SETUP, "collective.setup", KIND_SECONDS, true, NEED_NEVER, 0, 0)             \
     X(TOPO_NVLINK_PAIRS, "nvlink.pairs", KIND_PAIRS, false, NEED_NEVER, 0, 0)                      \

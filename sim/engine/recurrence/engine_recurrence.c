@@ -145,6 +145,7 @@ static enum ar_status run_jobs(struct ar_arena *arena, struct ar_trial *trial, s
         .order = ar_collective_order(&trial->collective),
         .positions = ar_shape_ranks(&trial->collective.shape),
         .ranks = ar_collective_ranks(&trial->collective),
+        .copy_s_per_byte = facts->copy_s_per_byte,
         .setup_s = facts->collective_setup_s,
         .cost = &facts->message,
     };

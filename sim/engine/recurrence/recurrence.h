@@ -53,6 +53,7 @@ struct recurrence {
     struct bundle *bundles;   /**< [phase][lane] */
     uint32_t job;             /**< the present one */
     double reduce_s_per_byte; /**< of the present job */
+    double copy_s_per_byte;
     double setup_s;
     const struct ar_message_cost *cost; /**< of messages besides their paths */
     double links_free_s;                /**< the busiest link can have carried all jobs so far */

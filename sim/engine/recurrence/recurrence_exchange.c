@@ -28,7 +28,9 @@ static double later(double a_s, double b_s)
 
 static double reduce_s_per_byte(const struct exchange_run *run, uint32_t step)
 {
-    return step < run->phase->copies_from ? run->recurrence->reduce_s_per_byte : 0;
+    const struct recurrence *recurrence = run->recurrence;
+    return step < run->phase->copies_from ? recurrence->reduce_s_per_byte
+                                          : run->phase->moves * recurrence->copy_s_per_byte;
 }
 
 /* The time of a message of each kind of a step, from when both have come, and of adding it up;

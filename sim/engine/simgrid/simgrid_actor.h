@@ -24,6 +24,7 @@ struct actor {
     struct flights flights;
     bool is_in_tree;          /* in the present phase */
     double reduce_s_per_byte; /* in the present job */
+    double move_s_per_byte;   /* of what is received and not added, in the present phase */
 };
 
 /* Where parts of a pipeline of sums wait for a stage, those of one rank on one lane. */

@@ -153,9 +153,11 @@ static void send_message(struct actor *actor, const struct ar_move *move)
 
 static void reduce(const struct actor *actor, const struct ar_move *move)
 {
-    double reduce_s = (double)bytes_of(actor, move->receive_span) * actor->reduce_s_per_byte;
+    bool adds = move->receive == AR_RECEIVE_REDUCE;
+    double s_per_byte = adds ? actor->reduce_s_per_byte : actor->move_s_per_byte;
+    double reduce_s = (double)bytes_of(actor, move->receive_span) * s_per_byte;
     child_progress++;
-    if (move->receive == AR_RECEIVE_REDUCE && reduce_s > 0) {
+    if (reduce_s > 0) {
         sg_actor_sleep_for(reduce_s);
     }
 }
@@ -282,7 +284,9 @@ static void run_step(struct actor *actor, const struct ar_phase *phase, const st
 static void run_phase(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
                       uint32_t first_step)
 {
+    const struct ar_cluster *cluster = actor->simulation->trial->collective.cluster;
     actor->is_in_tree = phase->kind == AR_PHASE_TREE;
+    actor->move_s_per_byte = phase->moves * ar_cluster_facts(cluster)->copy_s_per_byte;
     link_ends_keep_last(&actor->out);
     link_ends_keep_last(&actor->in);
     if (phase->kind == AR_PHASE_EXCHANGE || phase->kind == AR_PHASE_SUMS) {
