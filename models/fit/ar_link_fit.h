@@ -60,9 +60,10 @@ void ar_link_fit_begin(const struct ar_cluster *cluster, struct ar_link_fit *fit
 void ar_link_fit_take(const struct ar_fit *found, size_t index, size_t count,
                       struct ar_link_number *number);
 
-/** Gives a cluster of processes the priors of what messages cost besides their paths
- * (ar_message_cost.h), of large buffers and of the setup, where it has 0, so that they are fitted,
- * too. They are orders of magnitude: microseconds of software. */
+/** Gives a cluster the priors of what messages cost besides their paths (ar_message_cost.h) and of
+ * the setup, where it has 0, so that they are fitted, too; and if its file names no GPU, those of
+ * moves and large buffers in the memory of a host. They are orders of magnitude: microseconds of
+ * software, 10 GB/s of a core. */
 void ar_link_fit_open(struct ar_cluster *cluster);
 
 /** Fits to `count` rows and leaves all clusters, which differ in shape only, with the fitted
