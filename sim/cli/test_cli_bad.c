@@ -195,7 +195,7 @@ Test(cli_bad, names_and_paths_of_inputs)
     static const struct bad rows[] = {
         {"--trace trace.csv --cluster abci-v10", 66, "did you mean \"abci-v100\"?"},
         {"--trace trace.csv --cluster zzzz", 66,
-         "expected one of abci-a100 abci-v100 abci-v100-nccl2.8 aws-p4de "},
+         "expected one of abci-a100 abci-v100 abci-v100-nccl2.8 "},
         {"--trace trace.csv --cluster ''", 66, "--cluster: unknown cluster \"\""},
         {"--trace trace.csv --cluster ./no.topo", 66,
          "./no.topo: No such file or directory; expected a cluster"},
