@@ -83,7 +83,8 @@ enum ar_status ar_set_load(const struct ar_measured_index *index, const struct a
                                       .called = &index->called,
                                       .algorithm_name = is_named ? NULL : set->algorithm,
                                       .is_messages = !own->engine->needs_library,
-                                      .system = set->system[0] != '\0' ? set->system : NULL};
+                                      .system = set->system[0] != '\0' ? set->system : NULL,
+                                      .ranks_per_node = set->ranks_per_node};
     AR_TRY(ar_measured_load(&made->request, arena, &made->measured, err));
     AR_TRY(ar_measured_take(&made->request, cluster, arena, made->measured, err));
     *rows = made;
@@ -181,7 +182,7 @@ static void add_errors(const struct judged *judged, enum estimated which,
     }
 }
 
-/* Pairs of algorithms on the same ranks and size. */
+/* Pairs of algorithms, not of names, on the same ranks and size. */
 static void add_pairs(const struct judged *judged, const struct ar_operation *operation,
                       uint64_t *pairs, uint64_t *right)
 {
@@ -198,7 +199,8 @@ static void add_pairs(const struct judged *judged, const struct ar_operation *op
             if (judged->is_held_out[j] && a->operation == b->operation &&
                 a->call.run.bytes == b->call.run.bytes && a->call.run.ranks == b->call.run.ranks &&
                 a->call.run.nodes == b->call.run.nodes &&
-                strcmp(a->run->algorithm, b->run->algorithm) != 0 && fabs(log(ratio)) > log(1.1)) {
+                a->messages.collective.algorithm != b->messages.collective.algorithm &&
+                fabs(log(ratio)) > log(1.1)) {
                 double predicted = judged->held_out->predictions[i].time_s /
                                    judged->held_out->predictions[j].time_s;
                 ++*pairs;

@@ -31,6 +31,7 @@ struct ar_calibrate_request {
     const char *algorithm_name; /**< that rows were forced to which do not say one; NULL: none */
     bool is_messages;           /**< they are messages of that algorithm, not calls of a library */
     const char *system;         /**< rows of tables that have others are left out; NULL: none */
+    uint32_t ranks_per_node;    /**< the same of others; 0: none */
     const struct ar_scenario *scenario; /**< its cluster, settings and release; its window where it
                                              is asked for or the log says none; engine, algorithm
                                              and channels of a comparison */

@@ -15,13 +15,14 @@
 /** Measured rows of one machine. */
 struct ar_measured_set {
     const char *name;
-    const char *files;     /**< whose rows they are, of the folder of the index; blanks between */
-    const char *system;    /**< in these files; empty: all rows are of the machine */
-    const char *cluster;   /**< shipped, that is compared with it */
-    const char *settings;  /**< of the cluster, as `--set` takes them; blanks between */
-    const char *engine;    /**< whose subject the rows are */
-    const char *algorithm; /**< what its rows are called here; `auto`: the library's choice,
-                              `named`: rows say it */
+    const char *files;       /**< whose rows they are, of the folder of the index; blanks between */
+    const char *system;      /**< in these files; empty: all rows are of the machine */
+    uint32_t ranks_per_node; /**< that these rows have; 0: any */
+    const char *cluster;     /**< shipped, that is compared with it */
+    const char *settings;    /**< of the cluster, as `--set` takes them; blanks between */
+    const char *engine;      /**< whose subject the rows are */
+    const char *algorithm;   /**< what its rows are called here; `auto`: the library's choice,
+                                `named`: rows say it */
     uint32_t fitted_nodes_max; /**< the largest node count that is fitted where more are held out;
                                   0: all but the largest */
     const char *source;

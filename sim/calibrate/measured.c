@@ -192,7 +192,9 @@ static enum ar_status add_log(const struct ar_calibrate_request *request, size_t
     const struct ar_logs *logs = measured->logs[path];
     for (size_t i = 0; i < logs->runs_count; i++) {
         const struct ar_log *run = &logs->runs[i];
-        bool is_of = request->system == NULL || strcmp(run->system, request->system) == 0;
+        bool is_of =
+            (request->system == NULL || strcmp(run->system, request->system) == 0) &&
+            (request->ranks_per_node == 0 || run->ranks == run->nodes * request->ranks_per_node);
         if (is_of) {
             AR_TRY(add_run(request, logs, path, run, cluster, arena, measured, err));
         }

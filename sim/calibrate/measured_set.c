@@ -9,6 +9,8 @@ static const struct ar_column columns[] = {
     AR_COLUMN(string, struct ar_measured_set, name, "set", "a name"),
     AR_COLUMN(string, struct ar_measured_set, files, "files", "file names"),
     AR_COLUMN(string, struct ar_measured_set, system, "system", "a name", .may_be_empty = true),
+    AR_COLUMN(count, struct ar_measured_set, ranks_per_node, "ranks_per_node", "",
+              .may_be_empty = true),
     AR_COLUMN(string, struct ar_measured_set, cluster, "cluster", "a cluster"),
     AR_COLUMN(string, struct ar_measured_set, settings, "settings", "KEY=VALUE ...",
               .may_be_empty = true),
