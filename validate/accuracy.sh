@@ -5,6 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 allreckon=$build/allreckon
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
 measured=validate/data/abci_v100_nccl2.8.4_allreduce.csv
 
 # table COLUMNS [ROWS]: CSV of stdin as Markdown; NAME*100 is in percent, ROWS a pattern of lines.
@@ -35,6 +37,22 @@ Written by `validate/accuracy.sh`; the command of a table stands above it. Rule:
 compared with**, unless the table says `fitted`. Errors are |predicted / measured - 1|; the sources of what was measured are in [data/](data/README.md).
 TEXT
 
+section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand, \`fit\` has all rows fitted, \`held out\` are the largest
+node counts, fitted without them. Rows from 1 KiB on. \`covered\` is the share inside the 95 % band; \`pairs\` are held-out pairs of algorithms that differ by
+10 % or more, \`right\` those of which the faster one was predicted. What sets are is in [data/](data/README.md)."
+shown "allreckon accuracy --out DIR"
+"$allreckon" accuracy --format csv --quiet >"$scratch/sets.csv"
+table "set operation rows zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 \
+held_out_nodes held_out_rows held_out_median_frac*100 held_out_mean_frac*100 held_out_p95_frac*100 held_out_covered_frac*100 held_out_pairs \
+held_out_right_frac*100" <"$scratch/sets.csv"
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
+  { last[$1] = $0; if (!($1 in first)) { first[$1] = ++n; name[n] = $1 } }
+  END { for (k = 1; k <= n; k++) { split(last[name[k]], cell, ","); held = cell[place["held_out_median_frac"]]
+          if (name[k] != "all" && held != "") { of++; met += held <= 0.10; if (held > 0.10) missed = missed (missed ? ", " : "") "`" name[k] "`" } }
+        split(last["all"], cell, ",")
+        printf "\nHeld out, the median is at most 10 %% in %d of %d sets, and %.1f %% over all rows. Above it: %s.\n", met, of,
+          100 * cell[place["held_out_median_frac"]], missed ? missed : "none" }' "$scratch/sets.csv"
+
 section "NCCL 2.8.4 on ABCI, fitted to 1, 2 and 4 nodes" \
   "\`held-out\` are the rows of 8 nodes, \`fold\` those of each count by a fit to all others.
 The last columns are NCCL's own constants on the same rows, nothing fitted."
@@ -43,8 +61,6 @@ shown "allreckon calibrate $measured --cluster abci-v100 --folds --format csv"
   table "$errors covered_frac*100 tuning_median_frac*100 tuning_mean_frac*100 tuning_p95_frac*100" '^(kind|accuracy),'
 
 section "NCCL's own cost model, nothing fitted" "Engine \`nccl\` beside the same 96 rows, by release."
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 for release in 2.3.7 2.5.6 2.8.4 2.18.3; do
   shown "allreckon compare $measured --cluster abci-v100 --engine nccl --tuning $release --out DIR"
   "$allreckon" compare "$measured" --cluster abci-v100 --engine nccl --tuning "$release" --out "$scratch/$release" --format csv --quiet >/dev/null
