@@ -252,23 +252,24 @@ static struct ar_move move(const struct ar_shape *shape, uint64_t elements, uint
                         : down(shape, elements, position, step - steps);
 }
 
-/* When a position sends its first part up, or gets that of the child at a place. */
-static uint32_t step_up(const struct ar_shape *shape, uint32_t position, uint32_t place, bool sends)
+/* When a position, whose place is `own`, sends its first part up, or gets that of the child at a
+ * place of the period. */
+static uint32_t step_up(const struct ar_shape *shape, const struct place *own, uint32_t position,
+                        uint32_t place, bool sends)
 {
-    struct place own = place_of(shape, position);
     if (sends) {
-        return own.parent != AR_NEVER && own.first % PERIOD == place ? own.first : AR_NEVER;
+        return own->parent != AR_NEVER && own->first % PERIOD == place ? own->first : AR_NEVER;
     }
-    return child_at(shape, position, place) != AR_NEVER ? own.first - lead_over(own.side, place)
+    return child_at(shape, position, place) != AR_NEVER ? own->first - lead_over(own->side, place)
                                                         : AR_NEVER;
 }
 
 /* The way down begins where the last part goes up, backwards in time. */
-static uint32_t step_down(const struct ar_shape *shape, uint32_t position, uint32_t place,
-                          bool sends)
+static uint32_t step_down(const struct ar_shape *shape, const struct place *own, uint32_t position,
+                          uint32_t place, bool sends)
 {
     for (uint32_t place_up = 0; place_up < PERIOD; place_up++) {
-        uint32_t up = step_up(shape, position, place_up, !sends);
+        uint32_t up = step_up(shape, own, position, place_up, !sends);
         uint32_t step = up == AR_NEVER ? up : steps_of(shape) - 1 - up - (PARTS - 1) * PERIOD;
         if (up != AR_NEVER && step % PERIOD == place) {
             return step;
@@ -280,14 +281,16 @@ static uint32_t step_down(const struct ar_shape *shape, uint32_t position, uint3
 static uint32_t tree_step(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
                           uint32_t place, bool sends)
 {
-    return (first_step == 0 ? step_up : step_down)(shape, position, place, sends);
+    struct place own = place_of(shape, position);
+    return (first_step == 0 ? step_up : step_down)(shape, &own, position, place, sends);
 }
 
 static uint32_t tree_step_down(const struct ar_shape *shape, uint32_t first_step, uint32_t position,
                                uint32_t place, bool sends)
 {
     (void)first_step;
-    return step_down(shape, position, place, sends);
+    struct place own = place_of(shape, position);
+    return step_down(shape, &own, position, place, sends);
 }
 
 static const char two_trees[] =
