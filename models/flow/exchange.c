@@ -1,9 +1,6 @@
-#include <math.h>
 #include <string.h>
 
 #include "exchange_scratch.h"
-
-enum { SEVERAL = UINT32_MAX }; /* users of a link */
 
 static enum ar_status no_memory(struct ar_error *err)
 {
@@ -136,120 +133,6 @@ static void find_flows(struct exchange_scratch *scratch)
     scratch->flows_count = flow;
 }
 
-static void use(uint32_t *user, uint32_t who)
-{
-    *user = *user == 0 || *user == who ? who : SEVERAL;
-}
-
-/* The place that a message comes to or goes to, seen from where its link stands in the first
- * period. */
-static uint32_t seen_from(const struct exchange_scratch *scratch, uint32_t first, uint32_t position,
-                          uint32_t turns)
-{
-    uint32_t back = turns * scratch->folded;
-    return first + (position >= back ? position - back : position + scratch->positions - back);
-}
-
-/* Whether a link is still used by one sender or one receiver only. */
-static bool use_link(const struct exchange_scratch *scratch, uint32_t link, uint32_t sender,
-                     uint32_t receiver)
-{
-    struct users *users = &scratch->users[link];
-    use(&users->sender, 1 + sender);
-    use(&users->receiver, 1 + receiver);
-    return users->sender != SEVERAL || users->receiver != SEVERAL ||
-           !ar_maxmin_know(&scratch->rates->maxmin, link)->is_shared;
-}
-
-/* Whether all are. */
-static bool stays_private(struct exchange_scratch *scratch)
-{
-    const struct ar_paths *paths = &scratch->rates->paths;
-    bool is_folded = scratch->folded < scratch->positions;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        uint32_t position = scratch->senders[flow];
-        uint32_t first = scratch->places[flow] - position;
-        uint32_t to = scratch->peers[position];
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i], turns = is_folded ? paths->turns[i] : 0;
-            uint32_t sender = seen_from(scratch, first, position, turns);
-            uint32_t receiver = seen_from(scratch, first, to, turns);
-            if (!use_link(scratch, link, sender, receiver) ||
-                (scratch->present->goes_both_ways &&
-                 !use_link(scratch, ar_cluster_reverse_link(link), receiver, sender))) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-static double buffers_of(const struct exchange_scratch *scratch, const struct ar_phase *phase,
-                         uint32_t flow)
-{
-    return (double)scratch->pieces[scratch->senders[flow]] / phase->pieces;
-}
-
-/* What the links carry, some steps together. */
-static double *carried_by_links(const struct exchange_scratch *scratch, struct link_sums *sums)
-{
-    bool is_folded = scratch->folded < scratch->positions;
-    sums->period = is_folded ? scratch->period : sums->period;
-    return is_folded ? sums->folded : sums->carried;
-}
-
-/* To what a link carries, in the present step and those that it stands for: each has a mirror, or
- * half of it is that of the other half. */
-static void add_to_link(const struct exchange_scratch *scratch, uint32_t link, double buffers,
-                        double *carried)
-{
-    if (scratch->present->goes_both_ways) {
-        carried[link] += buffers / 2;
-        carried[ar_cluster_reverse_link(link)] += buffers / 2;
-    } else {
-        carried[link] += buffers;
-    }
-}
-
-/* What the messages of a step, whose rates are known, do to the links. */
-static void add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                      struct link_sums *sums)
-{
-    const struct ar_paths *paths = &scratch->rates->paths;
-    const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
-    double *carried = carried_by_links(scratch, sums);
-    uint32_t count = scratch->present->count;
-    double each = scratch->flows_count > 0 ? buffers_of(scratch, phase, 0) * count : 0;
-    for (uint32_t i = 0; i < maxmin->used_count && scratch->is_even; i++) {
-        add_to_link(scratch, maxmin->used[i], each * maxmin->flows[maxmin->used[i]], carried);
-    }
-    for (uint32_t flow = 0; flow < scratch->flows_count && !scratch->is_even; flow++) {
-        double buffers = buffers_of(scratch, phase, flow) * count;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            add_to_link(scratch, paths->links[i], buffers, carried);
-        }
-    }
-    scratch->is_private = scratch->is_private && stays_private(scratch);
-}
-
-/* Of one that goes at once, whose paths are known, to those of its phase. */
-static void add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase,
-                              double count)
-{
-    const struct ar_paths *paths = &scratch->rates->paths;
-    for (uint32_t flow = 0; flow < scratch->flows_count; flow++) {
-        double buffers = buffers_of(scratch, phase, flow) * count;
-        for (size_t i = paths->begin[flow]; i < paths->begin[flow + 1]; i++) {
-            uint32_t link = paths->links[i];
-            if (scratch->loads[link] == 0) {
-                ar_maxmin_know(&scratch->rates->maxmin, link);
-            }
-            scratch->loads[link] += buffers;
-        }
-    }
-    scratch->is_private = scratch->is_private && stays_private(scratch);
-}
-
 /* The peers of a step and which kinds their messages are, the other way round: what somebody sends
  * is like what comes from the same peer in the other. */
 static enum ar_status mirror_step(struct ar_arena *arena, const struct exchange_scratch *scratch,
@@ -309,7 +192,7 @@ static enum ar_status resolve_step(struct ar_arena *arena, struct exchange_scrat
         AR_TRY(flow_rates_find_paths(rates, scratch->flows, scratch->flows_count, period, err));
     } else {
         AR_TRY(flow_rates_find(rates, scratch->flows, scratch->flows_count, period, err));
-        add_loads(scratch, phase, sums);
+        exchange_add_loads(scratch, phase, sums);
     }
     AR_TRY(exchange_make_kinds_room(arena, scratch, exchange, scratch->flows_count, err));
     memset(scratch->kind_of, 0,
@@ -327,30 +210,12 @@ static uint32_t times_in_phase(const struct exchange_scratch *scratch, const str
     return scratch->present->goes_both_ways && 2 * step + 1 != phase->steps ? 2 : 1;
 }
 
-/* Half of what goes over a link goes the other way. */
-static void share_both_ways(struct exchange_scratch *scratch)
-{
-    struct ar_maxmin *maxmin = &scratch->rates->maxmin;
-    for (uint32_t i = 0; i < maxmin->known_count; i++) { /* which grows */
-        ar_maxmin_know(maxmin, ar_cluster_reverse_link(maxmin->known[i]));
-    }
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i], back = ar_cluster_reverse_link(link);
-        if (link < back) {
-            scratch->loads[link] = scratch->loads[back] =
-                (scratch->loads[link] + scratch->loads[back]) / 2;
-        }
-    }
-}
-
-/* All messages of a phase that goes at once, on the links together: how long each link takes, for
- * each byte of a buffer. */
+/* All messages of a phase that goes at once, on the links together. */
 static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_phase *phase,
                               uint32_t first_step, struct link_sums *sums, struct ar_error *err)
 {
     const struct ar_maxmin *maxmin = &scratch->rates->maxmin;
     uint32_t period = scratch->folded < scratch->positions ? scratch->folded : 0;
-    double *carried = carried_by_links(scratch, sums);
     uint32_t phases = 0;
     for (uint32_t i = 0; i < maxmin->known_count; i++) {
         scratch->loads[maxmin->known[i]] = 0;
@@ -364,18 +229,10 @@ static enum ar_status add_all(struct exchange_scratch *scratch, const struct ar_
             find_flows(scratch);
             AR_TRY(flow_rates_find_paths(scratch->rates, scratch->flows, scratch->flows_count,
                                          period, err));
-            add_loads_at_once(scratch, phase, times);
+            exchange_add_loads_at_once(scratch, phase, times);
         }
     }
-    if (scratch->like[first_step].goes_both_ways) {
-        share_both_ways(scratch);
-    }
-    for (uint32_t i = 0; i < maxmin->known_count; i++) {
-        uint32_t link = maxmin->known[i];
-        double Bps = maxmin->links[link].is_shared ? maxmin->links[link].bandwidth_Bps : HUGE_VAL;
-        carried[link] += scratch->loads[link] * phases;
-        scratch->loads[link] /= Bps;
-    }
+    exchange_end_loads(scratch, phases, sums);
     return AR_OK;
 }
 

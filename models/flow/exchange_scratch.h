@@ -55,6 +55,17 @@ struct exchange_scratch {
     uint32_t kinds_room;
 };
 
+/** Adds what the messages of the present step, whose rates are known, do to the links. */
+void exchange_add_loads(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                        struct link_sums *sums);
+
+/** Adds a step of a phase that goes at once, whose paths are known, `count` times to what its phase
+ * does; and, after all of them, that of so many such phases to the sums: `loads` are then
+ * how long each link takes, for each byte of a buffer. */
+void exchange_add_loads_at_once(struct exchange_scratch *scratch, const struct ar_phase *phase,
+                                double count);
+void exchange_end_loads(struct exchange_scratch *scratch, uint32_t phases, struct link_sums *sums);
+
 /** Makes room for some more kinds. */
 enum ar_status exchange_make_kinds_room(struct ar_arena *arena, struct exchange_scratch *scratch,
                                         struct ar_exchange *exchange, uint32_t count,
