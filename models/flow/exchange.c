@@ -141,6 +141,10 @@ static enum ar_status mirror_step(struct ar_arena *arena, const struct exchange_
     uint32_t positions = scratch->positions;
     const struct ar_exchange_step from = *step;
     uint32_t *peers = scratch->peers;
+    if (from.ahead > 0 && from.kinds_count <= 1) {
+        step->ahead = positions - from.ahead;
+        return AR_OK;
+    }
     for (uint32_t i = 0; i < positions; i++) {
         uint32_t to_end = positions - i;
         uint32_t to = from.ahead == 0       ? from.peers[i]
