@@ -100,7 +100,7 @@ void ar_link_fit_open(struct ar_cluster *cluster)
 
 enum {
     SLOTS = 2,       /* values of paths whose closed forms are kept */
-    STARTS_MANY = 2, /* attempts with many rows, which tell more than where a fit starts */
+    STARTS_MANY = 1, /* attempt with many rows: others led to the same values */
     ROWS_MANY = 100
 };
 
