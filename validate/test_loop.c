@@ -162,27 +162,26 @@ Test(loop, bad_input_is_one_line)
     cli_good("sed 's/ring,2x1,,1,/ring,2x1,,0,/' host.csv > channels.csv");
     cli_good("sed 's/^host,allreduce,ring/mpi,allreduce,ring/' host.csv > backends.csv");
     cli_good("sed 's/,fp32,4,/,fp64,8,/' host.csv > elements.csv");
-    cli_good("sed 's/^host,allreduce,ring/host,allgather,ring/' host.csv > gathers.csv");
+    cli_good("sed 's/^host,allreduce,ring/host,sendrecv,ring/' host.csv > sends.csv");
     static const struct {
         const char *line;
         int code;
         const char *fragment;
     } bad[] = {
-        {"calibrate mixed.csv --cluster host", 65, "beside some of NCCL"},
+        {"calibrate mixed.csv --cluster host", 65, "\"library.node_bus\": found nowhere"},
         {"calibrate few.csv --cluster host --hold-out none", 65, "expected at least 8"},
         {"calibrate size.csv --cluster host --hold-out none", 65, "found one size, 4096 bytes"},
         {"calibrate host.csv --cluster host --set gpus_per_node=2", 65,
-         "found 3 ranks on 1 node; expected"},
+         "3 GPUs asked for; expected at most 2"},
         {"calibrate host.csv --cluster flat", 65, "ranks on 1 node; expected equally many"},
         {"calibrate shape.csv --cluster host", 65, "found shape 5x1 of 2 ranks; expected X*Y = 2"},
         {"calibrate channels.csv --cluster host", 65, "0 channels; expected 1 to 32"},
         {"calibrate backends.csv --cluster host", 65, "as in the runs before"},
         {"calibrate elements.csv --cluster host", 65, "found elements of 8 bytes"},
-        {"calibrate gathers.csv --cluster host", 65, "all-gather"},
-        {"compare gathers.csv --cluster host --engine closed", 65, "all-gather"},
+        {"calibrate sends.csv --cluster host", 65, "send-receive"},
+        {"compare sends.csv --cluster host --engine closed", 65, "send-receive"},
         {"calibrate host.csv --cluster host --hold-out 5", 64, "found 5 GPUs, which no log has"},
         {"calibrate host.csv --cluster host --hold-out 2,3,4", 64, "found all GPU counts"},
-        {"calibrate host.csv --cluster host --folds", 64, "--folds: found rows of our own"},
         {"calibrate host.csv --cluster host --out x", 64, "expected NAME.topo"},
         {"calibrate host.csv --cluster host --out no/x.topo", 74, "no/x.topo: cannot write"},
         {"compare host.csv --cluster host", 64, "with --engine library; expected --engine closed"},

@@ -4,13 +4,16 @@
  *
  * Calls of a library are predicted by its cost model (models/library), messages by the closed form
  * of their algorithm on the numbers of the cluster (models/fit). With nothing fitted these are
- * NCCL's own constants, and the numbers of the cluster file.
+ * NCCL's own constants, and the numbers of the cluster file. Messages are fitted to runs of at most
+ * AR_ESTIMATE_RANKS_MAX ranks.
  */
 #ifndef AR_ESTIMATE_H
 #define AR_ESTIMATE_H
 
 #include "ar_library_fit.h"
 #include "ar_measured.h"
+
+enum { AR_ESTIMATE_RANKS_MAX = 256 }; /**< of messages that are fitted; all are predicted */
 
 struct ar_estimate {
     bool has_library; /**< calls were fitted: */

@@ -110,14 +110,25 @@ static enum ar_status copy_messages(const struct part *part, const size_t *place
     return *rows != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
 }
 
+/* To runs of few ranks: the largest would take most of the time. */
 static enum ar_status fit_messages(const struct part *part, struct ar_cluster **clusters,
                                    struct ar_arena *arena, struct ar_link_fit *links,
                                    struct ar_error *err)
 {
     struct ar_link_row *rows;
+    size_t count = 0;
     AR_TRY(copy_messages(part, part->fitted, part->fitted_count, arena, &rows, err));
-    return ar_link_fit(clusters, part->measured->machines_count, rows, part->fitted_count, links,
-                       err);
+    for (size_t i = 0; i < part->fitted_count; i++) {
+        if (ar_collective_ranks(&rows[i].collective) <= AR_ESTIMATE_RANKS_MAX) {
+            rows[count++] = rows[i];
+        }
+    }
+    if (count == 0) {
+        return ar_error_set(err, AR_BAD_DATA,
+                            "fit: found no messages of at most %d ranks; expected some",
+                            AR_ESTIMATE_RANKS_MAX);
+    }
+    return ar_link_fit(clusters, part->measured->machines_count, rows, count, links, err);
 }
 
 static enum ar_status predict_messages(const struct part *part, double spread,
@@ -141,6 +152,21 @@ static enum ar_status predict_messages(const struct part *part, double spread,
     return AR_OK;
 }
 
+/* The clusters are left with what was fitted. */
+static enum ar_status fit_and_predict(const struct part *part, struct ar_cluster **clusters,
+                                      struct ar_arena *arena, struct ar_estimate *estimate,
+                                      struct ar_error *err)
+{
+    /* What messages cost a host is no number of the harness, whose ranks are threads or few. */
+    bool is_of_harness = part->measured->backend[0] != '\0';
+    for (size_t i = 0; !is_of_harness && i < part->measured->machines_count; i++) {
+        ar_link_fit_open(clusters[i]);
+    }
+    AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
+    estimate->has_links = true;
+    return predict_messages(part, estimate->links.residual_frac, arena, estimate->predictions, err);
+}
+
 static enum ar_status estimate_messages(const struct part *part, bool is_fit,
                                         struct ar_arena *arena, struct ar_estimate *estimate,
                                         struct ar_error *err)
@@ -159,17 +185,11 @@ static enum ar_status estimate_messages(const struct part *part, bool is_fit,
         return part->count == 0 ? AR_OK
                                 : predict_messages(part, NAN, arena, estimate->predictions, err);
     }
-    for (size_t i = 0; i < count; i++) {
-        ar_link_fit_open(clusters[i]);
-    }
-    AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
-    estimate->has_links = true;
-    AR_TRY(
-        predict_messages(part, estimate->links.residual_frac, arena, estimate->predictions, err));
+    enum ar_status status = fit_and_predict(part, clusters, arena, estimate, err);
     for (size_t i = 0; i < count; i++) {
         ar_cluster_restore_link_costs(clusters[i], costs[i]);
     }
-    return AR_OK;
+    return status;
 }
 
 /* --- both --------------------------------------------------------------------------------- */

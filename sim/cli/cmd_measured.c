@@ -60,6 +60,8 @@ enum ar_status command_calibrate(const struct options *options, struct ar_error 
     AR_TRY(options_inputs(options, &inputs, err));
     AR_TRY(ar_scenario_make_cluster(&scenario, inputs, &cluster, err));
     request.inputs = inputs;
+    request.algorithm_name = options->algorithm;
+    request.is_messages = options->algorithm != NULL;
     scenario.cluster = cluster;
     ar_note_platform(request.notes, &scenario);
     return ar_calibrate_run(&request, cluster, &view, options->arena, err);

@@ -20,6 +20,9 @@ static const struct option_row own_rows[] = {
         "operations, separated by commas, or all"),
     OWN("algorithm", "A", OF(compare), AT(algorithm), NULL,
         "what is predicted; default: auto with --engine library or nccl, else ring"),
+    OWN("algorithm", "A", OF(calibrate), AT(algorithm), NULL,
+        "what calls were forced to (NCCL_ALGO): its messages fit the links, in place of a cost "
+        "table"),
     OWN("algorithms", "LIST", OF(sweep) | OF(verify), AT(algorithms), "all",
         "algorithms, separated by commas, or all"),
     OWN("shapes", "LIST", OF(sweep), AT(shapes), "all",
