@@ -100,10 +100,11 @@ static bool is_same(const struct ar_measured_row *a, const struct ar_measured_ro
            a->call.time_s == b->call.time_s && strcmp(a->run->algorithm, b->run->algorithm) == 0;
 }
 
+/* Whether the fit has the row. */
 static bool is_known(const struct ar_set_rows *rows, const struct ar_measured_row *row)
 {
     const struct ar_measured *measured = rows->measured;
-    for (size_t i = 0; i < measured->rows_count; i++) {
+    for (size_t i = 0; i < measured->rows_count && ar_estimate_takes(row); i++) {
         if (measured->rows[i].path < rows->request.known_count &&
             is_same(&measured->rows[i], row)) {
             return true;
@@ -117,20 +118,36 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
                               struct ar_error *err)
 {
     const struct ar_measured *measured = rows->measured;
-    struct ar_estimate *estimate;
+    struct ar_estimate *estimate = NULL;
+    struct ar_error why;
+    size_t further = 0;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
     if (is_fitted == NULL) {
         return ar_error_no_memory(err, "the rows of a fit");
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         is_fitted[i] = measured->rows[i].path < rows->request.known_count;
+        further += !is_fitted[i];
     }
-    AR_TRY(ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, err));
+    if (further == 0) {
+        return AR_OK;
+    }
+    enum ar_status status =
+        ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, &why);
+    bool has_fit = status == AR_OK;
+    if (!has_fit && status != AR_BAD_DATA) {
+        return ar_error_set(err, status, "%s", why.text);
+    }
+    if (!has_fit) {
+        ar_note(rows->request.notes, "%s: nothing is fitted: %s", rows->set->name, why.text);
+        AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &estimate, err));
+    }
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         if (row->path >= rows->request.known_count) {
+            bool is_in_fit = has_fit && is_known(rows, row);
             ar_comparison_add(comparison, row,
-                              is_known(rows, row) ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
+                              is_in_fit ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
                               ar_compared_choice(row, &estimate->predictions[i], arena),
                               &estimate->predictions[i],
                               estimate->has_library ? &estimate->library.tuning : NULL);

@@ -25,6 +25,9 @@ struct ar_estimate {
     struct ar_library_prediction *predictions;
 };
 
+/** Whether a fit takes the row, if it is asked to. */
+bool ar_estimate_takes(const struct ar_measured_row *row);
+
 /** Fits calls and messages to those rows that `is_fitted` marks (NULL: nothing is fitted) and
  * predicts all. The machines of the rows are left as they were. AR_BAD_DATA if one kind of rows
  * cannot be fitted or predicted, with a line that says why; the other kind is there then. */

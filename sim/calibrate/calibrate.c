@@ -59,8 +59,9 @@ enum ar_compared_set calibration_set(const struct calibration *calibration,
                                      const struct ar_measured_row *row)
 {
     uint32_t count = ar_measured_group(calibration->measured, row);
-    return ar_library_nodes_have(&calibration->fitted, count) ? AR_COMPARED_FITTED
-                                                              : AR_COMPARED_HELD_OUT;
+    return ar_library_nodes_have(&calibration->fitted, count) && ar_estimate_takes(row)
+               ? AR_COMPARED_FITTED
+               : AR_COMPARED_HELD_OUT;
 }
 
 /* --- the whole ---------------------------------------------------------------------------- */

@@ -110,7 +110,12 @@ static enum ar_status copy_messages(const struct part *part, const size_t *place
     return *rows != NULL ? AR_OK : ar_error_no_memory(err, "the rows of a fit");
 }
 
-/* To runs of few ranks: the largest would take most of the time. */
+/* The largest runs of messages would take most of the time. */
+bool ar_estimate_takes(const struct ar_measured_row *row)
+{
+    return row->is_call || ar_collective_ranks(&row->messages.collective) <= AR_ESTIMATE_RANKS_MAX;
+}
+
 static enum ar_status fit_messages(const struct part *part, struct ar_cluster **clusters,
                                    struct ar_arena *arena, struct ar_link_fit *links,
                                    struct ar_error *err)
@@ -119,7 +124,7 @@ static enum ar_status fit_messages(const struct part *part, struct ar_cluster **
     size_t count = 0;
     AR_TRY(copy_messages(part, part->fitted, part->fitted_count, arena, &rows, err));
     for (size_t i = 0; i < part->fitted_count; i++) {
-        if (ar_collective_ranks(&rows[i].collective) <= AR_ESTIMATE_RANKS_MAX) {
+        if (ar_estimate_takes(&part->measured->rows[part->fitted[i]])) {
             rows[count++] = rows[i];
         }
     }
