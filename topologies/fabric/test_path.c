@@ -132,7 +132,8 @@ static void check_halves(const struct ar_cluster *cluster, uint32_t a, uint32_t 
 
 Test(path, halves_meet_at_the_switch_in_the_middle)
 {
-    const char *const trees[][6] = {
+    const char *const trees[][7] = {
+        /* settings, ended by NULL */
         {"nvlink.pairs=switch"},
         {"nodes=13", "tree.groups=2x2", "tree.uplinks=2x1", "tree.uplink_bandwidth=3GB/s 4GB/s"},
         {"nodes=9", "fabric.routes=hash:1", "rack.uplinks=4", "tree.groups=2", "tree.uplinks=8",
