@@ -37,8 +37,9 @@ static enum ar_status read_mesh(const struct options *options, struct ar_mesh *m
     if (given == NULL) {
         uint64_t gpus;
         AR_TRY(option_require_key(options, AR_KEY_GPUS, err));
-        AR_TRY(
-            ar_parse_count("--gpus", option_key(options, AR_KEY_GPUS), 1, UINT32_MAX, &gpus, err));
+        AR_TRY(ar_error_as_usage(
+            ar_parse_count("--gpus", option_key(options, AR_KEY_GPUS), 1, UINT32_MAX, &gpus, err),
+            err));
         snprintf(text, sizeof text, "gpus=%" PRIu64, gpus);
         given = text;
     }
@@ -116,11 +117,12 @@ enum ar_status command_boxing(const struct options *options, struct ar_error *er
     uint64_t tensor_bytes;
     if (options->arguments_count != 2) {
         return ar_error_set(err, AR_USAGE,
-                            "boxing: found %zu placements; expected two, such as P S0",
-                            options->arguments_count);
+                            "boxing: found %zu placement%s; expected two, such as P S0",
+                            options->arguments_count, options->arguments_count == 1 ? "" : "s");
     }
     AR_TRY(option_required(options, "payload", options->payloads, err));
-    AR_TRY(ar_parse_bytes("--payload", options->payloads, &tensor_bytes, err));
+    AR_TRY(
+        ar_error_as_usage(ar_parse_bytes("--payload", options->payloads, &tensor_bytes, err), err));
     AR_TRY(option_view(options, AR_COLUMNS(columns), &view, err));
     AR_TRY(read_mesh(options, &mesh, err));
     AR_TRY(read_placements(options->arguments[0], options->arguments[0], &mesh, &from, err));

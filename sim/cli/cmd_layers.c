@@ -33,7 +33,7 @@ static enum ar_status find_computed(const struct ar_trace *measured, struct ar_i
                             "\"work\", the trace of its layers' work, and \"cost_table\", that of "
                             "its GPU",
                             measured->name,
-                            measured->is_timed ? "neither or one of them" : "a table of work");
+                            measured->is_timed ? "a trace without both" : "a table of work");
     }
     AR_TRY(ar_inputs_find(inputs, RESOURCE_TRACE, "work", measured->work, &input, err));
     *work = input->trace;

@@ -154,8 +154,8 @@ const struct command commands[] = {
      "  allreckon links --cluster abci-v100 --gpus 64 --algorithm torus2d --shape 16x4 --payload "
      "64MiB"},
     {COMMAND(calibrate), 0, KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING),
-     0, "fit a cluster to measured all-reduces, with errors", "LOG...", ARGUMENTS_MAX,
-     "Fits the cost of NCCL's algorithms and protocols to all-reduces that were measured on your "
+     0, "fit a cluster to measured collectives, with errors", "LOG...", ARGUMENTS_MAX,
+     "Fits the cost of NCCL's algorithms and protocols to collectives that were measured on your "
      "machine: logs of nccl-tests (text or -J), CSV of the harness, tables of published results. "
      "The largest node count is held out: it is not fitted, and only there accuracy is quoted. "
      "Parameters that the data cannot tell stay at NCCL's constants and are marked so. Choices "
@@ -171,12 +171,14 @@ const struct command commands[] = {
     {COMMAND(compare), 0,
      KEY_BIT(AR_KEY_CLUSTER) | KEY_BIT(AR_KEY_SET) | KEY_BIT(AR_KEY_TUNING) |
          KEY_BIT(AR_KEY_CHANNELS) | KEY_BIT(AR_KEY_WINDOW),
-     0, "predictions beside measured all-reduces, error per row", "LOG...|TRACE", ARGUMENTS_MAX,
-     "Predicts every all-reduce of the logs and prints it beside the measured one, with NCCL's "
+     0, "predictions beside measured rows: collectives or layers", "LOG...|TRACE", ARGUMENTS_MAX,
+     "Predicts every collective of the logs and prints it beside the measured one, with NCCL's "
      "own tuning model as a yardstick; errors are summed up for node counts that were fitted and "
      "for those that were held out. With --out also pictures. Rows of our own algorithms are "
      "predicted as they ran; --engine is then closed, recurrence or simgrid. --engine nccl fits "
-     "nothing.\n\nOf a trace of measured times (recorded), the layers stand beside what the cost "
+     "nothing. A file with the name of one of a measured set ('allreckon list sets') needs no "
+     "option: it is predicted on the cluster of the set by a fit to the rows that are "
+     "shipped.\n\nOf a trace of measured times (recorded), the layers stand beside what the cost "
      "table "
      "of its GPU says, both named in the trace; no other option but --out and the format counts."
      "\n\nexamples:\n  allreckon compare resnet50-v1.5-recorded --out out/layers\n"

@@ -185,11 +185,13 @@ Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
 Test(cli_layout, boxing_refuses_what_is_no_placement)
 {
     static const char *const cases[][2] = {
-        {"P --gpus 8 --payload 1MB", "boxing: found 1 placements; expected two"},
+        {"P --gpus 8 --payload 1MB", "boxing: found 1 placement; expected two"},
         {"P X --gpus 8 --payload 1MB", "X: found \"X\"; expected S0"},
         {"P B --mesh a=2,b=4 --payload 1MB", "P: found P for 2 axes"},
         {"P B --payload 1MB", "option --gpus is missing"},
         {"P B --gpus 8", "option --payload is missing"},
+        {"P B --gpus 0 --payload 1MB", "--gpus: found \"0\""},
+        {"P B --gpus 8 --payload 64", "without a unit"},
         {"P B --gpus 8 --payload 3B --cluster flat", "3 bytes"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct cli_run run = cli_run("$AR boxing %s", cases[i][0]);

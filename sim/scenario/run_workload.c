@@ -86,7 +86,7 @@ void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
             scenario->workload_name, parameters, scenario->cost->name);
     bool has_replicas = ar_layout_replicas(layout) > 1;
     ar_note(notes,
-            "assumed, unless options say more: %s, attention %s, recompute %s, strategy %s with "
+            "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "
             "gradients in %s%s, collectives by %s",
             layout->schedule->name, ar_attention_names[layout->attention],
             ar_recompute_names[layout->recompute], layout->strategy->name,

@@ -44,7 +44,7 @@ static void find_batch(struct making *making)
              trace->batch, passes, passes > 1 ? "es" : "");
     } else if (trace->batch == 0) {
         trace->batch = 1;
-        note(making, "the batch is not recorded: 1 is written, so that images are steps; --batch "
+        note(making, "the batch is not recorded: 1 is written, so that samples are steps; --batch "
                      "says it");
     }
 }
