@@ -69,7 +69,9 @@ enum ar_status sweep_layouts(const struct options *options, struct ar_error *err
     AR_TRY(options_scenario(options, own_keys(), &request.base, err));
     AR_TRY(ar_scenario_load_cluster(&request.base, request.inputs, err));
     AR_TRY(layouts_run(&request, &layouts, err));
-    ar_note(option_notes(options), "%zu layouts divide, %zu of them do not fit; the fastest first",
+    ar_note(option_notes(options),
+            "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
+            "framework adds",
             layouts.tried, layouts.too_large);
     return ar_rows_write(stdout, &view, layouts.rows, layouts.count, err);
 }

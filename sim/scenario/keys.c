@@ -407,8 +407,9 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
                      AR_LIST_OF_COUNTS, parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
-                     "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: the "
-                     "collective runs along some of them, in all groups at once",
+                     "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
+                     "collective runs along some of them, in all groups at once, a workload lies "
+                     "on all; of a sweep of layouts also all, which tries each that divides",
                      BARE | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_mesh, print_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
