@@ -13,6 +13,26 @@ static uint32_t real_axes(const struct ar_layout *layout, uint32_t axes)
     return axes;
 }
 
+static enum ar_duty duty_of(const struct ar_action *action)
+{
+    return action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
+}
+
+static uint32_t add_task(struct ar_build *build, const struct ar_work *work, uint32_t stage,
+                         uint32_t to, enum ar_stream stream, enum ar_duty duty, uint32_t count,
+                         const struct ar_action *action)
+{
+    const struct ar_task task = {.work = ar_graph_work(build->graph, work),
+                                 .count = count,
+                                 .role = stage,
+                                 .to = to,
+                                 .stream = stream,
+                                 .duty = duty,
+                                 .batch = action->batch,
+                                 .chunk = action->chunk};
+    return ar_graph_add(build->graph, &task);
+}
+
 uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream stream,
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action)
@@ -26,30 +46,14 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                                  .operation = operation,
                                  .axes = axes,
                                  .bytes = (uint64_t)bytes};
-    return ar_graph_add(
-        build->graph,
-        &(struct ar_task){.work = ar_graph_work(build->graph, &work),
-                          .count = count,
-                          .role = stage,
-                          .to = stage,
-                          .stream = stream,
-                          .duty = action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD,
-                          .batch = action->batch,
-                          .chunk = action->chunk});
+    return add_task(build, &work, stage, stage, stream, duty_of(action), count, action);
 }
 
-uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
-                       const struct ar_action *action)
+static uint32_t add_compute(struct ar_build *build, uint32_t stage, double time_s,
+                            enum ar_duty duty, const struct ar_action *action)
 {
     const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = time_s};
-    return ar_graph_add(build->graph, &(struct ar_task){.work = ar_graph_work(build->graph, &work),
-                                                        .count = 1,
-                                                        .role = stage,
-                                                        .to = stage,
-                                                        .stream = AR_STREAM_COMPUTE,
-                                                        .duty = duty,
-                                                        .batch = action->batch,
-                                                        .chunk = action->chunk});
+    return add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
 }
 
 static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t layers,
@@ -81,13 +85,14 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
 
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         double element_bytes, const struct ar_action *action)
+                         double element_bytes, const struct ar_action *action, uint32_t after)
 {
     uint32_t dense = build_collective(build, stage, AR_STREAM_GRADIENTS, operation, BUILD_REPLICAS,
                                       parameters.dense * element_bytes, 1, action);
     uint32_t experts =
         build_collective(build, stage, AR_STREAM_GRADIENTS, operation, 1 << AR_AXIS_DP,
                          parameters.experts * element_bytes, 1, action);
+    ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
 }
 
@@ -95,8 +100,8 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
 {
     struct ar_parameters all = build_stage_parameters(build, stage);
     uint32_t optimizer =
-        build_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
-                      AR_DUTY_OPTIMIZER, &(struct ar_action){.is_backward = true});
+        add_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
+                    AR_DUTY_OPTIMIZER, &(struct ar_action){.is_backward = true});
     ar_graph_need(build->graph, optimizer, task);
     return optimizer;
 }
@@ -154,34 +159,32 @@ static uint32_t tensor_places(const struct ar_build *build, const struct ar_run 
 }
 
 /* The tasks of a run; returns the first one, which waits for what comes before. */
-static uint32_t add_run(struct ar_build *build, const struct ar_run *run, uint32_t arrival,
-                        uint32_t *last)
+static uint32_t add_run(struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_strategy *strategy = build->layout->strategy;
-    enum ar_duty duty = run->action.is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD;
     uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
-    uint32_t task = build_compute(build, run->stage, run_time(build, run), duty, &run->action);
-    ar_graph_need(build->graph, task, arrival);
+    uint32_t task =
+        add_compute(build, run->stage, run_time(build, run), duty_of(&run->action), &run->action);
     ar_graph_need(build->graph, task, ready);
     uint32_t places = tensor_places(build, run);
     add_experts(build, run, places / 2 * 2);
     add_tensor(build, run, places);
-    *last = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
     memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
-    build->ends[0] = *last;
+    build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
     if (strategy->after != NULL) {
-        strategy->after(build, run, *last);
+        strategy->after(build, run, build->ends[0]);
     }
     return task;
 }
 
 /* --- the pipeline ----------------------------------------------------------------------------- */
 
-static uint32_t *arrival_at(const struct ar_build *build, uint32_t place, uint32_t batch,
-                            bool is_backward)
+/* Of a chunk, by its place in the pipeline, a batch and a direction. */
+static size_t chunk_index(const struct ar_build *build, uint32_t place,
+                          const struct ar_action *action)
 {
-    return &build->arrivals[((size_t)place * build->pipeline.batches + batch) * 2 +
-                            (is_backward ? 1 : 0)];
+    return ((size_t)place * build->pipeline.batches + action->batch) * 2 +
+           (action->is_backward ? 1 : 0);
 }
 
 /* The hidden states, or their gradients, go on to the next place. Ranks of a tensor-parallel group
@@ -197,16 +200,7 @@ static uint32_t add_message(struct ar_build *build, const struct ar_action *acti
                                  .operation = &ar_operation_send,
                                  .axes = 1 << AR_AXIS_PP,
                                  .bytes = (uint64_t)bytes};
-    return ar_graph_add(
-        build->graph,
-        &(struct ar_task){.work = ar_graph_work(build->graph, &work),
-                          .count = 1,
-                          .role = stage,
-                          .to = to,
-                          .stream = AR_STREAM_COMPUTE,
-                          .duty = action->is_backward ? AR_DUTY_BACKWARD : AR_DUTY_FORWARD,
-                          .batch = action->batch,
-                          .chunk = action->chunk});
+    return add_task(build, &work, stage, to, AR_STREAM_COMPUTE, duty_of(action), 1, action);
 }
 
 /* Hands the result of a chunk to the next place, unless it is the last one. */
@@ -219,7 +213,7 @@ static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_acti
         return;
     }
     uint32_t next = action->is_backward ? place - 1 : place + 1;
-    *arrival_at(build, next, action->batch, action->is_backward) =
+    build->arrivals[chunk_index(build, next, action)] =
         add_message(build, action, stage, next % stages);
 }
 
@@ -247,19 +241,16 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
     uint32_t layers = ar_layout_chunk_layers(layout);
     uint32_t each = layout->strategy->run_layers(build, action->is_backward, ends_batches);
     bool is_end = place == (action->is_backward ? places - 1 : 0);
-    uint32_t last;
     *first = take(build, stage, action, is_end);
     for (uint32_t done = 0; done < layers; done += each) {
         uint32_t from = action->is_backward ? layers - each - done : done;
         struct ar_run run = {.stage = stage,
                              .action = *action,
                              .layers = each,
-                             .is_first = from == 0,
-                             .is_last = from + each == layers,
+                             .has_embedding = from == 0 && place == 0,
+                             .has_head = from + each == layers && place == places - 1,
                              .ends_batches = ends_batches};
-        run.has_embedding = run.is_first && place == 0;
-        run.has_head = run.is_last && place == places - 1;
-        uint32_t task = add_run(build, &run, AR_NO_TASK, &last);
+        uint32_t task = add_run(build, &run);
         *first = *first == AR_NO_TASK ? task : *first;
     }
     pass_on(build, stage, action);
@@ -288,9 +279,7 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
         struct ar_action action = layout->schedule->action(pipeline, stage, step);
         bool ends = action.is_backward && --left[action.chunk] == 0;
         uint32_t place = action.chunk * pipeline->stages + stage;
-        size_t at =
-            ((size_t)place * pipeline->batches + action.batch) * 2 + (action.is_backward ? 1 : 0);
-        add_chunk(build, stage, &action, ends, &firsts[at]);
+        add_chunk(build, stage, &action, ends, &firsts[chunk_index(build, place, &action)]);
     }
     layout->strategy->end(build, stage);
 }

@@ -11,8 +11,6 @@ struct ar_run {
     uint32_t stage;
     struct ar_action action;
     uint32_t layers;
-    bool is_first;      /**< of its chunk: that of the first layers */
-    bool is_last;       /**< that of the last layers */
     bool has_embedding; /**< it begins with the embedding */
     bool has_head;      /**< it ends with the head */
     bool ends_batches;  /**< backward: no later micro-batch adds to the gradients of its layers */
@@ -36,21 +34,19 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
                           const struct ar_operation *operation, uint32_t axes, double bytes,
                           uint32_t count, const struct ar_action *action);
 
-/** Appends a computation. */
-uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
-                       const struct ar_action *action);
-
 /** Axes of replicas: those that sum gradients. */
 enum { BUILD_REPLICAS = 1 << AR_AXIS_DP | 1 << AR_AXIS_EP };
 
-/** Appends the sum of the gradients of `layers` layers, or of a part, over all replicas. Experts
- * have replicas along dp alone. Returns the last task. */
+/** Parameters, or their gradients; those of experts have replicas along dp alone. */
 struct ar_parameters {
     double dense, experts;
 };
+
+/** Appends a collective of parameters or gradients over all replicas, which begins when the task
+ * `after` has ended. Returns the last task; AR_NO_TASK where there is nothing to do. */
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
-                         double element_bytes, const struct ar_action *action);
+                         double element_bytes, const struct ar_action *action, uint32_t after);
 
 /** Parameters that a GPU works with in a run, and in a stage. */
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);

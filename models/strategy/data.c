@@ -14,13 +14,9 @@ static void after(struct ar_build *build, const struct ar_run *run, uint32_t tas
     if (!build->layout->overlaps || !run->ends_batches) {
         return;
     }
-    uint32_t first = build->graph->tasks_count;
     (void)build_gradients(build, run->stage, &ar_operation_all_reduce,
                           build_run_parameters(build, run),
-                          ar_precision_bytes(build->layout->gradients), &run->action);
-    if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, task);
-    }
+                          ar_precision_bytes(build->layout->gradients), &run->action, task);
 }
 
 static void end(struct ar_build *build, uint32_t stage)
@@ -28,13 +24,9 @@ static void end(struct ar_build *build, uint32_t stage)
     const struct ar_action action = {.is_backward = true};
     uint32_t streams = stage * AR_STREAMS_COUNT;
     if (!build->layout->overlaps) {
-        uint32_t first = build->graph->tasks_count;
-        (void)build_gradients(build, stage, &ar_operation_all_reduce,
-                              build_stage_parameters(build, stage),
-                              ar_precision_bytes(build->layout->gradients), &action);
-        if (build->graph->tasks_count > first) {
-            ar_graph_need(build->graph, first, build->ends[0]);
-        }
+        (void)build_gradients(
+            build, stage, &ar_operation_all_reduce, build_stage_parameters(build, stage),
+            ar_precision_bytes(build->layout->gradients), &action, build->ends[0]);
     }
     (void)build_optimizer(build, stage, 1, build->graph->last[streams + AR_STREAM_GRADIENTS]);
 }

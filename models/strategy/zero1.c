@@ -7,22 +7,12 @@ static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool 
     return ar_strategy_data.run_layers(build, is_backward, is_last);
 }
 
-/* Reduce-scatters gradients after a task. */
-static void scatter(struct ar_build *build, uint32_t stage, struct ar_parameters parameters,
-                    uint32_t task, const struct ar_action *action)
-{
-    uint32_t first = build->graph->tasks_count;
-    (void)build_gradients(build, stage, &ar_operation_reduce_scatter, parameters,
-                          ar_precision_bytes(build->layout->gradients), action);
-    if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, task);
-    }
-}
-
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
     if (build->layout->overlaps && run->ends_batches) {
-        scatter(build, run->stage, build_run_parameters(build, run), task, &run->action);
+        (void)build_gradients(build, run->stage, &ar_operation_reduce_scatter,
+                              build_run_parameters(build, run),
+                              ar_precision_bytes(build->layout->gradients), &run->action, task);
     }
 }
 
@@ -32,17 +22,15 @@ static void end(struct ar_build *build, uint32_t stage)
     struct ar_parameters all = build_stage_parameters(build, stage);
     uint32_t streams = stage * AR_STREAMS_COUNT;
     if (!build->layout->overlaps) {
-        scatter(build, stage, all, build->ends[0], &action);
+        (void)build_gradients(build, stage, &ar_operation_reduce_scatter, all,
+                              ar_precision_bytes(build->layout->gradients), &action,
+                              build->ends[0]);
     }
     uint32_t optimizer = build_optimizer(build, stage, ar_layout_replicas(build->layout),
                                          build->graph->last[streams + AR_STREAM_GRADIENTS]);
-    uint32_t first = build->graph->tasks_count;
     (void)build_gradients(build, stage, &ar_operation_all_gather, all,
                           ar_precision_bytes(ar_precision_stored(build->layout->precision)),
-                          &action);
-    if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, optimizer);
-    }
+                          &action, optimizer);
 }
 
 const struct ar_strategy ar_strategy_zero1 = {

@@ -15,13 +15,10 @@ static void send_waiting(struct ar_build *build)
     if (build->waiting_for == AR_NO_TASK) {
         return;
     }
-    uint32_t first = build->graph->tasks_count;
     (void)build_gradients(build, build->waiting.stage, &ar_operation_reduce_scatter,
                           build_run_parameters(build, &build->waiting),
-                          ar_precision_bytes(build->layout->gradients), &build->waiting.action);
-    if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, build->waiting_for);
-    }
+                          ar_precision_bytes(build->layout->gradients), &build->waiting.action,
+                          build->waiting_for);
     build->waiting_for = AR_NO_TASK;
 }
 
@@ -29,13 +26,10 @@ static void send_waiting(struct ar_build *build)
  * are there at most. */
 static uint32_t before(struct ar_build *build, const struct ar_run *run)
 {
-    uint32_t first = build->graph->tasks_count;
     uint32_t gathered = build_gradients(
         build, run->stage, &ar_operation_all_gather, build_run_parameters(build, run),
-        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action);
-    if (build->graph->tasks_count > first) {
-        ar_graph_need(build->graph, first, build->ends[build->layout->prefetch]);
-    }
+        ar_precision_bytes(ar_precision_stored(build->layout->precision)), &run->action,
+        build->ends[build->layout->prefetch]);
     send_waiting(build);
     return gathered;
 }
