@@ -1,24 +1,11 @@
-#include "ar_closed.h"
+#include "closed.h"
 
 #include <stdlib.h>
 
 #include "ar_exchange.h"
-#include "ar_pattern.h"
 #include "closed_sums.h"
 #include "closed_tree.h"
 #include "tree_rates.h"
-
-struct ar_closed {
-    struct ar_collective collective;
-    struct ar_phase phases[AR_PHASES_MAX];
-    struct ar_pattern patterns[AR_PHASES_MAX];
-    uint32_t phases_count;
-    double busiest_s_per_byte; /* of the buffer of a channel */
-    uint64_t even_elements;    /* of such a buffer, whose messages have equal sizes in all phases */
-    struct tree_rates *rates[AR_PHASES_MAX]; /* of phases that are trees, else NULL */
-    struct closed_station *stations;         /* [position]: for them */
-    struct ar_arena memory;
-};
 
 const char *ar_bound_name(enum ar_bound bound)
 {
@@ -367,118 +354,6 @@ static void evaluate_phase(const struct ar_closed *closed, uint32_t index, uint6
                phase->copies_from * gamma * bytes, time);
 }
 
-static bool has_chains(const struct ar_closed *closed)
-{
-    for (uint32_t i = 0; i < closed->phases_count; i++) {
-        const struct ar_pattern *pattern = &closed->patterns[i];
-        for (uint32_t j = 0; j < pattern->walks_count; j++) {
-            if (!pattern->walks[j].is_ring) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-/* Why an exchange is not exact, among all phases. */
-static const char *why_not_exact_exchange(const struct ar_closed *closed, uint32_t index,
-                                          uint64_t elements)
-{
-    const struct ar_exchange *exchange = closed->patterns[index].exchange;
-    uint32_t channels = closed->collective.channels;
-    uint32_t pieces = closed->phases[index].pieces;
-    bool are_whole = exchange->smallest == pieces;
-    bool goes_on_otherwise = false;
-    for (uint32_t i = 0; i < closed->phases_count; i++) {
-        goes_on_otherwise |= closed->patterns[i].exchange == NULL && closed->phases[i].steps > 0;
-    }
-    if (!exchange->is_uniform) {
-        return "the messages of a step differ";
-    }
-    if (elements % ((uint64_t)channels * (are_whole ? 1 : pieces)) != 0) {
-        return "messages of a step have different sizes";
-    }
-    if (!exchange->is_full && (exchange->is_shared || goes_on_otherwise) &&
-        closed->phases_count > 1) {
-        return "ranks begin phases at different times";
-    }
-    return "";
-}
-
-/* Why a phase of sums is not exact. */
-static const char *why_not_exact_sums(const struct ar_closed *closed, uint32_t index,
-                                      uint64_t elements)
-{
-    uint64_t pieces = (uint64_t)closed->collective.channels * closed->phases[index].pieces;
-    return !closed->patterns[index].is_uniform         ? "the lines of a stage of sums differ"
-           : closed->patterns[index].line_sums->is_met ? "stages of a pipeline share links"
-           : elements % pieces != 0                    ? "parts have different sizes"
-                                                       : "";
-}
-
-static const char *why_not_exact(const struct ar_closed *closed, uint64_t elements)
-{
-    const struct ar_shape *shape = &closed->collective.shape;
-    uint64_t whole = (uint64_t)closed->collective.channels * ar_shape_ranks(shape);
-    bool is_shared = false;
-    for (uint32_t i = 0; i < closed->phases_count; i++) {
-        if (closed->phases[i].steps == 0) {
-            continue;
-        }
-        if (closed->patterns[i].exchange != NULL) {
-            const char *why = why_not_exact_exchange(closed, i, elements);
-            if (why[0] != '\0') {
-                return why;
-            }
-            continue;
-        }
-        if (closed->patterns[i].line_sums != NULL) {
-            const char *why = why_not_exact_sums(closed, i, elements);
-            if (why[0] != '\0') {
-                return why;
-            }
-            continue;
-        }
-        if (closed->phases[i].kind == AR_PHASE_TREE) {
-            return "parts that go up a tree meet parts that come down";
-        }
-        if (!closed->patterns[i].is_uniform) {
-            return "the hops of a phase differ";
-        }
-        if (closed->patterns[i].is_shared && elements % whole != 0) {
-            return "messages of different sizes share a link";
-        }
-        is_shared = is_shared || closed->patterns[i].is_shared;
-    }
-    /* The head of a chain sends without waiting for a receive, so it runs ahead. */
-    if (is_shared && has_chains(closed)) {
-        return "messages of different steps share a link";
-    }
-    return "";
-}
-
-/* Some ranks of an exchange have less to do than others, and end before them. */
-static bool has_idle_ranks(const struct ar_closed *closed)
-{
-    bool has = false;
-    for (uint32_t i = 0; i < closed->phases_count; i++) {
-        const struct ar_exchange *exchange = closed->patterns[i].exchange;
-        has |= exchange != NULL && !exchange->is_full && !exchange->is_private;
-    }
-    return has;
-}
-
-/* Ranks that finish at different times begin the next collective so. */
-static bool is_ragged(const struct ar_closed *closed)
-{
-    return has_chains(closed) || has_idle_ranks(closed);
-}
-
-bool ar_closed_is_exact(const struct ar_closed *closed, uint64_t elements, bool in_queue)
-{
-    return why_not_exact(closed, elements)[0] == '\0' && !(in_queue && is_ragged(closed));
-}
-
 /* The longest phase waits for the busiest link. */
 static void wait_for_links(double missing_s, struct ar_closed_time *time)
 {
@@ -507,11 +382,11 @@ void ar_closed_evaluate(const struct ar_closed *closed, uint64_t elements,
         evaluate_phase(closed, i, elements, &time->phases[i]);
         time->time_s += time->phases[i].time_s;
     }
-    time->why = why_not_exact(closed, elements);
+    time->why = closed_why_not_exact(closed, elements);
     time->exact = time->why[0] == '\0';
     double missing_s = time->setup_s + ar_closed_least_s(closed, elements) - time->time_s;
     if (!time->exact && missing_s > 0) {
         wait_for_links(missing_s, time);
     }
-    time->exact_in_queue = time->exact && !is_ragged(closed);
+    time->exact_in_queue = time->exact && !closed_is_ragged(closed);
 }

@@ -1,6 +1,4 @@
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "test_support.h"
