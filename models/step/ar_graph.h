@@ -66,7 +66,7 @@ enum ar_duty {
 extern const char *const ar_duty_names[]; /**< NULL ends them */
 
 /** The streams of a role. */
-enum ar_stream { AR_STREAM_COMPUTE, AR_STREAM_MESSAGES, AR_STREAM_GRADIENTS, AR_STREAMS_COUNT };
+enum ar_stream { AR_STREAM_COMPUTE, AR_STREAM_GRADIENTS, AR_STREAMS_COUNT };
 
 #define AR_NO_TASK UINT32_MAX
 

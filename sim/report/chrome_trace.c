@@ -262,7 +262,7 @@ static void write_task(struct events *events, const struct ar_graph_step *step,
 void chrome_trace_write_graph(FILE *file, const struct ar_graph_step *step,
                               const struct ar_row *row, const char *made_by)
 {
-    static const char *const tracks[] = {"compute", "messages", "gradients and parameters"};
+    static const char *const tracks[] = {"compute", "gradients and parameters"};
     const struct ar_graph *graph = step->graph;
     struct events events = {.file = file};
     begin_file(file, row, made_by);

@@ -15,7 +15,7 @@ struct task_row {
 static const struct ar_column columns[] = {
     ROW(count, stage, "of the pipeline, from 0"),
     ROW(string, kind, "forward, backward, optimizer, or the axis along which it sends"),
-    ROW(string, stream, "compute, messages or gradients"),
+    ROW(string, stream, "compute or gradients"),
     ROW(count, batch, "number of the micro-batch"),
     ROW(count, chunk, "of the layers of the stage"),
     ROW(number, begin_s, "since the step began"),
@@ -31,7 +31,7 @@ static const char *kind_of(const struct ar_graph *graph, const struct ar_task *t
 
 enum ar_status pipeline_write(FILE *file, const struct ar_graph_step *step, struct ar_error *err)
 {
-    static const char *const streams[] = {"compute", "messages", "gradients"};
+    static const char *const streams[] = {"compute", "gradients"};
     const struct ar_graph *graph = step->graph;
     if (graph->tasks_count > PIPELINE_TASKS_MAX) {
         return ar_error_set(err, AR_USAGE,
