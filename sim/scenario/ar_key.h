@@ -110,9 +110,10 @@ struct ar_key_row {
                             const struct ar_origin *origin, const char *text, struct ar_error *err);
     /** Writes the value; of keys that are settings, or that a fingerprint needs. */
     void (*print)(const struct ar_scenario *scenario, enum ar_key key, FILE *file);
-    size_t field;       /**< offset in the scenario, of what is parsed by kind; else 0 */
-    double min, max;    /**< of a count or a number */
-    const char *former; /**< what the option was called, and may still be; NULL: the same */
+    size_t field;             /**< offset in the scenario, of what is parsed by kind; else 0 */
+    double min, max;          /**< of a count or a number */
+    const char *const *words; /**< of a choice, NULL ends them: names of an enum, from 0 on */
+    const char *former;       /**< what the option was called, and may still be; NULL: the same */
 };
 
 extern const struct ar_key_row ar_keys[AR_KEYS_COUNT];

@@ -130,6 +130,10 @@ const char *ar_scenario_where(const struct ar_scenario *scenario, enum ar_key ke
 enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                 struct ar_error *err);
 
+/** The trace; part of ar_scenario_load(). */
+enum ar_status ar_scenario_load_trace(struct ar_scenario *scenario, struct ar_inputs *inputs,
+                                      struct ar_error *err);
+
 /** The workload and its layout; part of ar_scenario_load(). */
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err);

@@ -1,364 +1,9 @@
 #include "ar_key.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-#include "ar_scenario.h"
 #include "ar_text.h"
-#include "ar_units.h"
-
-/* --- values of any key ------------------------------------------------------------------------ */
-
-/* Not every value needs the key, its origin or an error. */
-#define UNUSED __attribute__((unused))
-#define PARSE(value)                                                                               \
-    static enum ar_status parse_##value(struct ar_scenario *scenario, enum ar_key key UNUSED,      \
-                                        const struct ar_origin *origin UNUSED, const char *text,   \
-                                        struct ar_error *err UNUSED)
-#define PRINT(value)                                                                               \
-    static void print_##value(const struct ar_scenario *scenario, enum ar_key key UNUSED,          \
-                              FILE *file)
-
-/* The field of a key in a scenario. */
-static void *field_of(struct ar_scenario *scenario, enum ar_key key)
-{
-    return (char *)scenario + ar_keys[key].field;
-}
-
-static const void *value_of(const struct ar_scenario *scenario, enum ar_key key)
-{
-    return (const char *)scenario + ar_keys[key].field;
-}
-
-PARSE(text)
-{
-    const char **value = field_of(scenario, key);
-    *value = text;
-    return AR_OK;
-}
-
-PARSE(count)
-{
-    uint64_t count = 0;
-    uint32_t *value = field_of(scenario, key);
-    AR_TRY(ar_parse_count(origin->where, text, (uint64_t)ar_keys[key].min,
-                          (uint64_t)ar_keys[key].max, &count, err));
-    *value = (uint32_t)count;
-    return AR_OK;
-}
-
-PARSE(number)
-{
-    return ar_parse_number(origin->where, text, ar_keys[key].min, ar_keys[key].max,
-                           field_of(scenario, key), err);
-}
-
-PARSE(setting)
-{
-    struct ar_settings *settings = field_of(scenario, key);
-    struct ar_setting *list = ar_arena_alloc(scenario->arena, settings->count + 1, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the settings");
-    }
-    for (size_t i = 0; i < settings->count; i++) {
-        list[i] = settings->list[i];
-    }
-    list[settings->count] =
-        (struct ar_setting){.text = text, .where = origin->where, .status = origin->status};
-    *settings = (struct ar_settings){.list = list, .count = settings->count + 1};
-    return AR_OK;
-}
-
-PRINT(count)
-{
-    const uint32_t *value = value_of(scenario, key);
-    fprintf(file, "%" PRIu32, *value);
-}
-
-PRINT(number)
-{
-    const double *value = value_of(scenario, key);
-    fprintf(file, "%.17g", *value);
-}
-
-/* `name=text`, with a space before each but the first of the file; what changes the cluster has a
- * name of its own. */
-PRINT(settings)
-{
-    const struct ar_settings *settings = value_of(scenario, key);
-    for (size_t i = 0; i < settings->count; i++) {
-        fprintf(file, "%s%s%s%s", ftell(file) > 0 ? " " : "",
-                key == AR_KEY_SET ? "" : ar_key_name(key), key == AR_KEY_SET ? "" : "=",
-                settings->list[i].text);
-    }
-}
-
-/* --- values of one key ------------------------------------------------------------------------ */
-
-PARSE(algorithm)
-{
-    return ar_algorithm_find_or_auto(origin->where, scenario->operation, text, &scenario->algorithm,
-                                     err);
-}
-
-PARSE(operation)
-{
-    return ar_operation_find(origin->where, text, &scenario->operation, err);
-}
-
-PARSE(mesh)
-{
-    return ar_mesh_parse(origin->where, text, &scenario->mesh, err);
-}
-
-PARSE(along)
-{
-    return scenario->mesh.axes_count > 0
-               ? ar_mesh_set_along(origin->where, text, &scenario->mesh, err)
-               : ar_error_set(err, AR_USAGE,
-                              "%s: found \"%.60s\" without a mesh; expected its axes before, such "
-                              "as --mesh dp=32,tp=8",
-                              origin->where, text);
-}
-
-PARSE(shape)
-{
-    scenario->has_best_shape = strcmp(text, "best") == 0;
-    return scenario->has_best_shape ? AR_OK
-                                    : ar_shape_parse(origin->where, text, &scenario->shape, err);
-}
-
-PARSE(payload)
-{
-    AR_TRY(ar_parse_bytes(origin->where, text, &scenario->payload_bytes, err));
-    return scenario->payload_bytes > 0
-               ? AR_OK
-               : ar_error_set(err, AR_USAGE, "%s: found \"%.60s\"; expected a size above zero",
-                              origin->where, text);
-}
-
-PARSE(precision)
-{
-    unsigned place;
-    AR_TRY(ar_parse_choice(origin->where, text, ar_precision_names, &place, err));
-    scenario->precision = (enum ar_precision)place;
-    return AR_OK;
-}
-
-PARSE(bucket)
-{
-    return ar_fusion_parse(origin->where, text, &scenario->fusion, err);
-}
-
-/* A term, or a value of the cluster, is set once: the last one would win in silence. */
-PARSE(setting_once)
-{
-    const struct ar_setting *old = ar_settings_find(value_of(scenario, key), text);
-    return old == NULL ? parse_setting(scenario, key, origin, text, err)
-                       : ar_error_set(err, origin->status,
-                                      "%s: found \"%.60s\" and \"%.60s\"; expected one",
-                                      origin->where, old->text, text);
-}
-
-PARSE(samples_per_s_at)
-{
-    struct compute_rates *rates = NULL;
-    AR_TRY(compute_rates_parse(origin->where, text, scenario->arena, &rates, err));
-    scenario->rates = rates;
-    return parse_text(scenario, key, origin, text, err);
-}
-
-PARSE(engine)
-{
-    return ar_engine_find(origin->where, text, &scenario->engine, err);
-}
-
-PARSE(yes_or_no)
-{
-    static const char *const words[] = {"no", "yes", NULL};
-    unsigned place;
-    bool *value = field_of(scenario, key);
-    AR_TRY(ar_parse_choice(origin->where, text, words, &place, err));
-    *value = place == 1;
-    return AR_OK;
-}
-
-PARSE(attention)
-{
-    unsigned place;
-    AR_TRY(ar_parse_choice(origin->where, text, ar_attention_names, &place, err));
-    scenario->layout.attention = (enum ar_attention_kind)place;
-    return AR_OK;
-}
-
-PARSE(strategy)
-{
-    return ar_strategy_find(origin->where, text, &scenario->layout.strategy, err);
-}
-
-PARSE(schedule)
-{
-    return ar_schedule_parse(origin->where, text, &scenario->layout.schedule,
-                             &scenario->layout.chunks, err);
-}
-
-PARSE(recompute)
-{
-    unsigned place;
-    AR_TRY(ar_parse_choice(origin->where, text, ar_recompute_names, &place, err));
-    scenario->layout.recompute = (enum ar_recompute)place;
-    return AR_OK;
-}
-
-PARSE(gradients)
-{
-    unsigned place;
-    AR_TRY(ar_parse_choice(origin->where, text, ar_precision_names, &place, err));
-    scenario->layout.gradients = (enum ar_precision)place;
-    return AR_OK;
-}
-
-PARSE(baseline)
-{
-    bool is_gpu = strcmp(text, "gpu") == 0;
-    if (!is_gpu && strcmp(text, "node") != 0) {
-        return ar_error_set(err, AR_USAGE, "%s: found \"%s\"; expected gpu or node", origin->where,
-                            text);
-    }
-    scenario->baseline = is_gpu ? AR_BASELINE_GPU : AR_BASELINE_NODE;
-    return AR_OK;
-}
-
-/* RANK:FACTOR; whether there is such a rank is seen when the number of GPUs is known. */
-static enum ar_status parse_rank_factor(const struct ar_origin *origin, const char *text,
-                                        struct ar_straggler *straggler, struct ar_error *err)
-{
-    char rank_text[24];
-    uint64_t rank = 0;
-    double factor = 0;
-    struct ar_error ignored;
-    size_t length = strcspn(text, ":");
-    ar_copy_text(rank_text, length < sizeof rank_text ? length + 1 : sizeof rank_text, text);
-    if (text[length] == '\0' || length >= sizeof rank_text ||
-        ar_parse_count("", rank_text, 0, UINT32_MAX - 1, &rank, &ignored) != AR_OK ||
-        ar_parse_number("", text + length + 1, 1, 1e6, &factor, &ignored) != AR_OK) {
-        return ar_error_set(err, AR_USAGE,
-                            "%s: found \"%.60s\"; expected RANK:FACTOR with a factor of compute "
-                            "time from 1 to 1e6, such as 17:1.5",
-                            origin->where, text);
-    }
-    *straggler = (struct ar_straggler){.rank = (uint32_t)rank, .factor = factor};
-    return AR_OK;
-}
-
-PARSE(straggler)
-{
-    uint32_t count = scenario->stragglers_count;
-    struct ar_straggler *list = ar_arena_alloc(scenario->arena, count + 1, sizeof *list);
-    if (list == NULL) {
-        return ar_error_no_memory(err, "the stragglers");
-    }
-    AR_TRY(parse_rank_factor(origin, text, &list[count], err));
-    for (uint32_t i = 0; i < count; i++) {
-        list[i] = scenario->stragglers[i];
-        if (list[i].rank == list[count].rank) {
-            return ar_error_set(err, AR_USAGE, "%s: found rank %" PRIu32 " twice; expected it once",
-                                origin->where, list[i].rank);
-        }
-    }
-    AR_TRY(parse_setting(scenario, key, origin, text, err));
-    scenario->stragglers = list;
-    scenario->stragglers_count = count + 1;
-    return AR_OK;
-}
-
-PRINT(mesh)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format(&scenario->mesh, text), file);
-}
-
-PRINT(along)
-{
-    char text[AR_MESH_TEXT];
-    fputs(ar_mesh_format_along(&scenario->mesh, text), file);
-}
-
-PRINT(samples_per_s_at)
-{
-    if (scenario->rates != NULL) {
-        fprintf(file, "%s%s=%s", ftell(file) > 0 ? " " : "", ar_key_name(key),
-                scenario->rates_text);
-    }
-}
-
-PRINT(trace)
-{
-    fputs(scenario->trace != NULL ? scenario->trace->name : "", file);
-}
-
-PRINT(precision)
-{
-    fprintf(file, "%s, %s on the wire", ar_precision_names[scenario->precision],
-            ar_precision_names[scenario->wire]);
-}
-
-PRINT(text)
-{
-    const char *const *value = value_of(scenario, key);
-    fputs(*value != NULL ? *value : "", file);
-}
-
-PRINT(yes_or_no)
-{
-    const bool *value = value_of(scenario, key);
-    fputs(*value ? "yes" : "no", file);
-}
-
-PRINT(strategy)
-{
-    fputs(scenario->layout.strategy->name, file);
-}
-
-PRINT(schedule)
-{
-    fprintf(file, "%s:%" PRIu32, scenario->layout.schedule->name, scenario->layout.chunks);
-}
-
-PRINT(recompute)
-{
-    fputs(ar_recompute_names[scenario->layout.recompute], file);
-}
-
-PRINT(attention)
-{
-    fputs(ar_attention_names[scenario->layout.attention], file);
-}
-
-PRINT(gradients)
-{
-    fputs(ar_precision_names[scenario->layout.gradients], file);
-}
-
-PRINT(bucket)
-{
-    fputs(scenario->fusion.text, file);
-}
-
-PRINT(framework)
-{
-    fputs(scenario->framework->name, file);
-    for (int i = 0; i < AR_TERMS_COUNT; i++) {
-        fprintf(file, " %.17g", ar_framework_number(scenario->framework, (enum ar_term)i));
-    }
-}
-
-PRINT(baseline)
-{
-    fputs(ar_baseline_name(scenario->baseline), file);
-}
-
-/* --- the table -------------------------------------------------------------------------------- */
+#include "key_values.h"
 
 #define COLLECTIVE  AR_KEY_OF_COLLECTIVE
 #define STEP        AR_KEY_OF_STEP
@@ -377,67 +22,69 @@ PRINT(baseline)
 
 /* A size of a workload, 0 unless it is set. */
 #define MODEL_SIZE(name)                                                                           \
-    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(model.name), 1, 100000000
+    LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(model.name), 1, \
+        100000000
 
 const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_CLUSTER] = {"--cluster", "C", NULL,
                         "a shipped cluster (see 'allreckon list'), a .topo file, or your SimGrid "
                         "platform (.xml)",
-                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, NULL,
+                        CLUSTER | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, NULL,
                         FIELD(cluster_name)},
     [AR_KEY_SET] =
         {"--set", "KEY=VALUE", NULL,
          "change a value of the cluster, such as net.latency=2.4us or fabric.routes=hash:1; may "
          "be repeated",
-         CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once, print_settings,
-         FIELD(settings)},
+         CLUSTER | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
+         key_print_settings, FIELD(settings)},
     [AR_KEY_SLOW_LINK] = {"--slow-link", "LINK:F", NULL,
                           "divide a link's bandwidth by F: node-3.hca-0:4, one direction "
                           "node-3.hca-0.out:4; repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
-                          print_settings, FIELD(slow_links)},
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting,
+                          key_print_settings, FIELD(slow_links)},
     [AR_KEY_DOWN_LINK] = {"--down-link", "LINK", NULL,
                           "a link that is down: node-3.hca-0, rack-2.up, rack-2.cable-7, "
                           "node-0.nvlink-0-1 (one direction); repeatable",
-                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting,
-                          print_settings, FIELD(down_links)},
+                          CLUSTER | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting,
+                          key_print_settings, FIELD(down_links)},
     [AR_KEY_OPERATION] = {"--operation", "O", "allreduce",
                           "what the collective achieves, see 'allreckon list operations'", BARE,
-                          AR_LIST_OF_TEXTS, parse_operation, NULL},
+                          AR_LIST_OF_TEXTS, key_parse_operation, NULL},
     [AR_KEY_GPUS] = {"--gpus", "N", NULL, "number of GPUs, one rank each", COLLECTIVE | FILES,
-                     AR_LIST_OF_COUNTS, parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
+                     AR_LIST_OF_COUNTS, key_parse_count, NULL, FIELD(gpus), 1, UINT32_MAX},
     [AR_KEY_MESH] = {"--mesh", "A=n,B=m", NULL,
                      "named axes of all GPUs, outermost first, such as pp=4,dp=16,tp=8: a "
                      "collective runs along some of them, in all groups at once, a workload lies "
                      "on all; of a sweep of layouts also all, which tries each that divides",
-                     BARE | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_mesh, print_mesh},
+                     BARE | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_mesh, key_print_mesh},
     [AR_KEY_ALONG] = {"--along", "A", NULL,
                       "axis of --mesh along which the collective runs, or several: pp,dp; may be "
                       "left out if there is one",
-                      BARE, AR_LIST_OF_TEXTS, parse_along, print_along},
+                      BARE, AR_LIST_OF_TEXTS, key_parse_along, key_print_along},
     [AR_KEY_ALGORITHM] = {"--algorithm", "A", NULL,
                           "of the operation, see 'allreckon list algorithms'; auto: the fastest, "
                           "or the choice of the library",
-                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_algorithm, NULL},
+                          COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_algorithm, NULL},
     [AR_KEY_SHAPE] = {"--shape", "XxY|best", NULL,
                       "logical grid with X*Y = N, or the fastest; default: squarest grid, groups "
                       "of one node",
-                      COLLECTIVE | FILES, AR_LIST_OF_TEXTS, parse_shape, NULL},
+                      COLLECTIVE | FILES, AR_LIST_OF_TEXTS, key_parse_shape, NULL},
     [AR_KEY_ROOT] = {"--root", "R", "0",
                      "place in its group of the rank that gives or gets all; in a send, that gives",
-                     BARE, AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(root), 0, UINT32_MAX},
+                     BARE, AR_LIST_OF_COUNTS, key_parse_count, key_print_count, FIELD(root), 0,
+                     UINT32_MAX},
     [AR_KEY_PAYLOAD] = {"--payload", "SIZE", NULL,
                         "bytes as nccl-tests counts them, see 'allreckon list operations': "
                         "51.1MB, 64MiB",
-                        0, AR_LIST_OF_SIZES, parse_payload, NULL},
+                        0, AR_LIST_OF_SIZES, key_parse_payload, NULL},
     [AR_KEY_TRACE] = {"--trace", "T", NULL,
                       "a shipped trace (see 'allreckon list'), or the path of a CSV file",
-                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_trace,
+                      STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text, key_print_trace,
                       FIELD(trace_name)},
     [AR_KEY_WORKLOAD] = {"--workload", "W", NULL,
                          "a transformer laid out on --mesh (see 'allreckon list workloads'): "
                          "gpt and llama take their shape from the options below, others may",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_text, print_text,
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_text, key_print_text,
                          FIELD(workload_name)},
     [AR_KEY_LAYERS] = {"--layers", "L", NULL, "layers of the workload", MODEL_SIZE(layers)},
     [AR_KEY_HIDDEN] = {"--hidden", "H", NULL, "its hidden size", MODEL_SIZE(hidden)},
@@ -456,122 +103,127 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_TOP_K] = {"--top-k", "K", NULL, "experts that a token takes", MODEL_SIZE(top_k)},
     [AR_KEY_IMBALANCE] = {"--imbalance", "F", "1",
                           "tokens that the experts of the fullest GPU get over the mean of all",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_number, print_number,
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
                           FIELD(model.imbalance), 1, 1e6},
     [AR_KEY_GLOBAL_BATCH] = {"--global-batch", "B", NULL, "sequences of a step, all GPUs",
-                             LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, parse_count, print_count,
-                             FIELD(layout.global_batch), 1, UINT32_MAX},
+                             LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
+                             key_print_count, FIELD(layout.global_batch), 1, UINT32_MAX},
     [AR_KEY_MICRO_BATCH] = {"--micro-batch", "B", "1",
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
-                            AR_LIST_OF_COUNTS, parse_count, print_count, FIELD(layout.micro_batch),
-                            1, UINT32_MAX},
+                            AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
+                            FIELD(layout.micro_batch), 1, UINT32_MAX},
     [AR_KEY_STRATEGY] =
         {"--strategy", "S", "data",
          "what becomes of replicas: data, zero1, zero3, independent (see 'allreckon list "
          "strategies')",
-         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_strategy, print_strategy},
+         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_schedule, print_schedule},
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_schedule,
+                         key_print_schedule},
     [AR_KEY_RECOMPUTE] = {"--recompute", "R", "none",
                           "activations that the backward pass computes again: none, selective "
                           "(attention) or full (all but the inputs of layers)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_recompute, print_recompute},
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                          FIELD(layout.recompute), .words = ar_recompute_names},
     [AR_KEY_SEQUENCE_PARALLEL] = {"--sequence-parallel", "yes|no", "no",
                                   "tp also splits norms and residuals, by tokens",
-                                  LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_yes_or_no,
-                                  print_yes_or_no, FIELD(layout.is_sequence_parallel)},
+                                  LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
+                                  key_print_yes_or_no, FIELD(layout.is_sequence_parallel)},
     [AR_KEY_ATTENTION] = {"--attention", "A", "flash2",
                           "unfused (products, and the softmax in memory), flash1 or flash2 (one "
                           "kernel, FlashAttention of 2022 or 2023)",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_attention, print_attention},
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                          FIELD(layout.attention), .words = ar_attention_names},
     [AR_KEY_OVERLAP] = {"--overlap", "yes|no", "yes",
                         "gradients of replicas are summed layer by layer beside the last backward "
                         "pass, not after it at once",
-                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_yes_or_no, print_yes_or_no,
-                        FIELD(layout.overlaps)},
+                        LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
+                        key_print_yes_or_no, FIELD(layout.overlaps)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, parse_count, print_count,
+                         LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
                          FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
                           "precision of gradients in memory and on the wire; default: that of the "
                           "activations",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, parse_gradients, print_gradients},
+                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                          FIELD(layout.gradients), .words = ar_precision_names},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
-                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, parse_count,
-                      print_count, FIELD(batch), 1, 1000000},
+                      STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
+                      key_print_count, FIELD(batch), 1, 1000000},
     [AR_KEY_PRECISION] = {"--precision", "P", NULL,
                           "fp16, fp32, bf16, fp8 or tf32, of compute and gradients (on the wire: "
                           "see wire.precision of --framework; fp8 has those of bf16); default: "
                           "the trace's own, or fp16",
-                          COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, parse_precision,
-                          print_precision},
+                          COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
+                          key_print_precision, FIELD(precision), .words = ar_precision_names},
     [AR_KEY_BUCKET] = {"--bucket", "RULE", NULL,
                        "gradient fusion: ddp (25 MiB), horovod (64 MiB), one, tensor, groups:K, or "
                        "a size such as 16MiB; default: the framework's, or ddp",
-                       STEP | FILES | CHOICE, AR_LIST_OF_SIZES, parse_bucket, print_bucket},
+                       STEP | FILES | CHOICE, AR_LIST_OF_SIZES, key_parse_bucket, key_print_bucket},
     [AR_KEY_FRAMEWORK] = {"--framework", "F", NULL,
                           "what happens between the layers: a shipped framework (see 'allreckon "
                           "list frameworks'), or a CSV file of terms; default: none",
-                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, parse_text, print_framework,
-                          FIELD(framework_name)},
+                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text,
+                          key_print_framework, FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
-                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_setting_once,
-                     print_settings, FIELD(terms)},
+                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
+                     key_print_settings, FIELD(terms)},
     [AR_KEY_SAMPLES_PER_S_AT] = {"--samples-per-s-at", "B=V", NULL,
                                  "scale compute to the rate V that one GPU was measured to have at "
                                  "batch B; also a list 32=950,64=1100",
-                                 STEP | FILES | SETTING, AR_LIST_OF_TEXTS, parse_samples_per_s_at,
-                                 print_samples_per_s_at, FIELD(rates_text),
-                                 .former = "--images-per-s-at"},
+                                 STEP | FILES | SETTING, AR_LIST_OF_TEXTS,
+                                 key_parse_samples_per_s_at, key_print_samples_per_s_at,
+                                 FIELD(rates_text), .former = "--images-per-s-at"},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,
                                "gradients F times as large, compute unchanged (what if the model "
                                "were larger?); default: 1",
-                               STEP | AXIS, AR_LIST_OF_TEXTS, parse_number, print_number,
+                               STEP | AXIS, AR_LIST_OF_TEXTS, key_parse_number, key_print_number,
                                FIELD(gradient_scale), 1e-6, 1000},
     [AR_KEY_ENGINE] = {"--engine", "E", "recurrence",
                        "recurrence (the messages as array arithmetic), simgrid (simulates each), "
                        "closed (formula), library (measured, see calibrate), nccl (NCCL's own cost "
                        "model)",
-                       COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, parse_engine, NULL},
+                       COLLECTIVE | FILES | AXIS, AR_LIST_OF_TEXTS, key_parse_engine, NULL},
     [AR_KEY_BASELINE] = {"--baseline", "B", "node",
                          "what is 100 % efficiency: gpu (one GPU, no communication) or node (one "
                          "node, flat ring)",
-                         STEP | FILES, AR_LIST_OF_TEXTS, parse_baseline, print_baseline},
+                         STEP | FILES, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
+                         FIELD(baseline), .words = ar_baseline_names},
     [AR_KEY_CHANNELS] = {"--channels", "C", NULL,
                          "rings, or pairs of trees, the payload is split over; default: HCAs of a "
                          "node",
-                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_count, print_count,
-                         FIELD(channels), 1, AR_CHANNELS_MAX},
+                         COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
+                         key_print_count, FIELD(channels), 1, AR_CHANNELS_MAX},
     [AR_KEY_WINDOW] = {"--window", "W", "8",
                        "messages in flight per connection; 1: each must arrive before the next",
-                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, parse_count, print_count,
-                       FIELD(window), 1, AR_WINDOW_MAX},
+                       COLLECTIVE | FILES | CHOICE, AR_LIST_OF_COUNTS, key_parse_count,
+                       key_print_count, FIELD(window), 1, AR_WINDOW_MAX},
     [AR_KEY_TUNING] = {"--tuning", "RELEASE", NULL,
                        "NCCL whose cost model chooses, gives the priors and is the reference: "
                        "one of 'allreckon list engines', such as 2.18.3, which stands for all of "
                        "2.18; default: library.release of the cluster, else 2.8.4",
-                       0, AR_LIST_OF_TEXTS, parse_text, NULL, FIELD(release)},
+                       0, AR_LIST_OF_TEXTS, key_parse_text, NULL, FIELD(release)},
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, parse_number, print_number,
-                       FIELD(jitter_frac), 0, 1},
+                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
+                       key_print_number, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
-                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, parse_count, print_count,
+                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, key_parse_count, key_print_count,
                            FIELD(iterations_count), 1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
-                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, parse_count, print_count,
-                     FIELD(seed), 0, UINT32_MAX},
+                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
+                     key_print_count, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
-                          STEP | SETTING | REPEATS, AR_LIST_OF_TEXTS, parse_straggler,
-                          print_settings, FIELD(straggler_texts)},
+                          STEP | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_straggler,
+                          key_print_settings, FIELD(straggler_texts)},
 };
 
 /* With dashes or underscores; `at` NULL is no name. */

@@ -4,7 +4,6 @@
 
 #include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_platform.h"
 #include "ar_run.h"
 #include "ar_units.h"
 

@@ -8,7 +8,7 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     ar_copy_text(row->trace, sizeof row->trace, trace->name);
     row->batch_per_gpu = trace->batch;
     row->gradient_scale = scenario->gradient_scale;
-    ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_name(scenario->baseline));
+    ar_copy_text(row->baseline, sizeof row->baseline, ar_baseline_names[scenario->baseline]);
     ar_copy_text(row->bucket, sizeof row->bucket, scenario->fusion.text);
     row->buckets_count = scenario->buckets_count;
     ar_copy_text(row->framework, sizeof row->framework, scenario->framework->name);

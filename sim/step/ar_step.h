@@ -53,9 +53,7 @@ struct ar_straggler {
 };
 
 enum ar_baseline { AR_BASELINE_GPU, AR_BASELINE_NODE };
-
-/** `gpu` or `node`. */
-const char *ar_baseline_name(enum ar_baseline baseline);
+extern const char *const ar_baseline_names[]; /**< NULL ends them */
 
 struct ar_step {
     /* Parameters. */

@@ -1,6 +1,5 @@
 #include "ar_graph_step.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "ar_clock.h"

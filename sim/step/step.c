@@ -6,10 +6,8 @@
 #include "ar_draw.h"
 #include "step_jobs.h"
 
-const char *ar_baseline_name(enum ar_baseline baseline)
-{
-    return baseline == AR_BASELINE_GPU ? "gpu" : "node";
-}
+const char *const ar_baseline_names[] = {
+    [AR_BASELINE_GPU] = "gpu", [AR_BASELINE_NODE] = "node", NULL};
 
 /* Ranks differ from each other, if only in when they begin the second step. */
 static bool has_uneven_ranks(const struct ar_step *step)

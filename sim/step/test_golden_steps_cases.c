@@ -233,7 +233,7 @@ static void write_row(const struct golden_step *golden, const struct ar_step *st
             golden->algorithm, ar_shape_format(&golden->shape, shape), golden->channels,
             ar_precision_names[golden->precision], golden->buckets, golden->framework,
             golden->jitter_frac, golden->iterations, golden->straggler,
-            ar_baseline_name(golden->baseline), golden->engine);
+            ar_baseline_names[golden->baseline], golden->engine);
     fprintf(file, "%.12g,%.12g,%.12g,%.12g,%.12g\n", step->iteration_s, step->allreduce_s,
             step->exposed_s, step->copy_s, step->efficiency_frac);
 }
