@@ -1,6 +1,5 @@
 #include "arguments.h"
 
-#include <float.h>
 #include <getopt.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* The probes of a run, and what those of a tier have in common. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cases.h"

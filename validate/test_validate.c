@@ -2,7 +2,6 @@
  * beside this one. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cases.h"
 #include "probes.h"

@@ -1,6 +1,5 @@
 /* Errors and names; units and output files have a source each, test_units.c and test_output.c. */
 #include <criterion/criterion.h>
-#include <limits.h>
 #include <string.h>
 #include <sysexits.h>
 

@@ -1,7 +1,6 @@
 /* The fit of links: known numbers come back, and what nothing depends on is said to be so. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <gsl/gsl_randist.h>

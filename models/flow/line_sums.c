@@ -1,7 +1,6 @@
 #include "ar_line_sums.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A phase of sums while it is resolved. */
 struct resolving {

@@ -1,6 +1,5 @@
 /* NCCL's own cost model by release, against times that were worked out by hand. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <string.h>
 
 #include "ar_library_fit.h"

@@ -2,7 +2,6 @@
  * by hand from its published constants. */
 #include <criterion/criterion.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_tuning.h"
 

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <stdlib.h>
-#include <string.h>
 
 const char *const ar_axis_names[] = {
 #define X(symbol, name) name,

@@ -59,9 +59,6 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
 
-/** Parameters that a GPU of a stage works with, those of experts among them. */
-double ar_layout_stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts);
-
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
  * activations of as many micro-batches as the schedule keeps. Buffers of the framework, of
  * collectives and what allocators waste are left out. */

@@ -1,7 +1,5 @@
 #include "ar_layout.h"
 
-#include <math.h>
-
 #include "ar_strategy.h"
 
 uint32_t ar_layout_batches(const struct ar_layout *layout)
@@ -116,7 +114,9 @@ enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout
 
 /* --- what it takes ---------------------------------------------------------------------------- */
 
-double ar_layout_stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts)
+/* Parameters that a GPU of a stage holds, those of experts among them; the last stage of several
+ * has a copy of a tied embedding. */
+static double stage_parameters(const struct ar_layout *layout, uint32_t stage, double *experts)
 {
     uint32_t stages = layout->sizes[AR_AXIS_PP];
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
@@ -173,7 +173,7 @@ struct ar_layout_memory ar_layout_memory(const struct ar_layout *layout)
     for (uint32_t i = 0; i < 2; i++) { /* the first stage keeps the most, the last has the head */
         uint32_t stage = i == 0 ? 0 : stages - 1;
         double experts;
-        double all = ar_layout_stage_parameters(layout, stage, &experts);
+        double all = stage_parameters(layout, stage, &experts);
         struct ar_layout_memory one = {
             .states_bytes = state_bytes(layout, all - experts, ar_layout_replicas(layout)) +
                             state_bytes(layout, experts, layout->sizes[AR_AXIS_DP]),

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "ar_text.h"
 #include "ar_units.h"
 
 static struct ar_action gpipe_action(const struct ar_pipeline *pipeline, uint32_t stage,

@@ -1,10 +1,8 @@
 /* Buckets that are negotiated in cycles, and a backward pass that is slowed down. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "ar_workload.h"
-#include "test_support.h"
 
 /* Layers of one tensor each, whose gradients are there at 10, 12, 14, 16 and 18 s. */
 enum { TENSORS = 5, TENSOR_BYTES = 4 * 100 };

@@ -18,8 +18,10 @@ const char *const ar_measured_time_names[] = {[AR_TIME_OUT_OF_PLACE] = "out-of-p
 
 /* --- what is fitted ----------------------------------------------------------------------- */
 
-enum ar_status calibration_split(const struct ar_calibrate_request *request,
-                                 struct calibration *calibration, struct ar_error *err)
+/* Splits the counts of the rows (`groups` of the measured rows) as the request says. By default
+ * the largest one is held out; with one count there is nothing to hold. */
+static enum ar_status split(const struct ar_calibrate_request *request,
+                            struct calibration *calibration, struct ar_error *err)
 {
     const struct ar_library_nodes *groups = calibration->measured->groups;
     const char *unit = calibration->measured->unit;
@@ -55,8 +57,9 @@ enum ar_status calibration_split(const struct ar_calibrate_request *request,
                               unit);
 }
 
-enum ar_compared_set calibration_set(const struct calibration *calibration,
-                                     const struct ar_measured_row *row)
+/* What a measured row is to the fit. */
+static enum ar_compared_set set_of(const struct calibration *calibration,
+                                   const struct ar_measured_row *row)
 {
     uint32_t count = ar_measured_group(calibration->measured, row);
     return ar_library_nodes_have(&calibration->fitted, count) && ar_estimate_takes(row)
@@ -110,7 +113,7 @@ static void compare(struct calibration *calibration, const struct ar_estimate *e
         const struct ar_library_prediction *prediction = &estimate->predictions[i];
         if (fold == NULL || ar_measured_group(measured, row) == *fold) {
             ar_comparison_add(&calibration->compared, row,
-                              fold != NULL ? AR_COMPARED_FOLD : calibration_set(calibration, row),
+                              fold != NULL ? AR_COMPARED_FOLD : set_of(calibration, row),
                               ar_compared_choice(row, prediction, arena), prediction,
                               estimate->has_library ? &estimate->library.tuning : NULL);
         }
@@ -198,7 +201,7 @@ static enum ar_status fit(const struct ar_calibrate_request *request, struct ar_
                             "--tuning: found rows of algorithms that say which; expected calls of "
                             "NCCL");
     }
-    AR_TRY(calibration_split(request, calibration, err));
+    AR_TRY(split(request, calibration, err));
     AR_TRY(fit_without(request, measured, &calibration->held_out, arena, &estimate, err));
     AR_TRY(take(calibration, estimate, arena, err));
     AR_TRY(ar_comparison_begin(2 * measured->rows_count, arena, &calibration->compared, err));

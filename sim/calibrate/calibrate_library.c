@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "ar_library_engine.h"
 #include "ar_units.h"
 #include "calibration.h"
 

@@ -37,16 +37,6 @@ struct calibration {
     struct ar_comparison compared; /**< every measured row, then every row again by its fold */
 };
 
-/** Splits the counts of the rows (`groups` of the measured rows) as the request says. By default
- * the largest one is held out; with one count there is nothing to hold. AR_USAGE for counts that
- * nobody measured or that leave nothing to fit. */
-enum ar_status calibration_split(const struct ar_calibrate_request *request,
-                                 struct calibration *calibration, struct ar_error *err);
-
-/** What a measured row is to the fit. */
-enum ar_compared_set calibration_set(const struct calibration *calibration,
-                                     const struct ar_measured_row *row);
-
 /** Takes what was fitted: a cost model of NCCL, numbers of links. There is room for their
  * parameters. AR_BAD_DATA for rows that are nothing like the model. */
 enum ar_status calibration_take_library(struct calibration *calibration,

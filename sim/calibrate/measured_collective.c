@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ar_inputs.h"
 #include "ar_measured.h"
 #include "ar_measured_set.h"
 #include "ar_text.h"

@@ -1,5 +1,4 @@
 /* compare, of a trace of measured times: its layers beside those that a cost table times. */
-#include <string.h>
 
 #include "ar_csv.h"
 #include "ar_layer_comparison.h"

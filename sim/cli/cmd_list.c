@@ -6,7 +6,6 @@
 #include "ar_measured_set.h"
 #include "ar_note.h"
 #include "ar_row.h"
-#include "ar_step.h"
 #include "commands.h"
 #include "published.h"
 #include "training.h"

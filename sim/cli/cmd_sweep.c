@@ -1,7 +1,6 @@
 /* sweep: all combinations of GPU counts, algorithms, grids and the axes of variants.h, in parallel
  * processes. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "ar_note.h"
@@ -10,7 +9,6 @@
 #include "commands.h"
 #include "made_by.h"
 #include "sweep.h"
-#include "sweep_files.h"
 
 static enum ar_status read_request(const struct options *options, struct sweep_request *request,
                                    struct ar_error *err)

@@ -1,6 +1,5 @@
 /* calibrate, compare and the engine library on bad input: one line, and no file. */
 #include <criterion/criterion.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "test_cli.h"

@@ -1,7 +1,6 @@
 /* One collective, whatever its operation: a row that counts as nccl-tests does, groups of a mesh,
  * roots; sweeps of collectives; what is refused. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* compare: rows, summary, pictures. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* compare, of a trace of measured times: layers beside what a cost table says of them. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

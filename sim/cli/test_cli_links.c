@@ -1,6 +1,5 @@
 /* --slow-link and --down-link on the command line. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_cli.h"
 

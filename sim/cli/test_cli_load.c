@@ -1,6 +1,5 @@
 /* The table of links: its numbers against the predictions, its words against its numbers. */
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* The engines beside each other and beside the textbook. */
 #include <criterion/criterion.h>
-#include <math.h>
-#include <string.h>
 
 #include "test_trials.h"
 

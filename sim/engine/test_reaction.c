@@ -1,6 +1,5 @@
 /* The simulation reacts to every parameter, in the right direction, and to nothing else. */
 #include <criterion/criterion.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "test_trials.h"

@@ -1,7 +1,5 @@
 /* Ranks that start at different times: stragglers, jitter, steps back to back. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "test_trials.h"
 

@@ -1,6 +1,5 @@
 /* Engines beside each other on trees: several connections at a time, each with a window. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_trials.h"
 

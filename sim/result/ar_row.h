@@ -110,9 +110,6 @@ extern const struct ar_columns ar_row_columns;
 /** What rows of a table are about. */
 enum ar_row_kind { AR_ROW_BARE, AR_ROW_STEP, AR_ROW_LAYOUT };
 
-/** That of a row: one collective has no trace, a step of a trace no global batch. */
-enum ar_row_kind ar_row_kind_of(const struct ar_row *row);
-
 /** The columns that a format shows. A table begins with those that people read first, behind
  * which are all for --columns; bare all-reduces have their own, in the words of nccl-tests. */
 struct ar_columns ar_row_columns_of(const struct ar_view *view, enum ar_row_kind kind);

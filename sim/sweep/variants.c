@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "ar_topo.h"
-#include "ar_units.h"
 #include "lists.h"
 
 enum { VARIANTS_MAX = 1 << 24 };

@@ -2,7 +2,8 @@
 
 #include "fabric.h"
 
-const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT] = {
+/* By enum ar_fabric_kind. */
+static const struct ar_fabric *const fabrics[AR_FABRICS_COUNT] = {
     [AR_FABRIC_FAT_TREE] = &ar_fabric_fat_tree,
     [AR_FABRIC_TORUS] = &ar_fabric_torus,
     [AR_FABRIC_MESH] = &ar_fabric_torus,
@@ -189,7 +190,7 @@ enum ar_status ar_cluster_number_links(struct ar_cluster *cluster, struct ar_err
     AR_TRY(number_node_links(cluster, err));
     uint64_t links = (uint64_t)values->count[TOPO_NODES] * cluster->node.count;
     uint64_t fabric_links = 0;
-    cluster->fabric = ar_fabrics[values->count[TOPO_FABRIC]];
+    cluster->fabric = fabrics[values->count[TOPO_FABRIC]];
     cluster->routes = (enum ar_routes)values->count[TOPO_FABRIC_ROUTES];
     AR_TRY(cluster->fabric->make(cluster, &fabric_links, err));
     if (links + fabric_links > INT32_MAX) {

@@ -104,8 +104,6 @@ struct ar_fabric {
     bool (*is_idle)(const struct ar_cluster *cluster, uint32_t index, uint32_t ranks);
 };
 
-/** By enum ar_fabric_kind. */
-extern const struct ar_fabric *const ar_fabrics[AR_FABRICS_COUNT];
 extern const struct ar_fabric ar_fabric_fat_tree;
 extern const struct ar_fabric ar_fabric_torus;     /**< and mesh */
 extern const struct ar_fabric ar_fabric_dragonfly; /**< and dragonfly+ */

@@ -1,5 +1,4 @@
 /* Dragonfly and dragonfly+ of a cluster: the links between routers (dragonfly.h). */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /* Tori, meshes and dragonflies as clusters: names, links that are down, values that do not fit. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "fabric.h"

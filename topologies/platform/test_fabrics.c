@@ -1,7 +1,5 @@
 #include <criterion/criterion.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "test_cluster_load.h"
 #include "test_machines.h"

@@ -26,7 +26,8 @@ bool ar_topo_needs_pcie(const struct ar_topo_values *values)
     return !values->is_switched && gpus > 1 && count_pairs(values) < gpus * (gpus - 1) / 2;
 }
 
-bool ar_topo_has_racks(const struct ar_topo_values *values)
+/* Are there several racks, or rails that are joined above? */
+static bool has_racks(const struct ar_topo_values *values)
 {
     uint32_t rack_nodes = values->count[TOPO_RACK_NODES];
     bool are_rails_joined =
@@ -55,7 +56,7 @@ static bool is_needed(enum ar_topo_need need, const struct ar_topo_values *value
     case NEED_HCA_RATE:
         return values->count[TOPO_HCAS] > 0 && values->count[TOPO_TORUS_LINKS_AT_ONCE] == 0;
     case NEED_RACKS:
-        return ar_topo_has_racks(values);
+        return has_racks(values);
     case NEED_TORUS:
         return fabric == AR_FABRIC_TORUS || fabric == AR_FABRIC_MESH;
     case NEED_DRAGONFLY:

@@ -89,9 +89,6 @@ enum ar_status ar_topo_values_parse(const struct ar_topo_entries *entries,
 bool ar_topo_has_nvlink(const struct ar_topo_values *values);
 bool ar_topo_needs_pcie(const struct ar_topo_values *values);
 
-/** Are there several racks, or rails that are joined above? */
-bool ar_topo_has_racks(const struct ar_topo_values *values);
-
 /** Checks the values of a cluster file against each other; some keys must be there, and all that
  * are missing are named in one line. */
 enum ar_status ar_topo_values_check(const struct ar_topo_entries *entries,

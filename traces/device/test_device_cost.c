@@ -1,7 +1,5 @@
 #include "test_shipped.h"
 
-#include <stdlib.h>
-
 #include "ar_device_cost.h"
 
 static struct ar_device_cost *load(void)

@@ -1,7 +1,6 @@
 #include "collectives.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "ar_text.h"
 #include "sizes.h"

@@ -1,6 +1,5 @@
 /* What the trace says of itself, and what has to be said of it. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 

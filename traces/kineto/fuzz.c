@@ -2,7 +2,6 @@
  * files (fuzz_replay.c). */
 #include <assert.h>
 #include <math.h>
-#include <string.h>
 
 #include "ar_kineto.h"
 

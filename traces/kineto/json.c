@@ -1,6 +1,4 @@
 /* The events of a trace from its JSON, piece by piece, by yajl. */
-#include <assert.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,4 @@
 #include <criterion/criterion.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "throughput.h"
 

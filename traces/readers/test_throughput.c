@@ -1,6 +1,5 @@
 #include <criterion/criterion.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "throughput.h"

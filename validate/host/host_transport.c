@@ -1,6 +1,5 @@
 #include "host_transport.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>

@@ -110,7 +110,8 @@ void mpi_world_broadcast(unsigned char *data, uint32_t bytes)
     MPI_Bcast(data, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
 }
 
-void mpi_world_meet(void)
+/* Waits for all processes; sleeps in between, so that others may compute meanwhile. */
+static void meet(void)
 {
     MPI_Request request;
     int is_done = 0;
@@ -128,7 +129,7 @@ void mpi_world_collect(uint32_t ranks, struct measurement *measurement)
     bool is_member = world->rank < ranks;
     int first = is_member && mismatch->wrong > 0 ? (int)world->rank : INT_MAX;
     uint64_t wrong = mismatch->wrong;
-    mpi_world_meet();
+    meet();
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (first != INT_MAX) {

@@ -35,9 +35,6 @@ void mpi_world_describe(const struct mpi_world *world, FILE *file);
 /** Process 0 gives `bytes` bytes to all. */
 void mpi_world_broadcast(unsigned char *data, uint32_t bytes);
 
-/** Waits for all processes; sleeps in between, so that others may compute meanwhile. */
-void mpi_world_meet(void);
-
 /** Combines what the first `ranks` processes found; those beyond come here as well. On process 0
  * times are the slowest rank's; the mismatches are combined on all. */
 void mpi_world_collect(uint32_t ranks, struct measurement *measurement);

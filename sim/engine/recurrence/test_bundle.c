@@ -1,6 +1,5 @@
 /* Phases as array arithmetic beside the same phases move by move: the same digits. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "ar_closed.h"
 #include "recurrence.h"

@@ -1,6 +1,5 @@
 /* The recurrence beside the simulation. */
 #include <criterion/criterion.h>
-#include <string.h>
 
 #include "test_trials.h"
 

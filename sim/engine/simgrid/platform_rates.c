@@ -1,7 +1,6 @@
 /* Child side: which rates SimGrid gives flows that are under way together. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include <simgrid/actor.h>
 #include <simgrid/barrier.h>

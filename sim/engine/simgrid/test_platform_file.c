@@ -1,7 +1,6 @@
 /* A user's own SimGrid platform as cluster: the same results as the cluster it was exported from,
  * platforms of other kinds, and what is wrong with some. */
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

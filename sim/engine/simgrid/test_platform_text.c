@@ -1,7 +1,6 @@
 #include "test_platform_text.h"
 
 #include <criterion/criterion.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "ar_platform_file.h"
