@@ -37,9 +37,9 @@ Written by `validate/accuracy.sh`; the command of a table stands above it. Rule:
 compared with**, unless the table says `fitted`. Errors are |predicted / measured - 1|; the sources of what was measured are in [data/](data/README.md).
 TEXT
 
-section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand, \`fit\` is fitted to these rows (messages: to those of up to 256 ranks), \`held out\` are the largest
-node counts, fitted without them. Rows from 1 KiB on. \`covered\` is the share inside the 95 % band; \`pairs\` are held-out pairs of algorithms that differ by
-10 % or more, \`right\` those of which the faster one was predicted. What sets are is in [data/](data/README.md)."
+section "Measured collectives of every machine" "\`zero shot\` is predicted from what is known of a machine beforehand; \`fit\` is fitted to these rows (messages: to those of up to
+256 ranks); \`held out\` are the largest node counts, fitted without them. Rows are from 1 KiB on. \`covered\` is the share inside the 95 % band, \`pairs\` are
+held-out pairs of algorithms that differ by 10 % or more, \`right\` those of which the faster one was predicted. [data/](data/README.md) says what sets are."
 shown "allreckon accuracy --out DIR"
 "$allreckon" accuracy --format csv --quiet >"$scratch/sets.csv"
 table "set operation rows zero_shot_median_frac*100 zero_shot_1MiB_median_frac*100 fit_median_frac*100 fit_p95_frac*100 fit_covered_frac*100 \
