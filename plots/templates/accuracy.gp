@@ -9,7 +9,7 @@ picture_height = 170 + 19 * sets_count
 set xlabel 'error (%)'
 set logscale x 10
 set format x '%g'
-set xrange [0.5:300]
+set xrange [0.1:300]
 set yrange [sets_count + 0.7:0.3]
 set ytics scale 0 font ',11'
 unset grid
