@@ -138,8 +138,10 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
     if (!has_fit && status != AR_BAD_DATA) {
         return ar_error_set(err, status, "%s", why.text);
     }
+    ar_note(rows->request.notes, "measured set %s: --cluster %s, %s%s", rows->set->name,
+            rows->set->cluster,
+            has_fit ? "fitted to its shipped rows" : "nothing fitted: ", has_fit ? "" : why.text);
     if (!has_fit) {
-        ar_note(rows->request.notes, "%s: nothing is fitted: %s", rows->set->name, why.text);
         AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &estimate, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {

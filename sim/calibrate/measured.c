@@ -296,11 +296,11 @@ enum ar_status ar_measured_take(const struct ar_calibrate_request *request,
         measured->unit = "GPU";
     }
     if (measured->unknown_count > 0) {
-        ar_note(
-            request->notes,
-            "%zu rows not used: of algorithms that are not modelled (%s), or of buffers on GPUs "
-            "in tables of MPI",
-            measured->unknown_count, "validate/data/called.csv has those that are");
+        ar_note(request->notes,
+                "%s: %zu rows not used: of algorithms that are not modelled (%s), or of buffers on "
+                "GPUs in tables of MPI",
+                request->command, measured->unknown_count,
+                "validate/data/called.csv has those that are");
     }
     return measured->rows_count > 0
                ? AR_OK

@@ -157,14 +157,8 @@ static enum ar_status compare_sets(const struct options *options,
     for (size_t i = 0; i < count; i++) {
         const struct ar_library_nodes *of_set = &sets[i]->measured->nodes;
         const struct ar_measured_set *set = sets[i]->set;
-        size_t before = comparison->rows_count;
         AR_TRY(ar_set_compare(sets[i], count > 1 ? set->cluster : NULL, options->arena, comparison,
                               err));
-        if (comparison->rows_count > before) {
-            ar_note(option_notes(options),
-                    "measured set %s: --cluster %s, fitted to its shipped rows", set->name,
-                    set->cluster);
-        }
         for (size_t k = 0; k < of_set->count; k++) {
             AR_TRY(ar_library_nodes_add(&nodes, of_set->counts[k], err));
         }
