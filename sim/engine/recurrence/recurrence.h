@@ -29,6 +29,9 @@ struct rank_state {
     uint32_t oldest;  /**< place of the oldest of its flights, that of the next message */
 };
 
+/** Steps that a tile of a ring runs at a time: then what it needs is still in the cache. */
+enum { RECURRENCE_TILE_STEPS = 8 };
+
 /** Room for the arrays of a bundle: one number per place. */
 struct lanes {
     double *now_s;
