@@ -26,7 +26,6 @@ struct quantity_row {
     double shown_factor;
 };
 extern const struct quantity_row quantities[QUANTITIES_COUNT];
-extern const char *const quantity_names[]; /**< in files; NULL ends them */
 
 enum { RANGES_MAX = 32 };
 

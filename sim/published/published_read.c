@@ -6,13 +6,14 @@
 #include "key_texts.h"
 #include "published.h"
 
-const char *const quantity_names[] = {"efficiency_frac",
-                                      "images_per_s",
-                                      "samples_per_s",
-                                      "iteration_s",
-                                      "tokens_per_s",
-                                      "train_s",
-                                      NULL};
+/* In files. */
+static const char *const quantity_names[] = {"efficiency_frac",
+                                             "images_per_s",
+                                             "samples_per_s",
+                                             "iteration_s",
+                                             "tokens_per_s",
+                                             "train_s",
+                                             NULL};
 
 const struct quantity_row quantities[] = {{"1", "efficiency (%)", 100},
                                           {"images/s", "images (images/s)", 1},
