@@ -52,7 +52,7 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) place[$i] = i; next }
   END { for (k = 1; k <= n; k++) { split(last[name[k]], cell, ","); held = cell[place["held_out_median_frac"]]
           if (name[k] != "all" && held != "") { of++; met += held <= 0.10; if (held > 0.10) missed = missed (missed ? (++many % 4 ? ", " : ",\n") : "") "`" name[k] "`" } }
         split(last["all"], cell, ",")
-        printf "\nHeld out, the median is at most 10 %% in %d of %d sets, and %.1f %% over all rows. Above it: %s.\n", met, of,
+        printf "\nHeld out, the median is at most 10 %% in %d of %d sets, and %.1f %% over all rows. Above it:\n%s.\n", met, of,
           100 * cell[place["held_out_median_frac"]], missed ? missed : "none" }' "$scratch/sets.csv"
 
 section "NCCL 2.8.4 on ABCI, fitted to 1, 2 and 4 nodes" \

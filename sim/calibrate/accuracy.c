@@ -119,6 +119,7 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
 {
     const struct ar_measured *measured = rows->measured;
     struct ar_estimate *estimate = NULL;
+    struct ar_estimate *unfitted = NULL; /* for rows of a kind that cannot be fitted */
     struct ar_error why;
     size_t further = 0;
     bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
@@ -140,18 +141,21 @@ enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluste
     }
     ar_note(rows->request.notes, "measured set %s: --cluster %s, %s%s", rows->set->name,
             rows->set->cluster,
-            has_fit ? "fitted to its shipped rows" : "nothing fitted: ", has_fit ? "" : why.text);
+            has_fit ? "fitted to its shipped rows" : "some rows with nothing fitted: ",
+            has_fit ? "" : why.text);
     if (!has_fit) {
-        AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &estimate, err));
+        AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &unfitted, err));
     }
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         if (row->path >= rows->request.known_count) {
-            bool is_in_fit = has_fit && is_known(rows, row);
+            bool is_of_fit = has_fit || isfinite(estimate->predictions[i].time_s);
+            const struct ar_library_prediction *prediction =
+                &(is_of_fit ? estimate : unfitted)->predictions[i];
+            bool is_in_fit = is_of_fit && is_known(rows, row);
             ar_comparison_add(comparison, row,
                               is_in_fit ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
-                              ar_compared_choice(row, &estimate->predictions[i], arena),
-                              &estimate->predictions[i],
+                              ar_compared_choice(row, prediction, arena), prediction,
                               estimate->has_library ? &estimate->library.tuning : NULL);
             comparison->rows[comparison->rows_count - 1].cluster = cluster;
         }

@@ -59,7 +59,7 @@ struct ar_measured_index {
 enum ar_status ar_measured_index_read(const char *path, struct ar_arena *arena,
                                       struct ar_measured_index *index, struct ar_error *err);
 
-/** Whether a measured file belongs to a set, by its stem. */
+/** Whether a measured file belongs to a set: its stem is that of a file of the set, or its name. */
 bool ar_measured_set_has(const struct ar_measured_set *set, const char *path);
 
 #endif

@@ -42,6 +42,9 @@ bool ar_measured_set_has(const struct ar_measured_set *set, const char *path)
     char stem[256];
     ar_copy_stem(stem, sizeof stem, path, ".csv");
     size_t length = strlen(stem);
+    if (strcmp(stem, set->name) == 0) {
+        return true;
+    }
     for (const char *at = set->files; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
         const char *slash = memchr(at, '/', strcspn(at, " "));
         const char *name = slash != NULL ? slash + 1 : at;
