@@ -176,14 +176,8 @@ struct judged {
 /* Which predictions of a judged set are summed up. */
 enum estimated { ZERO_SHOT, LARGE, FIT, HELD_OUT };
 
-struct sums {
-    double *errors;
-    size_t count, covered;
-    bool has_bands;
-};
-
 static void add_errors(const struct judged *judged, enum estimated which,
-                       const struct ar_operation *operation, struct sums *sums)
+                       const struct ar_operation *operation, struct ar_error_sum *sum)
 {
     const struct ar_estimate *estimate = which == HELD_OUT ? judged->held_out
                                          : which == FIT    ? judged->fit
@@ -192,15 +186,11 @@ static void add_errors(const struct judged *judged, enum estimated which,
     const struct ar_measured *measured = judged->rows->measured;
     for (size_t i = 0; estimate != NULL && i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
-        const struct ar_library_prediction *prediction = &estimate->predictions[i];
         bool is_of = (operation == NULL || row->operation == operation) &&
-                     row->call.run.bytes >= bytes_min && isfinite(prediction->time_s) &&
+                     row->call.run.bytes >= bytes_min &&
                      (which != HELD_OUT || judged->is_held_out[i]);
         if (is_of) {
-            sums->errors[sums->count++] = fabs(prediction->time_s / row->call.time_s - 1);
-            sums->covered +=
-                row->call.time_s >= prediction->low_s && row->call.time_s <= prediction->high_s;
-            sums->has_bands = sums->has_bands && isfinite(prediction->low_s);
+            ar_error_sum_add(sum, row->call.time_s, &estimate->predictions[i]);
         }
     }
 }
@@ -223,7 +213,7 @@ static void add_pairs(const struct judged *judged, const struct ar_operation *op
                 a->call.run.bytes == b->call.run.bytes && a->call.run.ranks == b->call.run.ranks &&
                 a->call.run.nodes == b->call.run.nodes &&
                 a->messages.collective.algorithm != b->messages.collective.algorithm &&
-                fabs(log(ratio)) > log(1.1)) {
+                fabs(log(ratio)) > log(AR_ACCURACY_PAIR_RATIO)) {
                 double predicted = judged->held_out->predictions[i].time_s /
                                    judged->held_out->predictions[j].time_s;
                 ++*pairs;
@@ -245,14 +235,11 @@ static struct ar_accuracy sum_up(const struct judged *judged, size_t count,
     uint64_t pairs = 0;
     uint64_t right = 0;
     for (size_t k = 0; k < sizeof results / sizeof results[0]; k++) {
-        struct sums sums = {.errors = errors, .has_bands = true};
+        struct ar_error_sum sum = {.errors = errors};
         for (size_t i = 0; i < count; i++) {
-            add_errors(&judged[i], (enum estimated)k, operation, &sums);
+            add_errors(&judged[i], (enum estimated)k, operation, &sum);
         }
-        *results[k] = ar_library_error_of(errors, sums.count, sums.covered);
-        if (!sums.has_bands) {
-            results[k]->covered_frac = NAN;
-        }
+        *results[k] = ar_error_sum_end(&sum);
     }
     for (size_t i = 0; i < count; i++) {
         add_pairs(&judged[i], operation, &pairs, &right);

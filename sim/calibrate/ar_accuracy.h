@@ -45,6 +45,9 @@ struct ar_accuracy {
     ar_cell_number right_frac;
 };
 
+/** Times of two algorithms that differ by this factor or more are a pair that is judged. */
+#define AR_ACCURACY_PAIR_RATIO 1.1
+
 enum { AR_ACCURACY_BYTES_MIN = 1024, AR_ACCURACY_LARGE_BYTES = 1 << 20 };
 
 struct ar_accuracies {

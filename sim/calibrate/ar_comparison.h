@@ -54,6 +54,20 @@ struct ar_comparison {
     bool is_by_gpus; /**< counts of errors are of GPUs, else of nodes */
 };
 
+/** Errors that are summed up; `errors` has room for all. */
+struct ar_error_sum {
+    double *errors;
+    size_t count, covered;
+    bool lacks_band; /**< a prediction has none */
+};
+
+/** Adds |predicted / measured - 1|; a prediction that there is not (NAN) counts nothing. */
+void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
+                      const struct ar_library_prediction *prediction);
+
+/** The sum; its share inside the band is NAN if a prediction has none. */
+struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum);
+
 /** An empty comparison with room for `capacity` rows, the arena's. */
 enum ar_status ar_comparison_begin(size_t capacity, struct ar_arena *arena,
                                    struct ar_comparison *comparison, struct ar_error *err);

@@ -13,7 +13,8 @@
 #include "ar_library_fit.h"
 #include "ar_measured.h"
 
-enum { AR_ESTIMATE_RANKS_MAX = 256 }; /**< of messages that are fitted; all are predicted */
+/** Ranks of messages that are fitted; all are predicted. A choice: a fit then takes seconds. */
+enum { AR_ESTIMATE_RANKS_MAX = 256 };
 
 struct ar_estimate {
     bool has_library; /**< calls were fitted: */

@@ -73,9 +73,21 @@ void ar_comparison_sort(struct ar_comparison *comparison)
 
 /* --- errors ------------------------------------------------------------------------------- */
 
-static bool is_inside(const struct ar_compared *compared)
+void ar_error_sum_add(struct ar_error_sum *sum, double measured_s,
+                      const struct ar_library_prediction *prediction)
 {
-    return compared->row.time_s >= compared->low_s && compared->row.time_s <= compared->high_s;
+    if (isfinite(prediction->time_s)) {
+        sum->errors[sum->count++] = fabs(prediction->time_s / measured_s - 1);
+        sum->covered += measured_s >= prediction->low_s && measured_s <= prediction->high_s;
+        sum->lacks_band = sum->lacks_band || !isfinite(prediction->low_s);
+    }
+}
+
+struct ar_library_error ar_error_sum_end(const struct ar_error_sum *sum)
+{
+    struct ar_library_error error = ar_library_error_of(sum->errors, sum->count, sum->covered);
+    error.covered_frac = sum->lacks_band ? NAN : error.covered_frac;
+    return error;
 }
 
 /* Whether a row belongs to a line of errors. */
@@ -91,30 +103,26 @@ static bool is_of(const struct ar_compared *compared, const struct ar_compared_e
 static void sum_line(const struct ar_comparison *comparison, double *errors,
                      struct ar_compared_error *line)
 {
-    bool is_by_gpus = comparison->is_by_gpus;
-    const struct ar_compared *rows = comparison->rows;
-    size_t rows_count = comparison->rows_count;
-    size_t covered = 0;
-    size_t count = 0;
-    bool has_bands = true;
-    for (size_t i = 0; i < rows_count; i++) {
-        if (is_of(&rows[i], line, is_by_gpus) && isfinite(rows[i].predicted_s)) {
-            errors[count++] = fabs(rows[i].error_frac);
-            covered += is_inside(&rows[i]);
-            has_bands = has_bands && isfinite(rows[i].low_s);
+    struct ar_error_sum model = {.errors = errors};
+    struct ar_error_sum tuning = {.errors = errors};
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct ar_compared *row = &comparison->rows[i];
+        struct ar_library_prediction prediction = {
+            .time_s = row->predicted_s, .low_s = row->low_s, .high_s = row->high_s};
+        if (is_of(row, line, comparison->is_by_gpus)) {
+            ar_error_sum_add(&model, row->row.time_s, &prediction);
         }
     }
-    line->model = ar_library_error_of(errors, count, covered);
-    if (!has_bands) {
-        line->model.covered_frac = NAN;
-    }
-    count = 0;
-    for (size_t i = 0; i < rows_count; i++) {
-        if (is_of(&rows[i], line, is_by_gpus) && isfinite(rows[i].tuning_s)) {
-            errors[count++] = fabs(rows[i].tuning_error_frac);
+    line->model = ar_error_sum_end(&model);
+    for (size_t i = 0; i < comparison->rows_count; i++) {
+        const struct ar_compared *row = &comparison->rows[i];
+        struct ar_library_prediction prediction = {
+            .time_s = row->tuning_s, .low_s = NAN, .high_s = NAN};
+        if (is_of(row, line, comparison->is_by_gpus)) {
+            ar_error_sum_add(&tuning, row->row.time_s, &prediction);
         }
     }
-    line->tuning = ar_library_error_of(errors, count, 0);
+    line->tuning = ar_error_sum_end(&tuning);
 }
 
 enum ar_status ar_comparison_sum(const struct ar_library_nodes *counts, bool is_by_gpus,

@@ -35,8 +35,14 @@ static enum ar_status check_places(const struct ar_log *run, const struct ar_clu
 static enum ar_status check_run(const struct ar_log *run, const struct ar_cluster_facts *facts,
                                 struct ar_error *err)
 {
-    AR_TRY(ar_log_check(run, measured_operation(run) != NULL ? run->collective : AR_LOG_ALL_REDUCE,
-                        1, err));
+    if (measured_operation(run) == NULL && run->rows_count > 0) {
+        return ar_log_refuse(run, run->first_line, err,
+                             "a run of %s; expected one of 'allreckon list operations'",
+                             run->collective == AR_LOG_OTHER && run->collective_name[0] != '\0'
+                                 ? run->collective_name
+                                 : ar_log_collective_name(run->collective));
+    }
+    AR_TRY(ar_log_check(run, run->collective, 1, err));
     bool has_end = run->format == AR_LOG_NCCL_TEXT || run->format == AR_LOG_NCCL_JSON;
     if (has_end && !run->is_complete) {
         return ar_log_refuse(run, run->first_line, err,

@@ -6,6 +6,7 @@
 
 #include "ar_measured.h"
 #include "ar_measured_set.h"
+#include "ar_multiple.h"
 #include "ar_text.h"
 
 const struct ar_operation *measured_operation(const struct ar_log *run)
@@ -84,14 +85,9 @@ static enum ar_status find_element_bytes(const struct ar_log *run, uint32_t *ele
 
 /* --- machines ------------------------------------------------------------------------------ */
 
-static uint32_t greatest_common_divisor(uint32_t a, uint32_t b)
-{
-    return b == 0 ? a : greatest_common_divisor(b, a % b);
-}
-
 uint32_t measured_hcas(const struct ar_cluster_facts *facts, uint32_t gpus)
 {
-    return greatest_common_divisor(facts->hcas_per_node, gpus);
+    return ar_common_divisor(facts->hcas_per_node, gpus);
 }
 
 /* The cluster of the request with some more settings: of nodes with fewer GPUs (or more processes)

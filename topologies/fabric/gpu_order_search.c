@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_multiple.h"
 #include "fabric.h"
 
 /* Takes about 20 ns each: a cluster is loaded in a few milliseconds. */
@@ -198,15 +199,6 @@ static void lower_bounds(struct search *search)
     }
 }
 
-static uint32_t common_multiple(uint32_t a, uint32_t b)
-{
-    uint32_t multiple = a;
-    while (multiple % b != 0) {
-        multiple += a;
-    }
-    return multiple;
-}
-
 /* Neighbours in the order of weight; returns the most NVLinks that a GPU has. */
 static uint32_t list_neighbours(struct search *search)
 {
@@ -243,8 +235,8 @@ static void prepare(const struct ar_topo_values *values, bool are_cycles, uint32
             search->widest = weight > search->widest ? weight : search->widest;
         }
     }
-    uint32_t block = common_multiple(search->hcas, stride);
-    uint32_t count = common_multiple(block, list_neighbours(search));
+    uint32_t block = ar_common_multiple(search->hcas, stride);
+    uint32_t count = ar_common_multiple(block, list_neighbours(search));
     search->count = count <= AR_GPU_ORDERS_MAX ? count : AR_GPU_ORDERS_MAX / block * block;
 }
 
@@ -254,7 +246,7 @@ static bool find_max(struct search *search)
     if (find_all(search)) {
         return true;
     }
-    search->count = common_multiple(search->hcas, search->stride);
+    search->count = ar_common_multiple(search->hcas, search->stride);
     search->steps_of_all_left = STEPS_OF_ALL;
     return find_all(search);
 }

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "ar_multiple.h"
 #include "ring_units.h"
 
 /* Arrays with a number per place besides the arrivals. */
@@ -26,15 +27,6 @@ struct jump {
 static uint32_t larger(uint32_t a, uint32_t b)
 {
     return a > b ? a : b;
-}
-
-static uint32_t common_multiple(uint32_t a, uint32_t b)
-{
-    uint32_t multiple = a;
-    while (multiple % b != 0) {
-        multiple += a;
-    }
-    return multiple;
 }
 
 static bool has_equal_hops(const struct bundle *bundle, uint32_t period)
@@ -100,7 +92,7 @@ static bool find_rounds(struct jump *jump)
         return false;
     }
     jump->rounds[0] = jump->units.hop_rows <= ROUND_MAX ? jump->units.hop_rows : 1;
-    jump->rounds[1] = common_multiple(jump->rounds[0], window);
+    jump->rounds[1] = ar_common_multiple(jump->rounds[0], window);
     if (jump->rounds[1] > ROUND_MAX || slots_for(window, jump->rounds[1]) >= slots_max) {
         jump->rounds[1] = jump->rounds[0];
     }
