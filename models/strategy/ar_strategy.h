@@ -17,6 +17,7 @@ struct ar_part_times {
     double forward_s[AR_PARTS_COUNT];
     double backward_s[AR_PARTS_COUNT]; /**< what is recomputed before it included */
     double optimizer_s;                /**< per parameter */
+    double memory_s;                   /**< per byte that is read or written */
 };
 
 struct ar_run;
@@ -42,6 +43,7 @@ struct ar_strategy {
     X(data)                                                                                        \
     X(zero1)                                                                                       \
     X(zero3)                                                                                       \
+    X(zero3_lists)                                                                                 \
     X(independent)
 
 #define X(name) extern const struct ar_strategy ar_strategy_##name;

@@ -49,8 +49,8 @@ uint32_t build_collective(struct ar_build *build, uint32_t stage, enum ar_stream
     return add_task(build, &work, stage, stage, stream, duty_of(action), count, action);
 }
 
-static uint32_t add_compute(struct ar_build *build, uint32_t stage, double time_s,
-                            enum ar_duty duty, const struct ar_action *action)
+uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
+                       const struct ar_action *action)
 {
     const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = time_s};
     return add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
@@ -96,13 +96,52 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
     return experts != AR_NO_TASK ? experts : dense;
 }
 
+static uint32_t add_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
+                            uint32_t to, enum ar_stream stream, double bytes)
+{
+    const struct ar_work work = {.kind = AR_TASK_MESSAGE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = &ar_operation_send,
+                                 .axes = 1 << AR_AXIS_PP,
+                                 .bytes = (uint64_t)bytes};
+    return add_task(build, &work, stage, to, stream, duty_of(action), 1, action);
+}
+
+/* An embedding that is tied to the head has a copy on either end of the pipeline: their gradients
+ * are added, each end sending its own to the other one. */
+static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optimizer, uint32_t sent)
+{
+    if (stage == 0) {
+        build->tied_sent = sent;
+        build->tied_optimizer = optimizer;
+    } else {
+        ar_graph_need(build->graph, optimizer, build->tied_sent);
+        ar_graph_need(build->graph, build->tied_optimizer, sent);
+    }
+}
+
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
 {
+    const struct ar_transformer *model = build->layout->model;
+    const struct ar_action action = {.is_backward = true};
     struct ar_parameters all = build_stage_parameters(build, stage);
+    uint32_t last = build->pipeline.stages - 1;
+    bool is_tied = last > 0 && (stage == 0 || stage == last) && !model->is_untied;
+    uint32_t sent = AR_NO_TASK;
+    if (is_tied) {
+        double bytes = (double)model->hidden * model->vocab / build->layout->sizes[AR_AXIS_TP] *
+                       ar_precision_bytes(build->layout->gradients);
+        sent = add_message(build, &action, stage, last - stage, AR_STREAM_GRADIENTS, bytes);
+        ar_graph_need(build->graph, sent, build->ends[0]);
+        ar_graph_need(build->graph, sent, task);
+    }
     uint32_t optimizer =
-        add_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
-                    AR_DUTY_OPTIMIZER, &(struct ar_action){.is_backward = true});
+        build_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
+                      AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
+    if (is_tied) {
+        exchange_tied(build, stage, optimizer, sent);
+    }
     return optimizer;
 }
 
@@ -158,17 +197,30 @@ static uint32_t tensor_places(const struct ar_build *build, const struct ar_run 
     return run->layers * (is_again ? 4 : 2) + (has_end ? 1 : 0);
 }
 
+/* A head that is split by its columns finds the maximum of each token's logits, the sum of their
+ * exponentials and the logit of its target together: one fp32 number of each. */
+static void add_loss(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_layout *layout = build->layout;
+    double tokens = (double)layout->micro_batch * layout->model->seq;
+    if (run->has_head && !run->action.is_backward) {
+        build_collective(build, run->stage, AR_STREAM_COMPUTE, &ar_operation_all_reduce,
+                         1 << AR_AXIS_TP, tokens * ar_precision_bytes(AR_FP32), 3, &run->action);
+    }
+}
+
 /* The tasks of a run; returns the first one, which waits for what comes before. */
 static uint32_t add_run(struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_strategy *strategy = build->layout->strategy;
     uint32_t ready = strategy->before != NULL ? strategy->before(build, run) : AR_NO_TASK;
     uint32_t task =
-        add_compute(build, run->stage, run_time(build, run), duty_of(&run->action), &run->action);
+        build_compute(build, run->stage, run_time(build, run), duty_of(&run->action), &run->action);
     ar_graph_need(build->graph, task, ready);
     uint32_t places = tensor_places(build, run);
     add_experts(build, run, places / 2 * 2);
     add_tensor(build, run, places);
+    add_loss(build, run);
     memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
     build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
     if (strategy->after != NULL) {
@@ -187,23 +239,9 @@ static size_t chunk_index(const struct ar_build *build, uint32_t place,
            (action->is_backward ? 1 : 0);
 }
 
-/* The hidden states, or their gradients, go on to the next place. Ranks of a tensor-parallel group
- * send a part each, and gather it where they are. A stage waits until they have left. */
-static uint32_t add_message(struct ar_build *build, const struct ar_action *action, uint32_t stage,
-                            uint32_t to)
-{
-    const struct ar_layout *layout = build->layout;
-    struct ar_transformer_slice slice = ar_layout_slice(layout);
-    double bytes = ar_transformer_state_bytes(layout->model, &slice) / layout->sizes[AR_AXIS_TP];
-    const struct ar_work work = {.kind = AR_TASK_MESSAGE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = &ar_operation_send,
-                                 .axes = 1 << AR_AXIS_PP,
-                                 .bytes = (uint64_t)bytes};
-    return add_task(build, &work, stage, to, AR_STREAM_COMPUTE, duty_of(action), 1, action);
-}
-
-/* Hands the result of a chunk to the next place, unless it is the last one. */
+/* Hands the result of a chunk to the next place, unless it is the last one. Ranks of a
+ * tensor-parallel group send a part each, and gather it where they are. A stage waits until they
+ * have left. */
 static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_action *action)
 {
     uint32_t stages = build->pipeline.stages;
@@ -213,8 +251,11 @@ static void pass_on(struct ar_build *build, uint32_t stage, const struct ar_acti
         return;
     }
     uint32_t next = action->is_backward ? place - 1 : place + 1;
+    struct ar_transformer_slice slice = ar_layout_slice(build->layout);
+    double bytes = ar_transformer_state_bytes(build->layout->model, &slice);
     build->arrivals[chunk_index(build, next, action)] =
-        add_message(build, action, stage, next % stages);
+        add_message(build, action, stage, next % stages, AR_STREAM_COMPUTE,
+                    bytes / build->layout->sizes[AR_AXIS_TP]);
 }
 
 /* What a chunk begins with: parts of the hidden states that came are gathered. */

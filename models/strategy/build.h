@@ -26,7 +26,13 @@ struct ar_build {
     uint32_t ends[AR_PREFETCH_MAX + 1]; /**< last tasks of its last runs, the newest first */
     struct ar_run waiting;              /**< a run whose gradients are still to be sent, */
     uint32_t waiting_for;               /**< and its last task; AR_NO_TASK: none */
+    uint32_t tied_sent;                 /**< the first stage's gradients of a tied embedding, */
+    uint32_t tied_optimizer;            /**< and the optimizer that waits for the last stage's */
 };
+
+/** Appends a computation to the compute stream of a stage. */
+uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, enum ar_duty duty,
+                       const struct ar_action *action);
 
 /** Appends a collective along axes, `bytes` as nccl-tests counts them; where the axes have one GPU
  * there is nothing to do, and AR_NO_TASK is returned. */

@@ -49,14 +49,21 @@ static double accumulate_s(const struct ar_layout *layout, const struct ar_devic
                : 0;
 }
 
-/* Adam in mixed precision, per parameter: the gradient is read for the norm of all and again, the
- * master copy, mean and variance in fp32 are read and written, and the parameter is written. */
-static double optimizer_s(const struct ar_layout *layout, const struct ar_device_cost *cost)
+/* Bytes of the optimizer's kernels for each parameter, as Megatron-LM v2.6 and apex launch them
+ * (megatron/optimizer/optimizer.py, multi_tensor_*): the gradient is divided by the replicas,
+ * widened to fp32, in fp16 unscaled and checked, read for the norm of all and clipped by it; Adam
+ * reads it, and reads and writes master copy, mean and variance; the parameter is made from the
+ * master copy, and the gradient is set to zero. */
+static double optimizer_bytes(const struct ar_layout *layout)
 {
-    static const double many = 1e9; /* parameters, far from the floor of a kernel */
-    double bytes = 2.0 * ar_precision_bytes(layout->gradients) + 6.0 * ar_precision_bytes(AR_FP32) +
-                   ar_precision_bytes(ar_precision_stored(layout->precision));
-    return ar_device_memory_s(cost, layout->precision, bytes * many) / many;
+    const double wide = ar_precision_bytes(AR_FP32);
+    double gradient = ar_precision_bytes(layout->gradients);
+    double divided = ar_layout_replicas(layout) > 1 ? 2 * gradient : 0;
+    double widened = gradient < wide ? gradient + wide : 0;
+    double unscaled = layout->precision == AR_FP16 ? 2 * wide : 0;
+    double clipped = wide + 2 * wide, updated = 7 * wide;
+    double made = wide + ar_precision_bytes(ar_precision_stored(layout->precision));
+    return divided + widened + unscaled + clipped + updated + made + gradient;
 }
 
 void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_cost *cost,
@@ -75,5 +82,7 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
         times->backward_s[AR_PART_LAYER] +=
             pass_s(layout, cost, AR_PART_LAYER, AR_PASS_AGAIN_ATTENTION);
     }
-    times->optimizer_s = optimizer_s(layout, cost);
+    static const double many = 1e9; /* bytes, far from the floor of a kernel */
+    times->memory_s = ar_device_memory_s(cost, layout->precision, many) / many;
+    times->optimizer_s = optimizer_bytes(layout) * times->memory_s;
 }

@@ -91,23 +91,25 @@ Test(strategy, tensor_parallelism_sums_hidden_states_four_times_a_layer_and_batc
 {
     struct ar_layout layout = layout_of(1, 1, 4, "1f1b");
     double state = 2048.0 * 1024 * 2;
+    double loss = 8 * 2048.0 * 3 * 4; /* three numbers of each token */
     struct made plain = make(&layout, 1);
-    cr_assert_eq(plain.bytes[AR_AXIS_TP], 8 * state * (24 * 4 + 2), "and once at either end");
+    cr_assert_eq(plain.bytes[AR_AXIS_TP], 8 * state * (24 * 4 + 2) + loss, "once at either end");
     layout.recompute = AR_RECOMPUTE_FULL;
     struct made again = make(&layout, 1);
-    cr_assert_eq(again.bytes[AR_AXIS_TP], 8 * state * (24 * 6 + 2));
+    cr_assert_eq(again.bytes[AR_AXIS_TP], 8 * state * (24 * 6 + 2) + loss);
     layout.recompute = AR_RECOMPUTE_NONE;
     layout.is_sequence_parallel = true;
     struct made sequence = make(&layout, 1);
-    cr_assert_eq(sequence.bytes[AR_AXIS_TP], 2 * plain.bytes[AR_AXIS_TP],
+    cr_assert_eq(sequence.bytes[AR_AXIS_TP] - loss, 2 * (plain.bytes[AR_AXIS_TP] - loss),
                  "a reduce-scatter and an all-gather carry half as much each");
 }
 
 Test(strategy, stages_hand_on_hidden_states_once_each_way)
 {
     struct ar_layout layout = layout_of(4, 1, 1, "1f1b");
-    cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 3);
+    cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 3 + 2, "and a tied embedding's gradients");
     layout = layout_of(4, 1, 1, "interleaved:2");
+    gpt.is_untied = true;
     cr_assert_eq(make(&layout, 1).messages, 2 * 8 * 7);
 }
 
@@ -149,6 +151,30 @@ Test(strategy, parameters_of_fully_sharded_layers_are_gathered_one_layer_ahead)
     layout.prefetch = 0;
     cr_assert_float_eq(make(&layout, 0.5).end_s, 24 * 3 + 48 * 0.5 + 0.5, 1e-9,
                        "every gather is waited for, reduce-scatters are not");
+}
+
+Test(strategy, collectives_of_lists_cost_the_host_views_and_copies_for_every_rank)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    layout.strategy = &ar_strategy_zero3_lists;
+    double layers = 24 * 12.0 * 1024 * 1024, ends = 2 * 51200.0 * 1024, norms = 24 * 2 * 1024.0;
+    struct made made = make(&layout, 0);
+    cr_assert_eq(made.bytes[AR_AXIS_DP], 2 * (3 * (layers + ends) + norms));
+    double gathers = 2 * (24 * 4 + 2), scatters = 24 * (4 + 2) + 2;
+    double copied_s = 8 * (gathers * (2.26e-6 + 10.8e-6) + scatters * (2 * 2.26e-6 + 10.8e-6));
+    cr_assert_float_eq(made.end_s, 24 * 3 + copied_s, 1e-9);
+    cr_assert_float_eq(make(&layout, 1).end_s, made.end_s + gathers + scatters, 1e-9,
+                       "nothing is hidden");
+    layout.recompute = AR_RECOMPUTE_FULL;
+    cr_assert_eq(make(&layout, 0).bytes[AR_AXIS_DP], made.bytes[AR_AXIS_DP],
+                 "a layer of 13 million parameters is kept until its backward pass");
+    gpt.hidden = 16384, gpt.heads = gpt.kv_heads = 128, gpt.head_dim = 128, gpt.ffn = 4 * 16384;
+    double matrix = 16384.0 * 16384 * 2;
+    double before = make(&layout, 0).bytes[AR_AXIS_DP];
+    layout.recompute = AR_RECOMPUTE_NONE;
+    cr_assert_eq(before - make(&layout, 0).bytes[AR_AXIS_DP], 24 * 8 * matrix,
+                 "all but the last matrix are gathered again");
 }
 
 Test(strategy, independent_replicas_gather_once_at_the_end)

@@ -164,13 +164,14 @@ static void add_attention(const struct ar_transformer *model,
                       .is_backward = pass == AR_PASS_BACKWARD}};
 }
 
-/* A norm reads and writes its input, backward it reads input and gradient; the residual with its
- * bias and dropout reads two and writes one, and a mask of one byte. */
+/* A norm reads and writes its input; backward it reads input and gradient twice, for those of its
+ * weights and for that of the input, which it writes (NVIDIA/apex, csrc/layer_norm_cuda_kernel.cu).
+ * The residual with its bias and dropout reads two and writes one, and a mask of one byte. */
 static void add_norm(const struct sizes *sizes, enum ar_transformer_pass pass,
                      struct ar_kernels *kernels)
 {
     double state = sizes->outside * sizes->hidden * sizes->element_bytes;
-    add_memory(kernels, "norm", (pass == AR_PASS_BACKWARD ? 3 : 2) * state);
+    add_memory(kernels, "norm", (pass == AR_PASS_BACKWARD ? 5 : 2) * state);
 }
 
 static void add_residual(const struct ar_transformer *model, const struct sizes *sizes,
@@ -215,6 +216,10 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
     struct sizes sizes = sizes_of(model, slice);
     add_norm(&sizes, pass, kernels);
     add_product(kernels, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.hidden);
+    if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
+        add_memory(kernels, "qkv gradient",
+                   2 * sizes.tokens * (sizes.query + 2 * sizes.keys) * sizes.element_bytes);
+    }
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
     add_product(kernels, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
     add_bias(model, pass, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.element_bytes, kernels);
@@ -238,15 +243,17 @@ static void add_embedding(const struct ar_transformer *model,
     }
 }
 
-/* The loss takes logits in fp32: they are widened, their maximum found, exponentials summed and
- * kept, and backward they become the gradient, narrowed. */
+/* The loss takes logits in fp32, each step a kernel of its own (Megatron-LM v2.6,
+ * megatron/mpu/cross_entropy.py): they are widened, their maximum is found and taken away,
+ * exponentials are taken, summed and divided by the sum; backward these become the gradient, which
+ * is scaled and narrowed. Of 4 bytes each: 1 write, 1 read, 2, 2, 1, 2; and 2, 1. */
 static void add_head(const struct ar_transformer *model, const struct ar_transformer_slice *slice,
                      enum ar_transformer_pass pass, struct ar_kernels *kernels)
 {
     struct sizes sizes = sizes_of(model, slice);
     double columns = (double)model->vocab / slice->tp;
     double logits = sizes.tokens * columns;
-    double passes = pass == AR_PASS_BACKWARD ? 2 : 5;
+    double passes = pass == AR_PASS_BACKWARD ? 3 : 9;
     add_norm(&sizes, pass, kernels);
     add_product(kernels, "logits", pass, 1, sizes.tokens, columns, sizes.hidden);
     add_memory(kernels, "loss", logits * (4 * passes + sizes.element_bytes));

@@ -112,11 +112,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                             "sequences that a replica works on at a time", LAYOUT | PUBLISHED,
                             AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
                             FIELD(layout.micro_batch), 1, UINT32_MAX},
-    [AR_KEY_STRATEGY] =
-        {"--strategy", "S", "data",
-         "what becomes of replicas: data, zero1, zero3, independent (see 'allreckon list "
-         "strategies')",
-         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy, key_print_strategy},
+    [AR_KEY_STRATEGY] = {"--strategy", "S", "data",
+                         "what becomes of replicas: data, zero1, zero3, zero3-lists, independent "
+                         "(see 'allreckon list strategies')",
+                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy,
+                         key_print_strategy},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
                          "each stage",
