@@ -1,5 +1,5 @@
 /** \file ar_file.h
- * Reading a whole file.
+ * Reading a whole file; where the program's own files are.
  */
 #ifndef AR_BASE_FILE_H
 #define AR_BASE_FILE_H
@@ -15,5 +15,10 @@
 enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expected,
                             struct ar_arena *arena, char **text, size_t *bytes,
                             struct ar_error *err);
+
+/** Writes the folder of the program, or of liballreckon if this code is in it, as far as it can be
+ * told: "." if the program was found by PATH where there is no /proc. */
+enum { AR_OWN_FOLDER = 1024 };
+void ar_own_folder(char folder[AR_OWN_FOLDER]);
 
 #endif

@@ -1,8 +1,14 @@
 #include "ar_file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "ar_text.h"
 
 enum { FIRST_BYTES = 65536 };
 
@@ -55,4 +61,21 @@ enum ar_status ar_file_read(const char *path, size_t max_bytes, const char *expe
     enum ar_status status = read_bytes(file, path, max_bytes, expected, arena, text, bytes, err);
     fclose(file);
     return status;
+}
+
+/* Of a program dladdr() says how it was called. */
+void ar_own_folder(char folder[AR_OWN_FOLDER])
+{
+    char path[PATH_MAX] = "";
+    Dl_info own = {.dli_fname = ""};
+    (void)dladdr((const void *)ar_own_folder, &own);
+    if (strchr(own.dli_fname, '/') == NULL || realpath(own.dli_fname, path) == NULL) {
+        ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+        path[length > 0 ? length : 0] = '\0';
+    }
+    char *slash = strrchr(path, '/');
+    if (slash != NULL) {
+        *slash = '\0';
+    }
+    ar_copy_text(folder, AR_OWN_FOLDER, slash != NULL ? path : ".");
 }

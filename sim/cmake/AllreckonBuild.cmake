@@ -14,6 +14,7 @@ set(CMAKE_C_STANDARD 17)
 set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON) # rooms are part of the program and of liballreckon
 option(ALLRECKON_WERROR "Treat compiler warnings as errors" OFF)
 option(ALLRECKON_FUZZ "Build the fuzz targets of the readers with libFuzzer; needs clang" OFF)
 if(ALLRECKON_FUZZ AND NOT CMAKE_C_COMPILER_ID MATCHES "Clang")

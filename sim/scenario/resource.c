@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "ar_file.h"
 #include "ar_text.h"
 
 struct kind {
@@ -44,18 +45,16 @@ static bool is_of_kind(const struct kind *kind, const char *file)
 /* Writes the directory of a folder of shipped files; false if there is none. */
 static bool find_folder(const char *folder, char path[RESOURCE_PATH])
 {
-    char program[RESOURCE_PATH - 128];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length > 0) {
-        program[length] = '\0';
-        char *slash = strrchr(program, '/');
-        *slash = '\0';
-        snprintf(path, RESOURCE_PATH, "%s/../share/allreckon/%s", program, folder);
-        if (access(path, R_OK | X_OK) == 0) {
+    static const char *const installed[] = {AR_DATA_FROM_PROGRAM, AR_DATA_FROM_LIBRARY};
+    char own[AR_OWN_FOLDER];
+    ar_own_folder(own);
+    for (int i = 0; i < 2; i++) {
+        int length = snprintf(path, RESOURCE_PATH, "%s/%s/%s", own, installed[i], folder);
+        if (length < RESOURCE_PATH && access(path, R_OK | X_OK) == 0) {
             return true;
         }
     }
-    snprintf(path, RESOURCE_PATH, "%s/%s", AR_SOURCE_DIR, folder);
+    snprintf(path, RESOURCE_PATH, "%s/%s", AR_DATA_DIR, folder);
     return access(path, R_OK | X_OK) == 0;
 }
 
@@ -95,7 +94,7 @@ static enum ar_status report_unknown(enum resource kind, const char *where, cons
         return ar_error_set(err, AR_NO_INPUT,
                             "%s: unknown %s \"%.100s\"; the shipped files are neither beside the "
                             "program nor in %s",
-                            where, kinds[kind].noun, name, AR_SOURCE_DIR);
+                            where, kinds[kind].noun, name, AR_DATA_DIR);
     }
     ar_error_unknown(err, AR_NO_INPUT, where, kinds[kind].noun, name, pointers, count);
     size_t used = strlen(err->text);
@@ -131,5 +130,5 @@ enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err)
     return ar_error_set(
         err, AR_NO_INPUT,
         "the gnuplot templates are neither beside the program nor in %s/plots/templates",
-        AR_SOURCE_DIR);
+        AR_DATA_DIR);
 }

@@ -1,8 +1,9 @@
 #include "simgrid_fork.h"
 
 #include <dlfcn.h>
-#include <libgen.h>
 #include <unistd.h>
+
+#include "ar_file.h"
 
 /* There if the objects of the module are part of this program. */
 extern const struct simgrid_module ar_simgrid_module __attribute__((weak));
@@ -15,10 +16,8 @@ static const char file_name[] = "liballreckon-simgrid.so";
  * installed, which is also what is said if it is nowhere. */
 static void find_file(char path[PATH_SIZE])
 {
-    char program[PATH_SIZE / 2] = "";
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    const char *folder = dirname(program);
+    char folder[AR_OWN_FOLDER];
+    ar_own_folder(folder);
     snprintf(path, PATH_SIZE, "%s/%s", folder, file_name);
     if (access(path, R_OK) != 0) {
         snprintf(path, PATH_SIZE, "%s/%s/%s", folder, AR_MODULE_FOLDER, file_name);

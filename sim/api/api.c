@@ -1,0 +1,230 @@
+/* The C library: texts of keys, a scenario made of them, its row. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "allreckon.h"
+#include "ar_run.h"
+#include "ar_text.h"
+
+enum { TEXTS_MAX = 256 };
+
+struct setting {
+    enum ar_key key;
+    char *text;
+};
+
+struct allreckon {
+    struct setting settings[TEXTS_MAX]; /* in the order in which they were set */
+    size_t settings_count;
+    struct ar_error err;
+    char *notes;
+    size_t notes_bytes;
+    struct ar_row row;
+};
+
+const char *allreckon_version(void)
+{
+    return ALLRECKON_VERSION;
+}
+
+struct allreckon *allreckon_create(void)
+{
+    struct allreckon *prediction = calloc(1, sizeof *prediction);
+    if (prediction != NULL) {
+        ar_row_clear(&prediction->row);
+    }
+    return prediction;
+}
+
+static void forget_notes(struct allreckon *prediction)
+{
+    free(prediction->notes);
+    prediction->notes = NULL;
+}
+
+void allreckon_destroy(struct allreckon *prediction)
+{
+    for (size_t i = 0; prediction != NULL && i < prediction->settings_count; i++) {
+        free(prediction->settings[i].text);
+    }
+    if (prediction != NULL) {
+        forget_notes(prediction);
+    }
+    free(prediction);
+}
+
+static int answer(struct allreckon *prediction, enum ar_status status)
+{
+    if (status == AR_OK) {
+        prediction->err.text[0] = '\0';
+    }
+    return ar_status_exit_code(status);
+}
+
+static void unset(struct allreckon *prediction, enum ar_key key)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < prediction->settings_count; i++) {
+        if (prediction->settings[i].key == key) {
+            free(prediction->settings[i].text);
+        } else {
+            prediction->settings[kept++] = prediction->settings[i];
+        }
+    }
+    prediction->settings_count = kept;
+}
+
+static enum ar_status set(struct allreckon *prediction, const char *name, const char *value)
+{
+    enum ar_key key = ar_key_find(name);
+    if (key == AR_KEYS_COUNT) {
+        const char *names[AR_KEYS_COUNT];
+        for (int i = 0; i < AR_KEYS_COUNT; i++) {
+            names[i] = ar_key_name((enum ar_key)i);
+        }
+        return ar_error_unknown(&prediction->err, AR_USAGE, "allreckon_set", "key", name, names,
+                                AR_KEYS_COUNT);
+    }
+    char *text = value != NULL ? strdup(value) : NULL;
+    if (value != NULL && text == NULL) {
+        return ar_error_no_memory(&prediction->err, "a prediction");
+    }
+    if (value == NULL || !ar_key_is(key, AR_KEY_REPEATS)) {
+        unset(prediction, key);
+    }
+    if (text != NULL && prediction->settings_count == TEXTS_MAX) {
+        free(text);
+        return ar_error_set(&prediction->err, AR_USAGE,
+                            "%s: found more than %d values; expected "
+                            "at most %d",
+                            name, TEXTS_MAX, TEXTS_MAX);
+    }
+    if (text != NULL) {
+        prediction->settings[prediction->settings_count++] = (struct setting){key, text};
+    }
+    return AR_OK;
+}
+
+int allreckon_set(struct allreckon *prediction, const char *key, const char *value)
+{
+    return answer(prediction, set(prediction, key, value));
+}
+
+/* Keys are set in the order of their table: algorithms are of an operation. */
+static enum ar_status make_scenario(struct allreckon *prediction, struct ar_scenario *scenario)
+{
+    for (int key = 0; key < AR_KEYS_COUNT; key++) {
+        const struct ar_origin origin = {.where = ar_keys[key].option, .status = AR_USAGE};
+        for (size_t i = 0; i < prediction->settings_count; i++) {
+            const struct setting *setting = &prediction->settings[i];
+            if (setting->key == (enum ar_key)key) {
+                AR_TRY(ar_scenario_set(scenario, setting->key, &origin, setting->text,
+                                       &prediction->err));
+            }
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status run(struct allreckon *prediction, struct ar_arena *arena, FILE *notes)
+{
+    struct ar_error *err = &prediction->err;
+    struct ar_scenario scenario = ar_scenario_begin(arena);
+    struct ar_inputs *inputs = ar_inputs_create(arena);
+    if (inputs == NULL) {
+        return ar_error_no_memory(err, "a prediction");
+    }
+    AR_TRY(make_scenario(prediction, &scenario));
+    AR_TRY(ar_scenario_require(&scenario, AR_KEY_CLUSTER, err));
+    AR_TRY(ar_scenario_load(&scenario, inputs, err));
+    if (ar_scenario_is_bare(&scenario)) {
+        AR_TRY(ar_scenario_require(&scenario, AR_KEY_PAYLOAD, err));
+        AR_TRY(ar_scenario_check_payload(&scenario, err));
+        AR_TRY(ar_scenario_settle(&scenario, err));
+    }
+    ar_note_platform(notes, &scenario);
+    ar_note_before(notes, &scenario, inputs, 0);
+    AR_TRY(ar_run(&scenario, &prediction->row, err));
+    if (prediction->row.exact == 0) {
+        ar_note_estimates(notes, 1, 1);
+    }
+    return AR_OK;
+}
+
+int allreckon_run(struct allreckon *prediction)
+{
+    struct ar_arena arena = {NULL};
+    enum ar_status status;
+    forget_notes(prediction);
+    ar_row_clear(&prediction->row);
+    FILE *notes = open_memstream(&prediction->notes, &prediction->notes_bytes);
+    if (notes == NULL) {
+        return answer(prediction, ar_error_no_memory(&prediction->err, "the notes"));
+    }
+    status = run(prediction, &arena, notes);
+    fclose(notes);
+    ar_arena_end(&arena);
+    return answer(prediction, status);
+}
+
+const char *allreckon_error(const struct allreckon *prediction)
+{
+    return prediction->err.text;
+}
+
+const char *allreckon_notes(const struct allreckon *prediction)
+{
+    return prediction->notes != NULL ? prediction->notes : "";
+}
+
+static const struct ar_column *find_column(const char *name)
+{
+    for (size_t i = 0; i < ar_row_columns.count; i++) {
+        if (strcmp(ar_row_columns.list[i].name, name) == 0) {
+            return &ar_row_columns.list[i];
+        }
+    }
+    return NULL;
+}
+
+double allreckon_number(const struct allreckon *prediction, const char *name)
+{
+    const struct ar_column *column = find_column(name);
+    const char *row = (const char *)&prediction->row;
+    if (column == NULL) {
+        return NAN;
+    }
+    switch (column->kind) {
+    case AR_COLUMN_number:
+        return *(const double *)(row + column->offset);
+    case AR_COLUMN_count: {
+        uint64_t count = *(const uint64_t *)(row + column->offset);
+        return count != AR_NO_COUNT ? (double)count : NAN;
+    }
+    case AR_COLUMN_flag: {
+        int flag = *(const int8_t *)(row + column->offset);
+        return flag != AR_NO_FLAG ? (double)flag : NAN;
+    }
+    default:
+        return NAN;
+    }
+}
+
+const char *allreckon_text(const struct allreckon *prediction, const char *name)
+{
+    const struct ar_column *column = find_column(name);
+    return column != NULL && column->kind == AR_COLUMN_text
+               ? (const char *)&prediction->row + column->offset
+               : "";
+}
+
+const char *allreckon_key(size_t number)
+{
+    return number < AR_KEYS_COUNT ? ar_key_name((enum ar_key)number) : NULL;
+}
+
+const char *allreckon_column(size_t number)
+{
+    return number < ar_row_columns.count ? ar_row_columns.list[number].name : NULL;
+}
