@@ -1,0 +1,129 @@
+/** \file ar_async.h
+ * An asynchronous run: workers that compute steps and exchange with parameter servers, each as it
+ * gets round to it.
+ *
+ * Every GPU is a worker. Parameters lie on servers in shards, a part on each. A worker computes
+ * `every` steps, **pushes** what it has found to the shards of all servers, **pulls** what
+ * they have, and goes on. Gradients come in slices, which are pushed one after the other beside the
+ * backward pass, and each of which may be pulled as soon as the worker's own push has arrived and
+ * no other worker is too far behind: before step i all workers have pushed their step i - 1 -
+ * staleness. With staleness 0 all workers are in step; without bound (AR_ASYNC_FREE) nobody waits
+ * for anybody. Pulls are under way beside pushes. A push takes the latency of its path once its
+ * bytes have left; so does a pull, whose request waits at the server.
+ *
+ * A step begins when all slices are there; with `is_sliced` the forward pass begins with its first
+ * layers, and works on a slice while the next one is pulled, two of them in memory (Yuan et al.,
+ * LightLDA, arXiv:1412.1576, section 4.3).
+ *
+ * Shards are even. Servers on nodes of their own follow those of the workers; beside the workers
+ * they are dealt round their nodes. With both, there is one on every worker's node besides, and
+ * shards are as in BytePS (Jiang et al., OSDI 2020, section 4.1): of n nodes of workers and k of
+ * servers alone, these have 2 (n-1) / (n^2 + k n - 2 k) of the parameters each, those (n-k) / (n^2
+ * + k n - 2 k). A worker reaches a server by the HCA of the same number as its own; what is on its
+ * own GPU's place costs nothing. What servers add up and store takes no time.
+ *
+ * A run is a struct of parameters and results, which an engine fills in (ar_engine.h, run_async).
+ */
+#ifndef AR_ASYNC_H
+#define AR_ASYNC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ar_arena.h"
+#include "ar_cluster.h"
+
+/** Staleness without bound. */
+#define AR_ASYNC_FREE UINT32_MAX
+
+#define AR_SERVERS_AT_LIST(X)                                                                      \
+    X(AR_SERVERS_AT_NODES, "nodes")                                                                \
+    X(AR_SERVERS_AT_WORKERS, "workers")                                                            \
+    X(AR_SERVERS_AT_BOTH, "both")
+
+enum ar_servers_at {
+#define X(symbol, name) symbol,
+    AR_SERVERS_AT_LIST(X)
+#undef X
+};
+extern const char *const ar_servers_at_names[]; /**< NULL ends them */
+
+/** Parameters whose gradients are there together, in the order of the backward pass. */
+struct ar_async_slice {
+    double ready_s; /**< since the backward pass began */
+    uint64_t bytes; /**< of them and of their gradients, on the wire */
+};
+
+/** Where the time of a worker goes; the parts add up to the end of its last step. A wait is put
+ * down to what was still to come: its own push, the push of a slower worker, or its pull. */
+struct ar_async_split {
+    double compute_s, push_s, wait_s, pull_s;
+};
+
+#define AR_ASYNC_DOING_LIST(X)                                                                     \
+    X(AR_ASYNC_COMPUTES, "compute")                                                                \
+    X(AR_ASYNC_WAITS, "wait for slower workers")                                                   \
+    X(AR_ASYNC_PUSHES, "push")                                                                     \
+    X(AR_ASYNC_PULLS, "pull")
+
+enum ar_async_doing {
+#define X(symbol, name) symbol,
+    AR_ASYNC_DOING_LIST(X)
+#undef X
+        AR_ASYNC_DOINGS_COUNT
+};
+extern const char *const ar_async_doing_names[]; /**< NULL ends them */
+
+/** What a worker did from when to when. */
+struct ar_async_span {
+    uint32_t worker, step;
+    enum ar_async_doing doing;
+    double begin_s, end_s;
+};
+
+struct ar_async {
+    /* Parameters. */
+    const struct ar_cluster *cluster;
+    uint32_t workers; /**< GPUs 0 to workers - 1 */
+    uint32_t servers; /**< of `nodes` and `workers` all, of `both` those on nodes of their own */
+    enum ar_servers_at servers_at;
+    uint32_t staleness; /**< steps; AR_ASYNC_FREE */
+    uint32_t every;     /**< steps between two exchanges, at least 1 */
+    bool is_sliced;
+    uint32_t steps_count; /**< of each worker: whole exchanges, at least one */
+    double forward_s;     /**< of a step, with all that is neither it nor the backward pass */
+    double backward_s;
+    const struct ar_async_slice *slices;
+    uint32_t slices_count;
+    /** [step][worker]: what compute times are multiplied by; NULL: nothing. */
+    const double *factors;
+    struct ar_async_span *spans; /**< room for a timeline of exchanges; NULL: none */
+    uint32_t spans_room;
+
+    /* Results; in the arena of ar_async_prepare(). */
+    double *end_s;                 /**< [worker]: it could begin the next step */
+    struct ar_async_split *splits; /**< [worker] */
+    uint64_t messages_count;
+    uint32_t spans_count;
+    double wall_s;
+};
+
+/** Refuses, with AR_USAGE, servers that the cluster has no room for. `where` begins the line. */
+enum ar_status ar_async_check(const char *where, const struct ar_async *run, struct ar_error *err);
+
+/** Room for results in an arena; a run must have it before an engine gets it. */
+enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err);
+
+/** Time of a step: workers over the sum of their rates, each steps_count / end_s. */
+double ar_async_iteration_s(const struct ar_async *run);
+
+/** The part that each has in the time of a worker, as the mean over the workers, of that time of a
+ * step: they add up to it. */
+struct ar_async_split ar_async_split_mean(const struct ar_async *run);
+
+/** Runs it as array arithmetic over events: each worker's messages of a push, or a pull, advance
+ * together, at the largest rate that the links let through max-min fairly. Equal to `simgrid` where
+ * all servers are alike to a worker, or bound by links that they share. */
+enum ar_status ar_async_run_events(struct ar_async *run, struct ar_error *err);
+
+#endif

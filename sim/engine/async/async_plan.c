@@ -1,0 +1,217 @@
+#include "async_plan.h"
+
+#include <math.h>
+
+const char *const ar_servers_at_names[] = {
+#define X(symbol, name) [symbol] = name,
+    AR_SERVERS_AT_LIST(X)
+#undef X
+        NULL};
+
+const char *const ar_async_doing_names[] = {
+#define X(symbol, name) [symbol] = name,
+    AR_ASYNC_DOING_LIST(X)
+#undef X
+        NULL};
+
+static uint32_t gpus_of(const struct ar_async *run)
+{
+    return ar_cluster_facts(run->cluster)->gpus_per_node;
+}
+
+static uint32_t worker_nodes(const struct ar_async *run)
+{
+    return (run->workers - 1) / gpus_of(run) + 1;
+}
+
+/* --- before a run ----------------------------------------------------------------------------- */
+
+enum ar_status ar_async_check(const char *where, const struct ar_async *run, struct ar_error *err)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
+    uint64_t there = ar_cluster_gpus_count(run->cluster) / facts->gpus_per_node;
+    uint64_t nodes = worker_nodes(run);
+    if (run->servers_at != AR_SERVERS_AT_WORKERS && nodes + run->servers > there) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found %u servers on nodes of their own beside %u nodes of "
+                            "workers; expected at most the %u nodes of cluster %s in all, or "
+                            "--servers-at workers",
+                            where, run->servers, (uint32_t)nodes, (uint32_t)there, facts->name);
+    }
+    uint64_t ends = nodes + (run->servers_at != AR_SERVERS_AT_WORKERS ? run->servers : 0);
+    return ar_cluster_check_reach(run->cluster, (uint32_t)(ends * facts->gpus_per_node), err);
+}
+
+enum ar_status ar_async_prepare(struct ar_async *run, struct ar_arena *arena, struct ar_error *err)
+{
+    run->end_s = ar_arena_alloc(arena, run->workers, sizeof *run->end_s);
+    run->splits = ar_arena_alloc(arena, run->workers, sizeof *run->splits);
+    run->spans_count = 0;
+    return run->end_s != NULL && run->splits != NULL
+               ? AR_OK
+               : ar_error_no_memory(err, "the workers of a step");
+}
+
+/* --- what a worker does ----------------------------------------------------------------------- */
+
+static double all_bytes(const struct ar_async *run)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < run->slices_count; i++) {
+        bytes += (double)run->slices[i].bytes;
+    }
+    return bytes;
+}
+
+/* The forward pass, by slices if they are pulled so: as long as they are large. */
+static void add_forward(const struct ar_async *run, struct async_plan *plan)
+{
+    uint32_t count = run->slices_count;
+    double bytes = all_bytes(run);
+    for (uint32_t i = 0; i < count && run->is_sliced; i++) {
+        double part = (double)run->slices[async_plan_pulled(run, i)].bytes / bytes;
+        plan->segments[plan->segments_count++] = (struct async_segment){
+            .time_s = part * run->forward_s, .pulled = i + 1, .is_forward = true};
+    }
+    if (!run->is_sliced) {
+        plan->segments[plan->segments_count++] =
+            (struct async_segment){.time_s = run->forward_s, .pulled = count};
+    }
+}
+
+/* Steps without an exchange, and the backward pass of the last one up to each slice. */
+static void add_backward(const struct ar_async *run, struct async_plan *plan)
+{
+    uint32_t count = run->slices_count;
+    double between_s = (run->every - 1) * (run->forward_s + run->backward_s);
+    double last_s = -between_s;
+    for (uint32_t i = 0; i < count; i++) {
+        plan->segments[plan->segments_count++] = (struct async_segment){
+            .time_s = run->slices[i].ready_s - last_s, .pulled = count, .pushes = true};
+        last_s = run->slices[i].ready_s;
+    }
+    plan->segments[plan->segments_count++] =
+        (struct async_segment){.time_s = fmax(0, run->backward_s - last_s), .pulled = count};
+}
+
+/* --- servers ---------------------------------------------------------------------------------- */
+
+static void place_shards(const struct ar_async *run, struct async_plan *plan)
+{
+    double n = worker_nodes(run);
+    double k = fmin(run->servers, n);
+    bool is_both = run->servers_at == AR_SERVERS_AT_BOTH;
+    double parts = n * n + k * n - 2 * k;
+    bool is_alone = run->servers > k || parts == 0; /* nothing is left for the workers' nodes */
+    double frac = is_both && !is_alone ? 2 * (n - 1) / parts : 1.0 / run->servers;
+    bool is_beside = run->servers_at == AR_SERVERS_AT_WORKERS;
+    for (uint32_t i = 0; i < run->servers; i++) {
+        uint32_t node = is_beside ? i % worker_nodes(run) : worker_nodes(run) + i;
+        plan->shards[plan->shards_count++] = (struct async_shard){node, frac};
+    }
+    for (uint32_t i = 0; is_both && !is_alone && n > k && i < worker_nodes(run); i++) {
+        plan->shards[plan->shards_count++] = (struct async_shard){i, (n - k) / parts};
+    }
+}
+
+/* A server has a place for each HCA of its node: the first GPU on it. */
+uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
+                          uint32_t worker)
+{
+    const struct ar_cluster_facts *facts = ar_cluster_facts(run->cluster);
+    uint32_t gpus = facts->gpus_per_node;
+    uint32_t hcas = facts->hcas_per_node > 0 ? facts->hcas_per_node : 1;
+    uint32_t hca = worker % gpus * hcas / gpus;
+    return shard->node * gpus + (hca * gpus + hcas - 1) / hcas;
+}
+
+/* --- the plan --------------------------------------------------------------------------------- */
+
+/* Of an exchange: the mean over its steps. */
+static enum ar_status make_factors(const struct ar_async *run, struct ar_arena *arena,
+                                   struct async_plan *plan, struct ar_error *err)
+{
+    if (run->factors == NULL || run->every == 1) {
+        plan->factors = run->factors;
+        return AR_OK;
+    }
+    double *factors =
+        ar_arena_alloc(arena, (size_t)plan->rounds * run->workers, sizeof *plan->factors);
+    if (factors == NULL) {
+        return ar_error_no_memory(err, "the jitter of a step");
+    }
+    for (size_t step = 0; step < (size_t)plan->rounds * run->every; step++) {
+        for (uint32_t worker = 0; worker < run->workers; worker++) {
+            factors[step / run->every * run->workers + worker] +=
+                run->factors[step * run->workers + worker] / run->every;
+        }
+    }
+    plan->factors = factors;
+    return AR_OK;
+}
+
+enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *arena,
+                               struct async_plan *plan, struct ar_error *err)
+{
+    *plan = (struct async_plan){
+        .rounds = run->steps_count / run->every,
+        .staleness = run->staleness == AR_ASYNC_FREE ? AR_ASYNC_FREE : run->staleness / run->every,
+        .end_pulls = run->is_sliced ? 1 : run->slices_count,
+        .segments =
+            ar_arena_alloc(arena, 2 * (size_t)run->slices_count + 2, sizeof(struct async_segment)),
+        .shards = ar_arena_alloc(arena, (size_t)run->servers + worker_nodes(run),
+                                 sizeof(struct async_shard))};
+    if (plan->segments == NULL || plan->shards == NULL) {
+        return ar_error_no_memory(err, "the servers of a step");
+    }
+    add_forward(run, plan);
+    add_backward(run, plan);
+    place_shards(run, plan);
+    return make_factors(run, arena, plan, err);
+}
+
+/* --- where the time went ---------------------------------------------------------------------- */
+
+void async_plan_note(struct ar_async *run, uint32_t worker, uint32_t step,
+                     enum ar_async_doing doing, double begin_s, double end_s)
+{
+    if (run->spans_count < run->spans_room && end_s > begin_s) {
+        run->spans[run->spans_count++] =
+            (struct ar_async_span){worker, step, doing, begin_s, end_s};
+    }
+}
+
+void async_plan_waited(struct ar_async *run, uint32_t worker, uint32_t step, double from_s,
+                       double to_s, struct async_cause cause)
+{
+    struct ar_async_split *split = &run->splits[worker];
+    double pushed_s = fmin(fmax(cause.pushed_s, from_s), to_s);
+    double allowed_s = fmin(fmax(cause.allowed_s, pushed_s), to_s);
+    split->push_s += pushed_s - from_s;
+    split->wait_s += allowed_s - pushed_s;
+    split->pull_s += to_s - allowed_s;
+    async_plan_note(run, worker, step, AR_ASYNC_WAITS, pushed_s, allowed_s);
+}
+
+double ar_async_iteration_s(const struct ar_async *run)
+{
+    double steps_per_s = 0;
+    for (uint32_t i = 0; i < run->workers; i++) {
+        steps_per_s += run->steps_count / run->end_s[i];
+    }
+    return run->workers / steps_per_s;
+}
+
+struct ar_async_split ar_async_split_mean(const struct ar_async *run)
+{
+    struct ar_async_split mean = {0, 0, 0, 0};
+    double iteration_s = ar_async_iteration_s(run);
+    for (uint32_t i = 0; i < run->workers; i++) {
+        double part = iteration_s / run->end_s[i] / run->workers;
+        mean.compute_s += run->splits[i].compute_s * part;
+        mean.push_s += run->splits[i].push_s * part;
+        mean.wait_s += run->splits[i].wait_s * part;
+        mean.pull_s += run->splits[i].pull_s * part;
+    }
+    return mean;
+}

@@ -1,0 +1,74 @@
+/** \file async_plan.h
+ * What engines of asynchronous runs share: what a worker does in an exchange, where the shards lie,
+ * and where its time went.
+ */
+#ifndef AR_ASYNC_PLAN_H
+#define AR_ASYNC_PLAN_H
+
+#include "ar_async.h"
+
+/** A part of a worker's computation between two exchanges. */
+struct async_segment {
+    double time_s;
+    uint32_t pulled; /**< how many slices of the exchange must be there before it */
+    bool is_forward; /**< of a sliced pull: it frees the buffer of the slice before */
+    bool pushes;     /**< the gradients of the next slice exist when it ends */
+};
+
+/** A shard. */
+struct async_shard {
+    uint32_t node;
+    double frac; /**< of the parameters */
+};
+
+struct async_plan {
+    struct async_segment *segments;
+    uint32_t segments_count;
+    struct async_shard *shards;
+    uint32_t shards_count;
+    uint32_t rounds;       /**< exchanges */
+    uint32_t staleness;    /**< in exchanges; AR_ASYNC_FREE */
+    uint32_t end_pulls;    /**< slices that must be there when the last step ends */
+    const double *factors; /**< [round][worker]; NULL: 1 */
+};
+
+enum ar_status async_plan_make(const struct ar_async *run, struct ar_arena *arena,
+                               struct async_plan *plan, struct ar_error *err);
+
+/** Place among the ranks at which a worker reaches a shard; the worker's own: no message. */
+uint32_t async_plan_place(const struct ar_async *run, const struct async_shard *shard,
+                          uint32_t worker);
+
+/** The slice that is pulled as number `place` of an exchange. */
+static inline uint32_t async_plan_pulled(const struct ar_async *run, uint32_t place)
+{
+    return run->is_sliced ? run->slices_count - 1 - place : place;
+}
+
+/** The exchange whose pushes of all workers a pull for exchange `round` needs; UINT32_MAX: none. */
+static inline uint32_t async_plan_needs(const struct async_plan *plan, uint32_t round)
+{
+    bool is_needed = plan->staleness != AR_ASYNC_FREE && round > plan->staleness;
+    return is_needed ? round - 1 - plan->staleness : UINT32_MAX;
+}
+
+static inline double async_plan_factor(const struct ar_async *run, const struct async_plan *plan,
+                                       uint32_t round, uint32_t worker)
+{
+    return plan->factors != NULL ? plan->factors[(size_t)round * run->workers + worker] : 1;
+}
+
+/** When the slice that a worker waited for was pushed by it, and by all that it depends on. */
+struct async_cause {
+    double pushed_s, allowed_s;
+};
+
+/** Puts a wait down to its causes. */
+void async_plan_waited(struct ar_async *run, uint32_t worker, uint32_t step, double from_s,
+                       double to_s, struct async_cause cause);
+
+/** Notes what a worker did, if there is a timeline and room in it. */
+void async_plan_note(struct ar_async *run, uint32_t worker, uint32_t step,
+                     enum ar_async_doing doing, double begin_s, double end_s);
+
+#endif

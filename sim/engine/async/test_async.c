@@ -1,0 +1,248 @@
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ar_async.h"
+#include "ar_draw.h"
+#include "test_support.h"
+
+enum { STEPS = 12, WORKERS = 16, SLICES = 8 };
+
+#define BYTES 100000000.0
+
+/* Nodes of one GPU, so that a worker has an HCA for itself. */
+static const char *const single[] = {"gpus_per_node=1", "pcie.switches=0", "nvlink.pairs=none",
+                                     NULL};
+
+static struct ar_arena arena; /* of a test, which is a process */
+static struct ar_async_slice slices[SLICES];
+static double factors[STEPS * WORKERS];
+
+/* Even slices, all of which are there when the backward pass ends; what takes no time but theirs is
+ * left to the tests. */
+static struct ar_async run_of(const struct ar_cluster *cluster, uint32_t workers, uint32_t servers,
+                              uint32_t slices_count)
+{
+    for (uint32_t i = 0; i < slices_count; i++) {
+        slices[i] =
+            (struct ar_async_slice){.ready_s = 0.02, .bytes = (uint64_t)(BYTES / slices_count)};
+    }
+    return (struct ar_async){.cluster = cluster,
+                             .workers = workers,
+                             .servers = servers,
+                             .every = 1,
+                             .steps_count = STEPS,
+                             .forward_s = 0.01,
+                             .backward_s = 0.02,
+                             .slices = slices,
+                             .slices_count = slices_count};
+}
+
+static double iterate(struct ar_async *run)
+{
+    struct ar_error err;
+    enum ar_status status = ar_async_prepare(run, &arena, &err);
+    status = status == AR_OK ? ar_async_run_events(run, &err) : status;
+    cr_assert(status == AR_OK, "%s", err.text);
+    return ar_async_iteration_s(run);
+}
+
+static void draw(struct ar_async *run, double jitter_frac)
+{
+    struct ar_draw *drawn;
+    struct ar_error err;
+    cr_assert(ar_draw_create(7, NULL, &drawn, &err) == AR_OK);
+    for (uint32_t step = 0; step < run->steps_count; step++) {
+        ar_jitter_factors(drawn, jitter_frac, run->workers, factors + (size_t)step * run->workers);
+    }
+    ar_draw_destroy(drawn);
+    run->factors = factors;
+}
+
+static double hca_Bps(const struct ar_cluster *cluster)
+{
+    return ar_cluster_link_cost(cluster, AR_LINK_HCA_BANDWIDTH);
+}
+
+static double latency_s(const struct ar_cluster *cluster)
+{
+    return ar_cluster_link_cost(cluster, AR_LINK_NET_LATENCY);
+}
+
+Test(async, a_worker_alone_pushes_and_pulls_all_it_has_at_the_rate_of_its_hca)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    for (uint32_t servers = 1; servers <= 8; servers *= 2) {
+        struct ar_async run = run_of(cluster, 1, servers, 1);
+        double expected = 0.03 + 2 * (BYTES / hca_Bps(cluster) + latency_s(cluster));
+        cr_assert(support_near(iterate(&run), expected, 1e-9), "%u servers", servers);
+        cr_assert(run.messages_count == 2 * STEPS * servers);
+    }
+}
+
+Test(async, few_servers_are_the_bound_of_many_workers)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    for (uint32_t servers = 1; servers <= 32; servers *= 2) {
+        struct ar_async run = run_of(cluster, WORKERS, servers, 1);
+        double bound = fmax(1, (double)WORKERS / servers) * BYTES / hca_Bps(cluster);
+        double expected = 0.03 + 2 * (bound + latency_s(cluster));
+        double found = iterate(&run);
+        cr_assert(support_near(found, expected, 1e-9), "%u servers: %g, expected %g", servers,
+                  found, expected);
+    }
+}
+
+Test(async, bytes_through_a_shared_hca_take_as_long_as_all_of_them)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
+    struct ar_async run = run_of(cluster, 16, 16, 1);
+    double expected = 0.03 + 2 * (8 * BYTES / hca_Bps(cluster) + latency_s(cluster));
+    cr_assert(support_near(iterate(&run), expected, 1e-9));
+}
+
+Test(async, with_enough_servers_pushes_beside_pulls_take_half_the_time_of_a_ring)
+{
+    /* Jiang et al., OSDI 2020: 2 n (n-1) M / ((n^2 + k n - 2 k) B) with n workers and k servers,
+     * 2 (n-1) M / (n B) by a ring; slices hide all but one part of the pulls behind the pushes. */
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    double n = 8;
+    for (uint32_t k = 1; k <= 8; k++) {
+        struct ar_async run = run_of(cluster, (uint32_t)n, k, SLICES);
+        run.servers_at = AR_SERVERS_AT_BOTH;
+        double exposed_s = iterate(&run) - 0.03 - 2 * latency_s(cluster);
+        double optimum_s = 2 * n * (n - 1) * BYTES / ((n * n + k * n - 2 * k) * hca_Bps(cluster));
+        double ring_s = 2 * (n - 1) / n * BYTES / hca_Bps(cluster);
+        printf("# %u servers: %.4f s, optimum %.4f, ring %.4f\n", k, exposed_s, optimum_s, ring_s);
+        cr_assert(exposed_s >= optimum_s * (1 - 1e-9) &&
+                  exposed_s <= optimum_s * (1 + 1.5 / SLICES));
+    }
+}
+
+Test(async, servers_beside_the_workers_are_as_good_as_a_ring)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    struct ar_async run = run_of(cluster, 8, 8, 1);
+    run.servers_at = AR_SERVERS_AT_WORKERS;
+    /* All links carry 7/8 of the bytes each way; the push and the pull follow each other. */
+    double expected = 0.03 + 2 * (7.0 / 8 * BYTES / hca_Bps(cluster) + latency_s(cluster));
+    cr_assert(support_near(iterate(&run), expected, 1e-9));
+}
+
+Test(async, no_staleness_is_the_slowest_worker_of_each_step)
+{
+    static const char *const fast[] = {"gpus_per_node=1",   "pcie.switches=0",
+                                       "nvlink.pairs=none", "hca.bandwidth=1e9GB/s",
+                                       "net.latency=1ps",   NULL};
+    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
+    draw(&run, 0.3);
+    double expected = 0;
+    for (uint32_t step = 0; step < STEPS; step++) {
+        double slowest = 0;
+        for (uint32_t i = 0; i < WORKERS; i++) {
+            slowest = fmax(slowest, factors[step * WORKERS + i]);
+        }
+        expected += 0.03 * slowest / STEPS;
+    }
+    cr_assert(support_near(iterate(&run), expected, 1e-6));
+}
+
+Test(async, without_bound_each_worker_goes_at_its_own_rate)
+{
+    static const char *const fast[] = {"gpus_per_node=1",   "pcie.switches=0",
+                                       "nvlink.pairs=none", "hca.bandwidth=1e9GB/s",
+                                       "net.latency=1ps",   NULL};
+    struct ar_async run = run_of(support_cluster("v100-8gpu-1edr", fast), WORKERS, 4, 1);
+    draw(&run, 0.3);
+    run.staleness = AR_ASYNC_FREE;
+    double free_s = iterate(&run);
+    for (uint32_t i = 0; i < WORKERS; i++) {
+        double own_s = 0;
+        for (uint32_t step = 0; step < STEPS; step++) {
+            own_s += 0.03 * factors[step * WORKERS + i];
+        }
+        cr_assert(support_near(run.end_s[i], own_s, 1e-6));
+    }
+    run.staleness = STEPS; /* nobody can be as far behind */
+    cr_assert(iterate(&run) == free_s);
+}
+
+Test(async, workers_wait_the_less_for_each_other_the_more_staleness_is_allowed)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    double last_wait_s = INFINITY;
+    double last_s = INFINITY;
+    for (uint32_t staleness = 0; staleness < 6; staleness++) {
+        struct ar_async run = run_of(cluster, WORKERS, 8, 2);
+        draw(&run, 0.3);
+        run.staleness = staleness;
+        double found_s = iterate(&run);
+        struct ar_async_split split = ar_async_split_mean(&run);
+        printf("# staleness %u: %.4f s, wait %.4f s\n", staleness, found_s, split.wait_s);
+        cr_assert(split.wait_s <= last_wait_s && found_s <= last_s);
+        cr_assert(support_near(split.compute_s + split.push_s + split.wait_s + split.pull_s,
+                               found_s, 1e-9));
+        last_wait_s = split.wait_s;
+        last_s = found_s;
+    }
+}
+
+Test(async, exchanging_every_second_step_halves_the_messages_and_their_time)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    struct ar_async run = run_of(cluster, 4, 4, 1);
+    double each_s = iterate(&run);
+    uint64_t messages = run.messages_count;
+    run.every = 2;
+    double second_s = iterate(&run);
+    cr_assert(support_near(second_s - 0.03, (each_s - 0.03) / 2, 1e-9));
+    cr_assert(2 * run.messages_count == messages);
+}
+
+Test(async, slices_that_are_pulled_one_ahead_hide_behind_the_work_on_those_before)
+{
+    /* A pass of 0.03 s over all slices, all of it forward: as in LightLDA. */
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", single);
+    double slice_s = BYTES / SLICES / hca_Bps(cluster);
+    for (int is_sliced = 0; is_sliced < 2; is_sliced++) {
+        struct ar_async run = run_of(cluster, 1, 4, SLICES);
+        run.is_sliced = is_sliced;
+        run.forward_s = 0.03;
+        run.backward_s = 0;
+        for (uint32_t i = 0; i < SLICES; i++) {
+            slices[i].ready_s = 0;
+        }
+        double found_s = iterate(&run);
+        double push_s = SLICES * slice_s + latency_s(cluster);
+        /* What is pushed last is used first, so that a whole pull has one slice left then. */
+        double expected = 0.03 + push_s + slice_s + latency_s(cluster);
+        printf("# %s: %.5f, expected %.5f\n", is_sliced ? "sliced" : "whole", found_s, expected);
+        cr_assert(support_near(found_s, expected, 0.02));
+    }
+}
+
+Test(async, a_slow_network_scales_the_time_of_a_run)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
+    struct ar_async run = run_of(cluster, 8, 3, 2);
+    run.forward_s = run.backward_s = slices[0].ready_s = slices[1].ready_s = 0;
+    double once_s = iterate(&run);
+    run.cluster = support_slower(cluster, 3);
+    double found_s = iterate(&run);
+    cr_assert(support_near(found_s, 3 * once_s, 1e-6), "%g, once %g", found_s, once_s);
+}
+
+Test(async, servers_need_nodes)
+{
+    const struct ar_cluster *cluster = support_cluster("v100-8gpu-1edr", NULL);
+    struct ar_async run = run_of(cluster, 8 * 60, 5, 1);
+    struct ar_error err;
+    cr_assert(ar_async_check("--servers", &run, &err) == AR_USAGE);
+    cr_assert(strstr(err.text, "--servers: found 5 servers") != NULL, "%s", err.text);
+    run.servers = 4;
+    cr_assert(ar_async_check("--servers", &run, &err) == AR_OK);
+    run.servers = 500;
+    run.servers_at = AR_SERVERS_AT_WORKERS;
+    cr_assert(ar_async_check("--servers", &run, &err) == AR_OK);
+}
