@@ -1,5 +1,6 @@
 /* Child side: SimGrid's answers on hosts, links and routes. */
 #include "simgrid_child.h"
+#include "simgrid_host.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -66,12 +67,6 @@ struct looker {
     FILE *answer;
 };
 
-static sg_host_t host_of(const struct ar_cluster *cluster, uint32_t rank)
-{
-    char name[PLATFORM_NAME_SIZE];
-    return sg_host_by_name(ar_cluster_host_name(cluster, rank, name, sizeof name));
-}
-
 /* Notes the number of each link in the link itself. */
 static void number_links(const struct ar_cluster *cluster)
 {
@@ -119,8 +114,8 @@ static uint32_t *route_links(sg_host_t from, sg_host_t to, uint32_t *count)
 
 static void answer_route(const struct looker *looker, struct ar_flow pair)
 {
-    sg_host_t from = host_of(looker->task->cluster, pair.source);
-    sg_host_t to = host_of(looker->task->cluster, pair.destination);
+    sg_host_t from = child_host(looker->task->cluster, pair.source);
+    sg_host_t to = child_host(looker->task->cluster, pair.destination);
     struct platform_route_head head;
     memset(&head, 0, sizeof head); /* its padding travels, too */
     uint32_t *links = route_links(from, to, &head.links_count);
@@ -152,7 +147,7 @@ bool platform_answer_routes(struct simgrid_task *task, FILE *answer)
     platform_open(own->cluster, ar_cluster_platform_path(own->cluster));
     child_watch(task);
     number_links(own->cluster);
-    sg_actor_t actor = sg_actor_init("look-up", host_of(own->cluster, 0));
+    sg_actor_t actor = sg_actor_init("look-up", child_host(own->cluster, 0));
     sg_actor_set_data(actor, &looker);
     sg_actor_start_(actor, look_up_routes, 0, NULL);
     simgrid_run();

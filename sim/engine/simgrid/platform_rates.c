@@ -10,6 +10,7 @@
 #include <simgrid/mailbox.h>
 
 #include "simgrid_child.h"
+#include "simgrid_host.h"
 
 enum { ROUNDS_MAX = 64 };
 
@@ -31,12 +32,6 @@ struct sender {
     struct meter *meter;
     size_t flow;
 };
-
-static sg_host_t host_of(const struct meter *meter, uint32_t rank)
-{
-    char name[PLATFORM_NAME_SIZE];
-    return sg_host_by_name(ar_cluster_host_name(meter->task->cluster, rank, name, sizeof name));
-}
 
 static sg_mailbox_t mailbox_of(size_t flow)
 {
@@ -69,7 +64,7 @@ static void receive_flow(int argc, char **argv)
 
 static void start_actor(struct sender *sender, uint32_t rank, void (*code)(int, char **))
 {
-    sg_actor_t actor = sg_actor_init("flow", host_of(sender->meter, rank));
+    sg_actor_t actor = sg_actor_init("flow", child_host(sender->meter->task->cluster, rank));
     sg_actor_set_data(actor, sender);
     sg_actor_start_(actor, code, 0, NULL);
 }
@@ -167,7 +162,7 @@ bool platform_answer_rates(struct simgrid_task *task, FILE *answer)
     platform_open(own->cluster, ar_cluster_platform_path(own->cluster));
     child_watch(task);
     prepare(&meter);
-    sg_actor_t actor = sg_actor_init("measure", host_of(&meter, 0));
+    sg_actor_t actor = sg_actor_init("measure", child_host(own->cluster, 0));
     sg_actor_set_data(actor, &meter);
     sg_actor_start_(actor, measure, 0, NULL);
     simgrid_run();

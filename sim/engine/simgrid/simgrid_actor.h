@@ -9,6 +9,7 @@
 
 #include "simgrid_child.h"
 #include "simgrid_connections.h"
+#include "simgrid_host.h"
 
 /* One rank on one lane: one actor. */
 struct actor {
@@ -70,9 +71,6 @@ void sums_create(struct simulation *simulation, size_t actors_count);
  * to the switches, which are actors of their own, and waits until they have come back. */
 void sums_run(struct actor *actor, const struct ar_phase *phase, uint64_t elements,
               uint32_t first_step);
-
-/** The host of a rank, or of AR_SWITCH with a rank. */
-sg_host_t simulation_host(const struct simulation *simulation, uint32_t rank);
 
 /** Writes a mark of its rank in a job: now. */
 void actor_mark(const struct actor *actor, uint32_t job, uint32_t number);

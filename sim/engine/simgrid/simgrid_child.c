@@ -3,21 +3,12 @@
 #include <math.h>
 #include <stdio.h>
 
-#include <sys/resource.h>
-
 #include <simgrid/actor.h>
 #include <simgrid/barrier.h>
 #include <simgrid/engine.h>
 #include <simgrid/host.h>
 
 #include "simgrid_actor.h"
-
-sg_host_t simulation_host(const struct simulation *simulation, uint32_t rank)
-{
-    char name[PLATFORM_NAME_SIZE];
-    return sg_host_by_name(
-        ar_cluster_host_name(simulation->trial->collective.cluster, rank, name, sizeof name));
-}
 
 static void run_job(struct actor *actor, uint32_t index)
 {
@@ -93,7 +84,8 @@ static void start_actor(struct simulation *simulation, uint32_t lane, uint32_t p
         .flights = {.capacity = simulation->flights_capacity,
                     .ring = simulation->flights + index * simulation->flights_capacity},
         .barrier = barriers != NULL ? barriers[rank] : NULL};
-    sg_actor_t handle = sg_actor_init("rank", simulation_host(simulation, rank));
+    sg_actor_t handle =
+        sg_actor_init("rank", child_host(simulation->trial->collective.cluster, rank));
     sg_actor_set_data(handle, actor);
     sg_actor_start_(handle, actor_main, 0, NULL);
 }
@@ -134,8 +126,9 @@ static void start_actors(struct simulation *simulation)
     }
 }
 
-static void simulate(const struct trial_task *task)
+bool simgrid_answer_trial(struct simgrid_task *base, FILE *answer)
 {
+    struct trial_task *task = (struct trial_task *)base;
     struct ar_trial *trial = task->trial;
     const struct ar_cluster_facts *facts = ar_cluster_facts(trial->collective.cluster);
     struct simulation simulation = {
@@ -150,25 +143,7 @@ static void simulate(const struct trial_task *task)
     for (uint32_t i = 0; i < trial->jobs_count; i++) {
         trial->times[i] = (struct ar_job_time){.start_s = HUGE_VAL, .finish_s = 0};
     }
-    platform_open(trial->collective.cluster, task->platform_path);
-    child_watch(&task->task);
+    simulation_open(&task->simulation);
     start_actors(&simulation);
-    simgrid_run();
-}
-
-bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer)
-{
-    const struct trial_task *own = (const struct trial_task *)task;
-    simulate(own);
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    own->trial->memory_bytes = (uint64_t)usage.ru_maxrss * 1024;
-    struct iovec parts[TRIAL_PARTS];
-    trial_list_parts(own->trial, parts);
-    for (int i = 0; i < TRIAL_PARTS; i++) {
-        if (parts[i].iov_len > 0) {
-            fwrite(parts[i].iov_base, 1, parts[i].iov_len, answer);
-        }
-    }
-    return ferror(answer) == 0;
+    return simulation_run(&task->simulation, answer);
 }

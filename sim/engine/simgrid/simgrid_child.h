@@ -9,40 +9,23 @@
 #ifndef AR_SIMGRID_CHILD_H
 #define AR_SIMGRID_CHILD_H
 
-#include <sys/uio.h>
-
+#include "ar_actors.h"
 #include "ar_trial.h"
-#include "simgrid_fork.h"
+#include "simgrid_simulation.h"
 
-/** SimGrid's settings that matter to a result: pinned, and recorded with every row. Its defaults
- * model TCP: LV08 multiplies latency by 13.01 and bandwidth by 0.97; cross traffic takes 5 % for
- * acknowledgements; TCP-gamma limits a flow to a window over its round trip. None of that exists on
- * NVLink or InfiniBand. Latencies are the actors' matter, who pay them after a message has left: so
- * messages of a connection follow each other, and flows share links equally (SimGrid would share by
- * the inverse of latency, as TCP does). The lazy update of shares depends on the order of events
- * and may give a flow too much where many start at once. Times are told apart to 1e-12 s instead of
- * 1e-9 s, which moves contended times by up to 1e-3. */
-#define AR_SIMGRID_OPTIONS(X)                                                                      \
-    X("network/model:CM02")                                                                        \
-    X("network/crosstraffic:0")                                                                    \
-    X("network/TCP-gamma:0")                                                                       \
-    X("network/latency-factor:0")                                                                  \
-    X("network/optim:Full")                                                                        \
-    X("surf/precision:1e-12")
-
-/** A trial for a child, and the platform file that it simulates on. */
+/** A trial for a child. */
 struct trial_task {
-    struct simgrid_task task;
+    struct simgrid_simulation simulation;
     struct ar_trial *trial;
-    const char *platform_path;
 };
 
-/** What a child answers of a trial: its peak memory, the job times and, if asked for, the finish of
- * each rank and the timeline. */
-enum { TRIAL_PARTS = 4 };
-
-/** Lists the parts of the results, some of which may be empty; returns the size of the answer. */
-size_t trial_list_parts(struct ar_trial *trial, struct iovec parts[TRIAL_PARTS]);
+/** Actors of one's own. */
+struct actors_task {
+    struct simgrid_simulation simulation;
+    const struct ar_actors *actors;
+    double end_s;            /**< result */
+    uint64_t messages_count; /**< result */
+};
 
 enum { PLATFORM_NAME_SIZE = 1024 };
 
@@ -83,6 +66,7 @@ struct platform_rates_task {
 
 /** The tasks; in the child. */
 bool simgrid_answer_trial(struct simgrid_task *task, FILE *answer);
+bool simgrid_answer_actors(struct simgrid_task *task, FILE *answer);
 bool platform_answer_content(struct simgrid_task *task, FILE *answer);
 bool platform_answer_routes(struct simgrid_task *task, FILE *answer);
 bool platform_answer_rates(struct simgrid_task *task, FILE *answer);
@@ -98,5 +82,9 @@ _Noreturn void child_no_memory(const char *what);
  * counts child_progress up. To be called when the platform has been loaded. */
 void child_watch(const struct simgrid_task *task);
 extern volatile unsigned long child_progress;
+
+/** Actors that have been started and have not ended; whoever starts some and counts them here makes
+ * it an error that they wait for ever. */
+extern uint64_t child_actors_left;
 
 #endif
