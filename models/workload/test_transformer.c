@@ -63,6 +63,26 @@ Test(transformer, its_products_are_the_work_and_twice_it_backward)
     cr_assert_float_eq(gemm_flop(&model, 8, AR_PASS_BACKWARD), flop / 4, 1e-9 * flop);
 }
 
+Test(transformer, operands_of_products_in_fp8_are_cast_and_transposed)
+{
+    struct ar_transformer gpt = {
+        .layers = 1, .hidden = 1024, .heads = 16, .seq = 2048, .vocab = 51200};
+    struct ar_transformer_slice slice = {.micro_batch = 1, .tp = 1, .ep = 1, .precision = AR_FP8};
+    struct ar_kernels kernels;
+    double forward = 0, backward = 0;
+    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
+    for (int pass = 0; pass < 2; pass++) {
+        ar_transformer_kernels(&gpt, &slice, AR_PART_LAYER, (enum ar_transformer_pass)pass,
+                               &kernels);
+        for (size_t i = 0; i < kernels.count; i++) {
+            bool is_cast = strcmp(kernels.list[i].name, "cast") == 0;
+            *(pass == 0 ? &forward : &backward) += is_cast ? kernels.list[i].bytes : 0;
+        }
+    }
+    cr_assert_eq(forward, (1 + 1 + 1 + 4) * 2048.0 * 1024 * 4, "inputs of the four products");
+    cr_assert_eq(backward, (3 + 1 + 4 + 1) * 2048.0 * 1024 * 4, "gradients of their outputs");
+}
+
 Test(transformer, activations_are_those_of_arxiv_2205_05198)
 {
     struct ar_transformer model = gpt3();

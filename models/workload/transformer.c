@@ -66,6 +66,8 @@ struct sizes {
     double keys;    /* g / t; a GPU has at least one head of them */
     double ffn;     /* f / t, all matrices of a gated one apart */
     double element_bytes;
+    double
+        cast_bytes; /* moved for each operand of a product that is stored wider than it is used */
 };
 
 static double stored_bytes(const struct ar_transformer_slice *slice)
@@ -78,13 +80,16 @@ static struct sizes sizes_of(const struct ar_transformer *model,
 {
     double tokens = (double)slice->micro_batch * model->seq;
     double kv_heads = fmax(1, (double)model->kv_heads / slice->tp);
+    double narrow = ar_precision_bytes(slice->precision);
     return (struct sizes){.tokens = tokens,
                           .outside = slice->is_sequence_parallel ? tokens / slice->tp : tokens,
                           .hidden = model->hidden,
                           .query = (double)model->heads * model->head_dim / slice->tp,
                           .keys = kv_heads * model->head_dim,
                           .ffn = (double)model->ffn / slice->tp,
-                          .element_bytes = stored_bytes(slice)};
+                          .element_bytes = stored_bytes(slice),
+                          .cast_bytes =
+                              narrow < stored_bytes(slice) ? stored_bytes(slice) + 2 * narrow : 0};
 }
 
 static void add_memory(struct ar_kernels *kernels, const char *name, double bytes)
@@ -113,10 +118,18 @@ static void add_bias(const struct ar_transformer *model, enum ar_transformer_pas
     }
 }
 
-/* A product with weights of columns x inner: forward, or the gradients of data and weights. */
-static void add_product(struct ar_kernels *kernels, const char *name, enum ar_transformer_pass pass,
-                        double count, double rows, double columns, double inner)
+/* A product with weights of columns x inner: forward, or the gradients of data and weights. Before
+ * a product in fp8 its input, backward the gradient of its output, is read and written in fp8
+ * twice, plain and transposed (NVIDIA/TransformerEngine, cast_transpose); weights once for all
+ * micro-batches, which is left out. */
+static void add_product(struct ar_kernels *kernels, const struct sizes *sizes, const char *name,
+                        enum ar_transformer_pass pass, double count, double rows, double columns,
+                        double inner)
 {
+    if (sizes->cast_bytes > 0) {
+        add_memory(kernels, "cast",
+                   count * rows * (pass == AR_PASS_BACKWARD ? columns : inner) * sizes->cast_bytes);
+    }
     if (pass != AR_PASS_BACKWARD) {
         add_gemm(kernels, name, count, rows, columns, inner);
         return;
@@ -198,14 +211,15 @@ static void add_feed_forward(const struct ar_transformer *model,
     double columns = (model->is_gated ? 2 : 1) * sizes->ffn;
     double passes = pass == AR_PASS_BACKWARD ? 3 : 2; /* of the activation: in, out, gradient */
     if (model->experts > 0) {
-        add_product(kernels, "router", pass, 1, sizes->tokens, model->experts, sizes->hidden);
+        add_product(kernels, sizes, "router", pass, 1, sizes->tokens, model->experts,
+                    sizes->hidden);
         add_memory(kernels, "dispatch", 4 * tokens * sizes->hidden * sizes->element_bytes);
     }
-    add_product(kernels, "ffn in", pass, networks, rows, columns, sizes->hidden);
+    add_product(kernels, sizes, "ffn in", pass, networks, rows, columns, sizes->hidden);
     add_memory(kernels, "activation",
                tokens * sizes->ffn * sizes->element_bytes *
                    (model->is_gated ? 1.5 * passes : passes));
-    add_product(kernels, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
+    add_product(kernels, sizes, "ffn out", pass, networks, rows, sizes->hidden, sizes->ffn);
     add_bias(model, pass, tokens, columns, sizes->element_bytes, kernels);
     add_bias(model, pass, tokens, sizes->hidden, sizes->element_bytes, kernels);
 }
@@ -215,13 +229,14 @@ static void add_layer(const struct ar_transformer *model, const struct ar_transf
 {
     struct sizes sizes = sizes_of(model, slice);
     add_norm(&sizes, pass, kernels);
-    add_product(kernels, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.hidden);
+    add_product(kernels, &sizes, "qkv", pass, 1, sizes.tokens, sizes.query + 2 * sizes.keys,
+                sizes.hidden);
     if (pass == AR_PASS_BACKWARD) { /* gradients of queries, keys and values become one tensor */
         add_memory(kernels, "qkv gradient",
                    2 * sizes.tokens * (sizes.query + 2 * sizes.keys) * sizes.element_bytes);
     }
     add_attention(model, slice, pass, sizes.element_bytes, kernels);
-    add_product(kernels, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
+    add_product(kernels, &sizes, "projection", pass, 1, sizes.tokens, sizes.hidden, sizes.query);
     add_bias(model, pass, sizes.tokens, sizes.query + 2 * sizes.keys, sizes.element_bytes, kernels);
     add_bias(model, pass, sizes.tokens, sizes.hidden, sizes.element_bytes, kernels);
     add_residual(model, &sizes, pass, kernels);
@@ -255,7 +270,7 @@ static void add_head(const struct ar_transformer *model, const struct ar_transfo
     double logits = sizes.tokens * columns;
     double passes = pass == AR_PASS_BACKWARD ? 3 : 9;
     add_norm(&sizes, pass, kernels);
-    add_product(kernels, "logits", pass, 1, sizes.tokens, columns, sizes.hidden);
+    add_product(kernels, &sizes, "logits", pass, 1, sizes.tokens, columns, sizes.hidden);
     add_memory(kernels, "loss", logits * (4 * passes + sizes.element_bytes));
 }
 
