@@ -13,7 +13,8 @@
  * task may do its work several times, one after the other: layers that are alike.
  *
  * A task starts when the one before it on its stream, and all tasks that it needs, have ended
- * (list scheduling): start = max(end of those), end = start + count * time of the work.
+ * (list scheduling): start = max(end of those), end = start + count * time of the work. A
+ * computation that needs a message starts the latency of that later.
  */
 #ifndef AR_GRAPH_H
 #define AR_GRAPH_H
@@ -47,6 +48,8 @@ struct ar_work {
     const struct ar_operation *operation; /**< of collectives and messages, */
     uint32_t axes;                        /**< bits 1 << ar_axis along which it runs, */
     uint64_t bytes;                       /**< and its payload, as nccl-tests counts it */
+    double latency_s; /**< of a message that was timed when the graph was made: what it brings is
+                           there so much later than it has left its stream */
 };
 
 #define AR_GRAPH_UNTIMED (-1.0)
@@ -81,6 +84,7 @@ struct ar_task {
     uint32_t chunk;        /**< of the model, from the first layers on */
     uint32_t need;         /**< first of its needs; AR_NO_TASK: none */
     uint32_t before;       /**< the task before it on its stream; AR_NO_TASK: none */
+    const char *name;      /**< for people; NULL: duty, batch and chunk say what it is */
     double start_s, end_s; /**< result of ar_graph_schedule() */
     uint32_t waited_for;   /**< result: which task ended at start_s, the last one; AR_NO_TASK */
 };

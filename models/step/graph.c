@@ -65,7 +65,7 @@ static bool is_same(const struct ar_work *one, const struct ar_work *other)
 {
     bool is_alike = one->kind == other->kind && one->operation == other->operation &&
                     one->axes == other->axes && one->bytes == other->bytes;
-    return is_alike && (one->kind != AR_TASK_COMPUTE || one->time_s == other->time_s);
+    return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
 }
 
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work)

@@ -86,8 +86,10 @@ static void tell(struct ar_graph *graph, uint32_t number, uint32_t other, struct
 {
     const struct ar_task *ended = &graph->tasks[number];
     struct ar_task *task = &graph->tasks[other];
-    if (task->waited_for == AR_NO_TASK || ended->end_s > task->start_s) {
-        task->start_s = ended->end_s;
+    bool is_computed = graph->works[task->work].kind == AR_TASK_COMPUTE;
+    double there_s = ended->end_s + (is_computed ? graph->works[ended->work].latency_s : 0);
+    if (task->waited_for == AR_NO_TASK || there_s > task->start_s) {
+        task->start_s = there_s;
         task->waited_for = number;
     }
     if (--waiting->missing[other] == 0) {

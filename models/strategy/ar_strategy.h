@@ -10,6 +10,7 @@
 #define AR_STRATEGY_H
 
 #include "ar_layout.h"
+#include "ar_operators.h"
 
 /** Times of the parts of a model on one GPU, by ar_transformer_part. */
 enum { AR_PARTS_COUNT = AR_PART_HEAD + 1 };
@@ -37,6 +38,13 @@ struct ar_strategy {
     void (*after)(struct ar_build *build, const struct ar_run *run, uint32_t task);
     /** After the last run of a stage: what is left, and the optimizer. */
     void (*end)(struct ar_build *build, uint32_t stage);
+
+    /** Of strategies that put parts of one model on workers: the operators of a step, each on its
+     * device, in the arena. The others are then NULL. NULL: it makes its graph of a layout. */
+    enum ar_status (*operators)(const struct ar_parts_request *request, struct ar_arena *arena,
+                                struct ar_operators **operators, struct ar_error *err);
+    /** Devices of them that see samples of their own; NULL: one. */
+    uint32_t (*replicas)(uint32_t devices);
 };
 
 #define AR_STRATEGY_LIST(X)                                                                        \
@@ -44,7 +52,10 @@ struct ar_strategy {
     X(zero1)                                                                                       \
     X(zero3)                                                                                       \
     X(zero3_lists)                                                                                 \
-    X(independent)
+    X(independent)                                                                                 \
+    X(partitioned)                                                                                 \
+    X(rotate)                                                                                      \
+    X(star)
 
 #define X(name) extern const struct ar_strategy ar_strategy_##name;
 AR_STRATEGY_LIST(X)

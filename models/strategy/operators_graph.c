@@ -1,0 +1,307 @@
+/* From placed operators to a task graph: a role for each device, messages where a need crosses. */
+#include <stdlib.h>
+
+#include "ar_operators.h"
+
+/* What one operator's output has to do on one other device. */
+struct message {
+    uint32_t producer, to;
+    uint32_t turn;  /* of the producer */
+    uint32_t first; /* position of one that needs it, in the order of the operators */
+    uint32_t task;
+    uint32_t next;  /* of the same producer; AR_NO_TASK: none */
+    double ready_s; /* if no port were ever taken */
+};
+
+/* An operator all of whose needs are there. */
+struct ready {
+    double ready_s;
+    uint32_t position; /* in the order of the operators */
+    uint32_t number;
+};
+
+struct placed {
+    const struct ar_operators *operators;
+    const uint32_t *devices;
+    uint32_t devices_count;
+    const struct ar_hops *hops;
+    struct ar_graph *graph;
+    /* Of operators: */
+    uint32_t *tasks;
+    uint32_t *messages;  /* the first one in `list` */
+    uint32_t *positions; /* in their order */
+    uint32_t *turns;     /* in which they begin */
+    uint32_t *missing;   /* needs that are not done */
+    uint32_t *needed_by; /* [number + 1]: where the list of those that need it begins in `who` */
+    uint32_t *who;
+    double *ends_s; /* if no port were ever taken */
+    struct ready *heap;
+    uint32_t heap_count;
+    /* Of devices: */
+    double *free_s;
+    uint32_t *last_in; /* the message that it received last */
+    struct message *list;
+    uint32_t list_count;
+};
+
+static struct message *find_message(const struct placed *placed, uint32_t producer, uint32_t to)
+{
+    uint32_t i = placed->messages[producer];
+    while (i != AR_NO_TASK && placed->list[i].to != to) {
+        i = placed->list[i].next;
+    }
+    return i != AR_NO_TASK ? &placed->list[i] : NULL;
+}
+
+static struct ar_hop hop_of(const struct placed *placed, uint32_t producer, uint32_t to)
+{
+    return placed->hops->find(placed->hops->context, placed->devices[producer], to,
+                              placed->operators->list[producer].output_bytes);
+}
+
+/* When an output is on a device if no port were ever taken; notes the message if it takes one. */
+static double arrive(struct placed *placed, uint32_t producer, uint32_t to, uint32_t position)
+{
+    double ready_s = placed->ends_s[producer];
+    if (placed->devices[producer] == to) {
+        return ready_s;
+    }
+    if (find_message(placed, producer, to) == NULL) {
+        placed->list[placed->list_count] = (struct message){.producer = producer,
+                                                            .to = to,
+                                                            .turn = placed->turns[producer],
+                                                            .first = position,
+                                                            .next = placed->messages[producer],
+                                                            .ready_s = ready_s};
+        placed->messages[producer] = placed->list_count++;
+    }
+    struct ar_hop hop = hop_of(placed, producer, to);
+    return ready_s + hop.time_s + hop.latency_s;
+}
+
+/* --- turns: who is ready first begins first ----------------------------------------------------
+ */
+
+static bool is_before(const struct ready *one, const struct ready *other)
+{
+    return one->ready_s != other->ready_s ? one->ready_s < other->ready_s
+                                          : one->position < other->position;
+}
+
+static void push(struct placed *placed, uint32_t number)
+{
+    const struct ar_operator *operator= & placed->operators->list[number];
+    struct ready ready = {.position = placed->positions[number], .number = number};
+    for (uint32_t j = 0; j < operator->needs_count; j++) {
+        double there_s = arrive(placed, placed->operators->needs[operator->needs_first + j],
+                                placed->devices[number], ready.position);
+        ready.ready_s = there_s > ready.ready_s ? there_s : ready.ready_s;
+    }
+    uint32_t at = placed->heap_count++;
+    for (; at > 0 && is_before(&ready, &placed->heap[(at - 1) / 2]); at = (at - 1) / 2) {
+        placed->heap[at] = placed->heap[(at - 1) / 2];
+    }
+    placed->heap[at] = ready;
+}
+
+static struct ready pop(struct placed *placed)
+{
+    struct ready *heap = placed->heap, first = heap[0], last = heap[--placed->heap_count];
+    uint32_t at = 0;
+    for (uint32_t child; (child = 2 * at + 1) < placed->heap_count; at = child) {
+        child += child + 1 < placed->heap_count && is_before(&heap[child + 1], &heap[child]);
+        if (!is_before(&heap[child], &last)) {
+            break;
+        }
+        heap[at] = heap[child];
+    }
+    heap[at] = last;
+    return first;
+}
+
+static void add_operator(struct placed *placed, const struct ready *ready, uint32_t turn)
+{
+    const struct ar_operator *operator= & placed->operators->list[ready->number];
+    uint32_t device = placed->devices[ready->number];
+    double free_s = placed->free_s[device];
+    double start_s = ready->ready_s > free_s ? ready->ready_s : free_s;
+    placed->free_s[device] = placed->ends_s[ready->number] = start_s + operator->time_s;
+    placed->turns[ready->number] = turn;
+    const struct ar_work work = {.kind = AR_TASK_COMPUTE, .time_s = operator->time_s };
+    const struct ar_task task = {.work = ar_graph_work(placed->graph, &work),
+                                 .count = 1,
+                                 .role = device,
+                                 .to = device,
+                                 .stream = AR_STREAM_COMPUTE,
+                                 .duty = operator->duty,
+                                 .name = operator->name };
+    placed->tasks[ready->number] = ar_graph_add(placed->graph, &task);
+}
+
+/* Who needs whom, as lists; needs that are missing. */
+static void list_needs(struct placed *placed)
+{
+    const struct ar_operators *operators = placed->operators;
+    for (uint32_t i = 0; i < operators->needs_count; i++) {
+        placed->needed_by[operators->needs[i]]++;
+    }
+    for (uint32_t i = 0; i < operators->count; i++) {
+        placed->needed_by[i + 1] += placed->needed_by[i];
+        placed->positions[operators->order[i]] = i;
+        placed->missing[i] = operators->list[i].needs_count;
+    }
+    for (uint32_t i = operators->count; i-- > 0;) {
+        const struct ar_operator *operator= & operators->list[i];
+        for (uint32_t j = 0; j < operator->needs_count; j++) {
+            uint32_t other = operators->needs[operator->needs_first + j];
+            placed->who[--placed->needed_by[other]] = i;
+        }
+    }
+}
+
+static void add_operators(struct placed *placed)
+{
+    uint32_t count = placed->operators->count;
+    list_needs(placed);
+    for (uint32_t i = 0; i < count; i++) {
+        if (placed->missing[i] == 0) {
+            push(placed, i);
+        }
+    }
+    for (uint32_t turn = 0; placed->heap_count > 0; turn++) {
+        struct ready ready = pop(placed);
+        add_operator(placed, &ready, turn);
+        for (uint32_t i = placed->needed_by[ready.number]; i < placed->needed_by[ready.number + 1];
+             i++) {
+            if (--placed->missing[placed->who[i]] == 0) {
+                push(placed, placed->who[i]);
+            }
+        }
+    }
+}
+
+/* --- messages ----------------------------------------------------------------------------------
+ */
+
+static int compare_messages(const void *a, const void *b)
+{
+    const struct message *first = a, *second = b;
+    if (first->ready_s != second->ready_s) {
+        return first->ready_s < second->ready_s ? -1 : 1;
+    }
+    if (first->turn != second->turn) {
+        return first->turn < second->turn ? -1 : 1;
+    }
+    return (first->first > second->first) - (first->first < second->first);
+}
+
+/* Messages in the order in which they are ready: each waits for both ports. That order goes along
+ * with all that waits, so that there is no circle. */
+static void add_messages(struct placed *placed)
+{
+    for (uint32_t i = 0; i < placed->list_count; i++) {
+        struct message *message = &placed->list[i];
+        uint32_t from = placed->devices[message->producer];
+        struct ar_hop hop = hop_of(placed, message->producer, message->to);
+        const struct ar_work work = {.kind = AR_TASK_MESSAGE,
+                                     .time_s = hop.time_s,
+                                     .latency_s = hop.latency_s,
+                                     .operation = &ar_operation_send,
+                                     .axes = 1 << AR_AXIS_PP,
+                                     .bytes =
+                                         placed->operators->list[message->producer].output_bytes};
+        message->task = ar_graph_add(
+            placed->graph,
+            &(struct ar_task){.work = ar_graph_work(placed->graph, &work),
+                              .count = 1,
+                              .role = from,
+                              .to = message->to,
+                              .stream = AR_STREAM_GRADIENTS,
+                              .name = placed->operators->list[message->producer].name});
+        ar_graph_need(placed->graph, message->task, placed->tasks[message->producer]);
+        ar_graph_need(placed->graph, message->task, placed->last_in[message->to]);
+        placed->last_in[message->to] = message->task;
+        message->next = placed->messages[message->producer];
+        placed->messages[message->producer] = i;
+    }
+}
+
+static void add_needs(struct placed *placed)
+{
+    const struct ar_operators *operators = placed->operators;
+    for (uint32_t number = 0; number < operators->count; number++) {
+        const struct ar_operator *operator= & operators->list[number];
+        for (uint32_t j = 0; j < operator->needs_count; j++) {
+            uint32_t other = operators->needs[operator->needs_first + j];
+            const struct message *message = find_message(placed, other, placed->devices[number]);
+            ar_graph_need(placed->graph, placed->tasks[number],
+                          message != NULL ? message->task : placed->tasks[other]);
+        }
+    }
+}
+
+static void clear(uint32_t *list, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        list[i] = AR_NO_TASK;
+    }
+}
+
+static bool has_memory(const struct placed *placed)
+{
+    return placed->graph != NULL && placed->tasks != NULL && placed->messages != NULL &&
+           placed->positions != NULL && placed->turns != NULL && placed->missing != NULL &&
+           placed->needed_by != NULL && placed->who != NULL && placed->ends_s != NULL &&
+           placed->heap != NULL && placed->free_s != NULL && placed->last_in != NULL &&
+           placed->list != NULL;
+}
+
+static enum ar_status fill(struct placed *placed, struct ar_error *err)
+{
+    if (!has_memory(placed)) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    uint32_t count = placed->operators->count;
+    clear(placed->messages, count);
+    clear(placed->last_in, placed->devices_count);
+    add_operators(placed);
+    qsort(placed->list, placed->list_count, sizeof *placed->list, compare_messages);
+    clear(placed->messages, count);
+    add_messages(placed);
+    add_needs(placed);
+    return placed->graph->is_broken ? ar_error_no_memory(err, "the tasks of a step") : AR_OK;
+}
+
+enum ar_status ar_operators_graph(const struct ar_operators *operators, const uint32_t *devices,
+                                  uint32_t devices_count, const struct ar_hops *hops,
+                                  struct ar_graph **graph, struct ar_error *err)
+{
+    struct ar_arena arena = {.last = NULL};
+    size_t count = (size_t)operators->count + 1, needs = (size_t)operators->needs_count + 1;
+    struct placed placed = {.operators = operators,
+                            .devices = devices,
+                            .devices_count = devices_count,
+                            .hops = hops,
+                            .graph = ar_graph_create(devices_count),
+                            .tasks = ar_arena_alloc(&arena, count, sizeof *placed.tasks),
+                            .messages = ar_arena_alloc(&arena, count, sizeof *placed.messages),
+                            .positions = ar_arena_alloc(&arena, count, sizeof *placed.positions),
+                            .turns = ar_arena_alloc(&arena, count, sizeof *placed.turns),
+                            .missing = ar_arena_alloc(&arena, count, sizeof *placed.missing),
+                            .needed_by = ar_arena_alloc(&arena, count, sizeof *placed.needed_by),
+                            .who = ar_arena_alloc(&arena, needs, sizeof *placed.who),
+                            .ends_s = ar_arena_alloc(&arena, count, sizeof *placed.ends_s),
+                            .heap = ar_arena_alloc(&arena, count, sizeof *placed.heap),
+                            .free_s = ar_arena_alloc(&arena, devices_count, sizeof *placed.free_s),
+                            .last_in =
+                                ar_arena_alloc(&arena, devices_count, sizeof *placed.last_in),
+                            .list = ar_arena_alloc(&arena, needs, sizeof *placed.list)};
+    enum ar_status status = fill(&placed, err);
+    ar_arena_end(&arena);
+    if (status == AR_OK) {
+        *graph = placed.graph;
+    } else {
+        ar_graph_destroy(placed.graph);
+    }
+    return status;
+}

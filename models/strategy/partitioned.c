@@ -1,0 +1,172 @@
+/* One model over several GPUs. Of a file each operator lies where its placement says
+ * (ar_operators.h). Of a trace the activations of every layer are cut into strips of rows, one on
+ * each GPU, as in DistBelief (Dean et al., NIPS 2012) and on GPUs in COTS HPC (Coates et al., ICML
+ * 2013): a layer whose kernel reaches over the border needs rows of both neighbours (a halo), the
+ * classifier, which is cut by its outputs, all of its input. Kernels are shared by all strips, so
+ * that their gradients are summed, in a ring, before the optimizer; those of the classifier lie
+ * where they are used. Times of layers are divided by the strips: neither what a kernel takes at
+ * least nor the statistics of batch norm over all strips count. */
+#include <assert.h>
+
+#include "ar_strategy.h"
+
+/* What an operator needs of the outputs of the one before it on other devices. */
+enum reach { REACH_OWN, REACH_NEIGHBOURS, REACH_ALL };
+
+struct strips {
+    const struct ar_parts_request *request;
+    struct ar_operators *operators;
+    uint32_t before; /* the first of the last row of operators, one for each device */
+};
+
+static uint64_t bytes_of(const struct strips *strips, double elements)
+{
+    return (uint64_t)(elements * strips->request->trace->batch * strips->request->element_bytes);
+}
+
+/* The rows before send `bytes` to those that these reach. */
+static void add_row(struct strips *strips, double time_s, enum ar_duty duty, enum reach reach,
+                    uint64_t bytes)
+{
+    struct ar_operators *operators = strips->operators;
+    uint32_t devices = strips->request->devices, first = operators->count;
+    bool has_before = first > 0;
+    for (uint32_t i = 0; has_before && i < devices; i++) {
+        operators->list[strips->before + i].output_bytes = reach == REACH_OWN ? 0 : bytes;
+    }
+    for (uint32_t i = 0; i < devices; i++) {
+        ar_operators_add(operators, &(struct ar_operator){
+                                        .time_s = time_s / devices, .duty = duty, .device = i});
+        for (uint32_t j = 0; has_before && j < devices; j++) {
+            bool is_near = j == i || (reach == REACH_NEIGHBOURS && (j + 1 == i || i + 1 == j));
+            if (is_near || reach == REACH_ALL) {
+                ar_operators_need(operators, strips->before + j);
+            }
+        }
+    }
+    strips->before = first;
+}
+
+static bool has_kernel(const struct ar_layer_work *work)
+{
+    return work->kernel > 1 && work->kind != AR_LAYER_AVGPOOL; /* which takes the mean of all */
+}
+
+static double row_elements(uint64_t elements, uint32_t width)
+{
+    return width > 0 ? (double)elements / width : 0;
+}
+
+static void add_forward(struct strips *strips, uint32_t layer)
+{
+    const struct ar_layer_work *work = &strips->request->work[layer];
+    double time_s = strips->request->trace->layers[layer].forward_s;
+    if (work->kind == AR_LAYER_FC) { /* every strip has a part of each mean */
+        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_ALL,
+                bytes_of(strips, (double)work->input_elements));
+    } else if (work->kind == AR_LAYER_LOSS) {
+        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_ALL,
+                bytes_of(strips, (double)work->input_elements / strips->request->devices));
+    } else if (has_kernel(work)) {
+        double halo = row_elements(work->input_elements, work->width) * (work->kernel / 2);
+        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_NEIGHBOURS, bytes_of(strips, halo));
+    } else {
+        add_row(strips, time_s, AR_DUTY_FORWARD, REACH_OWN, 0);
+    }
+}
+
+static void add_backward(struct strips *strips, uint32_t layer)
+{
+    const struct ar_parts_request *request = strips->request;
+    const struct ar_layer_work *work = &request->work[layer];
+    const struct ar_layer_work *next = layer + 1 < request->trace->layers_count ? work + 1 : work;
+    double time_s = request->trace->layers[layer].backward_s;
+    if (next != work && next->kind == AR_LAYER_FC) { /* every part has sums of its outputs alone */
+        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_ALL,
+                bytes_of(strips, (double)next->input_elements));
+    } else if (has_kernel(work) && !work->is_first) {
+        double halo =
+            row_elements(work->output_elements, work->width / work->stride) * (work->kernel / 2);
+        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_NEIGHBOURS, bytes_of(strips, halo));
+    } else {
+        add_row(strips, time_s, AR_DUTY_BACKWARD, REACH_OWN, 0);
+    }
+}
+
+/* The gradients of what all strips share: a ring of 2 (p - 1) steps, then the optimizer. */
+static void add_sums(struct strips *strips)
+{
+    const struct ar_parts_request *request = strips->request;
+    uint32_t devices = request->devices;
+    double shared = 0;
+    for (uint32_t layer = 0; layer < request->trace->layers_count; layer++) {
+        const struct ar_layer *at = &request->trace->layers[layer];
+        for (uint32_t i = 0; request->work[layer].kind != AR_LAYER_FC && i < at->tensors_count;
+             i++) {
+            shared += (double)request->trace->tensor_elements[at->tensors_first + i];
+        }
+    }
+    for (uint32_t step = 0; step < 2 * (devices - 1); step++) {
+        uint32_t first = strips->operators->count;
+        for (uint32_t i = 0; i < devices; i++) {
+            uint32_t from = strips->before + (i + devices - 1) % devices;
+            strips->operators->list[from].output_bytes =
+                (uint64_t)(shared / devices) * request->element_bytes;
+            ar_operators_add(strips->operators,
+                             &(struct ar_operator){.duty = AR_DUTY_BACKWARD, .device = i});
+            ar_operators_need(strips->operators, from);
+            ar_operators_need(strips->operators, strips->before + i);
+        }
+        strips->before = first;
+    }
+    add_row(strips, request->trace->optimizer_s * devices, AR_DUTY_OPTIMIZER, REACH_OWN, 0);
+}
+
+static enum ar_status check(const struct ar_parts_request *request, struct ar_error *err)
+{
+    if (request->work == NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "%s: found trace %s, which does not say what its layers hand on; "
+                            "expected a table of their work, such as resnet50-v1.5, or --operators",
+                            request->where, request->trace->name);
+    }
+    for (uint32_t i = 0; i < request->trace->layers_count; i++) {
+        const struct ar_layer_work *work = &request->work[i];
+        if (has_kernel(work) && work->width / work->stride < request->devices) {
+            return ar_error_set(err, AR_USAGE,
+                                "%s: found %u GPUs for layer %s, whose output has %u rows; "
+                                "expected a row for each GPU at least",
+                                request->where, request->devices, request->trace->layers[i].name,
+                                work->width / work->stride);
+        }
+    }
+    return AR_OK;
+}
+
+static enum ar_status operators_of(const struct ar_parts_request *request, struct ar_arena *arena,
+                                   struct ar_operators **operators, struct ar_error *err)
+{
+    struct strips strips = {.request = request};
+    AR_TRY(check(request, err));
+    uint64_t devices = request->devices, layers = request->trace->layers_count;
+    uint64_t rows = 1 + 2 * layers + 2 * (devices - 1) + 1;
+    AR_TRY(ar_operators_create(request->where, rows * devices, rows * devices * devices, arena,
+                               &strips.operators, err));
+    add_row(&strips, request->trace->step_overhead_s * (double)devices, AR_DUTY_FORWARD, REACH_OWN,
+            0);
+    for (uint32_t i = 0; i < layers; i++) {
+        add_forward(&strips, i);
+    }
+    for (uint32_t i = (uint32_t)layers; i-- > 0;) {
+        add_backward(&strips, i);
+    }
+    add_sums(&strips);
+    *operators = strips.operators;
+    return AR_OK;
+}
+
+const struct ar_strategy ar_strategy_partitioned = {
+    .name = "partitioned",
+    .title = "one model over all GPUs: strips of its layers, or placed operators",
+    .operators = operators_of,
+};
