@@ -51,6 +51,8 @@ struct ar_plot_request {
     const char *where;        /**< KEY=VALUE[,KEY=VALUE]: only rows for which it holds; NULL: all */
     const char *subject;      /**< what the files do not say, for below the title; NULL: nothing */
     FILE *ascii_file;         /**< receives text versions of efficiency and shapes; NULL: none */
+    bool is_for_page;         /**< only SVG, in which points have their rows as titles; it is no
+                                 error if rows differ so that there is no picture at all */
     uint32_t ascii_columns;   /**< width of the text versions, at least 79; 0: 79 */
     const char *gnuplot;      /**< program, found in PATH; NULL: `gnuplot` */
 };

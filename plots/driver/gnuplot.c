@@ -56,6 +56,8 @@ static void become_gnuplot(const struct place *place, const struct ar_plot_run *
     if (run->text_columns > 0) {
         snprintf(settings, sizeof settings, "ascii_columns = %" PRIu32 "; ascii_rows = %d",
                  run->text_columns, TEXT_ROWS);
+    } else if (run->has_values) {
+        ar_copy_text(settings, sizeof settings, "has_values = 1");
     }
     if (chdir(place->directory) == 0 && setenv("LC_ALL", "C.UTF-8", 1) == 0 &&
         freopen("/dev/null", "r", stdin) != NULL && freopen("/dev/null", "w", stdout) != NULL &&
@@ -141,8 +143,9 @@ static enum ar_status finish(const struct place *place, struct ar_plot_run *run,
     }
     AR_TRY(check_end(place, run, end, err));
     AR_TRY(check_picture(place, run, ".svg", "</svg>", err));
-    /* The last chunk of a PNG: its name and its checksum. */
-    AR_TRY(check_picture(place, run, ".png", "IEND\xAE\x42\x60\x82", err));
+    if (!run->has_values) { /* The last chunk of a PNG: its name and its checksum. */
+        AR_TRY(check_picture(place, run, ".png", "IEND\xAE\x42\x60\x82", err));
+    }
     read_message(place, run, "warning:", message, sizeof message);
     *run->warning = message[0] == '\0' ? NULL : ar_arena_text(run->arena, message);
     return AR_OK;

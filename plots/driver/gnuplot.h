@@ -4,6 +4,7 @@
 #ifndef AR_PLOT_GNUPLOT_H
 #define AR_PLOT_GNUPLOT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,6 +16,7 @@
 struct ar_plot_run {
     const char *name;       /**< base name: runs NAME.gp, leaves NAME.svg and NAME.png */
     uint32_t text_columns;  /**< 0; else leaves NAME.txt, too, so wide */
+    bool has_values;        /**< no PNG; in the SVG points have hypertexts (hover.h) */
     const char **warning;   /**< receives a warning of gnuplot, if there is one */
     struct ar_arena *arena; /**< that it is in */
     pid_t child;            /**< inner */

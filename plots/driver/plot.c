@@ -11,6 +11,7 @@
 #include "ar_output.h"
 #include "choice.h"
 #include "gnuplot.h"
+#include "hover.h"
 #include "script.h"
 
 enum { TEXT_COLUMNS = 79, FILE_MAX = 1 << 20 };
@@ -217,12 +218,23 @@ static enum ar_status run_all(struct job *job, struct ar_error *err)
         if (picture->is_drawn) {
             runs[count++] = (struct ar_plot_run){.name = picture->name,
                                                  .text_columns = has_text ? columns : 0,
+                                                 .has_values = request->is_for_page,
                                                  .warning = &picture->reason,
                                                  .arena = job->arena};
         }
     }
     return ar_plot_gnuplot_run(request->gnuplot == NULL ? "gnuplot" : request->gnuplot,
                                job->work_dir, runs, count, err);
+}
+
+static enum ar_status add_all_values(const struct job *job, struct ar_error *err)
+{
+    for (size_t i = 0; job->request->is_for_page && i < job->report.pictures_count; i++) {
+        if (job->report.pictures[i].is_drawn) {
+            AR_TRY(ar_plot_hover_add(&job->drawings[i], job->work_dir, job->arena, err));
+        }
+    }
+    return AR_OK;
 }
 
 /* --- all or nothing ----------------------------------------------------------------------- */
@@ -368,11 +380,12 @@ static enum ar_status draw_in_work_dir(struct job *job, struct ar_error *err)
         AR_TRY(prepare_picture(job, i, err));
         drawn += job->report.pictures[i].is_drawn;
     }
-    if (drawn == 0 && job->refused != NULL) {
+    if (drawn == 0 && job->refused != NULL && !job->request->is_for_page) {
         return ar_error_set(err, AR_BAD_DATA, "%.200s: no picture: %.300s", job->request->path,
                             job->refused);
     }
     AR_TRY(run_all(job, err));
+    AR_TRY(add_all_values(job, err));
     AR_TRY(move_into_place(job, err));
     return print_text_versions(job, err);
 }

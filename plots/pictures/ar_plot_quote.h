@@ -1,5 +1,5 @@
 /** \file ar_plot_quote.h
- * Text that gnuplot gets. Names of clusters, titles and settings may be any bytes.
+ * Text that gnuplot and browsers get. Names of clusters, titles and settings may be any bytes.
  */
 #ifndef AR_PLOT_QUOTE_H
 #define AR_PLOT_QUOTE_H
@@ -14,5 +14,8 @@ void ar_plot_write_text(FILE *file, const char *text);
 /** Writes a cell of a data file so. gnuplot's reader knows neither commas within a cell nor doubled
  * quotes: they become semicolons and single quotes. */
 void ar_plot_write_cell(FILE *file, const char *text);
+
+/** Writes a text of HTML or SVG, also of an attribute in quotes. Ends of lines stay. */
+void ar_plot_write_html(FILE *file, const char *text);
 
 #endif

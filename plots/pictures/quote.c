@@ -12,10 +12,10 @@ static void write_safe(FILE *file, const char *text, const char *marks, const ch
         const char *mark = strchr(marks, *text);
         if (size == 0) {
             fputc('?', file);
-        } else if ((unsigned char)*text < ' ' || *text == 0x7f) {
-            fputc(' ', file);
         } else if (mark != NULL) {
             fputs(instead[mark - marks], file);
+        } else if ((unsigned char)*text < ' ' || *text == 0x7f) {
+            fputc(' ', file);
         } else {
             fwrite(text, 1, size, file);
         }
@@ -35,4 +35,10 @@ void ar_plot_write_cell(FILE *file, const char *text)
 {
     static const char *const instead[] = {"'", ";"};
     write_safe(file, text, "\",", instead);
+}
+
+void ar_plot_write_html(FILE *file, const char *text)
+{
+    static const char *const instead[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;", "\n"};
+    write_safe(file, text, "&<>\"'\n", instead);
 }

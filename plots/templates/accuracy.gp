@@ -17,6 +17,8 @@ set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
 set key maxcols 3 samplen 1
 
 percent(name) = strcol(name) eq '' ? NaN : 100 * column(name)
+points = values(0, "percent('zero_shot_median_frac')", 'column(0) + 1').values(0, "percent('fit_median_frac')", 'column(0) + 1').\
+    values(0, "percent('held_out_median_frac')", 'column(0) + 1')
 eval begin
 plot data using (percent('held_out_median_frac')):(column(0) + 1):(percent('held_out_p95_frac') - percent('held_out_median_frac')):(0) \
         with vectors nohead lw 2.2 lc rgb colour(3) notitle, \
@@ -25,5 +27,5 @@ plot data using (percent('held_out_median_frac')):(column(0) + 1):(percent('held
     data using (percent('held_out_median_frac')):(column(0) + 1) with points pt mark(3) ps 0.9 lc rgb colour(3) notitle, \
     keyentry with points pt open_mark(1) ps 0.8 lw 1.4 lc rgb colour(1) title 'nothing fitted', \
     keyentry with points pt mark(2) ps 0.7 lc rgb colour(2) title 'all fitted', \
-    keyentry with points pt mark(3) ps 0.9 lc rgb colour(3) title 'largest node counts, held out'
+    keyentry with points pt mark(3) ps 0.9 lc rgb colour(3) title 'largest node counts, held out' @points
 eval finish

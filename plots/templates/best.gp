@@ -45,9 +45,10 @@ do for [p in payloads] { set xtics add ((is_binary ? payload_of(p + 0) : decimal
 do for [n in counts] { set ytics add (n before(counts, n + 0)) }
 set style fill solid 1.0 border lc rgb '#FFFFFF'
 
+points = values(0, 'column_of(0)', 'line_of(0)')
 eval begin
 plot data using (column_of(0)):(line_of(0)):(column_of(0) - 0.5):(column_of(0) + 0.5):(line_of(0) - 0.5):(line_of(0) + 0.5):\
         (colour(style(strcol('algorithm')))) with boxxyerror lc rgb variable notitle, \
     data using (column_of(0)):(line_of(0)):(factor_text(0)):(ink(strcol('algorithm'))) with labels tc rgb variable font ',11' notitle, \
-    for [name in algorithms] keyentry with boxes lc rgb colour(style(name)) title name
+    for [name in algorithms] keyentry with boxes lc rgb colour(style(name)) title name @points
 eval finish

@@ -30,9 +30,10 @@ set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
 set style fill solid 1.0 border lc rgb '#333333'
 eval show_groups
 
+points = values(0, 'end_ms(6) / 2', 'y_of_row(column(0))')
 eval begin
 plot for [p in shown] data using (end_ms(p - 1)):(y_of_row(column(0))):(end_ms(p - 1)):(end_ms(p)):\
         (y_of_row(column(0)) - half):(y_of_row(column(0)) + half):ytic(label_of(strcol('shape'))) \
         with boxxyerror lc rgb word(fills, int(p)) title part_name[int(p)], \
-    data using (end_ms(6)):(y_of_row(column(0))):(text_of(0)) with labels left boxed offset character 0.7, 0 font ',12' notitle
+    data using (end_ms(6)):(y_of_row(column(0))):(text_of(0)) with labels left boxed offset character 0.7, 0 font ',12' notitle @points
 eval finish

@@ -20,8 +20,9 @@ set yrange [error_min > -4.5 ? -5 : 1.1 * error_min:error_max < 4.5 ? 5 : 1.1 * 
 set xzeroaxis lt 1 lw 1.4 lc rgb '#333333'
 
 percent(i) = in_series(i) ? 100 * column('error_frac') : NaN
+points = values(0, "column('payload_bytes') / unit_scale", "100 * column('error_frac')")
 eval begin
 plot for [i = 1:series_count] data using (column('payload_bytes') / unit_scale):(percent(i)) \
         with linespoints lw 1.6 pt series_mark(i) ps 0.6 lc rgb series_colour(i) dt dash(i) notitle, \
-    for [i = 1:series_count] keyentry with linespoints lw 1.6 pt series_mark(i) ps 0.6 lc rgb series_colour(i) dt dash(i) title series_name(i)
+    for [i = 1:series_count] keyentry with linespoints lw 1.6 pt series_mark(i) ps 0.6 lc rgb series_colour(i) dt dash(i) title series_name(i) @points
 eval finish

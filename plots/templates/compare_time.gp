@@ -28,10 +28,11 @@ eval between_ticks('ytics')
 us(i, name) = in_series(i) ? 1e6 * column(name) : NaN
 bands = !has_bands ? '' : "for [i = 1:series_count] data using (column('payload_bytes') / unit_scale):(us(i, 'low_s')):(us(i, 'high_s')) ".\
     "with filledcurves fs transparent solid 0.2 noborder lc rgb series_colour(i) notitle, "
+points = values(0, "column('payload_bytes') / unit_scale", "1e6 * column('measured_s')")
 eval begin
 plot @bands for [i = 1:series_count] data using (column('payload_bytes') / unit_scale):(us(i, 'predicted_s')) \
         with lines lw 1.8 lc rgb series_colour(i) dt dash(i) notitle, \
     for [i = 1:series_count] data using (column('payload_bytes') / unit_scale):(us(i, 'measured_s')) \
         with points pt series_mark(i) ps 0.6 lc rgb series_colour(i) notitle, \
-    for [i = 1:series_count] keyentry with linespoints lw 1.8 pt series_mark(i) ps 0.6 lc rgb series_colour(i) dt dash(i) title series_name(i)
+    for [i = 1:series_count] keyentry with linespoints lw 1.8 pt series_mark(i) ps 0.6 lc rgb series_colour(i) dt dash(i) title series_name(i) @points
 eval finish

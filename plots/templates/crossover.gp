@@ -41,9 +41,10 @@ payload_of(z) = sprintf('%.4g', column('payload_bytes') / unit_scale).\
     (scale_min < scale_max ? sprintf(' (x%g)', column('gradient_scale')) : '').\
     (words(precisions) > 1 ? ' '.strcol('precision') : '')
 
+points = values(0, 'column_of(0)', 'line_of(0)')
 eval begin
 plot data using (column_of(0)):(line_of(0)):(column_of(0) - 0.5):(column_of(0) + 0.5):(line_of(0) - 0.5):(line_of(0) + 0.5):\
         (shade(0)):xtic(strcol('batch_per_gpu')):ytic(payload_of(0)) with boxxyerror lc palette, \
     data using (column_of(0)):(line_of(0)):(count_of('from_gpus')) with labels offset 0, 0.45 font ',15', \
-    data using (column_of(0)):(line_of(0)):(clear_of(0)) with labels offset 0, -0.75 font ',10'
+    data using (column_of(0)):(line_of(0)):(clear_of(0)) with labels offset 0, -0.75 font ',10' @points
 eval finish

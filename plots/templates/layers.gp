@@ -50,7 +50,7 @@ do for [p = 1:3] {
     name_s = p == 1 ? 'forward_measured_s' : 'backward_measured_s'
     computed_s = p == 1 ? 'forward_predicted_s' : 'backward_predicted_s'
     if (p < 3) { set logscale y 10; set yrange [least / 1.5:most * 1.5] } else { unset logscale; set yrange [0:*] }
-    eval 'plot '.(p < 3 ? pass : ready)
+    eval 'plot '.(p < 3 ? pass : ready).values(0, 'column(0)', p < 3 ? 'ms(name_s)' : "1e3 * number('ready_measured_s', NaN)")
     eval hide_title
     unset label 98
 }

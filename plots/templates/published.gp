@@ -90,5 +90,6 @@ point_plots = !has_data ? '' : (has_curves ? ', ' : '').(predictions_count == 0 
     "for [i = 1:points_count] data using (column('gpus')):(is_point(i) ? point_value(0) : NaN) ".\
     "with points pt point_mark[i] ps 0.8 lw 1.4 lc rgb '#000000' title point_name[i]"
 eval begin
-eval 'plot '.curve_plots.point_plots
+eval 'plot '.curve_plots.point_plots.(has_curves ? values(1, "column('gpus')", "scale * column('value')") : '').\
+    (has_data ? values(0, "column('gpus')", 'point_value(0)') : '')
 eval finish

@@ -31,9 +31,10 @@ half = 0.38
 percent(z) = 100 * column('change_frac')
 bar_colour(value) = value < 0 ? 0x74869F : 0xF0E442
 end_of(is_below) = (percent(0) < 0) == is_below ? percent(0) : NaN
+points = values(0, 'percent(0) / 2', 'y_of_row(column(0))')
 eval begin
 plot data using (percent(0)):(y_of_row(column(0))):(0):(percent(0)):(y_of_row(column(0)) - half):(y_of_row(column(0)) + half):\
         (bar_colour(percent(0))):ytic(cut(words_of(strcol('assumption')).' '.strcol('value'), 44)) with boxxyerror lc rgb variable, \
     data using (end_of(1)):(y_of_row(column(0))):(sprintf('%+.2g %%', percent(0))) with labels right boxed noenhanced font ',10' offset character -0.5, 0, \
-    data using (end_of(0)):(y_of_row(column(0))):(sprintf('%+.2g %%', percent(0))) with labels left boxed noenhanced font ',10' offset character 0.5, 0
+    data using (end_of(0)):(y_of_row(column(0))):(sprintf('%+.2g %%', percent(0))) with labels left boxed noenhanced font ',10' offset character 0.5, 0 @points
 eval finish

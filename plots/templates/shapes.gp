@@ -49,5 +49,5 @@ entries = "for [name in grids] keyentry with linespoints lw 2.2 pt key_mark(name
 line_names = is_text && words(lines) > 0 ? "for [name in lines] data using (sqrt(grid_min * grid_max)):(time_ms(name)):(name) ".\
     "with labels notitle, " : ''
 eval begin
-eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.line_names.entries
+eval 'plot '.(words(lines) == 0 ? '' : line_curves.', ').grid_curves.', '.line_names.entries.values(0, "is_grid(0) ? grid_x(strcol('shape')) : sqrt(grid_min * grid_max)", "1e3 * column('allreduce_s')")
 eval finish

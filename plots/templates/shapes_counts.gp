@@ -78,7 +78,8 @@ do for [p = 1:words(counts)] {
     y_text = p % 2 == 1 ? 'all-reduce per step (ms)' : ''
     set ylabel y_text
     set label 99 '' at grid_x(best_shape), best_ms point pt 6 ps 1.7 lw 1.6 lc rgb '#000000' front
-    eval 'plot '.(words(lines_here) == 0 ? '' : line_curves).panel
+    eval 'plot '.(words(lines_here) == 0 ? '' : line_curves).panel.values(0, "has(grids_here, strcol('algorithm')) ? grid_x(strcol('shape')) : sqrt(grid_min * grid_max)", \
+        "strcol('gpus') eq gpus ? 1e3 * column('allreduce_s') : NaN")
     eval hide_title
     unset label 98
 }

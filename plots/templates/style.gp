@@ -75,6 +75,13 @@ curves = "for [name in algorithms] data using (x_of(0)):(of(name) ? y_of(0) : Na
     "lc rgb colour(style(name)) dt dash(style(name)) title key_name(name)"
 mark_size = 0.7
 
+# What a page shows of a point under the pointer: told `has_values`, gnuplot marks the places of rows, of which Allreckon makes
+# their values. `part` is 0 for data and 1 for curve_data; x and y are expressions. The marks are seen by nobody.
+has_values = exists('has_values') ? has_values : 0
+values(part, x, y) = !has_values ? '' : (part == 0 ? ', data' : ', curve_data').' using ('.x.'):('.y.'):(sprintf("'.part.':%d", column(0))) '.\
+    "with labels hypertext point pt 7 ps 2 lc rgb '#FF000000' notitle"
+curves = curves.values(0, 'x_of(0)', 'y_of(0)')
+
 # Texts with blanks, numbered in order of appearance.
 array texts[200]
 texts_count = 0
@@ -173,5 +180,5 @@ begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(n
 
 # The first pass makes the SVG, the second one, from the same script, the PNG, the third one, if it is wanted, the text.
 again = "reset; load picture.'.gp'"
-finish = is_text || (exists('is_png') && !exists('ascii_columns')) ? 'set output' : \
+finish = is_text || has_values || (exists('is_png') && !exists('ascii_columns')) ? 'set output' : \
     exists('is_png') ? 'set output; is_txt = 1; '.again : 'set output; is_png = 1; '.again

@@ -64,7 +64,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
         return ar_error_set(err, AR_USAGE,
                             "plot: no path; expected the directory of a sweep, or its sweep.csv");
     }
-    AR_TRY(resource_plots(templates, err));
+    AR_TRY(resource_plots("plots/templates", templates, err));
     bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
     uint32_t columns = terminal_columns();
     struct ar_plot_request request = {

@@ -22,7 +22,7 @@ enum ar_status option_draw(const struct options *options, enum ar_plot_set set, 
     struct ar_plot_report report;
     const struct ar_plot_request request = {
         .set = set, .path = options->out, .template_dir = templates, .subject = subject};
-    AR_TRY(resource_plots(templates, err));
+    AR_TRY(resource_plots("plots/templates", templates, err));
     AR_TRY(ar_plot_draw(&request, options->arena, &report, err));
     for (size_t i = 0; i < report.pictures_count; i++) {
         const struct ar_plot_picture *picture = &report.pictures[i];

@@ -127,6 +127,15 @@ const struct command commands[] = {
      "  allreckon plot out/abci --where jitter_frac=0.05,hca.bandwidth=12GB/s --out out/slow\n"
      "example: of a sweep of several operations\n"
      "  allreckon plot out/all --where operation=alltoall --out out/alltoall"},
+    {COMMAND(report), 0, 0, 0, "one HTML page of what a command left: answer, pictures, tables",
+     "DIR", 1,
+     "Writes DIR/report.html from what sweep, explain, train, reproduce, compare or accuracy left "
+     "there with --out: the answer in words, pictures whose points say their values, a timeline "
+     "of the step, tables that sort and filter, parameters with their sources, and the command "
+     "that makes it again. The page is one file that needs no other and no network. The answer "
+     "and the path go to stdout.\n\nexample:\n"
+     "  allreckon sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 4:64:x4 --out out/abci\n"
+     "  allreckon report out/abci"},
     {COMMAND(explain), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_BARE | AR_KEY_OF_LAYOUT,
      KEY_BIT(AR_KEY_PAYLOAD), 0, "every term of a prediction, each parameter with its source", "",
      0,

@@ -25,6 +25,7 @@
     X(train)                                                                                       \
     X(sweep)                                                                                       \
     X(plot)                                                                                        \
+    X(report)                                                                                      \
     X(explain)                                                                                     \
     X(links)                                                                                       \
     X(calibrate)                                                                                   \

@@ -96,6 +96,8 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("out", "DIR", OF(plot), AT(out), NULL, "where the pictures go; default: beside the data",
         .is_shown_only = true),
+    OWN("out", "FILE.html", OF(report), AT(out), NULL,
+        "where the page goes; default: DIR/report.html", .is_shown_only = true),
     OWN("hold-out", "COUNTS", OF(calibrate), AT(hold_out), NULL,
         "node counts not to fit but to judge by, or none; default: the largest. GPU counts, if "
         "rows "
@@ -116,7 +118,7 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("jobs", "J", OF(reproduce), AT(jobs), NULL, "worker processes; default: processors",
         .is_shown_only = true),
-    OWN("where", "KEY=VALUE", OF(plot), AT(where), NULL,
+    OWN("where", "KEY=VALUE", OF(plot) | OF(report), AT(where), NULL,
         "draw only rows of this value: of a column of sweep.csv (list columns), or of a --set key; "
         "also KEY=VALUE,KEY=VALUE; repeatable",
         .is_joined = true),
@@ -141,7 +143,7 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("force", NULL,
         OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-            OF(export) | OF(trace),
+            OF(export) | OF(trace) | OF(report),
         AT(force), NULL, "overwrite --out also if another command made what is there",
         .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",

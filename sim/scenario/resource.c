@@ -122,13 +122,10 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
     return report_unknown(kind, where, name, err);
 }
 
-enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err)
+enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err)
 {
-    if (find_folder("plots/templates", path)) {
-        return AR_OK;
-    }
-    return ar_error_set(
-        err, AR_NO_INPUT,
-        "the gnuplot templates are neither beside the program nor in %s/plots/templates",
-        AR_DATA_DIR);
+    return find_folder(folder, path)
+               ? AR_OK
+               : ar_error_set(err, AR_NO_INPUT, "%s is neither beside the program nor in %s",
+                              folder, AR_DATA_DIR);
 }

@@ -34,7 +34,7 @@ enum ar_status resource_find(enum resource kind, const char *where, const char *
 /** Lists the shipped names of a kind, sorted; returns how many. */
 size_t resource_names(enum resource kind, char names[RESOURCE_NAMES_MAX][64]);
 
-/** The directory of gnuplot templates. */
-enum ar_status resource_plots(char path[RESOURCE_PATH], struct ar_error *err);
+/** A directory of what pictures and pages are made with, such as `plots/templates`. */
+enum ar_status resource_plots(const char *folder, char path[RESOURCE_PATH], struct ar_error *err);
 
 #endif

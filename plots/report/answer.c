@@ -1,0 +1,380 @@
+/* The answer: a paragraph of sentences whose numbers are those of the rows. */
+#include "answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_quantile.h"
+#include "ar_units.h"
+
+/* More are not looked through one by one. */
+enum { STAGES_MAX = 256 };
+
+#define CELL(kind, owner, field)                                                                   \
+    AR_COLUMN(kind, struct owner, field, #field, "", .may_be_empty = true, .may_be_missing = true)
+
+void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,
+                  struct ar_arena *arena)
+{
+    struct ar_columns named = {columns.list, columns.count - 1};
+    char *records = ar_arena_alloc(arena, csv->rows_count + 1, size);
+    for (size_t i = 0; records != NULL && i < csv->rows_count; i++) {
+        ar_record_clear(named, records + i * size);
+    }
+    return records;
+}
+
+enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
+                           void *records, struct ar_error *err)
+{
+    return records == NULL ? ar_error_no_memory(err, "the report")
+                           : ar_csv_read_rows(csv, columns, records, size, err);
+}
+
+/* The median of |values| that are numbers; NAN: there are none. The values are changed. */
+static double median_of(double *values, size_t count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!isnan(values[i])) {
+            values[kept++] = fabs(values[i]);
+        }
+    }
+    if (kept == 0) {
+        return NAN;
+    }
+    ar_sort(values, kept);
+    return ar_quantile(values, kept, 0.5);
+}
+
+static void write_percent(FILE *text, const char *before, double frac, const char *after)
+{
+    if (!isnan(frac)) {
+        fprintf(text, "%s%.3g %%%s", before, 100 * frac, after);
+    }
+}
+
+/* --- train -------------------------------------------------------------------------------- */
+
+struct run {
+    const char *run, *phase, *cluster;
+    uint64_t gpus;
+    double time_s, efficiency_frac, exposed_s;
+};
+static const struct ar_column run_columns[] = {
+    CELL(string, run, run),       CELL(string, run, phase),  CELL(string, run, cluster),
+    CELL(count, run, gpus),       CELL(number, run, time_s), CELL(number, run, efficiency_frac),
+    CELL(number, run, exposed_s), AR_COLUMN_OTHERS};
+
+static bool is_last_phase(const struct run *runs, size_t count, size_t i)
+{
+    return i + 1 == count || strcmp(runs[i].run, runs[i + 1].run) != 0 ||
+           runs[i].gpus != runs[i + 1].gpus;
+}
+
+/* The line of all phases is the last one of a run and a number of GPUs. */
+static enum ar_status answer_train(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                   const char **title, struct ar_error *err)
+{
+    struct run *runs = answer_room(csv, AR_COLUMNS(run_columns), sizeof *runs, arena);
+    *title = "Time to train";
+    AR_TRY(answer_read(csv, AR_COLUMNS(run_columns), sizeof *runs, runs, err));
+    const struct run *first = NULL;
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        char time[AR_UNIT_TEXT];
+        const struct run *run = &runs[i];
+        if (!is_last_phase(runs, csv->rows_count, i)) {
+            continue;
+        }
+        bool is_new = first == NULL || strcmp(first->run, run->run) != 0;
+        bool is_end = i + 1 == csv->rows_count || strcmp(run->run, runs[i + 1].run) != 0;
+        first = is_new ? run : first;
+        if (is_new) {
+            fprintf(text, "%s on %s takes ", run->run, run->cluster);
+        } else if (!is_end) {
+            continue; /* the table has it */
+        }
+        fprintf(text, "%s%s on %llu GPUs", is_new ? "" : " and ",
+                ar_format_duration(run->time_s, time), (unsigned long long)run->gpus);
+        write_percent(text, " (scaling efficiency ", run->efficiency_frac, ")");
+        if (is_end) {
+            fputs(". ", text);
+        }
+    }
+    return AR_OK;
+}
+
+/* --- reproduce ---------------------------------------------------------------------------- */
+
+struct result {
+    const char *row, *title;
+    double measured, predicted, error_frac;
+    ar_cell_flag inside;
+};
+static const struct ar_column result_columns[] = {CELL(string, result, row),
+                                                  CELL(string, result, title),
+                                                  CELL(number, result, measured),
+                                                  CELL(number, result, predicted),
+                                                  CELL(number, result, error_frac),
+                                                  CELL(flag, result, inside),
+                                                  AR_COLUMN_OTHERS};
+
+static enum ar_status answer_results(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                     const char **title, struct ar_error *err)
+{
+    struct result *results = answer_room(csv, AR_COLUMNS(result_columns), sizeof *results, arena);
+    size_t both = 0, banded = 0, inside = 0;
+    const struct result *worst = NULL;
+    *title = "Published results, predicted";
+    AR_TRY(answer_read(csv, AR_COLUMNS(result_columns), sizeof *results, results, err));
+    double *errors = ar_arena_alloc(arena, csv->rows_count + 1, sizeof *errors);
+    if (errors == NULL) {
+        return ar_error_no_memory(err, "the report");
+    }
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        const struct result *result = &results[i];
+        if (!isnan(result->error_frac)) {
+            errors[both++] = result->error_frac;
+            worst = worst == NULL || fabs(result->error_frac) > fabs(worst->error_frac) ? result
+                                                                                        : worst;
+            banded += result->inside != AR_NO_FLAG;
+            inside += result->inside == 1;
+        }
+    }
+    fprintf(text, "%zu of %zu published results are predicted beside what was measured", both,
+            csv->rows_count);
+    write_percent(text, ": the median error is ", median_of(errors, both), "");
+    if (worst != NULL) {
+        fprintf(text, ", the largest %+.3g %% (%s)", 100 * worst->error_frac,
+                worst->title != NULL ? worst->title : worst->row);
+    }
+    fputs(". ", text);
+    if (banded > 0) {
+        fprintf(text,
+                "%zu of %zu measured values are within the band of what is not known of the run. ",
+                inside, banded);
+    }
+    return AR_OK;
+}
+
+/* --- compare ------------------------------------------------------------------------------ */
+
+struct summed {
+    const char *set;
+    uint64_t nodes, rows;
+    double median_frac, p95_frac, worst_frac, covered_frac;
+};
+static const struct ar_column summed_columns[] = {
+    CELL(string, summed, set),          CELL(count, summed, nodes),
+    CELL(count, summed, rows),          CELL(number, summed, median_frac),
+    CELL(number, summed, p95_frac),     CELL(number, summed, worst_frac),
+    CELL(number, summed, covered_frac), AR_COLUMN_OTHERS};
+
+/* Lines of all node counts have none. */
+static enum ar_status answer_compared(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                      const char **title, struct ar_error *err)
+{
+    struct summed *sums = answer_room(csv, AR_COLUMNS(summed_columns), sizeof *sums, arena);
+    *title = "Predicted beside measured";
+    AR_TRY(answer_read(csv, AR_COLUMNS(summed_columns), sizeof *sums, sums, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        const struct summed *sum = &sums[i];
+        if (sum->nodes != AR_NO_COUNT || sum->set == NULL) {
+            continue;
+        }
+        fprintf(text,
+                "Of %llu %s calls the median error is %.3g %%, 95 %% are off by at most %.3g %%, "
+                "the worst one by %.3g %%. ",
+                (unsigned long long)sum->rows, sum->set, 100 * sum->median_frac,
+                100 * sum->p95_frac, 100 * sum->worst_frac);
+        write_percent(text, "", sum->covered_frac, " of them are within the 95 % band. ");
+    }
+    return AR_OK;
+}
+
+/* --- accuracy ----------------------------------------------------------------------------- */
+
+struct set {
+    const char *set, *operation;
+    uint64_t rows;
+    double zero_shot_median_frac, fit_median_frac, held_out_median_frac, held_out_p95_frac;
+};
+static const struct ar_column set_columns[] = {CELL(string, set, set),
+                                               CELL(string, set, operation),
+                                               CELL(count, set, rows),
+                                               CELL(number, set, zero_shot_median_frac),
+                                               CELL(number, set, fit_median_frac),
+                                               CELL(number, set, held_out_median_frac),
+                                               CELL(number, set, held_out_p95_frac),
+                                               AR_COLUMN_OTHERS};
+
+/* The last line is of all sets, if there are several. */
+static enum ar_status answer_sets(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                  const char **title, struct ar_error *err)
+{
+    struct set *sets = answer_room(csv, AR_COLUMNS(set_columns), sizeof *sets, arena);
+    *title = "How wrong predictions are";
+    AR_TRY(answer_read(csv, AR_COLUMNS(set_columns), sizeof *sets, sets, err));
+    if (csv->rows_count == 0) {
+        return AR_OK;
+    }
+    const struct set *all = &sets[csv->rows_count - 1];
+    const struct set *worst = all;
+    for (size_t i = 0; i + 1 < csv->rows_count; i++) {
+        if (sets[i].held_out_median_frac > worst->held_out_median_frac ||
+            isnan(worst->held_out_median_frac)) {
+            worst = &sets[i];
+        }
+    }
+    fprintf(text, "Of %llu measured collectives the median error is ",
+            (unsigned long long)all->rows);
+    write_percent(text, "", all->zero_shot_median_frac, " with nothing fitted");
+    write_percent(text, ", ", all->fit_median_frac, " where all were fitted");
+    write_percent(text, ", and ", all->held_out_median_frac,
+                  " on the largest node counts, which were not fitted");
+    fputs(". ", text);
+    if (worst != all) {
+        fprintf(text, "There the worst of the sets is %s", worst->set);
+        write_percent(text, " with ", worst->held_out_median_frac, ". ");
+    }
+    return AR_OK;
+}
+
+/* --- layers ------------------------------------------------------------------------------- */
+
+struct kind {
+    const char *kind;
+    double forward_measured_s, forward_predicted_s, backward_measured_s, backward_predicted_s;
+};
+static const struct ar_column kind_columns[] = {CELL(string, kind, kind),
+                                                CELL(number, kind, forward_measured_s),
+                                                CELL(number, kind, forward_predicted_s),
+                                                CELL(number, kind, backward_measured_s),
+                                                CELL(number, kind, backward_predicted_s),
+                                                AR_COLUMN_OTHERS};
+
+static void write_pass(FILE *text, const char *name, double measured_s, double predicted_s)
+{
+    char measured[AR_UNIT_TEXT];
+    char predicted[AR_UNIT_TEXT];
+    fprintf(text, "The %s pass took %s; computed are %s, %+.3g %%. ", name,
+            ar_format_seconds(measured_s, measured), ar_format_seconds(predicted_s, predicted),
+            100 * (predicted_s / measured_s - 1));
+}
+
+/* The last line is of all kinds. */
+static enum ar_status answer_kinds(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                   const char **title, struct ar_error *err)
+{
+    struct kind *kinds = answer_room(csv, AR_COLUMNS(kind_columns), sizeof *kinds, arena);
+    *title = "Layers of a step, measured and computed";
+    AR_TRY(answer_read(csv, AR_COLUMNS(kind_columns), sizeof *kinds, kinds, err));
+    if (csv->rows_count > 0) {
+        const struct kind *all = &kinds[csv->rows_count - 1];
+        write_pass(text, "forward", all->forward_measured_s, all->forward_predicted_s);
+        write_pass(text, "backward", all->backward_measured_s, all->backward_predicted_s);
+    }
+    return AR_OK;
+}
+
+/* --- tasks -------------------------------------------------------------------------------- */
+
+struct task {
+    uint64_t stage;
+    const char *stream;
+    double begin_s, end_s;
+};
+static const struct ar_column task_columns[] = {
+    CELL(count, task, stage), CELL(string, task, stream), CELL(number, task, begin_s),
+    CELL(number, task, end_s), AR_COLUMN_OTHERS};
+
+/* Time in which the first stream of the file, that of a stage, has a task. */
+static double busy_of(const struct task *tasks, size_t count, uint64_t stage)
+{
+    double busy_s = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool is_first = tasks[i].stream != NULL && tasks[0].stream != NULL &&
+                        strcmp(tasks[i].stream, tasks[0].stream) == 0;
+        busy_s += tasks[i].stage == stage && is_first ? tasks[i].end_s - tasks[i].begin_s : 0;
+    }
+    return busy_s;
+}
+
+static enum ar_status answer_tasks(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                   const char **title, struct ar_error *err)
+{
+    struct task *tasks = answer_room(csv, AR_COLUMNS(task_columns), sizeof *tasks, arena);
+    char time[AR_UNIT_TEXT];
+    double end_s = 0;
+    uint64_t stages = 0;
+    *title = "A training step";
+    AR_TRY(answer_read(csv, AR_COLUMNS(task_columns), sizeof *tasks, tasks, err));
+    for (size_t i = 0; i < csv->rows_count; i++) {
+        end_s = fmax(end_s, tasks[i].end_s);
+        stages =
+            tasks[i].stage != AR_NO_COUNT && tasks[i].stage >= stages ? tasks[i].stage + 1 : stages;
+    }
+    fprintf(text, "The timeline has %zu tasks in %llu stage%s and ends after %s", csv->rows_count,
+            (unsigned long long)stages, stages == 1 ? "" : "s", ar_format_seconds(end_s, time));
+    double least_s = INFINITY;
+    double most_s = 0;
+    for (uint64_t stage = 0; stage < stages && stage < STAGES_MAX; stage++) {
+        double busy_s = busy_of(tasks, csv->rows_count, stage);
+        least_s = fmin(least_s, busy_s);
+        most_s = fmax(most_s, busy_s);
+    }
+    if (stages > 0 && stages <= STAGES_MAX && end_s > 0) {
+        fprintf(text, "; stream %s of a stage is busy for %.3g %%", tasks[0].stream,
+                100 * least_s / end_s);
+        write_percent(text, " to ", most_s / end_s, "");
+        fputs(" of that", text);
+    }
+    fputs(". ", text);
+    return AR_OK;
+}
+
+/* --- all ---------------------------------------------------------------------------------- */
+
+/* The first file that is there names what the page is about. */
+static const struct {
+    enum page_file file;
+    page_sentences *write;
+} answers[] = {{PAGE_STEP, answer_rows},         {PAGE_SWEEP, answer_rows},
+               {PAGE_TRAIN, answer_train},       {PAGE_RESULTS, answer_results},
+               {PAGE_ACCURACY, answer_compared}, {PAGE_KINDS, answer_kinds},
+               {PAGE_SETS, answer_sets},         {PAGE_TASKS, answer_tasks}};
+
+static enum ar_status write_all(struct page_parts *parts, FILE *text, struct ar_error *err)
+{
+    const char *title = NULL;
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const struct ar_csv *csv = parts->files[answers[i].file];
+        if (csv != NULL) {
+            AR_TRY(answers[i].write(csv, parts->arena, text, &title, err));
+            parts->title = parts->title == NULL ? title : parts->title;
+        }
+    }
+    parts->title = parts->title == NULL ? "Results" : parts->title;
+    return AR_OK;
+}
+
+enum ar_status page_answer(struct page_parts *parts, struct ar_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    if (file == NULL) {
+        return ar_error_no_memory(err, "the report");
+    }
+    enum ar_status status = write_all(parts, file, err);
+    fclose(file);
+    parts->answer = ar_arena_own(parts->arena, text, free);
+    if (status == AR_OK && parts->answer == NULL) {
+        return ar_error_no_memory(err, "the report");
+    }
+    while (status == AR_OK && size > 0 && text[size - 1] == ' ') {
+        text[--size] = '\0';
+    }
+    return status;
+}

@@ -1,0 +1,25 @@
+/** \file answer.h
+ * Sentences about files; each is a function that writes what it can say of one.
+ */
+#ifndef AR_PAGE_ANSWER_H
+#define AR_PAGE_ANSWER_H
+
+#include "page.h"
+
+/** Writes the sentences of a file, each with a blank behind it, and finds what it is about. */
+typedef enum ar_status page_sentences(const struct ar_csv *csv, struct ar_arena *arena, FILE *text,
+                                      const char **title, struct ar_error *err);
+
+/** Of rows of `ar_row.h`: steps, or collectives alone. */
+page_sentences answer_rows;
+
+/** Room for all rows of a file as records of `size` bytes, in which nothing applies; NULL if there
+ * is no memory. The last of the columns is AR_COLUMN_OTHERS. */
+void *answer_room(const struct ar_csv *csv, struct ar_columns columns, size_t size,
+                  struct ar_arena *arena);
+
+/** Reads them; without room that is the error. */
+enum ar_status answer_read(const struct ar_csv *csv, struct ar_columns columns, size_t size,
+                           void *records, struct ar_error *err);
+
+#endif

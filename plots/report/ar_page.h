@@ -1,0 +1,54 @@
+/** \file ar_page.h
+ * What a command left in a directory as one HTML file: the answer in words, pictures, a timeline,
+ * tables, parameters, and the command that makes it again.
+ *
+ * The page needs nothing but itself: no network, no other file. Pictures are those of ar_plot.h,
+ * whose points have their values. Every number in the words is of a row. Names, titles and paths
+ * are text wherever they stand.
+ *
+ * | file            | becomes                                                          |
+ * |-----------------|------------------------------------------------------------------|
+ * | report.html     | the frame; `{{name}}` stands for a part that page.c writes       |
+ * | report.css, .js | how it looks; sorting, filters, values under the pointer, zoom   |
+ *
+ * | in the directory                          | left by                              |
+ * |-------------------------------------------|--------------------------------------|
+ * | sweep.csv, payload.csv                    | sweep                                |
+ * | step.csv, pipeline.csv                    | explain                              |
+ * | train.csv                                 | train                                |
+ * | reproduce.csv, sensitivity.csv, curves.csv | reproduce                           |
+ * | compare.csv, accuracy.csv                 | compare, of collectives              |
+ * | layers.csv, kinds.csv                     | compare, of a trace                  |
+ * | sets.csv                                  | accuracy                             |
+ * | parameters.csv, command.txt               | any of them                          |
+ */
+#ifndef AR_PAGE_H
+#define AR_PAGE_H
+
+#include "ar_arena.h"
+#include "ar_error.h"
+#include "ar_record.h"
+
+struct ar_page_request {
+    const char *directory;
+    const char *out;                  /**< the page; replaced if it is there */
+    const char *page_dir;             /**< where report.html and what belongs to it lie */
+    const char *template_dir;         /**< of pictures (ar_plot.h) */
+    const char *where;                /**< which rows are drawn (ar_plot.h); NULL: all */
+    const char *made_by;              /**< a comment in the page */
+    const struct ar_columns *columns; /**< what columns mean; those of no list have no help */
+    size_t columns_count;
+};
+
+struct ar_page {
+    const char *answer; /**< one paragraph, the arena's */
+    const char *reason; /**< why there are fewer pictures, a line each; NULL: all are there */
+};
+
+/** Writes the page, whole or not at all. Errors: AR_NO_INPUT (no directory, nothing in it that is
+ * known), AR_BAD_DATA (a file is broken), AR_USAGE (`where`), AR_IO, AR_INTERNAL (gnuplot),
+ * AR_NO_MEMORY. */
+enum ar_status ar_page_write(const struct ar_page_request *request, struct ar_arena *arena,
+                             struct ar_page *page, struct ar_error *err);
+
+#endif

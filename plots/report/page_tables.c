@@ -1,0 +1,178 @@
+/* Files as tables: columns that vary are shown, the others are said once. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ar_plot_quote.h"
+#include "ar_plot_unit.h"
+#include "page.h"
+
+/* More are no table to read, and a page that is slow. */
+enum { ROWS_MAX = 2000 };
+
+struct shown {
+    struct ar_plot_unit unit;
+    const char *help;
+    bool is_number, is_shown;
+};
+
+static const char *find_help(const struct ar_page_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->columns_count; i++) {
+        for (size_t k = 0; k < request->columns[i].count; k++) {
+            const struct ar_column *column = &request->columns[i].list[k];
+            if (column->name != NULL && strcmp(column->name, name) == 0 && column->help != NULL) {
+                return column->help;
+            }
+        }
+    }
+    return "";
+}
+
+static struct shown look_at(const struct ar_csv *csv, size_t column,
+                            const struct ar_page_request *request)
+{
+    struct shown shown = {.is_number = csv->rows_count > 0};
+    double max = 0;
+    for (size_t row = 0; row < csv->rows_count; row++) {
+        const char *cell = ar_csv_cell(csv, row, column);
+        double value = ar_plot_number_of(cell);
+        shown.is_shown = shown.is_shown || strcmp(cell, ar_csv_cell(csv, 0, column)) != 0;
+        shown.is_number = shown.is_number && (cell[0] == '\0' || !isnan(value));
+        max = fmax(max, fabs(value));
+    }
+    shown.unit = ar_plot_unit_of(csv->cells[column], max);
+    shown.help = find_help(request, csv->cells[column]);
+    return shown;
+}
+
+static void write_name(FILE *file, const char *name, const struct ar_plot_unit *unit, bool has_unit)
+{
+    char text[256];
+    snprintf(text, sizeof text, "%.*s", (int)unit->name_size, name);
+    for (char *at = text; *at != '\0'; at++) {
+        *at = *at == '_' ? ' ' : *at;
+    }
+    ar_plot_write_html(file, text);
+    if (has_unit && unit->name[0] != '\0') {
+        fprintf(file, " <small>%s</small>", unit->name);
+    }
+}
+
+static void write_title(FILE *file, const char *name, const char *help)
+{
+    fputs(" title=\"", file);
+    ar_plot_write_html(file, name);
+    fputs(help[0] != '\0' ? ": " : "", file);
+    ar_plot_write_html(file, help);
+    fputs("\"", file);
+}
+
+/* What is the same in all rows. */
+static void write_constants(FILE *file, const struct ar_csv *csv, const struct shown *shown)
+{
+    fputs("<dl class=\"same\">", file);
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        const char *cell = csv->rows_count > 0 ? ar_csv_cell(csv, 0, i) : "";
+        if (!shown[i].is_shown && cell[0] != '\0') {
+            fputs("<div><dt", file);
+            write_title(file, csv->cells[i], shown[i].help);
+            fputs(">", file);
+            write_name(file, csv->cells[i], &shown[i].unit, false);
+            fputs("</dt><dd>", file);
+            ar_plot_write_value(file, cell, shown[i].unit);
+            fprintf(file, "%s%s</dd></div>", shown[i].unit.name[0] != '\0' ? " " : "",
+                    shown[i].unit.name);
+        }
+    }
+    fputs("</dl>\n", file);
+}
+
+static void write_row(FILE *file, const struct ar_csv *csv, const struct shown *shown, size_t row)
+{
+    fputs("<tr>", file);
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        const char *cell = ar_csv_cell(csv, row, i);
+        if (!shown[i].is_shown) {
+            continue;
+        }
+        fputs(shown[i].is_number ? "<td class=\"n\"" : "<td", file);
+        if (shown[i].is_number && shown[i].unit.name[0] != '\0') {
+            fputs(" data-v=\"", file);
+            ar_plot_write_html(file, cell);
+            fputs("\"", file);
+        }
+        fputs(">", file);
+        ar_plot_write_value(file, cell, shown[i].unit);
+        fputs("</td>", file);
+    }
+    fputs("</tr>\n", file);
+}
+
+static void write_rows(FILE *file, const struct ar_csv *csv, const char *title,
+                       const struct shown *shown)
+{
+    size_t count = csv->rows_count < ROWS_MAX ? csv->rows_count : ROWS_MAX;
+    fprintf(file,
+            "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"%s\"><table>"
+            "<caption>%zu row%s",
+            title, csv->rows_count, csv->rows_count == 1 ? "" : "s");
+    fprintf(file, count < csv->rows_count ? ", the first %zu are here; the file has all" : "",
+            count);
+    fputs("</caption>\n<thead><tr>", file);
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        if (shown[i].is_shown) {
+            fprintf(file, "<th scope=\"col\"%s", shown[i].is_number ? " class=\"n\"" : "");
+            write_title(file, csv->cells[i], shown[i].help);
+            fputs(">", file);
+            write_name(file, csv->cells[i], &shown[i].unit, true);
+            fputs("</th>", file);
+        }
+    }
+    fputs("</tr></thead>\n<tbody>\n", file);
+    for (size_t row = 0; row < count; row++) {
+        write_row(file, csv, shown, row);
+    }
+    fputs("</tbody></table></div>\n", file);
+}
+
+static void write_table(FILE *file, const struct page_parts *parts, enum page_file which)
+{
+    const struct ar_csv *csv = parts->files[which];
+    const struct page_source *source = &page_sources[which];
+    struct shown shown[AR_CSV_COLUMNS_MAX];
+    size_t shown_count = 0;
+    for (size_t i = 0; i < csv->columns_count; i++) {
+        shown[i] = look_at(csv, i, parts->request);
+        shown[i].is_shown = shown[i].is_shown || which == PAGE_PARAMETERS;
+        shown_count += shown[i].is_shown;
+    }
+    fprintf(file, "<section><h2>%s</h2>\n<p class=\"file\">", source->title);
+    fprintf(file, "<code>%s</code>%s</p>\n", source->name,
+            csv->rows_count > 1 && shown_count < csv->columns_count ? ", the same in all rows:"
+                                                                    : "");
+    if (shown_count < csv->columns_count) {
+        write_constants(file, csv, shown);
+    }
+    if (shown_count > 0) {
+        write_rows(file, csv, source->title, shown);
+    }
+    fputs("</section>\n", file);
+}
+
+void page_write_tables(FILE *file, const struct page_parts *parts)
+{
+    for (size_t i = 0; i < PAGE_FILES; i++) {
+        if (parts->files[i] != NULL && i != PAGE_PARAMETERS) {
+            write_table(file, parts, (enum page_file)i);
+        }
+    }
+}
+
+void page_write_parameters(FILE *file, const struct page_parts *parts)
+{
+    if (parts->files[PAGE_PARAMETERS] != NULL) {
+        write_table(file, parts, PAGE_PARAMETERS);
+    }
+}

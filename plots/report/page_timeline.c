@@ -1,0 +1,151 @@
+/* The tasks of a step over time: a line for each stream of each role, a bar for each task. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "ar_plot_quote.h"
+#include "ar_units.h"
+#include "page.h"
+
+/* Colours of the style sheet; a page is as wide as WIDTH units. */
+enum { COLOURS = 8, WIDTH = 100000 };
+
+struct task {
+    uint64_t stage;
+    const char *kind, *stream;
+    uint64_t batch, chunk;
+    double begin_s, end_s;
+};
+
+#define CELL(cell, field, expected, ...)                                                           \
+    AR_COLUMN(cell, struct task, field, #field, expected, .max = 1e12, __VA_ARGS__)
+static const struct ar_column columns[] = {
+    CELL(count, stage, ""),
+    CELL(string, kind, "what it does"),
+    CELL(string, stream, "a stream"),
+    CELL(count, batch, "", .may_be_empty = true, .may_be_missing = true),
+    CELL(count, chunk, "", .may_be_empty = true, .may_be_missing = true),
+    CELL(number, begin_s, "seconds >= 0"),
+    CELL(number, end_s, "seconds >= 0"),
+    AR_COLUMN_OTHERS,
+};
+
+struct timeline {
+    struct task *tasks;
+    size_t count;
+    const char **kinds; /* in order of appearance */
+    size_t kinds_count;
+    size_t *lines; /* the first task of each */
+    size_t lines_count;
+    double end_s;
+};
+
+static size_t kind_of(struct timeline *timeline, const char *kind)
+{
+    size_t i = 0;
+    while (i < timeline->kinds_count && strcmp(timeline->kinds[i], kind) != 0) {
+        i++;
+    }
+    if (i == timeline->kinds_count) {
+        timeline->kinds[timeline->kinds_count++] = kind;
+    }
+    return i;
+}
+
+static bool is_of_line(const struct timeline *timeline, size_t line, const struct task *task)
+{
+    const struct task *first = &timeline->tasks[timeline->lines[line]];
+    return first->stage == task->stage && strcmp(first->stream, task->stream) == 0;
+}
+
+static size_t line_of(struct timeline *timeline, size_t at)
+{
+    size_t i = 0;
+    while (i < timeline->lines_count && !is_of_line(timeline, i, &timeline->tasks[at])) {
+        i++;
+    }
+    if (i == timeline->lines_count) {
+        timeline->lines[timeline->lines_count++] = at;
+    }
+    return i;
+}
+
+static enum ar_status read_tasks(const struct page_parts *parts, struct timeline *timeline,
+                                 struct ar_error *err)
+{
+    const struct ar_csv *csv = parts->files[PAGE_TASKS];
+    size_t count = csv->rows_count;
+    *timeline = (struct timeline){.count = count};
+    timeline->tasks = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->tasks);
+    timeline->kinds = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->kinds);
+    timeline->lines = ar_arena_alloc(parts->arena, count + 1, sizeof *timeline->lines);
+    if (timeline->tasks == NULL || timeline->kinds == NULL || timeline->lines == NULL) {
+        return ar_error_no_memory(err, "the timeline");
+    }
+    AR_TRY(
+        ar_csv_read_rows(csv, AR_COLUMNS(columns), timeline->tasks, sizeof *timeline->tasks, err));
+    for (size_t i = 0; i < count; i++) {
+        (void)kind_of(timeline, timeline->tasks[i].kind);
+        (void)line_of(timeline, i);
+        timeline->end_s = fmax(timeline->end_s, timeline->tasks[i].end_s);
+    }
+    return AR_OK;
+}
+
+static void write_task(FILE *file, struct timeline *timeline, const struct task *task, size_t line)
+{
+    char begin[AR_UNIT_TEXT];
+    char time[AR_UNIT_TEXT];
+    double scale = timeline->end_s > 0 ? WIDTH / timeline->end_s : 0;
+    double x = scale * task->begin_s;
+    fprintf(file,
+            "<rect class=\"value k%zu\" x=\"%.0f\" y=\"%zu\" width=\"%.0f\" height=\"1\"><title>",
+            kind_of(timeline, task->kind) % COLOURS, x, line, fmax(1, scale * task->end_s - x));
+    ar_plot_write_html(file, task->kind);
+    fprintf(file, ", stage %" PRIu64 ", ", task->stage);
+    ar_plot_write_html(file, task->stream);
+    fprintf(file, "\nbatch %" PRIu64 ", chunk %" PRIu64 "\nat %s for %s</title></rect>\n",
+            task->batch, task->chunk, ar_format_seconds(task->begin_s, begin),
+            ar_format_seconds(task->end_s - task->begin_s, time));
+}
+
+/* What the colours mean, and the names of the lines. */
+static void write_legend(FILE *file, const struct timeline *timeline)
+{
+    fputs("<ul class=\"legend\">", file);
+    for (size_t i = 0; i < timeline->kinds_count; i++) {
+        fprintf(file, "<li><span class=\"k%zu\"></span>", i % COLOURS);
+        ar_plot_write_html(file, timeline->kinds[i]);
+        fputs("</li>", file);
+    }
+    fputs("</ul>\n<div class=\"timeline\"><ol>", file);
+    for (size_t i = 0; i < timeline->lines_count; i++) {
+        const struct task *task = &timeline->tasks[timeline->lines[i]];
+        fprintf(file, "<li>%" PRIu64 " ", task->stage);
+        ar_plot_write_html(file, task->stream);
+        fputs("</li>", file);
+    }
+    fputs("</ol>\n", file);
+}
+
+enum ar_status page_write_timeline(FILE *file, const struct page_parts *parts, struct ar_error *err)
+{
+    struct timeline timeline;
+    char end[AR_UNIT_TEXT];
+    if (parts->files[PAGE_TASKS] == NULL) {
+        return AR_OK;
+    }
+    AR_TRY(read_tasks(parts, &timeline, err));
+    fputs("<section><h2>Timeline</h2>\n<p>A line for each stream of each stage.</p>\n", file);
+    write_legend(file, &timeline);
+    fprintf(file,
+            "<svg role=\"group\" aria-label=\"Timeline of the step\" viewBox=\"0 0 %d %zu\" "
+            "style=\"--lines:%zu\" preserveAspectRatio=\"none\" data-end=\"%.9g\">\n",
+            WIDTH, timeline.lines_count, timeline.lines_count, timeline.end_s);
+    for (size_t i = 0; i < timeline.count; i++) {
+        write_task(file, &timeline, &timeline.tasks[i], line_of(&timeline, i));
+    }
+    fprintf(file, "</svg><p class=\"axis\"><span>0 s</span><span>%s</span></p></div></section>\n",
+            ar_format_seconds(timeline.end_s, end));
+    return AR_OK;
+}

@@ -1,0 +1,194 @@
+/* Pages: the answers, what stands in them as text, and wrong input. */
+#include <criterion/criterion.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ar_page.h"
+#include "test_fixture.h"
+
+TestSuite(page, .init = make_directory, .fini = remove_directory);
+
+static struct ar_page_request a_page(void)
+{
+    return (struct ar_page_request){.directory = directory,
+                                    .out = in_directory("report.html"),
+                                    .page_dir = AR_TEST_SOURCE_DIR "/plots/report",
+                                    .template_dir = TEMPLATES,
+                                    .made_by = "a test"};
+}
+
+/* Writes the page, reads it into `text`, returns the answer. */
+static const char *write_page(void)
+{
+    struct ar_page page;
+    struct ar_error err;
+    const struct ar_page_request request = a_page();
+    enum ar_status status = ar_page_write(&request, &arena, &page, &err);
+    cr_assert_eq(status, AR_OK, "%s", err.text);
+    read_file("report.html");
+    cr_expect_null(strstr(text, "{{"), "a part of the frame was not written");
+    return page.answer;
+}
+
+static void expect_says(const char *found, const char *expected)
+{
+    cr_expect_not_null(strstr(found, expected), "\"%s\" does not say \"%s\"", found, expected);
+}
+
+static unsigned count_of(const char *wanted)
+{
+    unsigned count = 0;
+    for (const char *at = text; (at = strstr(at, wanted)) != NULL; at++) {
+        count++;
+    }
+    return count;
+}
+
+/* --- answers ------------------------------------------------------------------------------ */
+
+Test(page, the_answer_of_a_sweep_is_its_fastest_row_beside_the_next_and_the_slowest)
+{
+    need_gnuplot();
+    write_sweep();
+    const char *answer = write_page();
+    expect_says(
+        answer,
+        "On 64 GPUs of abci-v100 the fastest of 3 algorithms is torus2d 8x8: a step "
+        "of resnet50-v1.5 (engine closed) takes 76 ms, 10.6 % less than hierarchical 4, the next, "
+        "and 15.6 % less than ring, the slowest.");
+    expect_says(answer, "a scaling efficiency of 92.1 % of one gpu");
+    expect_says(answer, "By number of GPUs the fastest is torus2d from 64 on.");
+    expect_says(answer, "1 row has no result");
+}
+
+Test(page, points_of_pictures_have_their_rows_and_nothing_that_runs)
+{
+    need_gnuplot();
+    write_sweep();
+    write_page();
+    cr_expect_gt(count_of("<g class=\"value\"><title>gpus: 64\nalgorithm: torus2d\nshape: 8x8\n"),
+                 2);
+    expect_says(text, "iteration: 76 ms");
+    cr_expect_eq(count_of("onmousemove"), 0);
+    cr_expect_eq(count_of("gnuplot_svg"), 0);
+    cr_expect_eq(count_of("id='gpPt0'"), 0, "identifiers of pictures clash");
+}
+
+struct answer {
+    const char *file, *content, *expected;
+};
+
+Test(page, each_kind_of_file_has_its_answer)
+{
+    static const struct answer cases[] = {
+        {"train.csv",
+         "run,gpus,phase,cluster,time_s,efficiency_frac\nmine,64,1,c,100,0.9\nmine,64,total,c,120,"
+         "0.8\nmine,128,total,c,60,0.4\n",
+         "mine on c takes 2 min on 64 GPUs (scaling efficiency 80 %) and 60 s on 128 GPUs"},
+        {"kinds.csv",
+         "kind,forward_measured_s,forward_predicted_s,backward_measured_s,backward_predicted_s\n"
+         "all,0.02,0.021,0.04,0.03\n",
+         "The forward pass took 20 ms; computed are 21 ms, +5 %. The backward pass took 40 ms; "
+         "computed are 30 ms, -25 %."},
+        {"pipeline.csv",
+         "stage,kind,stream,batch,chunk,begin_s,end_s\n0,forward,compute,0,0,0,1\n"
+         "1,forward,compute,0,0,1,4\n",
+         "2 tasks in 2 stages and ends after 4 s; stream compute of a stage is busy for 25 % to 75 "
+         "% of that"},
+        {"step.csv",
+         "cluster,trace,gpus,algorithm,iteration_s,compute_s,exposed_s,samples_per_s,engine,exact\n"
+         "c,t,8,ring,0.1,0.09,0.01,2560,closed,yes\n",
+         "On 8 GPUs of c a step of t takes 100 ms with ring. That is 2560 samples per second. 90 "
+         "ms "
+         "of it is computing, 10 ms communication that nothing hides. This is exact"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_file(cases[i].file, cases[i].content);
+        expect_says(write_page(), cases[i].expected);
+        unlink(in_directory(cases[i].file));
+    }
+}
+
+/* --- text --------------------------------------------------------------------------------- */
+
+#define NASTY "<script>alert(1)</script>\"\"><img src=x onerror='no()'>&amp;\n`id`"
+
+Test(page, names_are_text_wherever_they_stand)
+{
+    write_file("train.csv", "run,gpus,phase,cluster,time_s\n\"" NASTY "\",64,\"" NASTY
+                            "\",c,1\n\"" NASTY "\",128,1,\"" NASTY "\",2\n");
+    write_file("pipeline.csv",
+               "stage,kind,stream,begin_s,end_s\n0,\"" NASTY "\",\"" NASTY "\",0,1\n");
+    write_file("command.txt",
+               "allreckon train '" NASTY "'\nallreckon train, command 0\n\nnote: " NASTY "\n");
+    write_page();
+    cr_expect_eq(count_of("<script>"), 1);
+    cr_expect_eq(count_of("<img"), 0);
+    cr_expect_eq(count_of("&amp;amp;") > 4, 1);
+    expect_says(text, "allreckon train &#39;&lt;script&gt;");
+    expect_says(text, "<li>&lt;script&gt;alert(1)&lt;/script&gt;");
+    expect_says(text, "--out &#39;/tmp/ar plot&#39;\\&#39;&#39;s &quot;test&quot;-");
+}
+
+Test(page, names_in_pictures_are_text)
+{
+    need_gnuplot();
+    FILE *file = fopen(in_directory("sweep.csv"), "w");
+    cr_assert_not_null(file);
+    fputs(header, file);
+    add_row(file, 16, "ring", "-", "\"<script>no()</script>'x'\"", 0.080, 0.020, "ok");
+    fclose(file);
+    write_page();
+    cr_expect_eq(count_of("<script>"), 1);
+    cr_expect_gt(count_of("&lt;script&gt;no()&lt;/script&gt;"), 2);
+}
+
+/* --- wrong input -------------------------------------------------------------------------- */
+
+static void expect_failure(const struct ar_page_request *request, enum ar_status status,
+                           const char *expected)
+{
+    struct ar_page page;
+    struct ar_error err = {AR_OK, ""};
+    cr_expect_eq(ar_page_write(request, &arena, &page, &err), status, "%s", err.text);
+    expect_says(err.text, expected);
+    cr_expect_null(strchr(err.text, '\n'));
+}
+
+Test(page, wrong_input_is_one_line_and_leaves_nothing)
+{
+    struct ar_page_request request = a_page();
+    expect_failure(&request, AR_NO_INPUT, "found nothing to report; expected what sweep,");
+    request.directory = in_directory("no");
+    expect_failure(&request, AR_NO_INPUT, "/no: cannot read it: No such file");
+    write_file("sweep.csv", header);
+    request.directory = in_directory("sweep.csv");
+    expect_failure(&request, AR_NO_INPUT, "found a file; expected a directory");
+    request.directory = directory;
+    write_file("sweep.csv", "gpus,iteration_s\n8,abc\n");
+    expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: column \"iteration_s\" is \"abc\"");
+    write_file("sweep.csv", "gpus,iteration_s\n8\n");
+    expect_failure(&request, AR_BAD_DATA, "sweep.csv:2: 1 cells; expected 2");
+    unlink(in_directory("sweep.csv"));
+    write_file("pipeline.csv", "stage,kind,stream,begin_s,end_s\n0,a,b,0,-1\n");
+    expect_failure(&request, AR_BAD_DATA, "pipeline.csv:2: column \"end_s\" is \"-1\"");
+    unlink(in_directory("pipeline.csv"));
+    ar_arena_end(&arena);
+    cr_expect_eq(count_outputs(), 0);
+}
+
+Test(page, a_page_that_cannot_be_written_is_named_and_the_old_one_stays)
+{
+    struct ar_page_request request = a_page();
+    write_file("train.csv", "run,gpus,phase,cluster,time_s\nmine,64,1,c,1\n");
+    write_file("report.html", "old");
+    request.out = "/proc/self/report.html";
+    expect_failure(&request, AR_IO, "/proc/self/report.html: cannot write");
+    request = a_page();
+    request.page_dir = "/nonexistent";
+    expect_failure(&request, AR_NO_INPUT, "/nonexistent/report.html: No such file");
+    ar_arena_end(&arena);
+    read_file("report.html");
+    cr_expect_str_eq(text, "old");
+    cr_expect_eq(count_outputs(), 2);
+}
