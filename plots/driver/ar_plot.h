@@ -20,6 +20,7 @@
  * | AR_PLOT_LAYERS    | layers.csv                                  |
  * | AR_PLOT_ACCURACY  | sets.csv                                    |
  * | AR_PLOT_PIPELINE  | pipeline.csv                                |
+ * | AR_PLOT_LAYOUTS   | layouts.csv                                 |
  * | AR_PLOT_PUBLISHED | reproduce.csv, curves.csv, sensitivity.csv: |
  * |                   | one of them                                 |
  *

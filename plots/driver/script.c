@@ -20,6 +20,7 @@ static const struct phrase {
     {AR_COL_ALONG, "along ", "", ""},
     {AR_COL_ROOT, "root ", "", "0"},
     {AR_COL_BATCH, "batch of ", " per GPU", NULL},
+    {AR_COL_GLOBAL_BATCH, "", " sequences per step", NULL},
     {AR_COL_PRECISION, "", "", NULL},
     {AR_COL_SCALE, "gradients x ", "", "1"},
     {AR_COL_WIRE, "", " on the wire", ""},

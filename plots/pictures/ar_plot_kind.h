@@ -15,7 +15,7 @@
 struct ar_plot_part {
     enum ar_plot_file file;
     const char *name; /**< base name of the data file; that of its own input: the input is drawn */
-    enum ar_plot_column columns[16]; /**< copied into it */
+    enum ar_plot_column columns[20]; /**< copied into it */
     const char *quantity;            /**< only rows of this one; NULL: all */
     enum ar_plot_column above_0[3];  /**< only rows in which these are above zero */
     /** Of the rows that are alike in `keys` the one with the least `least` is shown, in order of
@@ -27,7 +27,7 @@ struct ar_plot_part {
     void (*write)(FILE *file, const struct ar_plot_table *table, struct ar_plot_rows rows);
 };
 
-enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 18 };
+enum { AR_PLOT_PARTS = 2, AR_PLOT_KINDS = 20 };
 
 struct ar_plot_kind {
     const char *name;          /**< base name of its files */

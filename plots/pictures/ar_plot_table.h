@@ -17,7 +17,8 @@ enum ar_plot_set {
     AR_PLOT_PUBLISHED,
     AR_PLOT_LAYERS,
     AR_PLOT_ACCURACY,
-    AR_PLOT_PIPELINE
+    AR_PLOT_PIPELINE,
+    AR_PLOT_LAYOUTS
 };
 
 /** The files, in the order of reading. */
@@ -31,6 +32,7 @@ enum ar_plot_file {
     AR_PLOT_LAYER_TIMES, /**< layers.csv: layers of a trace, measured and computed */
     AR_PLOT_SETS,        /**< sets.csv: errors of measured sets */
     AR_PLOT_TASKS,       /**< pipeline.csv: tasks of a step of a workload */
+    AR_PLOT_LAID_OUT,    /**< layouts.csv: steps of a workload, the fastest first */
     AR_PLOT_FILES
 };
 
@@ -117,6 +119,19 @@ enum ar_plot_column {
     AR_COL_STREAM,
     AR_COL_BEGINS,
     AR_COL_ENDS,
+    AR_COL_LAYOUT,
+    AR_COL_GLOBAL_BATCH,
+    AR_COL_MICRO_BATCH,
+    AR_COL_STRATEGY,
+    AR_COL_SCHEDULE,
+    AR_COL_RECOMPUTE,
+    AR_COL_TOKENS,
+    AR_COL_BUBBLE,
+    AR_COL_EXPOSED_PP,
+    AR_COL_EXPOSED_DP,
+    AR_COL_EXPOSED_EP,
+    AR_COL_EXPOSED_TP,
+    AR_COL_MEMORY,
     AR_COLS
 };
 

@@ -110,9 +110,21 @@ static void narrow_sets(const struct ar_plot_table *table, struct ar_plot_rows *
     rows->count = kept;
 }
 
+/* The fastest layout of each GPU count; of one count some of the fastest. */
+static void narrow_layouts(const struct ar_plot_table *table, struct ar_plot_rows *rows)
+{
+    static const enum ar_plot_column gpus[] = {AR_COL_GPUS, AR_COL_END};
+    if (ar_plot_rows_vary(table, AR_COL_GPUS, *rows)) {
+        ar_plot_rows_best(table, gpus, AR_COL_ITERATION, rows);
+        ar_plot_rows_spread(table, BARS_MAX, rows);
+    }
+    rows->count = rows->count > BARS_MAX ? BARS_MAX : rows->count;
+}
+
 #define STEP                                                                                       \
     AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_BATCH, AR_COL_PRECISION, AR_COL_CHANNELS, AR_COL_ENGINE
-#define LEAD AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_ENGINE, AR_COL_EXACT
+#define LAID_OUT AR_COL_CLUSTER, AR_COL_TRACE, AR_COL_GLOBAL_BATCH, AR_COL_PRECISION, AR_COL_ENGINE
+#define LEAD     AR_COL_GPUS, AR_COL_ALGORITHM, AR_COL_SHAPE, AR_COL_ENGINE, AR_COL_EXACT
 
 #define COMPARED                                                                                   \
     AR_COL_NODES, AR_COL_GPUS, AR_COL_SET, AR_COL_PAYLOAD, AR_COL_MEASURED_S, AR_COL_PREDICTED_S,  \
@@ -299,4 +311,24 @@ const struct ar_plot_kind ar_plot_kinds[AR_PLOT_KINDS] = {
                 .name = "pipeline",
                 .columns = {AR_COL_STAGE, AR_COL_KIND, AR_COL_STREAM, AR_COL_BEGINS,
                             AR_COL_ENDS}}}},
+    {.name = "layouts_memory",
+     .template_name = "layouts_memory",
+     .facts = {LAID_OUT, AR_COL_GPUS},
+     .empty_reason = "layouts.csv has no row",
+     .parts = {{.file = AR_PLOT_LAID_OUT,
+                .name = "layouts_memory",
+                .columns = {AR_COL_GPUS, AR_COL_LAYOUT, AR_COL_MICRO_BATCH, AR_COL_STRATEGY,
+                            AR_COL_SCHEDULE, AR_COL_RECOMPUTE, AR_COL_ITERATION, AR_COL_MEMORY},
+                .narrow = narrow_payloads}}},
+    {.name = "layouts_best",
+     .template_name = "layouts_best",
+     .facts = {LAID_OUT},
+     .empty_reason = "layouts.csv has no row",
+     .parts = {{.file = AR_PLOT_LAID_OUT,
+                .name = "layouts_best",
+                .columns = {AR_COL_GPUS, AR_COL_LAYOUT, AR_COL_MICRO_BATCH, AR_COL_STRATEGY,
+                            AR_COL_SCHEDULE, AR_COL_RECOMPUTE, AR_COL_ITERATION, AR_COL_TOKENS,
+                            AR_COL_FORWARD, AR_COL_BACKWARD, AR_COL_OPTIMIZER, AR_COL_EXPOSED_TP,
+                            AR_COL_EXPOSED_EP, AR_COL_EXPOSED_PP, AR_COL_EXPOSED_DP, AR_COL_BUBBLE},
+                .narrow = narrow_layouts}}},
 };

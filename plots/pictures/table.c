@@ -31,6 +31,7 @@ enum {
     LAYERS = 1 << AR_PLOT_LAYER_TIMES,
     SETS = 1 << AR_PLOT_SETS,
     TASKS = 1 << AR_PLOT_TASKS,
+    LAYOUTS = 1 << AR_PLOT_LAID_OUT,
     SWEEPS = STEPS | COLLECTIVES
 };
 
@@ -41,16 +42,16 @@ static const struct {
     unsigned optional; /* may be without, */
     unsigned empty;    /* may have no number, or name, there */
 } columns[AR_COLS] = {
-    [AR_COL_STATUS] = {"status", STATUS, SWEEPS, 0, 0},
-    [AR_COL_CLUSTER] = {"cluster", TEXT, SWEEPS, 0, 0},
-    [AR_COL_TRACE] = {"trace", TEXT, STEPS, 0, 0},
+    [AR_COL_STATUS] = {"status", STATUS, SWEEPS | LAYOUTS, 0, 0},
+    [AR_COL_CLUSTER] = {"cluster", TEXT, SWEEPS | LAYOUTS, 0, 0},
+    [AR_COL_TRACE] = {"trace", TEXT, STEPS | LAYOUTS, 0, 0},
     [AR_COL_BASELINE] = {"baseline", TEXT, STEPS, 0, 0},
     [AR_COL_BATCH] = {"batch_per_gpu", COUNT, STEPS, 0, 0},
-    [AR_COL_PRECISION] = {"precision", TEXT, SWEEPS, COLLECTIVES, 0},
+    [AR_COL_PRECISION] = {"precision", TEXT, SWEEPS | LAYOUTS, COLLECTIVES, 0},
     [AR_COL_SCALE] = {"gradient_scale", POSITIVE, STEPS, STEPS, 0},
-    [AR_COL_WIRE] = {"wire", TEXT, STEPS, STEPS, 0},
+    [AR_COL_WIRE] = {"wire", TEXT, STEPS | LAYOUTS, STEPS, 0},
     [AR_COL_FRAMEWORK] = {"framework", TEXT, STEPS, STEPS, 0},
-    [AR_COL_SETTINGS] = {"settings", TEXT, SWEEPS, SWEEPS, 0},
+    [AR_COL_SETTINGS] = {"settings", TEXT, SWEEPS | LAYOUTS, SWEEPS, 0},
     [AR_COL_JITTER] = {"jitter_frac", TEXT, STEPS, STEPS, 0},
     [AR_COL_SEED] = {"seed", TEXT, STEPS, STEPS, 0},
     [AR_COL_BUCKET] = {"bucket", TEXT, STEPS, STEPS, 0},
@@ -61,19 +62,19 @@ static const struct {
     [AR_COL_ALONG] = {"along", TEXT, COLLECTIVES, COLLECTIVES, 0},
     [AR_COL_ROOT] = {"root", TEXT, COLLECTIVES, COLLECTIVES, 0},
     [AR_COL_ALGORITHM] = {"algorithm", NAME, SWEEPS | RESULTS | CURVES, 0, RESULTS},
-    [AR_COL_ENGINE] = {"engine", NAME, SWEEPS, 0, 0},
+    [AR_COL_ENGINE] = {"engine", NAME, SWEEPS | LAYOUTS, 0, 0},
     [AR_COL_EXACT] = {"exact", TEXT, SWEEPS, SWEEPS, 0},
     [AR_COL_SHAPE] = {"shape", SHAPE, SWEEPS, 0, 0},
     [AR_COL_NODES] = {"nodes", COUNT, COMPARED, 0, 0},
-    [AR_COL_GPUS] = {"gpus", COUNT, SWEEPS | COMPARED | RESULTS | CURVES, 0, RESULTS},
+    [AR_COL_GPUS] = {"gpus", COUNT, SWEEPS | LAYOUTS | COMPARED | RESULTS | CURVES, 0, RESULTS},
     [AR_COL_PAYLOAD] = {"payload_bytes", BYTES, SWEEPS | COMPARED, 0, 0},
-    [AR_COL_ITERATION] = {"iteration_s", POSITIVE, STEPS, 0, 0},
+    [AR_COL_ITERATION] = {"iteration_s", POSITIVE, STEPS | LAYOUTS, 0, 0},
     [AR_COL_ALLREDUCE] = {"allreduce_s", DURATION, SWEEPS, 0, 0},
     [AR_COL_BUSBW] = {"busbw_Bps", RATE, COLLECTIVES, COLLECTIVES, COLLECTIVES},
     [AR_COL_EXPOSED] = {"exposed_s", DURATION, STEPS, 0, 0},
-    [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS, 0, 0},
-    [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS, 0, 0},
-    [AR_COL_OPTIMIZER] = {"optimizer_s", DURATION, STEPS, 0, 0},
+    [AR_COL_FORWARD] = {"forward_s", DURATION, STEPS | LAYOUTS, 0, 0},
+    [AR_COL_BACKWARD] = {"backward_s", DURATION, STEPS | LAYOUTS, 0, 0},
+    [AR_COL_OPTIMIZER] = {"optimizer_s", DURATION, STEPS | LAYOUTS, 0, 0},
     [AR_COL_OVERHEAD] = {"overhead_s", DURATION, STEPS, 0, 0},
     [AR_COL_INPUT_WAIT] = {"input_wait_s", DURATION, STEPS, STEPS, 0},
     [AR_COL_SAMPLES] = {"samples_per_s", POSITIVE, STEPS, 0, 0},
@@ -113,6 +114,19 @@ static const struct {
     [AR_COL_STREAM] = {"stream", NAME, TASKS, 0, 0},
     [AR_COL_BEGINS] = {"begin_s", DURATION, TASKS, 0, 0},
     [AR_COL_ENDS] = {"end_s", DURATION, TASKS, 0, 0},
+    [AR_COL_LAYOUT] = {"mesh", TEXT, LAYOUTS, 0, 0},
+    [AR_COL_GLOBAL_BATCH] = {"global_batch", COUNT, LAYOUTS, 0, 0},
+    [AR_COL_MICRO_BATCH] = {"micro_batch", COUNT, LAYOUTS, 0, 0},
+    [AR_COL_STRATEGY] = {"strategy", NAME, LAYOUTS, 0, 0},
+    [AR_COL_SCHEDULE] = {"schedule", NAME, LAYOUTS, 0, 0},
+    [AR_COL_RECOMPUTE] = {"recompute", NAME, LAYOUTS, 0, 0},
+    [AR_COL_TOKENS] = {"tokens_per_s", POSITIVE, LAYOUTS, 0, 0},
+    [AR_COL_BUBBLE] = {"bubble_s", DURATION, LAYOUTS, 0, 0},
+    [AR_COL_EXPOSED_PP] = {"exposed_pp_s", DURATION, LAYOUTS, 0, 0},
+    [AR_COL_EXPOSED_DP] = {"exposed_dp_s", DURATION, LAYOUTS, 0, 0},
+    [AR_COL_EXPOSED_EP] = {"exposed_ep_s", DURATION, LAYOUTS, 0, 0},
+    [AR_COL_EXPOSED_TP] = {"exposed_tp_s", DURATION, LAYOUTS, 0, 0},
+    [AR_COL_MEMORY] = {"memory_bytes", POSITIVE, LAYOUTS, 0, 0},
 };
 
 const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
@@ -125,6 +139,7 @@ const struct ar_plot_source ar_plot_sources[AR_PLOT_FILES] = {
     [AR_PLOT_LAYER_TIMES] = {"layers.csv", AR_PLOT_LAYERS, true},
     [AR_PLOT_SETS] = {"sets.csv", AR_PLOT_ACCURACY, true},
     [AR_PLOT_TASKS] = {"pipeline.csv", AR_PLOT_PIPELINE, true},
+    [AR_PLOT_LAID_OUT] = {"layouts.csv", AR_PLOT_LAYOUTS, true},
 };
 
 /* A row as it is read. */

@@ -56,6 +56,18 @@ static void report_pictures(FILE *notes, const struct ar_plot_report *report)
     }
 }
 
+/* Layouts have a file of their own. */
+static enum ar_plot_set set_of(const struct options *options)
+{
+    static const char name[] = "layouts.csv";
+    const char *path = options->arguments[0];
+    const char *inside = ar_arena_format(options->arena, "%s/%s", path, name);
+    const char *slash = strrchr(path, '/');
+    bool is_file = strcmp(slash != NULL ? slash + 1 : path, name) == 0;
+    return is_file || (inside != NULL && access(inside, F_OK) == 0) ? AR_PLOT_LAYOUTS
+                                                                    : AR_PLOT_SWEEP;
+}
+
 enum ar_status command_plot(const struct options *options, struct ar_error *err)
 {
     char templates[RESOURCE_PATH];
@@ -68,7 +80,7 @@ enum ar_status command_plot(const struct options *options, struct ar_error *err)
     bool has_text = options->ascii || (isatty(STDOUT_FILENO) && !options->quiet);
     uint32_t columns = terminal_columns();
     struct ar_plot_request request = {
-        .set = AR_PLOT_SWEEP,
+        .set = set_of(options),
         .path = options->arguments[0],
         .template_dir = templates,
         .output_dir = options->out,

@@ -137,20 +137,20 @@ static bool has_file(const struct options *options, const char *name)
 
 /* Refuses the output of another command; finds out whether it is that of this sweep, all of it. A
  * directory with a journal is that of the sweep that did not finish, which the journal knows. */
-static enum ar_status check_directory(const struct options *options, struct sweep_request *request,
-                                      const struct space *space, const char **mark,
-                                      struct ar_error *err)
+enum ar_status sweep_check_directory(const struct options *options, const char *const *names,
+                                     uint64_t fingerprint, size_t points_count, const char **mark,
+                                     bool *is_complete, struct ar_error *err)
 {
-    static const char *const names[] = {"sweep.csv", "payload.csv", NULL};
+    static const char *const none[] = {NULL};
     bool has_journal = has_file(options, "sweep.journal");
-    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points",
-                            space->fingerprint, space->points_count);
+    *mark = ar_arena_format(options->arena, "sweep %016" PRIx64 " of %zu points", fingerprint,
+                            points_count);
     if (*mark == NULL) {
         return ar_error_no_memory(err, "a sweep");
     }
-    request->is_complete = request->resumes && !has_journal && has_file(options, "sweep.csv") &&
-                           made_by_has_mark(options, *mark);
-    return made_by_check_directory(options, has_journal ? names + 2 : names, *mark, err);
+    *is_complete = options->resume && !has_journal && has_file(options, names[0]) &&
+                   made_by_has_mark(options, *mark);
+    return made_by_check_directory(options, has_journal ? none : names, *mark, err);
 }
 
 static enum ar_status prepare(const struct options *options, struct sweep_request *request,
@@ -162,7 +162,9 @@ static enum ar_status prepare(const struct options *options, struct sweep_reques
     AR_TRY(read_space(options, points, err));
     AR_TRY(space_create(points, space, err));
     if (options->out != NULL && request->launcher.rank == 0) {
-        AR_TRY(check_directory(options, request, space, mark, err));
+        static const char *const names[] = {"sweep.csv", "payload.csv", NULL};
+        AR_TRY(sweep_check_directory(options, names, space->fingerprint, space->points_count, mark,
+                                     &request->is_complete, err));
     }
     return describe(request->notes, space, err);
 }

@@ -2,12 +2,14 @@
 #include <string.h>
 
 #include "ar_note.h"
+#include "ar_output.h"
 #include "ar_pool.h"
 #include "ar_units.h"
 #include "cmd_run.h"
 #include "commands.h"
 #include "layouts.h"
 #include "lists.h"
+#include "made_by.h"
 
 /* Keys that are lists, and those that layouts are made of. */
 static uint64_t own_keys(void)
@@ -21,12 +23,11 @@ static uint64_t own_keys(void)
 
 static enum ar_status refuse_others(const struct options *options, struct ar_error *err)
 {
-    static const char *const names[] = {"--out", "--payload", "--operation", "--algorithms",
-                                        "--shapes"};
+    static const char *const names[] = {"--payload", "--operation", "--algorithms", "--shapes"};
     bool is_default = options->algorithms == NULL || strcmp(options->algorithms, "all") == 0;
     bool is_plain = options->shapes == NULL || strcmp(options->shapes, "all") == 0;
-    const bool found[] = {options->out != NULL, options->payloads != NULL,
-                          options->operation != NULL, !is_default, !is_plain};
+    const bool found[] = {options->payloads != NULL, options->operation != NULL, !is_default,
+                          !is_plain};
     for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
         if (found[i]) {
             return ar_error_set(err, AR_USAGE,
@@ -34,44 +35,99 @@ static enum ar_status refuse_others(const struct options *options, struct ar_err
                                 names[i]);
         }
     }
-    return AR_OK;
+    return options->resume && options->out == NULL
+               ? ar_error_set(err, AR_USAGE,
+                              "sweep: found --resume without --out; expected --out DIR, the "
+                              "directory of the sweep to go on with")
+               : AR_OK;
 }
 
-enum ar_status sweep_layouts(const struct options *options, struct ar_error *err)
+static enum ar_status write_file(const struct options *options, const struct layouts *layouts,
+                                 struct ar_error *err)
 {
-    struct layouts_request request = {.mesh = option_key(options, AR_KEY_MESH),
-                                      .is_best = options->best,
-                                      .jobs = ar_pool_processors(),
-                                      .shows_progress = option_shows_progress(options)};
-    struct layouts layouts;
-    struct ar_view view;
+    struct ar_output *output;
+    char *path = ar_arena_format(options->arena, "%s/layouts.csv", options->out);
+    if (path == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    AR_TRY(ar_output_begin(path, options->arena, &output, err));
+    AR_TRY(ar_rows_write(output->file, AR_VIEW(AR_FORMAT_CSV), layouts->rows, layouts->count, err));
+    return ar_output_commit(output, err);
+}
+
+/* Predicts the layouts, and leaves them in the directory if there is one. */
+static enum ar_status run(const struct options *options, struct layouts *layouts,
+                          const struct ar_view *view, struct ar_error *err)
+{
+    ar_note(option_notes(options),
+            "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
+            "framework adds",
+            layouts->tried, layouts->too_large);
+    ar_note_flush(option_notes(options));
+    AR_TRY(layouts_run(layouts, err));
+    if (options->out != NULL) {
+        AR_TRY(write_file(options, layouts, err));
+    }
+    if (options->best) {
+        layouts_keep_best(layouts);
+    }
+    return ar_rows_write(stdout, view, layouts->rows, layouts->count, err);
+}
+
+static enum ar_status find(const struct options *options, struct layouts_request *request,
+                           struct layouts *layouts, struct ar_error *err)
+{
     uint64_t *gpus = NULL, jobs;
-    AR_TRY(refuse_others(options, err));
-    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_view(options, ar_row_columns, &view, err));
     if (options->jobs != NULL) {
         AR_TRY(ar_error_as_usage(
             ar_parse_count("--jobs", options->jobs, 1, AR_POOL_JOBS_MAX, &jobs, err), err));
-        request.jobs = (uint32_t)jobs;
+        request->jobs = (uint32_t)jobs;
     }
-    if (request.mesh == NULL || strcmp(request.mesh, "all") == 0) {
+    if (request->mesh == NULL || strcmp(request->mesh, "all") == 0) {
         AR_TRY(option_required(options, "gpus", options->gpus_list, err));
     }
     if (options->gpus_list != NULL) {
         AR_TRY(list_counts(options->arena, "--gpus", options->gpus_list, UINT32_MAX, &gpus,
-                           &request.gpus_count, err));
+                           &request->gpus_count, err));
     }
-    request.gpus = gpus;
+    request->gpus = gpus;
     for (int i = 0; i < LAYOUTS_AXES; i++) {
-        request.lists[i] = option_key(options, layouts_axes[i]);
+        request->lists[i] = option_key(options, layouts_axes[i]);
     }
-    AR_TRY(options_inputs(options, &request.inputs, err));
-    AR_TRY(options_scenario(options, own_keys(), &request.base, err));
-    AR_TRY(ar_scenario_load_cluster(&request.base, request.inputs, err));
-    AR_TRY(layouts_run(&request, &layouts, err));
-    ar_note(option_notes(options),
-            "%zu layouts divide, %zu of them do not fit; the fastest first, without what a "
-            "framework adds",
-            layouts.tried, layouts.too_large);
-    return ar_rows_write(stdout, &view, layouts.rows, layouts.count, err);
+    AR_TRY(options_inputs(options, &request->inputs, err));
+    AR_TRY(options_scenario(options, own_keys(), &request->base, err));
+    AR_TRY(ar_scenario_load_cluster(&request->base, request->inputs, err));
+    return layouts_find(request, layouts, err);
+}
+
+enum ar_status sweep_layouts(const struct options *options, struct ar_error *err)
+{
+    static const char *const names[] = {"layouts.csv", NULL};
+    struct layouts_request request = {.mesh = option_key(options, AR_KEY_MESH),
+                                      .jobs = ar_pool_processors(),
+                                      .shows_progress = option_shows_progress(options),
+                                      .directory = options->out,
+                                      .resumes = options->resume,
+                                      .forces = options->force,
+                                      .notes = option_notes(options)};
+    struct layouts layouts;
+    struct ar_view view;
+    const char *mark = NULL;
+    bool is_complete = false;
+    AR_TRY(refuse_others(options, err));
+    AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
+    AR_TRY(option_view(options, ar_row_columns, &view, err));
+    AR_TRY(find(options, &request, &layouts, err));
+    if (options->out != NULL) {
+        AR_TRY(sweep_check_directory(options, names, layouts.fingerprint, layouts.count, &mark,
+                                     &is_complete, err));
+    }
+    if (is_complete) {
+        ar_note(request.notes, "%s: complete, %zu rows; nothing to compute", options->out,
+                layouts.count);
+        return AR_OK;
+    }
+    enum ar_status status = run(options, &layouts, &view, err);
+    layouts_close(&layouts, status == AR_OK);
+    return status == AR_OK && mark != NULL ? made_by_sign(options, mark, err) : status;
 }

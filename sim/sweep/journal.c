@@ -25,7 +25,7 @@ static uint32_t checksum(const char *text, size_t length)
 }
 
 /* With the names and kinds of the columns, since a row is read back by them. */
-static void write_header(const struct space *space, char header[HEADER_MAX])
+static void write_header(uint64_t fingerprint, size_t points_count, char header[HEADER_MAX])
 {
     static const char columns[] =
 #define X(kind, name, help) #kind " " #name ","
@@ -35,7 +35,7 @@ static void write_header(const struct space *space, char header[HEADER_MAX])
     snprintf(header, HEADER_MAX,
              TITLE "version " AR_VERSION ", columns %08" PRIx32 ", sweep %016" PRIx64
                    ", points %zu\n",
-             checksum(columns, sizeof columns), space->fingerprint, space->points_count);
+             checksum(columns, sizeof columns), fingerprint, points_count);
 }
 
 static void swap_bytes(char *text, size_t length, char from, char to)
@@ -276,19 +276,19 @@ static enum ar_status read_there(const char *directory, const char *header, bool
     return rows > 0 && resumes ? read_lines(journal, header, err) : AR_OK;
 }
 
-enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            bool forces, struct ar_arena *arena, struct journal *journal,
-                            struct ar_error *err)
+enum ar_status journal_open(const struct journal_request *request, struct ar_arena *arena,
+                            struct journal *journal, struct ar_error *err)
 {
     char header[HEADER_MAX];
-    *journal = (struct journal){.points_count = space->points_count, .synced_s = ar_clock_s()};
-    journal->places = ar_arena_alloc(arena, space->points_count, sizeof *journal->places);
-    journal->is_ok = ar_arena_alloc(arena, space->points_count, sizeof *journal->is_ok);
+    *journal = (struct journal){.points_count = request->points_count, .synced_s = ar_clock_s()};
+    journal->places = ar_arena_alloc(arena, request->points_count, sizeof *journal->places);
+    journal->is_ok = ar_arena_alloc(arena, request->points_count, sizeof *journal->is_ok);
     if (journal->places == NULL || journal->is_ok == NULL) {
         return ar_error_no_memory(err, "the rows of a sweep");
     }
-    write_header(space, header);
-    enum ar_status status = read_there(directory, header, resumes, forces, journal, err);
+    write_header(request->fingerprint, request->points_count, header);
+    enum ar_status status =
+        read_there(request->directory, header, request->resumes, request->forces, journal, err);
     if (status != AR_OK) {
         if (journal->file != NULL) {
             fclose(journal->file); /* what is there stays */
@@ -347,4 +347,13 @@ void journal_close(struct journal *journal, bool is_finished)
         }
         fclose(journal->file);
     }
+}
+
+enum ar_status journal_report_interrupt(const struct journal *journal, const char *what,
+                                        struct ar_error *err)
+{
+    bool is_kept = journal->path[0] != '\0' && journal->rows_count > 0;
+    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu %s%s%.300s%s",
+                        journal->rows_count, journal->points_count, what, is_kept ? "; " : "",
+                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
 }

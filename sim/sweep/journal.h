@@ -20,8 +20,8 @@
 #ifndef AR_JOURNAL_H
 #define AR_JOURNAL_H
 
+#include "ar_arena.h"
 #include "ar_row.h"
-#include "space.h"
 
 enum { JOURNAL_PATH = 3840 };
 
@@ -41,15 +41,21 @@ struct journal {
     double synced_s;
 };
 
-/** Opens the journal of a sweep in a directory, or a nameless one
- * if `directory` is NULL. What an earlier run left is read if `resumes`, and refused otherwise
- * (AR_USAGE), unless it has no rows or is to give way: `forces`. A journal of another sweep or
+struct journal_request {
+    const char *directory; /**< NULL: a journal without a name */
+    uint64_t fingerprint;  /**< same for same rows */
+    size_t points_count;
+    bool resumes; /**< what an earlier run left is read, */
+    bool forces;  /**< or gives way */
+};
+
+/** Opens the journal of a sweep. What an earlier run left is refused (AR_USAGE) unless it has no
+ * rows, is to be read or to give way. A journal of another sweep or
  * another version, or one that is damaged before its last line, is AR_BAD_DATA and stays as it is;
  * a last line that was cut short is dropped. What is kept of the rows lies in the arena. Closed
  * with journal_close(), also after a failure. */
-enum ar_status journal_open(const char *directory, const struct space *space, bool resumes,
-                            bool forces, struct ar_arena *arena, struct journal *journal,
-                            struct ar_error *err);
+enum ar_status journal_open(const struct journal_request *request, struct ar_arena *arena,
+                            struct journal *journal, struct ar_error *err);
 
 /** Writes the line of a row, with its newline; returns its length. */
 uint32_t journal_format(uint32_t point, const struct ar_row *row, char line[JOURNAL_LINE_MAX]);
@@ -67,6 +73,10 @@ enum ar_status journal_read(const struct journal *journal, uint32_t point,
                             char line[JOURNAL_LINE_MAX], const char **text, struct ar_error *err);
 enum ar_status journal_read_row(const struct journal *journal, uint32_t point, struct ar_row *row,
                                 struct ar_error *err);
+
+/** Reports that a sweep was interrupted, and what is left of its points (layouts). */
+enum ar_status journal_report_interrupt(const struct journal *journal, const char *what,
+                                        struct ar_error *err);
 
 /** Closes the file and removes it if it is of no more use: `is_finished`, or it has no rows. */
 void journal_close(struct journal *journal, bool is_finished);

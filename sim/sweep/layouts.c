@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ar_hash.h"
+#include "ar_note.h"
 #include "ar_pool.h"
 #include "ar_run.h"
 #include "ar_text.h"
@@ -24,20 +26,21 @@ struct candidate {
     uint8_t values[LAYOUTS_AXES];
 };
 
-struct search {
+struct layouts_search {
     const struct layouts_request *request;
     struct layouts *layouts;
     const char *values[LAYOUTS_AXES][VALUES_MAX];
     size_t values_count[LAYOUTS_AXES];
     struct candidate *list;
-    size_t count, room;
+    size_t room;
     struct ar_error why; /* the last one is none */
+    struct journal journal;
 };
 
 /* --- candidates --------------------------------------------------------------------------------
  */
 
-static enum ar_status read_lists(struct search *search, struct ar_error *err)
+static enum ar_status read_lists(struct layouts_search *search, struct ar_error *err)
 {
     struct ar_arena *arena = search->request->base.arena;
     for (int i = 0; i < LAYOUTS_AXES; i++) {
@@ -62,9 +65,9 @@ static enum ar_status read_lists(struct search *search, struct ar_error *err)
 }
 
 /* The scenario of a candidate, loaded, in an arena of its own. */
-static enum ar_status make_scenario(const struct search *search, const struct candidate *candidate,
-                                    struct ar_arena *arena, struct ar_scenario *scenario,
-                                    struct ar_error *err)
+static enum ar_status make_scenario(const struct layouts_search *search,
+                                    const struct candidate *candidate, struct ar_arena *arena,
+                                    struct ar_scenario *scenario, struct ar_error *err)
 {
     char gpus[16];
     *scenario = search->request->base;
@@ -88,28 +91,33 @@ static enum ar_status make_scenario(const struct search *search, const struct ca
     return ar_scenario_load(scenario, search->request->inputs, err);
 }
 
-static enum ar_status keep(struct search *search, const struct candidate *candidate,
-                           struct ar_error *err)
+static enum ar_status keep(struct layouts_search *search, const struct candidate *candidate,
+                           const struct ar_scenario *scenario, struct ar_error *err)
 {
-    if (search->count == search->room) {
+    uint64_t *hash = &search->layouts->fingerprint;
+    ar_hash_text(hash, scenario->cluster_name);
+    ar_hash_text(hash, scenario->engine->name);
+    ar_hash_text(hash, ar_algorithm_name(scenario->algorithm));
+    AR_TRY(ar_scenario_hash(scenario, hash, err));
+    if (search->layouts->count == search->room) {
         size_t room = search->room == 0 ? 256 : 2 * search->room;
         struct candidate *list = ar_arena_alloc(search->request->base.arena, room, sizeof *list);
         if (list == NULL) {
             return ar_error_no_memory(err, "the layouts");
         }
-        if (search->count > 0) {
-            memcpy(list, search->list, search->count * sizeof *list);
+        if (search->layouts->count > 0) {
+            memcpy(list, search->list, search->layouts->count * sizeof *list);
         }
         search->list = list;
         search->room = room;
     }
-    search->list[search->count++] = *candidate;
+    search->list[search->layouts->count++] = *candidate;
     return AR_OK;
 }
 
 /* Takes a candidate that divides and fits. What is refused of one mesh of many is left out, but not
  * what is wrong with all. */
-static enum ar_status consider(struct search *search, const struct candidate *candidate,
+static enum ar_status consider(struct layouts_search *search, const struct candidate *candidate,
                                struct ar_error *err)
 {
     struct ar_arena arena = {0};
@@ -129,7 +137,7 @@ static enum ar_status consider(struct search *search, const struct candidate *ca
                                ar_format_bytes((uint64_t)bytes, needed),
                                ar_format_bytes((uint64_t)there, room));
         } else {
-            status = keep(search, candidate, err);
+            status = keep(search, candidate, &scenario, err);
         }
     }
     ar_arena_end(&arena);
@@ -141,8 +149,8 @@ static enum ar_status consider(struct search *search, const struct candidate *ca
 }
 
 /* All combinations of the axes. */
-static enum ar_status consider_values(struct search *search, struct candidate *candidate, int axis,
-                                      struct ar_error *err)
+static enum ar_status consider_values(struct layouts_search *search, struct candidate *candidate,
+                                      int axis, struct ar_error *err)
 {
     if (axis == LAYOUTS_AXES) {
         return consider(search, candidate, err);
@@ -156,8 +164,8 @@ static enum ar_status consider_values(struct search *search, struct candidate *c
 }
 
 /* All meshes of so many GPUs: pp, dp, ep and tp that multiply to it. ep is 1 without experts. */
-static enum ar_status consider_meshes(struct search *search, uint32_t gpus, bool has_experts,
-                                      struct ar_error *err)
+static enum ar_status consider_meshes(struct layouts_search *search, uint32_t gpus,
+                                      bool has_experts, struct ar_error *err)
 {
     for (uint32_t tp = 1; tp <= gpus; tp++) {
         uint32_t most = has_experts ? gpus : 1;
@@ -181,7 +189,7 @@ static enum ar_status consider_meshes(struct search *search, uint32_t gpus, bool
 }
 
 /* Whether the workload has experts. */
-static enum ar_status find_experts(const struct search *search, bool *has_experts,
+static enum ar_status find_experts(const struct layouts_search *search, bool *has_experts,
                                    struct ar_error *err)
 {
     const struct ar_input *input;
@@ -195,7 +203,7 @@ static enum ar_status find_experts(const struct search *search, bool *has_expert
     return AR_OK;
 }
 
-static enum ar_status consider_all(struct search *search, struct ar_error *err)
+static enum ar_status consider_all(struct layouts_search *search, struct ar_error *err)
 {
     const struct layouts_request *request = search->request;
     bool has_all = request->mesh != NULL && strcmp(request->mesh, "all") == 0;
@@ -216,33 +224,34 @@ static enum ar_status consider_all(struct search *search, struct ar_error *err)
 /* --- predictions -------------------------------------------------------------------------------
  */
 
-static uint32_t compute(void *context, uint32_t item, char *bytes)
+static uint32_t compute(void *context, uint32_t item, char *line)
 {
-    const struct search *search = context;
+    const struct layouts_search *search = context;
     struct ar_arena arena = {0};
     struct ar_scenario scenario;
     struct ar_row row;
     struct ar_error err;
     ar_row_clear(&row);
     if (make_scenario(search, &search->list[item], &arena, &scenario, &err) == AR_OK) {
-        (void)ar_run(&scenario, &row, &err);
+        (void)ar_run(&scenario, &row, &err); /* the row says how it went */
     } else {
         ar_copy_text(row.status, sizeof row.status, err.text);
     }
     ar_arena_end(&arena);
-    memcpy(bytes, &row, sizeof row);
-    return sizeof row;
+    return journal_format(item, &row, line);
 }
 
 static enum ar_status take(void *context, const struct ar_pool_answer *answer, struct ar_error *err)
 {
-    const struct search *search = context;
-    struct ar_row *row = &search->layouts->rows[answer->item];
-    if (answer->is_lost) {
-        return ar_error_set(err, AR_INTERNAL, "sweep: %s", answer->bytes);
+    struct layouts_search *search = context;
+    char line[JOURNAL_LINE_MAX];
+    struct ar_row row;
+    if (!answer->is_lost) {
+        return journal_add(&search->journal, answer->bytes, answer->bytes_count, err);
     }
-    memcpy(row, answer->bytes, sizeof *row);
-    return strcmp(row->status, "ok") == 0 ? AR_OK : ar_error_set(err, AR_USAGE, "%s", row->status);
+    ar_row_clear(&row);
+    ar_copy_text(row.status, sizeof row.status, answer->bytes);
+    return journal_add(&search->journal, line, journal_format(answer->item, &row, line), err);
 }
 
 /* By number of GPUs, then the fastest first. */
@@ -257,7 +266,96 @@ static int compare_rows(const void *a, const void *b)
                                                    : strcmp(one->mesh, other->mesh);
 }
 
-static void keep_best(struct layouts *layouts)
+enum ar_status layouts_find(const struct layouts_request *request, struct layouts *layouts,
+                            struct ar_error *err)
+{
+    struct layouts_search *search = ar_arena_alloc(request->base.arena, 1, sizeof *search);
+    if (search == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    *layouts = (struct layouts){.search = search, .fingerprint = AR_HASH_BEGIN};
+    search->request = request;
+    search->layouts = layouts;
+    AR_TRY(read_lists(search, err));
+    AR_TRY(consider_all(search, err));
+    if (layouts->count == 0) {
+        *err = search->why;
+        return err->status;
+    }
+    return AR_OK;
+}
+
+/* Runs the layouts without a row, and those that failed. */
+static enum ar_status run_missing(struct layouts_search *search, struct ar_error *err)
+{
+    const struct layouts_request *request = search->request;
+    struct layouts *layouts = search->layouts;
+    struct ar_pool_queue queue;
+    const struct ar_pool_work work = {.context = search,
+                                      .items_name = "layouts",
+                                      .bytes_max = JOURNAL_LINE_MAX,
+                                      .compute = compute,
+                                      .take = take,
+                                      .shows_progress = request->shows_progress};
+    uint32_t *missing = ar_arena_alloc(request->base.arena, layouts->count, sizeof *missing);
+    size_t count = 0;
+    if (missing == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    for (uint32_t i = 0; i < layouts->count; i++) {
+        missing[count] = i;
+        count += !journal_has_row(&search->journal, i);
+    }
+    if (request->resumes) {
+        ar_note(request->notes, "%zu of %zu rows are there, %zu to compute", layouts->count - count,
+                layouts->count, count);
+    }
+    AR_TRY(ar_pool_queue_create(request->base.arena, &work, missing, count, &queue, err));
+    return ar_pool_run(&work, request->jobs, &queue, err);
+}
+
+static enum ar_status read_rows(struct layouts_search *search, struct ar_error *err)
+{
+    struct layouts *layouts = search->layouts;
+    layouts->rows =
+        ar_arena_alloc(search->request->base.arena, layouts->count, sizeof(struct ar_row));
+    if (layouts->rows == NULL) {
+        return ar_error_no_memory(err, "the layouts");
+    }
+    for (uint32_t i = 0; i < layouts->count; i++) {
+        AR_TRY(journal_read_row(&search->journal, i, &layouts->rows[i], err));
+        if (strcmp(layouts->rows[i].status, "ok") != 0) {
+            return ar_error_set(err, AR_INTERNAL, "%zu of %zu layouts failed; the first, %s: %s%s",
+                                search->journal.failed_count, layouts->count,
+                                search->list[i].mesh != NULL ? search->list[i].mesh : "replicas",
+                                layouts->rows[i].status,
+                                search->journal.path[0] != '\0' ? "; --resume tries them again"
+                                                                : "");
+        }
+    }
+    qsort(layouts->rows, layouts->count, sizeof *layouts->rows, compare_rows);
+    return AR_OK;
+}
+
+enum ar_status layouts_run(struct layouts *layouts, struct ar_error *err)
+{
+    struct layouts_search *search = layouts->search;
+    const struct layouts_request *request = search->request;
+    const struct journal_request journal = {.directory = request->directory,
+                                            .fingerprint = layouts->fingerprint,
+                                            .points_count = layouts->count,
+                                            .resumes = request->resumes,
+                                            .forces = request->forces};
+    AR_TRY(journal_open(&journal, request->base.arena, &search->journal, err));
+    enum ar_status status = run_missing(search, err);
+    if (status == AR_INTERRUPTED) {
+        return journal_report_interrupt(&search->journal, "layouts", err);
+    }
+    AR_TRY(status);
+    return read_rows(search, err);
+}
+
+void layouts_keep_best(struct layouts *layouts)
 {
     size_t kept = 0;
     for (size_t i = 0; i < layouts->count; i++) {
@@ -268,39 +366,7 @@ static void keep_best(struct layouts *layouts)
     layouts->count = kept;
 }
 
-enum ar_status layouts_run(const struct layouts_request *request, struct layouts *layouts,
-                           struct ar_error *err)
+void layouts_close(struct layouts *layouts, bool is_finished)
 {
-    struct search *search = ar_arena_alloc(request->base.arena, 1, sizeof *search);
-    if (search == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
-    *layouts = (struct layouts){.count = 0};
-    search->request = request;
-    search->layouts = layouts;
-    AR_TRY(read_lists(search, err));
-    AR_TRY(consider_all(search, err));
-    if (search->count == 0) {
-        *err = search->why;
-        return err->status;
-    }
-    struct ar_pool_queue queue;
-    const struct ar_pool_work work = {.context = search,
-                                      .items_name = "layouts",
-                                      .bytes_max = sizeof(struct ar_row),
-                                      .compute = compute,
-                                      .take = take,
-                                      .shows_progress = request->shows_progress};
-    layouts->rows = ar_arena_alloc(request->base.arena, search->count, sizeof *layouts->rows);
-    if (layouts->rows == NULL) {
-        return ar_error_no_memory(err, "the layouts");
-    }
-    layouts->count = search->count;
-    AR_TRY(ar_pool_queue_create(request->base.arena, &work, NULL, search->count, &queue, err));
-    AR_TRY(ar_pool_run(&work, request->jobs, &queue, err));
-    qsort(layouts->rows, layouts->count, sizeof *layouts->rows, compare_rows);
-    if (request->is_best) {
-        keep_best(layouts);
-    }
-    return AR_OK;
+    journal_close(&layouts->search->journal, is_finished);
 }

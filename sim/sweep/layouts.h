@@ -6,8 +6,8 @@
 #ifndef AR_LAYOUTS_H
 #define AR_LAYOUTS_H
 
-#include "ar_row.h"
 #include "ar_scenario.h"
+#include "journal.h"
 
 /** Keys that may be lists here. */
 #define LAYOUTS_AXIS_LIST(X)                                                                       \
@@ -35,20 +35,35 @@ struct layouts_request {
     size_t gpus_count;
     const char *lists[LAYOUTS_AXES]; /**< values separated by commas; NULL: the default */
     uint32_t jobs;
-    bool is_best; /**< one row for each number of GPUs */
     bool shows_progress;
+    const char *directory; /**< of the journal; NULL: none is kept */
+    bool resumes, forces;  /**< what an earlier sweep left there */
+    FILE *notes;
 };
+
+struct layouts_search;
 
 struct layouts {
-    struct ar_row *rows; /**< by number of GPUs, the fastest first; in the arena of the base */
-    size_t count;
-    size_t tried;     /**< that divide */
-    size_t too_large; /**< of them, those that do not fit */
+    struct layouts_search *search;
+    size_t count;         /**< that divide and fit */
+    size_t tried;         /**< that divide */
+    size_t too_large;     /**< of them, those that do not fit */
+    uint64_t fingerprint; /**< same for same rows */
+    struct ar_row *rows;  /**< by number of GPUs, the fastest first; in the arena of the base */
 };
 
-/** Predicts all layouts. AR_USAGE if there is none that divides and fits, with the reason of the
- * last one. */
-enum ar_status layouts_run(const struct layouts_request *request, struct layouts *layouts,
-                           struct ar_error *err);
+/** Finds all layouts of a request, which stays the caller's. AR_USAGE if there is none that divides
+ * and fits, with the reason of the last one. */
+enum ar_status layouts_find(const struct layouts_request *request, struct layouts *layouts,
+                            struct ar_error *err);
+
+/** Predicts them. Rows are kept in a journal as they come, until `layouts_close()`. */
+enum ar_status layouts_run(struct layouts *layouts, struct ar_error *err);
+
+/** Leaves the fastest of each number of GPUs. */
+void layouts_keep_best(struct layouts *layouts);
+
+/** Ends the journal, which goes if the sweep `is_finished`. */
+void layouts_close(struct layouts *layouts, bool is_finished);
 
 #endif

@@ -129,8 +129,12 @@ enum ar_status sweep_open(struct sweep *sweep, uint32_t processes, struct ar_err
                 sweep->space->points_count);
         return AR_OK;
     }
-    AR_TRY(journal_open(request->directory, sweep->space, request->resumes, request->forces,
-                        &sweep->arena, &sweep->journal, err));
+    const struct journal_request journal = {.directory = request->directory,
+                                            .fingerprint = sweep->space->fingerprint,
+                                            .points_count = sweep->space->points_count,
+                                            .resumes = request->resumes,
+                                            .forces = request->forces};
+    AR_TRY(journal_open(&journal, &sweep->arena, &sweep->journal, err));
     AR_TRY(queue_points(sweep, err));
     announce(sweep, processes);
     ar_note_flush(request->notes);
@@ -145,11 +149,7 @@ void sweep_close(struct sweep *sweep, bool is_finished)
 
 enum ar_status sweep_report_interrupt(const struct sweep *sweep, struct ar_error *err)
 {
-    const struct journal *journal = &sweep->journal;
-    bool is_kept = journal->path[0] != '\0' && journal->rows_count > 0;
-    return ar_error_set(err, AR_INTERRUPTED, "interrupted after %zu of %zu points%s%.300s%s",
-                        journal->rows_count, journal->points_count, is_kept ? "; " : "",
-                        is_kept ? journal->path : "", is_kept ? " keeps them for --resume" : "");
+    return journal_report_interrupt(&sweep->journal, "points", err);
 }
 
 /* --- what it leaves --------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "journal.h"
+#include "space.h"
 
 /** Writes the files, each whole or not at all and on the disk. payload.csv goes if it would have no
  * rows. */

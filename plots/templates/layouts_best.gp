@@ -1,0 +1,39 @@
+# Where the time of the fastest layouts goes: a bar for each number of GPUs, or, with one number, for each of the fastest.
+
+stats data using (column('gpus')) name 'gpus' nooutput
+is_one = gpus_min == gpus_max
+heading = is_one ? 'The fastest layouts' : 'The fastest layout of each number of GPUs'
+note = 'parts of a step, mean over the stages'
+rows_count = int(gpus_records)
+picture_height = 170 + 44 * (rows_count < 3 ? 3 : rows_count)
+
+parts = 'forward_s backward_s optimizer_s exposed_tp_s exposed_ep_s exposed_pp_s exposed_dp_s bubble_s'
+fills = '#C3CEDD #74869F #444444 #F0E442 #E5CFE0 #B8860B #D8B365 #F4F4F4'
+array part_name[8] = ['forward', 'backward', 'optimizer', 'exposed: tp', 'exposed: ep', 'exposed: pp', 'exposed: dp', 'bubble']
+# A cell has `;` where the mesh has `,`.
+blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
+shown = ''
+do for [k = 1:8] {
+    stats data using (column(word(parts, k))) name 'one' nooutput
+    if (one_max > 0) { shown = shown.' '.k }
+}
+until(k) = k < 1 ? 0 : sum [i = 1:k] column(word(parts, i))
+share(k) = 100.0 * until(k) / until(8)
+tokens(n) = n >= 1e6 ? sprintf('%.3g M', n / 1e6) : n >= 1e3 ? sprintf('%.3g k', n / 1e3) : sprintf('%.3g', n)
+said(z) = sprintf('%d GPUs: %s, micro-batch %s, %s%s%s: %.4g s, %s tokens/s', column('gpus'), blank(strcol('mesh')), strcol('micro_batch'), strcol('strategy'), \
+    strcol('schedule') eq '1f1b' ? '' : ', '.strcol('schedule'), strcol('recompute') eq 'none' ? '' : ', recompute '.strcol('recompute'), \
+    column('iteration_s'), tokens(column('tokens_per_s')))
+
+set xlabel 'part of a step (%)'
+set xrange [0:100]
+set yrange [rows_count - 0.35:-0.75]
+unset ytics
+unset grid
+set grid xtics lt 1 lw 0.6 lc rgb '#D9D9D9'
+set style fill solid 1.0 border lc rgb '#8A8A8A'
+
+eval begin
+plot for [k in shown] data using (share(int(k))):0:(share(int(k) - 1)):(share(int(k))):($0 - 0.12):($0 + 0.3) \
+        with boxxyerror lc rgb word(fills, int(k)) title part_name[int(k)], \
+    data using (0):($0 - 0.3):(said(0)) with labels left offset character 0.6, 0 font ',11' notitle
+eval finish

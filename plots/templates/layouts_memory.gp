@@ -1,0 +1,51 @@
+# Layouts of a workload: time of a step against memory of the fullest GPU. Rows come the fastest first, so one that takes less memory
+# than all before it is on the border: no layout is faster and smaller.
+
+heading = 'Layouts: time of a step and memory'
+# A cell has `;` where the mesh has `,`.
+blank(mesh) = strstrt(mesh, ';') > 0 ? blank(substr(mesh, 1, strstrt(mesh, ';') - 1).' '.substr(mesh, strstrt(mesh, ';') + 1, -1)) : mesh
+size_of(mesh, axis) = strstrt(';'.mesh, ';'.axis.'=') > 0 ? int(substr(mesh, strstrt(';'.mesh, ';'.axis.'=') + strlen(axis) + 1, -1)) : 1
+spoken(mesh, micro, strategy, schedule, recompute) = blank(mesh).', micro-batch '.micro.', '.strategy.\
+    (schedule eq '1f1b' || schedule eq '' ? '' : ', '.schedule).(recompute eq 'none' ? '' : ', recompute '.recompute)
+shards = ''
+borders = 0
+array border_x[60]
+array border_y[60]
+array border_text[60]
+take_border(x, y, text) = borders > 0 && x >= border_x[borders > 0 ? borders : 1] || borders == 60 ? 0 : \
+    (borders = borders + 1, border_x[borders] = x, border_y[borders] = y, border_text[borders] = text, 1)
+stats data using (shards = add(shards, sprintf('%d', size_of(strcol('mesh'), 'tp'))), column('iteration_s')) name 'time' nooutput
+stats data using (column('memory_bytes') / 1e9) name 'memory' nooutput
+stats data using (take_border(column('memory_bytes') / 1e9, column('iteration_s'), \
+    spoken(strcol('mesh'), strcol('micro_batch'), strcol('strategy'), strcol('schedule'), strcol('recompute')))) nooutput
+note = sprintf('%d layout%s that fit%s', time_records, time_records == 1 ? '' : 's', time_records == 1 ? 's' : '').\
+    (borders > 1 ? ', line: none is faster and smaller' : '')
+picture_height = 560
+
+set xlabel 'memory of the fullest GPU (GB)'
+set ylabel 'time of a step (s)'
+set logscale y 10
+room = (time_max / time_min) ** 0.12 * 1.06 # for a line of text above and below all points
+low = time_min / room
+high = time_max * room
+set yrange [low:high]
+eval between_ticks('ytics')
+set xrange [0:memory_max * 1.05]
+set label 301 'the fastest: '.border_text[1] at graph 0.985, 0.03 right noenhanced font ',11'
+if (borders > 1) { set label 302 'the smallest: '.border_text[borders] at graph 0.985, 0.97 right noenhanced font ',11' }
+do for [i = 2:borders] {
+    set arrow 300 + i from border_x[i - 1], border_y[i - 1] to border_x[i], border_y[i] nohead lw 1.6 lc rgb '#000000' back
+}
+
+# From few shards to many, from light to dark; marks say so in grey too.
+shard_colours = '#C9A227 #B3A062 #958F78 #666970 #31446B #00204D #8C2D04 #000000'
+order(n) = int(log(n + 0.0) / log(2) + 0.5)
+shade(n) = word(shard_colours, 1 + (order(n) > 7 ? 7 : order(n)))
+shard_mark(n) = int(word('7 9 5 11 13 15 4 6', 1 + (order(n) > 7 ? 7 : order(n))))
+x_of(n) = size_of(strcol('mesh'), 'tp') == n ? column('memory_bytes') / 1e9 : NaN
+sorted = ''
+do for [k = 0:20] { do for [n in shards] { if (order(n + 0) == k) { sorted = add(sorted, n) } } }
+
+eval begin
+plot for [n in sorted] data using (x_of(n + 0)):(column('iteration_s')) with points pt shard_mark(n + 0) ps 0.6 lc rgb shade(n + 0) title 'tp = '.n
+eval finish
