@@ -218,6 +218,21 @@ const struct command commands[] = {
      "  allreckon trace import rank0.json.gz --times kernels --parameters resnet50-v1.5 --batch "
      "32 --out mine.csv\n"
      "  allreckon predict --cluster abci-v100 --gpus 64 --trace ./mine.csv"},
+    {COMMAND(discover), 0, KEY_BIT(AR_KEY_SET), 0, "a cluster file from what machines say",
+     "FILE...", ARGUMENTS_MAX,
+     "Writes a cluster file for --cluster from what a node of a machine says of itself: NCCL's "
+     "topology and graph files (NCCL_TOPO_DUMP_FILE, NCCL_GRAPH_DUMP_FILE), nvidia-smi topo -m, "
+     "ibstat, ibv_devinfo -v, XML of hwloc (lstopo --of xml). Formats are recognised by content. "
+     "Several files complete each other and must not contradict each other. Each value has the "
+     "file and line that says it as its source. What no file says (how many nodes there are, what "
+     "joins them) is asked for by name, all at once; any key of a cluster file can be said by "
+     "--set, which wins over the files.\n\nexamples:\n"
+     "  NCCL_TOPO_DUMP_FILE=node.xml all_reduce_perf -g 8   # in any job of NCCL\n"
+     "  allreckon discover node.xml --nodes 64 --fabric rails --out mine.topo\n"
+     "  (nvidia-smi topo -m; ibstat) >node.txt\n"
+     "  allreckon discover node.txt --nodes 16 --fabric non-blocking --set gpu.generation=hopper "
+     "--out mine.topo\n"
+     "  allreckon allreduce --cluster ./mine.topo --gpus 16 --payload 64MiB"},
     {COMMAND(export), AR_KEY_OF_COLLECTIVE | AR_KEY_OF_STEP | AR_KEY_OF_LAYOUT, 0,
      KEY_BIT(AR_KEY_ITERATIONS), "a SimGrid platform, or a timeline for Perfetto", "", 0,
      "--format simgrid-xml writes the nodes of a cluster that hold the GPUs as a SimGrid platform\n"

@@ -33,6 +33,7 @@
     X(accuracy)                                                                                    \
     X(reproduce)                                                                                   \
     X(trace)                                                                                       \
+    X(discover)                                                                                    \
     X(export)                                                                                      \
     X(verify)
 

@@ -76,6 +76,12 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("out", "T.csv", OF(trace), AT(out), NULL, "the trace that is written",
         .is_shown_only = true),
+    OWN("out", "NAME.topo", OF(discover), AT(out), NULL, "write to a file instead of stdout",
+        .is_shown_only = true),
+    OWN("nodes", "N", OF(discover), AT(nodes), NULL, "how many such nodes there are"),
+    OWN("fabric", "F", OF(discover), AT(fabric), NULL,
+        "what joins them: non-blocking (one switch), rails (one for the HCAs of each number), "
+        "fat-tree, torus, mesh, dragonfly or dragonfly+, whose keys --set says"),
     OWN("times", "T", OF(trace), AT(times), "recorded",
         "recorded, refused if the GPU waits for more than 10 % of each step, or kernels: their "
         "durations without the GPU's waits, for profiles that are bound by the processor"),
@@ -143,7 +149,7 @@ static const struct option_row own_rows[] = {
         .is_shown_only = true),
     OWN("force", NULL,
         OF(sweep) | OF(train) | OF(calibrate) | OF(compare) | OF(accuracy) | OF(reproduce) |
-            OF(export) | OF(trace) | OF(report),
+            OF(export) | OF(trace) | OF(report) | OF(discover),
         AT(force), NULL, "overwrite --out also if another command made what is there",
         .is_shown_only = true),
     OWN("quiet", NULL, ~OF(list), AT(quiet), NULL, "no notes and no progress on stderr",

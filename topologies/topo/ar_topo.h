@@ -24,6 +24,10 @@ struct ar_topo;
 enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
                             struct ar_error *err);
 
+/** An empty file, to be filled by ar_topo_set(); `path` names it in messages. */
+enum ar_status ar_topo_create(const char *path, struct ar_arena *arena, struct ar_topo **topo,
+                              struct ar_error *err);
+
 /** Gives a key another value and source: its line is replaced, or one added at the end. On AR_USAGE
  * (no such key, not one line of text) the file is as before. The value is not read. */
 enum ar_status ar_topo_set(struct ar_topo *topo, const char *key, const char *value,

@@ -108,30 +108,46 @@ static enum ar_status read_lines(struct ar_topo *topo, char *content, size_t siz
                                      topo->path);
 }
 
-enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
-                            struct ar_error *err)
+/* An empty file with room for so many lines and for all keys more. */
+static enum ar_status create(const char *path, size_t lines, struct ar_arena *arena,
+                             struct ar_topo **topo, struct ar_error *err)
 {
-    struct ar_topo *loaded = ar_arena_alloc(arena, 1, sizeof *loaded);
-    char *content = NULL;
-    size_t size = 0;
+    struct ar_topo *made = ar_arena_alloc(arena, 1, sizeof *made);
     size_t length = strlen(path);
-    AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", arena, &content, &size, err));
-    if (loaded == NULL) {
+    if (made == NULL) {
         return ar_error_no_memory(err, "the cluster file");
     }
-    size_t capacity = AR_TOPO_KEYS_COUNT;
-    for (size_t i = 0; i < size; i++) {
-        capacity += content[i] == '\n';
-    }
-    loaded->arena = arena;
-    loaded->lines = ar_arena_alloc(arena, capacity, sizeof *loaded->lines);
-    loaded->path = /* the end of a long path tells more than its start */
+    made->arena = arena;
+    made->lines = ar_arena_alloc(arena, lines + AR_TOPO_KEYS_COUNT, sizeof *made->lines);
+    made->path = /* the end of a long path tells more than its start */
         length <= PATH_MAX_IN_MESSAGES
             ? ar_arena_text(arena, path)
             : ar_arena_format(arena, "...%s", path + length - (PATH_MAX_IN_MESSAGES - 3));
-    if (loaded->lines == NULL || loaded->path == NULL) {
-        return ar_error_no_memory(err, "the cluster file");
+    *topo = made;
+    return made->lines != NULL && made->path != NULL ? AR_OK
+                                                     : ar_error_no_memory(err, "the cluster file");
+}
+
+enum ar_status ar_topo_create(const char *path, struct ar_arena *arena, struct ar_topo **topo,
+                              struct ar_error *err)
+{
+    struct ar_topo *made = NULL;
+    AR_TRY(create(path, 0, arena, &made, err));
+    *topo = made;
+    return AR_OK;
+}
+
+enum ar_status ar_topo_load(const char *path, struct ar_arena *arena, struct ar_topo **topo,
+                            struct ar_error *err)
+{
+    struct ar_topo *loaded = NULL;
+    char *content = NULL;
+    size_t size = 0, lines = 0;
+    AR_TRY(ar_file_read(path, FILE_MAX, "a cluster file", arena, &content, &size, err));
+    for (size_t i = 0; i < size; i++) {
+        lines += content[i] == '\n';
     }
+    AR_TRY(create(path, lines, arena, &loaded, err));
     AR_TRY(read_lines(loaded, content, size, err));
     *topo = loaded;
     return AR_OK;
