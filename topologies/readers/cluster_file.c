@@ -246,7 +246,7 @@ enum ar_status ar_discover_finish(struct ar_discovery *machine, const char *name
             AR_TRY(ar_topo_set(made, ar_topo_keys[key].name, value.text, value.source, err));
         }
     }
-    AR_TRY(ar_cluster_create(made, (struct ar_settings){NULL, 0}, machine->arena, &checked, err));
+    AR_TRY(ar_cluster_create(made, machine->settings, machine->arena, &checked, err));
     *topo = made;
     return AR_OK;
 }

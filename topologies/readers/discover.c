@@ -12,6 +12,7 @@ enum ar_status ar_discover_begin(struct ar_settings settings, struct ar_arena *a
         return ar_error_no_memory(err, "a discovery");
     }
     made->arena = arena;
+    made->settings = settings;
     made->set.path = "discover";
     AR_TRY(ar_topo_entries_apply(settings, arena, &made->set, err));
     *discovery = made;

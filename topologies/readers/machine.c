@@ -248,7 +248,7 @@ enum ar_status machine_say_switches(const struct source *source, uint32_t gpus_c
     if (!is_even) {
         return machine_note(source->machine, err,
                             "%.200s: GPUs are not spread evenly, in their order, over PCIe "
-                            "switches, which a cluster file cannot say; taken as if each had one",
+                            "switches, which a cluster file cannot say",
                             source->path);
     }
     snprintf(what, sizeof what, "%u GPUs below %u PCIe switches or ports", gpus_count, switches);

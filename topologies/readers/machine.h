@@ -41,7 +41,8 @@ struct ar_discovery {
     size_t nics_count;
     const char *notes[MACHINE_NOTES_MAX + 1];
     size_t notes_count;
-    struct ar_topo_entries set; /**< by settings, which end every quarrel */
+    struct ar_settings settings;
+    struct ar_topo_entries set; /**< by them, which end every quarrel */
 };
 
 /** The file that is being read. */

@@ -277,10 +277,14 @@ static enum ar_status count_links(const struct system *system, const uint32_t *p
                                 source->path, peer->line, peer->count, from,
                                 to == from ? "back to itself" : "to no GPU of the file"));
         } else {
-            uint32_t sum = links->between[from][to] + peer->count;
-            links->between[from][to] = (uint16_t)sum;
-            links->between[to][from] = sum > links->between[to][from] ? links->between[from][to]
-                                                                      : links->between[to][from];
+            links->between[from][to] = (uint16_t)(links->between[from][to] + peer->count);
+        }
+    }
+    for (uint32_t a = 0; a < tree->gpus_count; a++) { /* each end may list a link */
+        for (uint32_t b = 0; b < a; b++) {
+            bool is_more = links->between[a][b] > links->between[b][a];
+            uint16_t count = is_more ? links->between[a][b] : links->between[b][a];
+            links->between[a][b] = links->between[b][a] = count;
         }
     }
     return AR_OK;
