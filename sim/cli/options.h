@@ -53,7 +53,7 @@ struct options {
     const char *samples;
     const char *draws_seed;
     const char *rows;
-    const char *nodes;      /**< of a discovered cluster, as the one below */
+    const char *nodes; /**< of a discovered cluster, as the one below */
     const char *fabric;
     const char *times;      /**< of an imported trace, as the four below */
     const char *parameters; /**< the trace that has them */
