@@ -13,8 +13,23 @@
  * task may do its work several times, one after the other: layers that are alike.
  *
  * A task starts when the one before it on its stream, and all tasks that it needs, have ended
- * (list scheduling): start = max(end of those), end = start + count * time of the work. A
- * computation that needs a message starts the latency of that later.
+ * (list scheduling): start = max(end of those) + wait, end = start + copies + count * time of the
+ * work. A computation that needs a message starts the latency of that later.
+ *
+ * **Ranks.** Where the ranks of a role are alike one stands for all. Else each has a time at which
+ * it begins and a factor of its computations, and a task starts on a rank when what it waits for
+ * has ended there:
+ *
+ * - Collectives that follow each other on a stream, wait for computations alone, and of which only
+ *   the last is waited for, are a *series*: whoever times the graph runs them at once, each rank
+ *   beginning one when it is ready there (ar_trial.h).
+ * - Other collectives begin when the last rank of their group is ready, and end on all at once; in
+ *   truth the parts of ranks that are ready go ahead, so that this is an estimate from above.
+ * - A message goes from each rank to its counterpart as soon as it is ready.
+ *
+ * Times of tasks are then those of the last rank; those of a series begin on the first one.
+ *
+ * **Slowdown.** Computations beside communication go slower (ar_slowdown.h), but not the optimizer.
  */
 #ifndef AR_GRAPH_H
 #define AR_GRAPH_H
@@ -24,6 +39,7 @@
 
 #include "ar_arena.h"
 #include "ar_operation.h"
+#include "ar_slowdown.h"
 
 enum ar_task_kind { AR_TASK_COMPUTE, AR_TASK_COLLECTIVE, AR_TASK_MESSAGE };
 
@@ -48,6 +64,9 @@ struct ar_work {
     const struct ar_operation *operation; /**< of collectives and messages, */
     uint32_t axes;                        /**< bits 1 << ar_axis along which it runs, */
     uint64_t bytes;                       /**< and its payload, as nccl-tests counts it */
+    uint32_t element_bytes;               /**< of the payload; 0: as all else that is sent */
+    double every; /**< steps of which one does it; time_s is the part of each, which no rank waits
+                       for another to spend; 0: all steps do */
     double latency_s; /**< of a message that was timed when the graph was made: what it brings is
                            there so much later than it has left its stream */
 };
@@ -82,10 +101,15 @@ struct ar_task {
     enum ar_duty duty;     /**< of a computation, or of the one that a collective belongs to */
     uint32_t batch;        /**< number of the micro-batch */
     uint32_t chunk;        /**< of the model, from the first layers on */
+    uint32_t layer;        /**< of the chunk, the first one */
+    uint32_t tensors;      /**< of a bucket of gradients */
+    double wait_s;         /**< from when it could start until it may, such as a negotiation */
+    double copy_s;         /**< copies into and out of a buffer, in front of a collective */
     uint32_t need;         /**< first of its needs; AR_NO_TASK: none */
     uint32_t before;       /**< the task before it on its stream; AR_NO_TASK: none */
     const char *name;      /**< for people; NULL: duty, batch and chunk say what it is */
     double start_s, end_s; /**< result of ar_graph_schedule() */
+    double longer_s;       /**< result: of a computation, beyond what it takes alone */
     uint32_t waited_for;   /**< result: which task ended at start_s, the last one; AR_NO_TASK */
 };
 
@@ -102,8 +126,10 @@ struct ar_graph {
     uint32_t tasks_count, tasks_room;
     struct ar_need *needs;
     uint32_t needs_count, needs_room;
-    uint32_t *last; /**< [role][stream]: last task; AR_NO_TASK */
-    bool is_broken; /**< there was no memory, or too many tasks: said by ar_graph_check() */
+    uint32_t *last;  /**< [role][stream]: last task; AR_NO_TASK */
+    bool has_series; /**< its collectives are unlike, and timed as series where ranks are alike, too
+                      */
+    bool is_broken;  /**< there was no memory, or too many tasks: said by ar_graph_check() */
 };
 
 /** An empty graph, which the caller ends with ar_graph_destroy(); NULL if there is no memory. */
@@ -114,16 +140,46 @@ void ar_graph_destroy(struct ar_graph *graph);
 uint32_t ar_graph_work(struct ar_graph *graph, const struct ar_work *work);
 
 /** Appends a task to its stream: of what is given `work`, `count`, `role`, `to`, `stream`, `duty`,
- * `batch` and `chunk` count. Returns its number. Without memory the graph is broken and later calls
- * do nothing. */
+ * `batch`, `chunk`, `layer`, `tensors`, `wait_s` and `copy_s` count. Returns its number. Without
+ * memory the graph is broken and later calls do nothing. */
 uint32_t ar_graph_add(struct ar_graph *graph, const struct ar_task *task);
 
 /** Lets a task wait for another one, of any role; with AR_NO_TASK for nothing. */
 void ar_graph_need(struct ar_graph *graph, uint32_t task, uint32_t other);
 
-/** Works out when each task starts and ends. AR_BAD_DATA, with the tasks of one circle, if tasks
- * wait for each other; AR_NO_MEMORY if the graph is broken. All works are timed. */
+/** Collectives that are timed at once, and when they are ready on the ranks of their role: at
+ * start_s[rank] + factor[rank] * ready_s[i] + wait of the task. */
+struct ar_graph_series {
+    const uint32_t *tasks;
+    uint32_t count;
+    const double *start_s; /**< [rank of the role]; NULL: 0 */
+    const double *factor;  /**< [rank of the role]; NULL: 1 */
+    const double *ready_s; /**< [task], not decreasing */
+};
+
+/** How a graph is scheduled. All zeros: ranks are alike, and nothing slows computations down. */
+struct ar_graph_request {
+    const struct ar_slowdown *slowdowns; /**< [role]; NULL: none */
+    uint32_t ranks_count;                /**< of a role, looked at one by one; 0: they are alike */
+    const uint32_t *sizes;               /**< [ar_axis], of the mesh; pp are the roles */
+    const double *start_s;               /**< [rank], those of a role follow each other; NULL: 0 */
+    const double *factor;                /**< [rank]; NULL: 1 */
+    double *end_s;                       /**< result: [rank], of its last task; or NULL */
+    /** Times a series: start_s and end_s of its tasks, and when each rank of the role has ended the
+     * last one. With ranks_count. */
+    enum ar_status (*time_series)(void *context, const struct ar_graph_series *series,
+                                  double *finish_s, struct ar_error *err);
+    void *context;
+};
+
+/** Works out when each task starts and ends, where ranks are alike. AR_BAD_DATA, with the tasks of
+ * one circle, if tasks wait for each other; AR_NO_MEMORY if the graph is broken. All works are
+ * timed. */
 enum ar_status ar_graph_schedule(struct ar_graph *graph, struct ar_error *err);
+
+/** The same as a request has it; works of series need no time. */
+enum ar_status ar_graph_schedule_with(struct ar_graph *graph,
+                                      const struct ar_graph_request *request, struct ar_error *err);
 
 /** The innermost axis of a work that is sent. */
 enum ar_axis ar_work_axis(const struct ar_work *work);
@@ -132,8 +188,9 @@ enum ar_axis ar_work_axis(const struct ar_work *work);
  * wait is put down to what was waited for: a collective of the role or a message to it to its
  * innermost axis, all else to the bubble. */
 struct ar_graph_split {
-    double duty_s[AR_DUTIES_COUNT]; /**< computations */
-    double axis_s[AR_AXES_COUNT];   /**< exposed collectives and messages */
+    double duty_s[AR_DUTIES_COUNT]; /**< computations, as long as they take alone */
+    double longer_s;              /**< what they take beyond: beside communication, on slow ranks */
+    double axis_s[AR_AXES_COUNT]; /**< exposed collectives and messages */
     double bubble_s;
     double compute_end_s; /**< the role's compute stream has ended */
 };

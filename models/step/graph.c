@@ -64,7 +64,8 @@ static bool grow(struct ar_graph *graph, void **list, size_t size, uint32_t coun
 static bool is_same(const struct ar_work *one, const struct ar_work *other)
 {
     bool is_alike = one->kind == other->kind && one->operation == other->operation &&
-                    one->axes == other->axes && one->bytes == other->bytes;
+                    one->axes == other->axes && one->bytes == other->bytes &&
+                    one->element_bytes == other->element_bytes && one->every == other->every;
     return is_alike && one->time_s == other->time_s && one->latency_s == other->latency_s;
 }
 

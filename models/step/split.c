@@ -24,7 +24,8 @@ static void add_task(const struct ar_graph *graph, const struct ar_task *task, d
 {
     const struct ar_work *work = &graph->works[task->work];
     if (work->kind == AR_TASK_COMPUTE) {
-        split->duty_s[task->duty] += time_s;
+        split->duty_s[task->duty] += time_s - task->longer_s;
+        split->longer_s += task->longer_s;
     } else {
         split->axis_s[ar_work_axis(work)] += time_s;
     }
@@ -41,7 +42,9 @@ static void add_wait(const struct ar_graph *graph, uint32_t role, double begin_s
         if (graph->works[task->work].kind == AR_TASK_COMPUTE || !is_own) {
             break;
         }
-        double from_s = task->start_s > begin_s ? task->start_s : begin_s;
+        bool has_waited = task->wait_s > 0 && task->waited_for != AR_NO_TASK;
+        double asked_s = has_waited ? graph->tasks[task->waited_for].end_s : task->start_s;
+        double from_s = asked_s > begin_s ? asked_s : begin_s;
         add_task(graph, task, end_s - from_s, split);
         end_s = from_s;
         cause = task->waited_for;
@@ -100,6 +103,7 @@ struct ar_graph_split ar_graph_split_mean(const struct ar_graph_split *splits, u
         for (int i = 0; i < AR_AXES_COUNT; i++) {
             mean.axis_s[i] += splits[role].axis_s[i] / count;
         }
+        mean.longer_s += splits[role].longer_s / count;
         mean.bubble_s += splits[role].bubble_s / count;
         mean.compute_end_s += splits[role].compute_end_s / count;
     }

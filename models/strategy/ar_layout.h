@@ -1,5 +1,6 @@
 /** \file ar_layout.h
- * How a transformer is laid out on the GPUs of a mesh, and what that takes.
+ * How a model is laid out on the GPUs of a mesh, and what that takes: a transformer, or the layers
+ * of a trace, of which there are replicas alone.
  *
  * Axes of the mesh, outermost first: `pp` stages of a pipeline, `dp` replicas, `ep` places for the
  * experts of a mixture, `tp` shards of every layer. `dp` times `ep` GPUs see different sequences;
@@ -12,17 +13,27 @@
 #include "ar_graph.h"
 #include "ar_schedule.h"
 #include "ar_transformer.h"
+#include "ar_workload.h"
 
 struct ar_strategy;
 
 /** Layers whose parameters zero3 may gather ahead. */
 enum { AR_PREFETCH_MAX = 8 };
 
+/** Statistics of batch norm that replicas exchange in fp32 before the optimizer. */
+struct ar_statistics {
+    uint64_t elements;
+    double interval; /**< steps of which one does it; 0: none */
+};
+
 struct ar_layout {
-    const struct ar_transformer *model;
-    uint32_t sizes[AR_AXES_COUNT]; /**< of the mesh, each at least 1 */
-    uint32_t global_batch;         /**< sequences of a step, all GPUs */
-    uint32_t micro_batch;          /**< at a time, one replica */
+    const struct ar_transformer *model; /**< NULL: a trace */
+    const struct ar_trace *trace;       /**< NULL: a transformer */
+    const struct ar_workload *workload; /**< of a trace: the buckets of its gradients */
+    struct ar_statistics statistics;    /**< of a trace */
+    uint32_t sizes[AR_AXES_COUNT];      /**< of the mesh, each at least 1 */
+    uint32_t global_batch;              /**< sequences of a step, all GPUs */
+    uint32_t micro_batch;               /**< at a time, one replica */
     const struct ar_schedule *schedule;
     uint32_t chunks; /**< V of the schedule */
     enum ar_recompute recompute;

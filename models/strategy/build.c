@@ -56,10 +56,25 @@ uint32_t build_compute(struct ar_build *build, uint32_t stage, double time_s, en
     return add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, duty, 1, action);
 }
 
-static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t layers,
-                                          bool has_embedding, bool has_head)
+static double trace_parameters(const struct ar_trace *trace, uint32_t first, uint32_t layers)
+{
+    uint64_t elements = 0;
+    for (uint32_t i = first; i < first + layers; i++) {
+        const struct ar_layer *layer = &trace->layers[i];
+        for (uint32_t tensor = 0; tensor < layer->tensors_count; tensor++) {
+            elements += trace->tensor_elements[layer->tensors_first + tensor];
+        }
+    }
+    return (double)elements;
+}
+
+static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t first,
+                                          uint32_t layers, bool has_embedding, bool has_head)
 {
     const struct ar_layout *layout = build->layout;
+    if (layout->trace != NULL) {
+        return (struct ar_parameters){.dense = trace_parameters(layout->trace, first, layers)};
+    }
     uint32_t tp = layout->sizes[AR_AXIS_TP], ep = layout->sizes[AR_AXIS_EP];
     double experts, none;
     double dense =
@@ -74,13 +89,13 @@ static struct ar_parameters parameters_of(const struct ar_build *build, uint32_t
 
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run)
 {
-    return parameters_of(build, run->layers, run->has_embedding, run->has_head);
+    return parameters_of(build, run->first, run->layers, run->has_embedding, run->has_head);
 }
 
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage)
 {
     uint32_t layers = ar_layout_chunk_layers(build->layout) * build->pipeline.chunks;
-    return parameters_of(build, layers, stage == 0, stage == build->pipeline.stages - 1);
+    return parameters_of(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
 }
 
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
@@ -120,14 +135,65 @@ static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optim
     }
 }
 
+void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
+                  const struct ar_action *action)
+{
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = &ar_operation_all_reduce,
+                                 .axes = 1 << AR_AXIS_DP,
+                                 .bytes = bucket->elements *
+                                          ar_precision_bytes(build->layout->gradients)};
+    const struct ar_task task = {.work = ar_graph_work(build->graph, &work),
+                                 .count = 1,
+                                 .stream = AR_STREAM_GRADIENTS,
+                                 .duty = duty_of(action),
+                                 .layer = bucket->layer,
+                                 .tensors = bucket->tensors_count,
+                                 .wait_s = bucket->wait_s,
+                                 .copy_s = bucket->copy_s};
+    ar_graph_need(build->graph, ar_graph_add(build->graph, &task), build->ends[0]);
+}
+
+/* What replicas exchange after the gradients, on the compute stream since nothing hides it. */
+static uint32_t add_statistics(struct ar_build *build, uint32_t stage, uint32_t task)
+{
+    const struct ar_layout *layout = build->layout;
+    const struct ar_statistics *statistics = &layout->statistics;
+    const uint32_t element_bytes = ar_precision_bytes(AR_FP32);
+    if (statistics->interval == 0 || statistics->elements == 0 || layout->sizes[AR_AXIS_DP] == 1) {
+        return task;
+    }
+    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
+                                 .time_s = AR_GRAPH_UNTIMED,
+                                 .operation = &ar_operation_all_reduce,
+                                 .axes = 1 << AR_AXIS_DP,
+                                 .bytes = statistics->elements * element_bytes,
+                                 .element_bytes = element_bytes,
+                                 .every = statistics->interval};
+    uint32_t exchange = add_task(build, &work, stage, stage, AR_STREAM_COMPUTE, AR_DUTY_BACKWARD, 1,
+                                 &(struct ar_action){.is_backward = true});
+    ar_graph_need(build->graph, exchange, task);
+    return exchange;
+}
+
+static double optimizer_time(const struct ar_build *build, uint32_t stage, double parts)
+{
+    if (build->layout->trace != NULL) {
+        return build->layout->trace->optimizer_s / parts;
+    }
+    struct ar_parameters all = build_stage_parameters(build, stage);
+    return (all.dense + all.experts) / parts * build->times->optimizer_s;
+}
+
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task)
 {
     const struct ar_transformer *model = build->layout->model;
     const struct ar_action action = {.is_backward = true};
-    struct ar_parameters all = build_stage_parameters(build, stage);
     uint32_t last = build->pipeline.stages - 1;
     bool is_tied = last > 0 && (stage == 0 || stage == last) && !model->is_untied;
     uint32_t sent = AR_NO_TASK;
+    task = task != AR_NO_TASK ? add_statistics(build, stage, task) : task;
     if (is_tied) {
         double bytes = (double)model->hidden * model->vocab / build->layout->sizes[AR_AXIS_TP] *
                        ar_precision_bytes(build->layout->gradients);
@@ -135,9 +201,8 @@ uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, u
         ar_graph_need(build->graph, sent, build->ends[0]);
         ar_graph_need(build->graph, sent, task);
     }
-    uint32_t optimizer =
-        build_compute(build, stage, (all.dense + all.experts) / parts * build->times->optimizer_s,
-                      AR_DUTY_OPTIMIZER, &action);
+    uint32_t optimizer = build_compute(build, stage, optimizer_time(build, stage, parts),
+                                       AR_DUTY_OPTIMIZER, &action);
     ar_graph_need(build->graph, optimizer, task);
     if (is_tied) {
         exchange_tied(build, stage, optimizer, sent);
@@ -181,6 +246,14 @@ static void add_experts(struct ar_build *build, const struct ar_run *run, uint32
 
 static double run_time(const struct ar_build *build, const struct ar_run *run)
 {
+    double time_s = 0;
+    for (uint32_t i = 0; build->layout->trace != NULL && i < run->layers; i++) {
+        const struct ar_layer *layer = &build->layout->trace->layers[run->first + i];
+        time_s += run->action.is_backward ? layer->backward_s : layer->forward_s;
+    }
+    if (build->layout->trace != NULL) {
+        return time_s;
+    }
     const double *times =
         run->action.is_backward ? build->times->backward_s : build->times->forward_s;
     return run->layers * times[AR_PART_LAYER] +
@@ -217,10 +290,15 @@ static uint32_t add_run(struct ar_build *build, const struct ar_run *run)
     uint32_t task =
         build_compute(build, run->stage, run_time(build, run), duty_of(&run->action), &run->action);
     ar_graph_need(build->graph, task, ready);
-    uint32_t places = tensor_places(build, run);
-    add_experts(build, run, places / 2 * 2);
-    add_tensor(build, run, places);
-    add_loss(build, run);
+    if (task != AR_NO_TASK) {
+        build->graph->tasks[task].layer = run->first;
+    }
+    if (build->layout->model != NULL) {
+        uint32_t places = tensor_places(build, run);
+        add_experts(build, run, places / 2 * 2);
+        add_tensor(build, run, places);
+        add_loss(build, run);
+    }
     memmove(build->ends + 1, build->ends, sizeof build->ends - sizeof build->ends[0]);
     build->ends[0] = build->graph->last[run->stage * AR_STREAMS_COUNT + AR_STREAM_COMPUTE];
     if (strategy->after != NULL) {
@@ -287,6 +365,7 @@ static void add_chunk(struct ar_build *build, uint32_t stage, const struct ar_ac
         uint32_t from = action->is_backward ? layers - each - done : done;
         struct ar_run run = {.stage = stage,
                              .action = *action,
+                             .first = from,
                              .layers = each,
                              .has_embedding = from == 0 && place == 0,
                              .has_head = from + each == layers && place == places - 1,
@@ -315,6 +394,10 @@ static void add_stage(struct ar_build *build, uint32_t stage, uint32_t *firsts, 
     }
     for (uint32_t chunk = 0; chunk < pipeline->chunks; chunk++) {
         left[chunk] = pipeline->batches;
+    }
+    if (layout->trace != NULL) {
+        (void)build_compute(build, stage, layout->trace->step_overhead_s, AR_DUTY_FORWARD,
+                            &(struct ar_action){.is_backward = false});
     }
     for (uint32_t step = 0; step < 2 * pipeline->batches * pipeline->chunks; step++) {
         struct ar_action action = layout->schedule->action(pipeline, stage, step);

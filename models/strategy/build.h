@@ -10,6 +10,7 @@
 struct ar_run {
     uint32_t stage;
     struct ar_action action;
+    uint32_t first; /**< layer of the chunk */
     uint32_t layers;
     bool has_embedding; /**< it begins with the embedding */
     bool has_head;      /**< it ends with the head */
@@ -58,7 +59,13 @@ uint32_t build_gradients(struct ar_build *build, uint32_t stage,
 struct ar_parameters build_run_parameters(const struct ar_build *build, const struct ar_run *run);
 struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32_t stage);
 
-/** Lets a stage's optimizer, for a part of its parameters, wait for a task. */
+/** Appends a task of a bucket, which is sent also where there is nobody to send it to, and waits
+ * for the run that ended last. */
+void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
+                  const struct ar_action *action);
+
+/** Lets a stage's optimizer, for a part of its parameters, wait for a task; of a trace with
+ * statistics for their exchange. */
 uint32_t build_optimizer(struct ar_build *build, uint32_t stage, double parts, uint32_t task);
 
 #endif

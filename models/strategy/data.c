@@ -1,16 +1,33 @@
 /* Data-parallel: all replicas have everything, and sum all gradients. They do so beside the last
- * backward pass, layer by layer, or after it at once. */
+ * backward pass, layer by layer, or after it at once; those of a trace in the buckets that a
+ * framework makes of them. */
 #include "build.h"
 
 static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool is_last)
 {
-    bool is_single =
-        build->layout->overlaps && is_backward && is_last && ar_layout_replicas(build->layout) > 1;
+    bool has_others = ar_layout_replicas(build->layout) > 1 || build->layout->trace != NULL;
+    bool is_single = build->layout->overlaps && is_backward && is_last && has_others;
     return is_single ? 1 : ar_layout_chunk_layers(build->layout);
+}
+
+/* Sends the buckets whose last gradient is of the layer that has gone backward. */
+static void send_buckets(struct ar_build *build, const struct ar_run *run)
+{
+    const struct ar_workload *workload = build->layout->workload;
+    build->graph->has_series = true;
+    for (uint32_t i = 0; i < workload->buckets_count; i++) {
+        if (workload->buckets[i].layer == run->first) {
+            build_bucket(build, &workload->buckets[i], &run->action);
+        }
+    }
 }
 
 static void after(struct ar_build *build, const struct ar_run *run, uint32_t task)
 {
+    if (build->layout->trace != NULL && run->action.is_backward) {
+        send_buckets(build, run);
+        return;
+    }
     if (!build->layout->overlaps || !run->ends_batches) {
         return;
     }

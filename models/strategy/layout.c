@@ -16,7 +16,8 @@ struct ar_pipeline ar_layout_pipeline(const struct ar_layout *layout)
 
 uint32_t ar_layout_chunk_layers(const struct ar_layout *layout)
 {
-    return layout->model->layers / (layout->sizes[AR_AXIS_PP] * layout->chunks);
+    uint32_t layers = layout->trace != NULL ? layout->trace->layers_count : layout->model->layers;
+    return layers / (layout->sizes[AR_AXIS_PP] * layout->chunks);
 }
 
 struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout)

@@ -38,6 +38,7 @@
 #ifndef AR_WORKLOAD_H
 #define AR_WORKLOAD_H
 
+#include "ar_slowdown.h"
 #include "ar_trace.h"
 
 struct ar_fusion {
@@ -60,22 +61,13 @@ struct ar_cycle {
     double negotiate_s; /**< time of a negotiation */
 };
 
-struct ar_interval {
-    double begin_s, end_s;
-};
-
-/** When the backward pass is slowed down. */
-struct ar_slowdown {
-    double speed_frac;                   /**< above 0, up to 1 */
-    const struct ar_interval *intervals; /**< in order; they may overlap */
-    uint32_t intervals_count;            /**< 0: never */
-};
-
 struct ar_bucket {
     double ready_s; /**< its last gradient exists, since the step began */
     double wait_s;  /**< from then until it may be sent; 0 without cycles */
     uint64_t elements;
     uint32_t tensors_count;
+    double copy_s;  /**< into and out of a buffer; whoever made the workload may set it, else 0 */
+    uint32_t layer; /**< of the trace, that its last gradient is of */
 };
 
 struct ar_workload {

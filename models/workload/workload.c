@@ -83,6 +83,7 @@ struct arrival {
     double sent_s;    /* as soon as it may be sent */
     bool is_new_tick; /* later than that of the tensor before */
     uint32_t index;   /* in the order of the backward pass */
+    uint32_t layer;
 };
 
 /* The group of a tensor, counted in the order of the layers. The first ones have one tensor more if
@@ -139,6 +140,7 @@ static void add_tensor(const struct ar_workload_request *request, const struct a
     last->tensors_count++;
     last->wait_s = arrival->sent_s - arrival->ready_s;
     last->ready_s = arrival->ready_s;
+    last->layer = arrival->layer;
 }
 
 /* The end of the negotiation that a tensor takes part in. */
@@ -156,31 +158,6 @@ static double negotiated_s(const struct ar_cycle *cycle, double ready_s)
     return fmax(ready_s, first_s + tick * period_s) + cycle->negotiate_s;
 }
 
-/* When work of `work_s` is done that begins at `now_s`; `*next` is the first interval that may not
- * be over yet. */
-static double advance(const struct ar_slowdown *slowdown, double now_s, double work_s,
-                      uint32_t *next)
-{
-    for (; *next < slowdown->intervals_count; (*next)++) {
-        const struct ar_interval *busy = &slowdown->intervals[*next];
-        double free_s = fmax(0, busy->begin_s - now_s);
-        if (work_s <= free_s) {
-            break;
-        }
-        if (busy->end_s <= now_s) {
-            continue;
-        }
-        double begin_s = fmax(now_s, busy->begin_s);
-        double slow_s = (work_s - free_s) / slowdown->speed_frac;
-        if (begin_s + slow_s <= busy->end_s) {
-            return begin_s + slow_s;
-        }
-        work_s -= free_s + (busy->end_s - begin_s) * slowdown->speed_frac;
-        now_s = busy->end_s;
-    }
-    return now_s + work_s;
-}
-
 /* Walks through the backward pass and puts the gradients into buckets as they appear. */
 static void fill(const struct ar_workload_request *request, struct ar_workload *workload)
 {
@@ -191,11 +168,12 @@ static void fill(const struct ar_workload_request *request, struct ar_workload *
     uint32_t next = 0;
     for (uint32_t i = trace->layers_count; i-- > 0;) {
         const struct ar_layer *layer = &trace->layers[i];
-        now_s = advance(&request->slowdown, now_s, layer->backward_s, &next);
+        now_s = ar_slowdown_advance(&request->slowdown, now_s, layer->backward_s, &next);
         even_s += layer->backward_s;
         double sent_s = negotiated_s(&request->cycle, now_s);
         for (uint32_t tensor = layer->tensors_count; tensor-- > 0; arrival.index++) {
             arrival.is_new_tick = request->cycle.time_s > 0 && sent_s > arrival.sent_s;
+            arrival.layer = i;
             arrival.ready_s = now_s;
             arrival.sent_s = sent_s;
             arrival.elements = trace->tensor_elements[layer->tensors_first + tensor];

@@ -23,7 +23,7 @@ static enum ar_status explain_bare(const struct options *options,
     return status;
 }
 
-static enum ar_status draw_pipeline(const struct options *options, const struct ar_graph_step *step,
+static enum ar_status draw_pipeline(const struct options *options, const struct ar_step *step,
                                     const struct ar_row *row, struct ar_error *err)
 {
     static const char *const names[] = {"pipeline.csv", NULL};
@@ -51,14 +51,14 @@ static enum ar_status explain_workload(const struct options *options, struct ar_
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     ar_note_before(option_notes(options), &scenario, inputs, 0);
     ar_note_flush(option_notes(options));
-    struct ar_graph_step step = ar_scenario_graph_step(&scenario);
-    AR_TRY(ar_run_graph_step(&scenario, &step, &row, err));
+    struct ar_step step = ar_scenario_step(&scenario);
+    AR_TRY(ar_run_step(&scenario, &step, &row, err));
     enum ar_status status = AR_OK;
     if (options->out != NULL) {
         status = draw_pipeline(options, &step, &row, err);
     }
     status = status == AR_OK ? explain_layout(&scenario, &step, &row, err) : status;
-    ar_graph_step_destroy(&step);
+    ar_step_destroy(&step);
     return status;
 }
 

@@ -21,7 +21,7 @@ struct export
     const struct ar_cluster *cluster; /* NULL: of a step */
     uint32_t nodes;
     const struct ar_step *step;
-    const struct ar_graph_step *graph_step; /* of a workload; NULL: of a trace */
+    const struct ar_step *graph_step; /* of a workload; NULL: of a trace */
     const struct ar_row *row;
     const char *mark; /* made_by.h */
 };
@@ -179,12 +179,12 @@ static enum ar_status export_workload(const struct options *options, struct ar_e
     }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     ar_note_before(option_notes(options), &scenario, inputs, 0);
-    struct ar_graph_step step = ar_scenario_graph_step(&scenario);
-    AR_TRY(ar_run_graph_step(&scenario, &step, &row, err));
+    struct ar_step step = ar_scenario_step(&scenario);
+    AR_TRY(ar_run_step(&scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
     const struct export export = {.graph_step = &step, .row = &row, .mark = made_by(options)};
     enum ar_status status = write_export(options->out, &export, err);
-    ar_graph_step_destroy(&step);
+    ar_step_destroy(&step);
     return status;
 }
 

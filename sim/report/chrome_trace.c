@@ -236,11 +236,11 @@ void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_
 }
 
 /* `backward 3`, `all-reduce tp`, `send to 2`. */
-static void write_task(struct events *events, const struct ar_graph_step *step,
+static void write_task(struct events *events, const struct ar_step *step,
                        const struct ar_task *task)
 {
     const struct ar_work *work = &step->graph->works[task->work];
-    struct ar_mesh mesh = ar_graph_step_mesh(&step->layout, work->axes);
+    struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
     char name[NAME_SIZE], axes[AR_MESH_TEXT];
     if (work->kind == AR_TASK_COMPUTE && task->duty == AR_DUTY_OPTIMIZER) {
         snprintf(name, sizeof name, "optimizer");
@@ -259,8 +259,8 @@ static void write_task(struct events *events, const struct ar_graph_step *step,
                 task->batch, task->chunk, task->count, work->bytes);
 }
 
-void chrome_trace_write_graph(FILE *file, const struct ar_graph_step *step,
-                              const struct ar_row *row, const char *made_by)
+void chrome_trace_write_graph(FILE *file, const struct ar_step *step, const struct ar_row *row,
+                              const char *made_by)
 {
     static const char *const tracks[] = {"compute", "gradients and parameters"};
     const struct ar_graph *graph = step->graph;

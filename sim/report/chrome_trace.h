@@ -19,7 +19,6 @@
 #ifndef AR_CHROME_TRACE_H
 #define AR_CHROME_TRACE_H
 
-#include "ar_graph_step.h"
 #include "ar_row.h"
 #include "ar_step.h"
 
@@ -39,7 +38,7 @@ void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_
 
 /** Writes a step of a workload: each stage of the pipeline is a process, with a track for each
  * stream, on which every task is a slice. */
-void chrome_trace_write_graph(FILE *file, const struct ar_graph_step *step,
-                              const struct ar_row *row, const char *made_by);
+void chrome_trace_write_graph(FILE *file, const struct ar_step *step, const struct ar_row *row,
+                              const char *made_by);
 
 #endif

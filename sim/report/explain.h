@@ -12,7 +12,7 @@ void explain_step(const struct ar_scenario *scenario, const struct ar_step *step
 
 /** Writes where the time of a step of a workload goes, to stdout: stages, what is sent, kernels of
  * a layer. */
-enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_graph_step *step,
+enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err);
 
 /** Writes where the time of one collective goes, to stdout: as above without a step, and who shares

@@ -27,7 +27,7 @@ static void print_split(const char *name, const struct ar_graph_split *split)
     puts("");
 }
 
-static enum ar_status write_stages(const struct ar_graph_step *step, struct ar_error *err)
+static enum ar_status write_stages(const struct ar_step *step, struct ar_error *err)
 {
     uint32_t count = step->graph->roles_count;
     struct ar_graph_split *splits = malloc(count * sizeof *splits);
@@ -70,7 +70,7 @@ static void count_tasks(const struct ar_graph *graph, uint32_t work, uint64_t *f
     }
 }
 
-static void write_sent(const struct ar_graph_step *step)
+static void write_sent(const struct ar_step *step)
 {
     const struct ar_graph *graph = step->graph;
     char axes[AR_MESH_TEXT], bytes[AR_UNIT_TEXT], time[AR_UNIT_TEXT];
@@ -83,7 +83,7 @@ static void write_sent(const struct ar_graph_step *step)
         if (work->kind == AR_TASK_COMPUTE) {
             continue;
         }
-        struct ar_mesh mesh = ar_graph_step_mesh(&step->layout, work->axes);
+        struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
         count_tasks(graph, i, &first, &all);
         printf("  %-14s %-8s %12s %12s %12" PRIu64 " %12" PRIu64 "\n", work->operation->name,
                ar_mesh_format_along(&mesh, axes), ar_format_bytes(work->bytes, bytes),
@@ -124,7 +124,7 @@ static void write_pass(const struct ar_scenario *scenario, enum ar_transformer_p
     }
 }
 
-enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_graph_step *step,
+enum ar_status explain_layout(const struct ar_scenario *scenario, const struct ar_step *step,
                               const struct ar_row *row, struct ar_error *err)
 {
     struct ar_layout_memory memory = ar_layout_memory(&scenario->layout);

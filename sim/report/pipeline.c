@@ -29,7 +29,7 @@ static const char *kind_of(const struct ar_graph *graph, const struct ar_task *t
                                          : ar_axis_names[ar_work_axis(work)];
 }
 
-enum ar_status pipeline_write(FILE *file, const struct ar_graph_step *step, struct ar_error *err)
+enum ar_status pipeline_write(FILE *file, const struct ar_step *step, struct ar_error *err)
 {
     static const char *const streams[] = {"compute", "gradients"};
     const struct ar_graph *graph = step->graph;

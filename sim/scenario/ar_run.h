@@ -25,12 +25,10 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed 
 enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *step,
                            struct ar_row *row, struct ar_error *err);
 
-/** The same of a step of a workload, ended with ar_graph_step_destroy(). */
-enum ar_status ar_run_graph_step(const struct ar_scenario *scenario, struct ar_graph_step *step,
-                                 struct ar_row *row, struct ar_error *err);
-
-/** The part of ar_run_describe() about a layout. */
+/** The parts of ar_run_describe(), and of the results of a step, about a layout. */
 void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row);
+void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step *step,
+                        struct ar_row *row);
 
 /** A bare collective that was run: one job of a trial, with its time and its closed form. */
 struct ar_bare_run {

@@ -12,7 +12,6 @@
 #define AR_SCENARIO_H
 
 #include "ar_arena.h"
-#include "ar_graph_step.h"
 #include "ar_inputs.h"
 #include "ar_key.h"
 #include "ar_library_table.h"
@@ -226,7 +225,6 @@ static inline bool ar_scenario_is_bare(const struct ar_scenario *scenario)
  * workload is owned by the caller, which frees it with free(). */
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario);
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario);
-struct ar_graph_step ar_scenario_graph_step(const struct ar_scenario *scenario);
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err);
 

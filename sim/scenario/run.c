@@ -104,10 +104,9 @@ static void fill_trial(const struct ar_trial *trial, struct ar_row *row)
     fill_split(trial, row);
 }
 
-static void fill_step(const struct ar_step *step, struct ar_row *row)
+static void fill_traced(const struct ar_step *step, struct ar_row *row)
 {
     row->payload_bytes = step->payload_bytes;
-    row->iteration_s = step->iteration_s;
     row->iteration_ci95_s = step->iteration_ci95_s;
     row->allreduce_s = step->allreduce_s;
     row->exposed_s = step->exposed_s;
@@ -119,7 +118,23 @@ static void fill_step(const struct ar_step *step, struct ar_row *row)
     row->efficiency_frac = step->efficiency_frac;
     row->low_s = step->low_s;
     row->high_s = step->high_s;
-    fill_trial(&step->trial, row);
+    if (step->graph->has_series) {
+        fill_trial(&step->trial, row);
+    }
+}
+
+static void fill_step(const struct ar_scenario *scenario, const struct ar_step *step,
+                      struct ar_row *row)
+{
+    row->iteration_s = step->iteration_s;
+    if (step->trace != NULL) {
+        fill_traced(step, row);
+    } else {
+        ar_run_fill_layout(scenario, step, row);
+    }
+    row->messages_count = step->library == NULL ? step->messages_count : AR_ROW_NO_COUNT;
+    row->exact = step->library == NULL ? step->exact : AR_NO_FLAG;
+    row->wall_s = step->wall_s;
 }
 
 /* Says in the row how it went. */
@@ -135,7 +150,7 @@ enum ar_status ar_run_step(const struct ar_scenario *scenario, struct ar_step *s
     ar_run_describe(scenario, row);
     enum ar_status status = ar_step_run(step, err);
     if (status == AR_OK) {
-        fill_step(step, row);
+        fill_step(scenario, step, row);
     }
     return end(status, row, err);
 }
@@ -219,12 +234,6 @@ enum ar_status ar_run_kept(const struct ar_scenario *scenario, struct ar_closed 
     if (ar_scenario_is_bare(scenario)) {
         struct ar_bare_run run = {.closed = NULL};
         return run_bare(scenario, kept, &run, row, err);
-    }
-    if (ar_scenario_is_laid_out(scenario)) {
-        struct ar_graph_step step = ar_scenario_graph_step(scenario);
-        AR_TRY(ar_run_graph_step(scenario, &step, row, err));
-        ar_graph_step_destroy(&step);
-        return AR_OK;
     }
     struct ar_step step = ar_scenario_step(scenario);
     AR_TRY(ar_run_step(scenario, &step, row, err));

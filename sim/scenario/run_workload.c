@@ -9,7 +9,7 @@
 void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *row)
 {
     const struct ar_layout *layout = &scenario->layout;
-    struct ar_mesh mesh = ar_graph_step_mesh(layout, 0);
+    struct ar_mesh mesh = ar_step_mesh(layout, 0);
     ar_copy_text(row->trace, sizeof row->trace, scenario->workload_name);
     ar_mesh_format(&mesh, row->mesh);
     row->global_batch = layout->global_batch;
@@ -33,8 +33,8 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     row->fits = there > 0 ? row->memory_bytes <= there : AR_NO_FLAG;
 }
 
-static void fill(const struct ar_scenario *scenario, const struct ar_graph_step *step,
-                 struct ar_row *row)
+void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step *step,
+                        struct ar_row *row)
 {
     const struct ar_layout *layout = &step->layout;
     const struct ar_graph_split *split = &step->split;
@@ -45,31 +45,16 @@ static void fill(const struct ar_scenario *scenario, const struct ar_graph_step 
     row->backward_s = split->duty_s[AR_DUTY_BACKWARD];
     row->optimizer_s = split->duty_s[AR_DUTY_OPTIMIZER];
     row->compute_s = row->forward_s + row->backward_s + row->optimizer_s;
-    row->bubble_s = split->bubble_s;
+    row->bubble_s = step->bubble_s;
     row->bubble_frac = step->bubble_frac;
     row->exposed_pp_s = split->axis_s[AR_AXIS_PP];
     row->exposed_dp_s = split->axis_s[AR_AXIS_DP];
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
-    row->exposed_s = row->exposed_pp_s + row->exposed_dp_s + row->exposed_ep_s + row->exposed_tp_s;
+    row->exposed_s = step->exposed_s;
     row->tokens_per_s = (double)layout->global_batch * layout->model->seq / step->iteration_s;
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;
-    row->messages_count = step->library == NULL ? step->messages_count : (uint64_t)AR_ROW_NO_COUNT;
-    row->exact = step->library == NULL ? step->exact : AR_NO_FLAG;
-    row->wall_s = step->wall_s;
-}
-
-enum ar_status ar_run_graph_step(const struct ar_scenario *scenario, struct ar_graph_step *step,
-                                 struct ar_row *row, struct ar_error *err)
-{
-    ar_run_describe(scenario, row);
-    enum ar_status status = ar_graph_step_run(step, err);
-    if (status == AR_OK) {
-        fill(scenario, step, row);
-    }
-    ar_copy_text(row->status, sizeof row->status, status == AR_OK ? "ok" : err->text);
-    return status;
 }
 
 void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)

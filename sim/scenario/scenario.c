@@ -3,8 +3,6 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "step_jobs.h"
-
 enum { ITERATIONS_STANDARD = 20, WINDOW_STANDARD = 8 };
 
 struct ar_scenario ar_scenario_begin(struct ar_arena *arena)
@@ -124,8 +122,10 @@ enum ar_status ar_scenario_replace(struct ar_scenario *scenario, enum ar_key key
 
 struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
 {
-    bool is_bare = ar_scenario_is_bare(scenario);
-    enum ar_precision precision = is_bare ? scenario->precision : scenario->wire;
+    enum ar_precision precision = ar_scenario_is_laid_out(scenario)
+                                      ? ar_precision_stored(scenario->precision)
+                                  : ar_scenario_is_bare(scenario) ? scenario->precision
+                                                                  : scenario->wire;
     uint32_t channels = scenario->channels * ar_algorithm_channels(scenario->algorithm);
     return (struct ar_collective){.cluster = scenario->cluster,
                                   .operation = scenario->operation,
@@ -140,8 +140,9 @@ struct ar_collective ar_scenario_collective(const struct ar_scenario *scenario)
 
 struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
 {
-    return (struct ar_step){
+    struct ar_step step = {
         .collective = ar_scenario_collective(scenario),
+        .layout = scenario->layout,
         .trace = scenario->trace,
         .framework = scenario->framework,
         .fusion = scenario->fusion,
@@ -153,12 +154,15 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         .iterations_count = scenario->iterations_count,
         .stragglers = scenario->stragglers,
         .stragglers_count = scenario->stragglers_count};
+    if (ar_scenario_is_laid_out(scenario)) {
+        ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
+    }
+    return step;
 }
 
 enum ar_status ar_scenario_workload(const struct ar_scenario *scenario,
                                     struct ar_workload **workload, struct ar_error *err)
 {
     struct ar_step step = ar_scenario_step(scenario);
-    struct ar_workload_request request = step_workload(&step, ar_shape_ranks(&scenario->shape));
-    return ar_workload_make(&request, workload, err);
+    return ar_step_workload(&step, workload, err);
 }

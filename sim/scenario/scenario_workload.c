@@ -124,17 +124,3 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
     return ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err);
 }
-
-struct ar_graph_step ar_scenario_graph_step(const struct ar_scenario *scenario)
-{
-    struct ar_graph_step step = {
-        .layout = scenario->layout,
-        .cluster = scenario->cluster,
-        .engine = scenario->engine,
-        .library = scenario->engine->needs_library ? ar_scenario_library(scenario) : NULL,
-        .algorithm = scenario->algorithm,
-        .channels = scenario->channels,
-        .window = scenario->window};
-    ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
-    return step;
-}

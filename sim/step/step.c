@@ -1,10 +1,9 @@
-#include "ar_step.h"
-
 #include <assert.h>
 #include <math.h>
 
+#include "ar_clock.h"
 #include "ar_draw.h"
-#include "step_jobs.h"
+#include "step_parts.h"
 
 const char *const ar_baseline_names[] = {
     [AR_BASELINE_GPU] = "gpu", [AR_BASELINE_NODE] = "node", NULL};
@@ -15,31 +14,30 @@ static bool has_uneven_ranks(const struct ar_step *step)
     return step->jitter_frac > 0 || step->stragglers_count > 0 || step->iterations_count > 1;
 }
 
-/* Ranks that negotiate start a bucket together. */
-static bool is_agreed(const struct ar_step *step)
+static double *make_numbers(struct ar_step *step, uint32_t count, bool *is_made)
 {
-    return has_uneven_ranks(step) &&
-           step_workload(step, ar_shape_ranks(&step->collective.shape)).cycle.time_s > 0;
+    double *numbers = ar_arena_alloc(&step->memory, count, sizeof *numbers);
+    *is_made = *is_made && numbers != NULL;
+    return numbers;
 }
 
-static enum ar_status make_ranks(struct ar_step *step, uint32_t ranks, struct ar_error *err)
+static enum ar_status make_ranks(struct ar_step *step, struct ar_error *err)
 {
-    struct ar_trial *trial = &step->trial;
-    trial->rank_finish_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
-    bool is_made = trial->rank_finish_s != NULL;
+    uint32_t ranks = ar_step_ranks(step);
+    bool is_made = true;
     if (has_uneven_ranks(step)) {
-        step->rank_start_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
-        step->rank_factor = ar_arena_alloc(&step->memory, ranks, sizeof(double));
-        step->rank_end_s = ar_arena_alloc(&step->memory, ranks, sizeof(double));
-        is_made = is_made && step->rank_start_s != NULL && step->rank_factor != NULL &&
-                  step->rank_end_s != NULL;
+        step->rank_start_s = make_numbers(step, ranks, &is_made);
+        step->rank_factor = make_numbers(step, ranks, &is_made);
+        step->rank_end_s = make_numbers(step, ranks, &is_made);
+        step->series_start_s = make_numbers(step, ranks, &is_made);
+        step->series_factor = make_numbers(step, ranks, &is_made);
     }
-    if (is_agreed(step)) {
-        step->agreed_s = ar_arena_alloc(&step->memory, trial->jobs_count, sizeof(double));
-        is_made = is_made && step->agreed_s != NULL;
+    if (has_uneven_ranks(step) || step->graph->has_series) {
+        step->rank_finish_s = make_numbers(step, ranks, &is_made);
     }
-    trial->rank_start_s = step->rank_start_s;
-    trial->rank_factor = step->rank_factor;
+    if (has_uneven_ranks(step) && step_has_cycles(step)) {
+        step->agreed_s = make_numbers(step, step->trace->tensors_count, &is_made);
+    }
     return is_made ? AR_OK : ar_error_no_memory(err, "the ranks of a step");
 }
 
@@ -51,180 +49,234 @@ static void destroy_plan(void *plan)
 static enum ar_status make_plan(struct ar_step *step, struct ar_error *err)
 {
     struct ar_closed *plan;
+    if (step->trace == NULL || ar_step_ranks(step) == 1 || step->engine->needs_library) {
+        return AR_OK;
+    }
     AR_TRY(ar_closed_create(&step->collective, &plan, err));
-    step->trial.plan = ar_arena_own(&step->memory, plan, destroy_plan);
-    return step->trial.plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
+    step->plan = ar_arena_own(&step->memory, plan, destroy_plan);
+    return step->plan != NULL ? AR_OK : ar_error_no_memory(err, "the plan of a step");
+}
+
+static void forget(struct ar_step *step)
+{
+    step->graph = NULL;
+    step->workload = NULL;
+    step->plan = NULL;
+    step->jobs = NULL;
+    step->job_times = NULL;
+    step->rank_start_s = step->rank_factor = step->series_start_s = step->series_factor = NULL;
+    step->rank_finish_s = step->agreed_s = step->rank_end_s = NULL;
+    step->trial = (struct ar_trial){.jobs = NULL};
 }
 
 /* What is made here the caller ends with ar_step_destroy(), also after a failure. */
-static enum ar_status prepare(struct ar_step *step, struct ar_error *err)
+static enum ar_status prepare(struct ar_step *step, struct ar_slowdown **slowdowns,
+                              struct ar_error *err)
 {
-    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    step->trial = (struct ar_trial){.collective = step->collective,
-                                    .timeline = step->timeline,
-                                    .library = step->library,
-                                    .band = step->band};
     step->memory = (struct ar_arena){.last = NULL};
-    step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
-    step->workload = NULL;
-    AR_TRY(step_jobs_make(step, err));
-    if (ranks > 1 && !step->engine->needs_library) {
-        AR_TRY(make_plan(step, err));
-    }
-    AR_TRY(step_jobs_contend(step, err));
-    AR_TRY(step_statistics(step, &step->statistics_s, err));
-    return make_ranks(step, ranks, err);
+    step->works_messages = 0;
+    step->exact = true;
+    forget(step);
+    AR_TRY(step_make_graph(step, NULL, err));
+    AR_TRY(make_plan(step, err));
+    AR_TRY(make_ranks(step, err));
+    return step_contend(step, slowdowns, err);
 }
 
 static void draw_factors(struct ar_step *step, struct ar_draw *draw)
 {
-    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    ar_jitter_factors(draw, step->jitter_frac, ranks, step->rank_factor);
+    ar_jitter_factors(draw, step->jitter_frac, ar_step_ranks(step), step->rank_factor);
     for (uint32_t i = 0; i < step->stragglers_count; i++) {
         step->rank_factor[step->stragglers[i].rank] *= step->stragglers[i].factor;
     }
 }
 
-/* A negotiation ends on all ranks at once, after the slowest has what it is about. */
-static void agree(struct ar_step *step)
-{
-    struct ar_trial *trial = &step->trial;
-    bool is_even;
-    trial->agreed_s = NULL;
-    for (uint32_t job = 0; step->agreed_s != NULL && job < trial->jobs_count; job++) {
-        step->agreed_s[job] = ar_trial_ready_on_all(trial, job, &is_even);
-    }
-    trial->agreed_s = step->agreed_s;
-}
-
-/* How long some rank's stream was busy. The first rank may begin a bucket before the last one has
- * finished the one before. */
-static double busy_time(const struct ar_trial *trial)
-{
-    double last_s = 0;
-    double busy_s = 0;
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        double start_s = trial->times[i].start_s > last_s ? trial->times[i].start_s : last_s;
-        busy_s += trial->times[i].finish_s - start_s;
-        last_s = trial->times[i].finish_s;
-    }
-    return busy_s;
-}
-
-static double copy_time(const struct ar_trial *trial)
-{
-    double copy_s = 0;
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
-        copy_s += trial->jobs[i].copy_s;
-    }
-    return copy_s;
-}
-
-/* What a step took beyond the compute time, where all ranks are alike. */
-static double exposed_time(const struct ar_step *step)
-{
-    const struct ar_trial *trial = &step->trial;
-    double exposed_s =
-        trial->times[trial->jobs_count - 1].finish_s - step->workload->backward_end_s;
-    return (exposed_s > 0 ? exposed_s : 0) + step->workload->stretch_s + step->statistics_s;
-}
-
-/* The same where they are not. Notes when each rank ends the step. */
-static double end_ranks(struct ar_step *step)
-{
-    const struct ar_trial *trial = &step->trial;
-    double begin_s = 0;
-    double end_s = 0;
-    for (uint32_t rank = 0; rank < ar_shape_ranks(&step->collective.shape); rank++) {
-        double factor = trial->rank_factor[rank];
-        double backward_s = trial->rank_start_s[rank] + factor * step->workload->backward_end_s;
-        step->rank_end_s[rank] = fmax(trial->rank_finish_s[rank], backward_s) + step->statistics_s +
-                                 factor * step->trace->optimizer_s;
-        begin_s = fmax(begin_s, trial->rank_start_s[rank]);
-        end_s = fmax(end_s, step->rank_end_s[rank]);
-    }
-    return end_s - begin_s - ar_trace_compute_s(step->trace);
-}
-
-/* Every rank begins the next step where it ended the last one; the first of them at 0. */
+/* Every rank begins the next step where it ended the last one; the first of them at 0. Those of a
+ * pipeline begin it together. */
 static void advance_ranks(struct ar_step *step)
 {
-    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
+    uint32_t ranks = ar_step_ranks(step);
     double first_s = INFINITY;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         first_s = fmin(first_s, step->rank_end_s[rank]);
     }
     for (uint32_t rank = 0; rank < ranks; rank++) {
-        step->rank_start_s[rank] = step->rank_end_s[rank] - first_s;
+        bool is_alone = step->graph->roles_count == 1;
+        step->rank_start_s[rank] = is_alone ? step->rank_end_s[rank] - first_s : 0;
     }
 }
+
+static double compute_of(const struct ar_step *step, const struct ar_graph_split *split)
+{
+    double compute_s = 0;
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        compute_s += split->duty_s[i];
+    }
+    return step->trace != NULL ? ar_trace_compute_s(step->trace) : compute_s;
+}
+
+/* What a step took beyond computations and the bubble: of one role that waits for itself alone all
+ * of it, however it came about. */
+static double exposed_of(const struct ar_step *step, const struct ar_graph_split *split)
+{
+    double exposed_s = split->longer_s;
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        exposed_s += split->axis_s[i];
+    }
+    if (step->rank_end_s == NULL) {
+        return exposed_s;
+    }
+    double begin_s = 0, end_s = 0;
+    for (uint32_t rank = 0; rank < ar_step_ranks(step); rank++) {
+        begin_s = fmax(begin_s, step->rank_start_s[rank]);
+        end_s = fmax(end_s, step->rank_end_s[rank]);
+    }
+    return end_s - begin_s - compute_of(step, split) - split->bubble_s;
+}
+
+static enum ar_status split_of(const struct ar_step *step, struct ar_graph_split *split,
+                               struct ar_error *err)
+{
+    struct ar_arena arena = {.last = NULL};
+    uint32_t roles = step->graph->roles_count;
+    struct ar_graph_split *splits = ar_arena_alloc(&arena, roles, sizeof *splits);
+    if (splits == NULL) {
+        return ar_error_no_memory(err, "the stages of a step");
+    }
+    ar_graph_split(step->graph, splits);
+    *split = ar_graph_split_mean(splits, roles);
+    if (roles == 1 && step->rank_end_s != NULL) {
+        split->bubble_s = 0; /* waiting for its own slower ranks */
+    }
+    ar_arena_end(&arena);
+    return AR_OK;
+}
+
+/* How long some rank's second stream was busy, of a graph of one role. The first rank may begin a
+ * bucket before the last one has finished the one before. */
+static double busy_time(const struct ar_graph *graph)
+{
+    double last_s = 0;
+    double busy_s = 0;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        const struct ar_task *task = &graph->tasks[i];
+        if (task->stream == AR_STREAM_GRADIENTS) {
+            busy_s += task->end_s - fmax(task->start_s, last_s);
+            last_s = task->end_s;
+        }
+    }
+    return busy_s;
+}
+
+/* Copies of all tasks, and what is not done in each step. */
+static void sum_tasks(struct ar_step *step)
+{
+    step->copy_s = step->statistics_s = 0;
+    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
+        const struct ar_task *task = &step->graph->tasks[i];
+        const struct ar_work *work = &step->graph->works[task->work];
+        step->copy_s += task->copy_s;
+        step->statistics_s += work->every > 0 ? work->time_s : 0;
+    }
+}
+
+/* Means over the steps that were run, and squared deviations from that of exposed_s, after Welford.
+ */
+struct means {
+    uint32_t count;
+    double exposed_s, deviations;
+    double busy_sum_s;
+    struct ar_graph_split *splits; /* [step] */
+};
 
 /* Runs the next step. */
-static enum ar_status run_once(struct ar_step *step, struct ar_draw *draw, bool is_first,
-                               double *exposed_s, struct ar_error *err)
+static enum ar_status run_once(struct ar_step *step, const struct step_clocks *clocks,
+                               struct ar_draw *draw, struct means *means, struct ar_error *err)
 {
-    bool is_uneven = has_uneven_ranks(step);
-    if (is_uneven) {
+    struct ar_graph_split *split = &means->splits[means->count];
+    if (clocks->has_ranks) {
         draw_factors(step, draw);
     }
-    if (is_uneven && !is_first) {
+    if (clocks->has_ranks && means->count > 0) {
         advance_ranks(step);
     }
-    agree(step);
-    AR_TRY(ar_trial_run(&step->trial, step->engine, err));
-    *exposed_s = is_uneven ? end_ranks(step) : exposed_time(step);
+    AR_TRY(step_schedule(step, clocks, err));
+    AR_TRY(split_of(step, split, err));
+    double exposed_s = exposed_of(step, split);
+    double before_s = exposed_s - means->exposed_s;
+    means->exposed_s += before_s / (means->count + 1);
+    means->deviations += before_s * (exposed_s - means->exposed_s);
+    means->busy_sum_s += busy_time(step->graph);
+    means->count++;
     return AR_OK;
 }
 
-static enum ar_status run_iterations(struct ar_step *step, struct ar_draw *draw,
-                                     struct ar_error *err)
+static void fill(struct ar_step *step, const struct means *means)
 {
-    uint32_t ranks = ar_shape_ranks(&step->collective.shape);
-    double mean_s = 0; /* of exposed_s, and the squared deviations from it, after Welford */
-    double deviations = 0;
-    double busy_sum_s = 0;
-    double wall_s = step->trial.wall_s; /* of what was run to prepare it */
-    for (uint32_t i = 0; i < step->iterations_count; i++) {
-        double exposed_s;
-        AR_TRY(run_once(step, draw, i == 0, &exposed_s, err));
-        double before_s = exposed_s - mean_s;
-        mean_s += before_s / (i + 1);
-        deviations += before_s * (exposed_s - mean_s);
-        busy_sum_s += busy_time(&step->trial);
-        wall_s += step->trial.wall_s;
+    uint32_t ranks = ar_step_ranks(step);
+    step->split = ar_graph_split_mean(means->splits, means->count);
+    step->compute_s = compute_of(step, &step->split);
+    step->exposed_s = means->exposed_s;
+    step->bubble_s = step->split.bubble_s;
+    step->bubble_frac = step->bubble_s / step->compute_s;
+    double wanted_s = step->compute_s + step->exposed_s + step->bubble_s;
+    step->input_wait_s = fmax(0, step_input_s(step) - wanted_s);
+    step->iteration_s = wanted_s + step->input_wait_s;
+    step->iteration_ci95_s = ar_confidence95(means->deviations, means->count);
+    sum_tasks(step);
+    step->allreduce_s = means->busy_sum_s / means->count + step->statistics_s;
+    if (step->trace != NULL) {
+        step->payload_bytes =
+            ar_trace_gradient_elements(step->trace) * step->collective.element_bytes;
+        step->samples_per_s = (double)step->trace->batch * ranks / step->iteration_s;
     }
-    step->trial.wall_s = wall_s;
-    step->compute_s = ar_trace_compute_s(step->trace);
-    step->exposed_s = mean_s;
-    step->input_wait_s = fmax(0, step_input_s(step) - (step->compute_s + step->exposed_s));
-    step->iteration_s = step->compute_s + step->exposed_s + step->input_wait_s;
-    step->iteration_ci95_s = ar_confidence95(deviations, step->iterations_count);
-    step->allreduce_s = busy_sum_s / step->iterations_count + step->statistics_s;
-    step->copy_s = copy_time(&step->trial);
-    step->contention_s = step->workload->stretch_s;
-    step->payload_bytes = ar_trace_gradient_elements(step->trace) * step->collective.element_bytes;
-    step->samples_per_s = (double)step->trace->batch * ranks / step->iteration_s;
+}
+
+static enum ar_status run_iterations(struct ar_step *step, const struct ar_slowdown *slowdowns,
+                                     struct ar_draw *draw, struct ar_error *err)
+{
+    const struct step_clocks clocks = {
+        .slowdowns = slowdowns, .has_ranks = has_uneven_ranks(step), .timeline = step->timeline};
+    struct means means = {
+        .splits = ar_arena_alloc(&step->memory, step->iterations_count, sizeof *means.splits)};
+    if (means.splits == NULL) {
+        return ar_error_no_memory(err, "a step");
+    }
+    while (means.count < step->iterations_count) {
+        AR_TRY(run_once(step, &clocks, draw, &means, err));
+    }
+    fill(step, &means);
     return AR_OK;
 }
 
-static enum ar_status run_prepared(struct ar_step *step, struct ar_error *err)
+static enum ar_status run_prepared(struct ar_step *step, const struct ar_slowdown *slowdowns,
+                                   struct ar_error *err)
 {
     struct ar_draw *draw;
     AR_TRY(ar_draw_create(step->seed, NULL, &draw, err));
-    enum ar_status status = run_iterations(step, draw, err);
+    enum ar_status status = run_iterations(step, slowdowns, draw, err);
     ar_draw_destroy(draw);
     return status;
 }
 
 static enum ar_status run_alone(struct ar_step *step, struct ar_error *err)
 {
-    enum ar_status status = prepare(step, err);
+    double began_s = ar_clock_s();
+    struct ar_slowdown *slowdowns;
+    enum ar_status status = prepare(step, &slowdowns, err);
+    step->contention_s = 0;
+    if (status == AR_OK && slowdowns != NULL) {
+        struct ar_graph_split split = {.longer_s = 0};
+        status = split_of(step, &split, err);
+        step->contention_s = split.longer_s;
+    }
     if (status == AR_OK) {
-        status = run_prepared(step, err);
+        status = run_prepared(step, slowdowns, err);
     }
     if (status != AR_OK) {
         ar_step_destroy(step);
     }
+    step->wall_s = ar_clock_s() - began_s;
     return status;
 }
 
@@ -266,22 +318,23 @@ enum ar_status ar_step_run(struct ar_step *step, struct ar_error *err)
 {
     double full = 0;
     assert(step->iterations_count > 0);
+    step->low_s = step->high_s = step->efficiency_frac = NAN;
+    if (step->trace == NULL) {
+        return run_alone(step, err);
+    }
     AR_TRY(ar_engine_check(step->engine, &step->collective, step->library, err));
     AR_TRY(run_baseline(step, &full, err));
-    step->low_s = step->high_s = NAN;
     if (step->engine->is_fitted) {
         AR_TRY(run_in_band(step, AR_BAND_LOW, &step->low_s, err));
         AR_TRY(run_in_band(step, AR_BAND_HIGH, &step->high_s, err));
     }
     AR_TRY(run_alone(step, err));
-    step->efficiency_frac = step->samples_per_s / ar_shape_ranks(&step->collective.shape) / full;
+    step->efficiency_frac = step->samples_per_s / ar_step_ranks(step) / full;
     return AR_OK;
 }
 
 void ar_step_destroy(struct ar_step *step)
 {
     ar_arena_end(&step->memory);
-    step->workload = NULL;
-    step->rank_start_s = step->rank_factor = step->agreed_s = step->rank_end_s = NULL;
-    step->trial = (struct ar_trial){.jobs = NULL};
+    forget(step);
 }

@@ -1,0 +1,239 @@
+/* The graph of a step: made by its strategy, what it sends timed by the engine. */
+#include <string.h>
+
+#include "ar_text.h"
+#include "step_parts.h"
+
+uint32_t ar_step_ranks(const struct ar_step *step)
+{
+    return step->trace != NULL ? ar_shape_ranks(&step->collective.shape)
+                               : ar_layout_gpus(&step->layout);
+}
+
+struct ar_mesh ar_step_mesh(const struct ar_layout *layout, uint32_t axes)
+{
+    struct ar_mesh mesh = {.axes_count = 0};
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        bool is_along = (axes >> axis & 1) != 0;
+        if (layout->sizes[axis] > 1 || is_along) {
+            struct ar_mesh_axis *made = &mesh.axes[mesh.axes_count++];
+            ar_copy_text(made->name, sizeof made->name, ar_axis_names[axis]);
+            made->size = layout->sizes[axis];
+            made->is_along = is_along;
+        }
+    }
+    return mesh;
+}
+
+/* --- what is sent ----------------------------------------------------------------------------- */
+
+static const struct ar_algorithm *find_algorithm(const struct ar_step *step,
+                                                 const struct ar_operation *operation)
+{
+    const struct ar_algorithm *algorithm = step->collective.algorithm;
+    if (algorithm != NULL && algorithm->operation == operation) {
+        return algorithm;
+    }
+    for (size_t i = 0; i < ar_algorithms_count && !step->engine->needs_library; i++) {
+        if (ar_algorithms[i]->operation == operation) {
+            return ar_algorithms[i];
+        }
+    }
+    return NULL;
+}
+
+/* Whether a work is a collective of the step itself, which may have a shape of its own. */
+static bool is_own(const struct ar_step *step, const struct ar_work *work)
+{
+    return step->trace != NULL && work->operation == step->collective.operation;
+}
+
+/* A message goes from one stage to the next: two stages stand for all. */
+static struct ar_collective collective_of(const struct ar_step *step, const struct ar_work *work)
+{
+    struct ar_collective collective = step->collective;
+    collective.element_bytes =
+        work->element_bytes > 0 ? work->element_bytes : collective.element_bytes;
+    if (is_own(step, work)) {
+        return collective;
+    }
+    struct ar_layout layout = step->layout;
+    if (work->kind == AR_TASK_MESSAGE) {
+        layout.sizes[AR_AXIS_PP] = 2;
+    }
+    uint32_t lanes = collective.channels / ar_algorithm_channels(collective.algorithm);
+    collective.operation = work->operation;
+    collective.algorithm = find_algorithm(step, work->operation);
+    collective.channels = lanes * ar_algorithm_channels(collective.algorithm);
+    collective.mesh = ar_step_mesh(&layout, work->axes);
+    collective.shape = ar_algorithm_default_shape(
+        collective.algorithm, ar_mesh_group_ranks(&collective.mesh),
+        ar_mesh_node_members(&collective.mesh,
+                             ar_cluster_facts(collective.cluster)->gpus_per_node));
+    return collective;
+}
+
+static uint64_t elements_of(const struct ar_work *work, const struct ar_collective *collective)
+{
+    uint32_t element = collective->element_bytes;
+    return (work->bytes + element - 1) / element;
+}
+
+/* Runs a work alone, in all its groups. */
+static enum ar_status time_work(struct ar_step *step, struct ar_work *work, struct ar_error *err)
+{
+    struct ar_job_time time;
+    struct ar_trial trial = {.collective = collective_of(step, work),
+                             .jobs_count = 1,
+                             .times = &time,
+                             .library = step->library,
+                             .band = step->band};
+    const struct ar_job job = {.elements = elements_of(work, &trial.collective)};
+    trial.jobs = &job;
+    AR_TRY(ar_trial_run(&trial, step->engine, err));
+    work->time_s = time.finish_s - time.start_s;
+    if (work->every > 0) {
+        work->time_s /= work->every;
+        return AR_OK;
+    }
+    step->works_messages += trial.messages_count;
+    step->exact = step->exact && trial.exact;
+    return AR_OK;
+}
+
+/* Whether ranks are looked at one by one. */
+static bool has_clocks(const struct ar_step *step, const struct step_clocks *clocks)
+{
+    return clocks->has_ranks || step->graph->has_series;
+}
+
+/* Times what is not sent in series and has no time yet. */
+static enum ar_status time_works(struct ar_step *step, const struct step_clocks *clocks,
+                                 struct ar_error *err)
+{
+    struct ar_graph *graph = step->graph;
+    for (uint32_t i = 0; i < graph->tasks_count; i++) {
+        struct ar_work *work = &graph->works[graph->tasks[i].work];
+        bool may_be_of_series = has_clocks(step, clocks) && work->kind == AR_TASK_COLLECTIVE &&
+                                work->every == 0 && graph->tasks[i].stream != AR_STREAM_COMPUTE;
+        if (work->time_s == AR_GRAPH_UNTIMED && !may_be_of_series) {
+            AR_TRY(time_work(step, work, err));
+        }
+    }
+    return AR_OK;
+}
+
+/* --- series ----------------------------------------------------------------------------------- */
+
+struct series_context {
+    struct ar_step *step;
+    struct ar_timeline *timeline;
+};
+
+/* Gives the ranks of all roles what those of one have: they do the same at once. */
+static const double *spread(const struct ar_step *step, const double *of_role, double *of_all)
+{
+    uint32_t each = ar_step_ranks(step) / step->graph->roles_count;
+    for (uint32_t role = 0; of_role != NULL && role < step->graph->roles_count; role++) {
+        memcpy(of_all + (size_t)role * each, of_role, each * sizeof *of_all);
+    }
+    return of_role != NULL ? of_all : NULL;
+}
+
+/* A negotiation ends on all ranks at once, after the slowest has what it is about. */
+static void agree(struct ar_step *step)
+{
+    struct ar_trial *trial = &step->trial;
+    bool is_even;
+    trial->agreed_s = NULL;
+    for (uint32_t job = 0; step->agreed_s != NULL && job < trial->jobs_count; job++) {
+        step->agreed_s[job] = ar_trial_ready_on_all(trial, job, &is_even);
+    }
+    trial->agreed_s = trial->rank_factor != NULL ? step->agreed_s : NULL;
+}
+
+static enum ar_status time_series(void *context, const struct ar_graph_series *series,
+                                  double *finish_s, struct ar_error *err)
+{
+    const struct series_context *own = context;
+    struct ar_step *step = own->step;
+    struct ar_task *tasks = step->graph->tasks;
+    const struct ar_work *work = &step->graph->works[tasks[series->tasks[0]].work];
+    struct ar_trial *trial = &step->trial;
+    *trial = (struct ar_trial){.collective = collective_of(step, work),
+                               .jobs = step->jobs,
+                               .jobs_count = series->count,
+                               .plan = is_own(step, work) ? step->plan : NULL,
+                               .rank_start_s = spread(step, series->start_s, step->series_start_s),
+                               .rank_factor = spread(step, series->factor, step->series_factor),
+                               .library = step->library,
+                               .band = step->band,
+                               .times = step->job_times,
+                               .rank_finish_s = step->rank_finish_s,
+                               .timeline = own->timeline};
+    for (uint32_t i = 0; i < series->count; i++) {
+        const struct ar_task *task = &tasks[series->tasks[i]];
+        step->jobs[i] = (struct ar_job){
+            .ready_s = series->ready_s[i],
+            .elements = elements_of(&step->graph->works[task->work], &trial->collective),
+            .wait_s = task->wait_s,
+            .copy_s = task->copy_s};
+    }
+    agree(step);
+    AR_TRY(ar_trial_run(trial, step->engine, err));
+    for (uint32_t i = 0; i < series->count; i++) {
+        tasks[series->tasks[i]].start_s = trial->times[i].start_s;
+        tasks[series->tasks[i]].end_s = trial->times[i].finish_s;
+    }
+    uint32_t each = ar_step_ranks(step) / step->graph->roles_count;
+    memcpy(finish_s, trial->rank_finish_s + (size_t)tasks[series->tasks[0]].role * each,
+           each * sizeof *finish_s);
+    step->messages_count += trial->messages_count;
+    step->exact = step->exact && trial->exact;
+    return AR_OK;
+}
+
+/* --- the graph -------------------------------------------------------------------------------- */
+
+static void destroy_graph(void *graph)
+{
+    ar_graph_destroy(graph);
+}
+
+enum ar_status step_make_graph(struct ar_step *step, const struct ar_slowdown *slowdowns,
+                               struct ar_error *err)
+{
+    if (step->trace != NULL) {
+        AR_TRY(step_take_trace(step, slowdowns, err));
+    }
+    struct ar_graph *graph;
+    AR_TRY(ar_strategy_graph(&step->layout, &step->times, &graph, err));
+    step->graph = ar_arena_own(&step->memory, graph, destroy_graph);
+    if (step->graph == NULL) {
+        return ar_error_no_memory(err, "the tasks of a step");
+    }
+    step->jobs = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->jobs);
+    step->job_times = ar_arena_alloc(&step->memory, graph->tasks_count, sizeof *step->job_times);
+    return step->jobs != NULL && step->job_times != NULL
+               ? AR_OK
+               : ar_error_no_memory(err, "the tasks of a step");
+}
+
+enum ar_status step_schedule(struct ar_step *step, const struct step_clocks *clocks,
+                             struct ar_error *err)
+{
+    struct series_context context = {.step = step, .timeline = clocks->timeline};
+    const struct ar_graph_request request = {
+        .slowdowns = clocks->slowdowns,
+        .ranks_count =
+            has_clocks(step, clocks) ? ar_step_ranks(step) / step->graph->roles_count : 0,
+        .sizes = step->layout.sizes,
+        .start_s = clocks->has_ranks ? step->rank_start_s : NULL,
+        .factor = clocks->has_ranks ? step->rank_factor : NULL,
+        .end_s = clocks->has_ranks ? step->rank_end_s : NULL,
+        .time_series = time_series,
+        .context = &context};
+    AR_TRY(time_works(step, clocks, err));
+    step->messages_count = step->works_messages;
+    return ar_graph_schedule_with(step->graph, &request, err);
+}
