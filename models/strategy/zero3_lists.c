@@ -160,6 +160,7 @@ const struct ar_strategy ar_strategy_zero3_lists = {
     .title = "the same as DeepSpeed did it until 2021: matrix by matrix, rank by rank, not hidden",
     .shards_optimizer = true,
     .shards_all = true,
+    .needs_transformer = true,
     .run_layers = run_layers,
     .before = before,
     .after = after,
