@@ -437,6 +437,7 @@ enum ar_status ar_strategy_graph(const struct ar_layout *layout, const struct ar
     if (build.graph == NULL) {
         return ar_error_no_memory(err, "the tasks of a step");
     }
+    build.graph->has_series = layout->trace != NULL && layout->strategy->sends_buckets;
     enum ar_status status = fill(&build, err);
     if (status != AR_OK) {
         ar_graph_destroy(build.graph);

@@ -14,7 +14,6 @@ static uint32_t run_layers(const struct ar_build *build, bool is_backward, bool 
 static void send_buckets(struct ar_build *build, const struct ar_run *run)
 {
     const struct ar_workload *workload = build->layout->workload;
-    build->graph->has_series = true;
     for (uint32_t i = 0; i < workload->buckets_count; i++) {
         if (workload->buckets[i].layer == run->first) {
             build_bucket(build, &workload->buckets[i], &run->action);
@@ -51,6 +50,7 @@ static void end(struct ar_build *build, uint32_t stage)
 const struct ar_strategy ar_strategy_data = {
     .name = "data",
     .title = "replicas have all parameters and sum their gradients",
+    .sends_buckets = true,
     .run_layers = run_layers,
     .after = after,
     .end = end,

@@ -79,7 +79,7 @@ enum ar_key {
 enum ar_key_use {
     AR_KEY_OF_CLUSTER = 1,    /**< it changes the machine, not what runs on it */
     AR_KEY_OF_COLLECTIVE = 2, /**< bare collectives and training steps react to it */
-    AR_KEY_OF_STEP = 4,       /**< training steps of traces only */
+    AR_KEY_OF_STEP = 4,       /**< training steps of traces */
     AR_KEY_IN_RUN = 8,        /**< a line of a run file */
     AR_KEY_IN_PUBLISHED = 16, /**< a column of published runs, and a range of what is unknown */
     AR_KEY_IS_AXIS = 32,      /**< an axis of a sweep */

@@ -164,6 +164,10 @@ enum ar_status ar_scenario_check_gpus(const struct ar_scenario *scenario, struct
 /** Refuses a payload that is not of whole elements. */
 enum ar_status ar_scenario_check_payload(const struct ar_scenario *scenario, struct ar_error *err);
 
+/** Refuses stragglers that are not among the ranks. */
+enum ar_status ar_scenario_check_stragglers(const struct ar_scenario *scenario, uint32_t ranks,
+                                            struct ar_error *err);
+
 /** Refuses an algorithm, a shape and stragglers that the cluster cannot run; not by engine. */
 enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err);
 
@@ -207,6 +211,13 @@ static inline const struct ar_library *ar_scenario_library(const struct ar_scena
     bool is_fitted =
         scenario->engine == NULL || scenario->engine->is_fitted || !scenario->engine->needs_library;
     return is_fitted ? ar_scenario_fitted(scenario) : scenario->constants;
+}
+
+/** Whether ranks of a step differ, if only in when they begin the second one. */
+static inline bool ar_scenario_is_uneven(const struct ar_scenario *scenario)
+{
+    return scenario->jitter_frac > 0 || scenario->stragglers_count > 0 ||
+           scenario->iterations_count > 1;
 }
 
 /** Whether it is a step of a workload on a mesh. */

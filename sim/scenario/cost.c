@@ -30,10 +30,21 @@ static double run_s(const struct ar_scenario *scenario)
                             jobs * (double)ar_collective_messages(&collective), is_even);
 }
 
+/* Each work once; where ranks differ a few collectives of each layer in each step, as rings. */
+static double layout_s(const struct ar_scenario *scenario)
+{
+    double replicas = ar_layout_replicas(&scenario->layout);
+    double jobs = 3.0 * scenario->layout.model->layers * scenario->iterations_count;
+    return ar_scenario_is_uneven(scenario)
+               ? ar_engine_cost_s(scenario->engine, scenario->gpus, scenario->channels, jobs,
+                                  jobs * scenario->gpus * replicas, false)
+               : scenario->engine->cost.trial_s;
+}
+
 double ar_run_cost_s(const struct ar_scenario *scenario)
 {
     if (ar_scenario_is_laid_out(scenario)) {
-        return scenario->engine->cost.trial_s; /* of each work once */
+        return layout_s(scenario);
     }
     double time_s = run_s(scenario);
     if (!ar_scenario_is_bare(scenario) && scenario->baseline == AR_BASELINE_NODE) {

@@ -115,7 +115,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_STRATEGY] = {"--strategy", "S", "data",
                          "what becomes of replicas: data, zero1, zero3, zero3-lists, independent "
                          "(see 'allreckon list strategies')",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy,
+                         STEP | LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_strategy,
                          key_print_strategy},
     [AR_KEY_SCHEDULE] = {"--schedule", "S", "1f1b",
                          "of the pipeline: gpipe, 1f1b or interleaved:V with V chunks of layers on "
@@ -142,7 +142,7 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                         LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_yes_or_no,
                         key_print_yes_or_no, FIELD(layout.overlaps)},
     [AR_KEY_PREFETCH] = {"--prefetch", "K", "1", "layers whose parameters zero3 gathers ahead",
-                         LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
+                         STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count, key_print_count,
                          FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
                           "precision of gradients in memory and on the wire; default: that of the "
@@ -166,11 +166,11 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_FRAMEWORK] = {"--framework", "F", NULL,
                           "what happens between the layers: a shipped framework (see 'allreckon "
                           "list frameworks'), or a CSV file of terms; default: none",
-                          STEP | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text,
+                          STEP | LAYOUT | FILES | PATH, AR_LIST_OF_TEXTS, key_parse_text,
                           key_print_framework, FIELD(framework_name)},
     [AR_KEY_TERM] = {"--term", "KEY=VALUE", NULL,
                      "change a term of the framework, such as cycle.time=1ms; may be repeated",
-                     STEP | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
+                     STEP | LAYOUT | FILES | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_setting_once,
                      key_print_settings, FIELD(terms)},
     [AR_KEY_SAMPLES_PER_S_AT] = {"--samples-per-s-at", "B=V", NULL,
                                  "scale compute to the rate V that one GPU was measured to have at "
@@ -210,19 +210,19 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
     [AR_KEY_JITTER] = {"--jitter", "FRAC", NULL,
                        "compute times vary by this coefficient of variation per rank and step, "
                        "such as 0.05; default: the framework's, or 0",
-                       STEP | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
+                       STEP | LAYOUT | FILES | AXIS | NUMBER, AR_LIST_OF_TEXTS, key_parse_number,
                        key_print_number, FIELD(jitter_frac), 0, 1},
     [AR_KEY_ITERATIONS] = {"--iterations", "K", NULL,
                            "steps run back to back and averaged over; default: 1, with jitter 20",
-                           STEP | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, key_parse_count, key_print_count,
+                           STEP | LAYOUT | AR_KEY_IN_RUN, AR_LIST_OF_TEXTS, key_parse_count, key_print_count,
                            FIELD(iterations_count), 1, 100000},
     [AR_KEY_SEED] = {"--seed", "S", "1", "of the jitter; the same seed gives the same result",
-                     STEP | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
+                     STEP | LAYOUT | AR_KEY_IN_RUN | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
                      key_print_count, FIELD(seed), 0, UINT32_MAX},
     [AR_KEY_STRAGGLER] = {"--straggler", "RANK:F", NULL,
                           "a GPU that takes F times as long to compute, such as 17:1.5; "
                           "repeatable",
-                          STEP | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_straggler,
+                          STEP | LAYOUT | SETTING | REPEATS, AR_LIST_OF_TEXTS, key_parse_straggler,
                           key_print_settings, FIELD(straggler_texts)},
 };
 

@@ -21,6 +21,11 @@ static void describe_step(const struct ar_scenario *scenario, struct ar_row *row
     row->optimizer_s = trace->optimizer_s;
     row->overhead_s = trace->step_overhead_s;
     row->compute_s = ar_trace_compute_s(trace);
+    if (!scenario->layout.strategy->sends_buckets) {
+        ar_copy_text(row->strategy, sizeof row->strategy, scenario->layout.strategy->name);
+        row->buckets_count = AR_ROW_NO_COUNT;
+        row->bucket[0] = '\0';
+    }
 }
 
 static void describe_groups(const struct ar_scenario *scenario, struct ar_row *row)
@@ -113,13 +118,16 @@ static void fill_traced(const struct ar_step *step, struct ar_row *row)
     row->copy_s = step->copy_s;
     row->contention_s = step->contention_s;
     row->input_wait_s = step->input_wait_s;
-    row->buckets_count = step->workload->buckets_count;
     row->samples_per_s = step->samples_per_s;
     row->efficiency_frac = step->efficiency_frac;
     row->low_s = step->low_s;
     row->high_s = step->high_s;
     if (step->graph->has_series) {
+        row->buckets_count = step->workload->buckets_count;
         fill_trial(&step->trial, row);
+    } else {
+        row->compute_s = step->compute_s;
+        row->optimizer_s = step->split.duty_s[AR_DUTY_OPTIMIZER];
     }
 }
 

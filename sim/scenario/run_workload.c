@@ -27,6 +27,11 @@ void ar_run_describe_layout(const struct ar_scenario *scenario, struct ar_row *r
     row->prefetch = layout->strategy->shards_all ? layout->prefetch : AR_ROW_NO_COUNT;
     row->imbalance = layout->model->experts > 0 ? layout->model->imbalance : NAN;
     ar_copy_text(row->wire, sizeof row->wire, ar_precision_names[layout->gradients]);
+    if (ar_scenario_is_uneven(scenario)) {
+        row->jitter_frac = scenario->jitter_frac;
+        row->seed = scenario->seed;
+        row->iterations_count = scenario->iterations_count;
+    }
     struct ar_layout_memory memory = ar_layout_memory(layout);
     double there = ar_cluster_facts(scenario->cluster)->gpu_memory_bytes;
     row->memory_bytes = memory.states_bytes + memory.activations_bytes;
@@ -52,6 +57,8 @@ void ar_run_fill_layout(const struct ar_scenario *scenario, const struct ar_step
     row->exposed_ep_s = split->axis_s[AR_AXIS_EP];
     row->exposed_tp_s = split->axis_s[AR_AXIS_TP];
     row->exposed_s = step->exposed_s;
+    row->contention_s = step->contention_s > 0 ? step->contention_s : NAN;
+    row->iteration_ci95_s = ar_scenario_is_uneven(scenario) ? step->iteration_ci95_s : NAN;
     row->tokens_per_s = (double)layout->global_batch * layout->model->seq / step->iteration_s;
     row->tflops_per_gpu = ar_layout_hardware_flop(layout) / gpus_s / 1e12;
     row->mfu_frac = ar_layout_model_flop(layout) / gpus_s / peak;

@@ -77,11 +77,9 @@ static enum ar_status fill_fusion(struct ar_scenario *scenario, struct ar_error 
                           rule->status, err);
 }
 
-static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)
+/* Ranks that differ: the keys, else the framework's. */
+static void fill_jitter(struct ar_scenario *scenario)
 {
-    struct ar_workload *workload;
-    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
-    AR_TRY(fill_fusion(scenario, err));
     if (!ar_scenario_has(scenario, AR_KEY_JITTER)) {
         scenario->jitter_frac = ar_framework_number(scenario->framework, AR_TERM_JITTER);
     }
@@ -89,6 +87,19 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
         scenario->iterations_count =
             scenario->jitter_frac > 0 ? scenario->iterations_with_jitter : 1;
     }
+}
+
+static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct ar_strategy *strategy = scenario->layout.strategy;
+    struct ar_workload *workload;
+    if (strategy->needs_transformer) {
+        return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
+                                  "found %s with a trace; expected it with --workload",
+                                  strategy->name);
+    }
+    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+    AR_TRY(fill_fusion(scenario, err));
     const struct ar_workload_request request = {.trace = scenario->trace,
                                                 .fusion = &scenario->fusion,
                                                 .element_bytes =
@@ -208,6 +219,7 @@ enum ar_status ar_scenario_load(struct ar_scenario *scenario, struct ar_inputs *
     }
     AR_TRY(load_framework(scenario, inputs, err));
     AR_TRY(join_settings(scenario, err));
+    fill_jitter(scenario);
     if (ar_scenario_is_laid_out(scenario)) {
         return ar_scenario_load_workload(scenario, inputs, err);
     }
@@ -271,11 +283,9 @@ struct ar_shape ar_scenario_default_shape(const struct ar_scenario *scenario,
                                       ar_scenario_node_members(scenario, algorithm));
 }
 
-enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
+enum ar_status ar_scenario_check_stragglers(const struct ar_scenario *scenario, uint32_t ranks,
+                                            struct ar_error *err)
 {
-    struct ar_collective collective = ar_scenario_collective(scenario);
-    uint32_t ranks = ar_shape_ranks(&scenario->shape);
-    AR_TRY(ar_collective_check(&collective, err));
     for (uint32_t i = 0; i < scenario->stragglers_count; i++) {
         if (scenario->stragglers[i].rank >= ranks) {
             return ar_scenario_refuse(scenario, AR_KEY_STRAGGLER, err,
@@ -285,6 +295,13 @@ enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct
         }
     }
     return AR_OK;
+}
+
+enum ar_status ar_scenario_check_runs(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    struct ar_collective collective = ar_scenario_collective(scenario);
+    AR_TRY(ar_collective_check(&collective, err));
+    return ar_scenario_check_stragglers(scenario, ar_shape_ranks(&scenario->shape), err);
 }
 
 enum ar_status ar_scenario_check(struct ar_scenario *scenario, struct ar_error *err)

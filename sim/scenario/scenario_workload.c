@@ -102,6 +102,26 @@ static enum ar_status find_cost(struct ar_scenario *scenario, struct ar_inputs *
     return AR_OK;
 }
 
+/* A framework adds to the layers of traces; of a workload it says what slows computations down. */
+static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_error *err)
+{
+    static const enum ar_term known[] = {AR_TERM_CONTENTION_SMS, AR_TERM_GPU_SMS, AR_TERM_JITTER};
+    for (int i = 0; i < AR_TERMS_COUNT; i++) {
+        bool is_known = false;
+        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++) {
+            is_known = is_known || known[j] == (enum ar_term)i;
+        }
+        if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
+            enum ar_key key = ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
+            return ar_scenario_refuse(scenario, key, err,
+                                      "found %s with a workload; expected contention.sms, gpu.sms "
+                                      "and jitter alone there",
+                                      ar_terms[i].key);
+        }
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err)
 {
@@ -120,6 +140,8 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
         layout->gradients = ar_precision_stored(scenario->precision);
     }
     AR_TRY(ar_scenario_check_gpus(scenario, err));
+    AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
+    AR_TRY(check_terms(scenario, err));
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
     return ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
                           mesh->where != NULL ? mesh->status : AR_USAGE, err);

@@ -112,7 +112,7 @@ static double compute_of(const struct ar_step *step, const struct ar_graph_split
     for (int i = 0; i < AR_DUTIES_COUNT; i++) {
         compute_s += split->duty_s[i];
     }
-    return step->trace != NULL ? ar_trace_compute_s(step->trace) : compute_s;
+    return step->graph->has_series ? ar_trace_compute_s(step->trace) : compute_s;
 }
 
 /* What a step took beyond computations and the bubble: of one role that waits for itself alone all
