@@ -279,6 +279,7 @@ static enum ar_status begin_walk(struct walk *walk, struct ar_error *err)
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         walk->start[i] = moment_begin(&walk->moments, graph->tasks[i].role);
+        walk->graph->tasks[i].start_s = 0;
         walk->graph->tasks[i].waited_for = AR_NO_TASK;
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {

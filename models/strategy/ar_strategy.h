@@ -30,7 +30,7 @@ struct ar_strategy {
     bool shards_optimizer; /**< each replica updates its part of the parameters */
     bool shards_all;       /**< parameters and gradients are in parts, too; of no use in a pipeline,
                                 whose micro-batches would fetch them again and again */
-    bool sends_buckets;     /**< of a trace: as the rule of fusion makes them, one series */
+    bool sends_buckets;    /**< of a trace: as the rule of fusion makes them, one series */
     bool needs_transformer; /**< it cannot be made of the layers of a trace */
     /** Layers of a run; they divide those of a chunk. */
     uint32_t (*run_layers)(const struct ar_build *build, bool is_backward, bool is_last);

@@ -112,7 +112,8 @@ static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_
             is_known = is_known || known[j] == (enum ar_term)i;
         }
         if (!is_known && ar_framework_is_on(scenario->framework, (enum ar_term)i)) {
-            enum ar_key key = ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
+            enum ar_key key =
+                ar_scenario_has(scenario, AR_KEY_TERM) ? AR_KEY_TERM : AR_KEY_FRAMEWORK;
             return ar_scenario_refuse(scenario, key, err,
                                       "found %s with a workload; expected contention.sms, gpu.sms "
                                       "and jitter alone there",
