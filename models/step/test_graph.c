@@ -109,3 +109,129 @@ Test(graph, a_wait_is_put_down_to_what_was_waited_for)
     cr_assert_eq(splits[1].axis_s[AR_AXIS_PP], 2);
     cr_assert_eq(splits[1].bubble_s, 5, "from 6 to the end at 11");
 }
+
+/* --- ranks that differ ------------------------------------------------------------------------ */
+
+/* Collectives of a series take 1 s each, on all ranks at once when the last of them is ready. */
+struct series_log {
+    uint32_t series_count;
+    uint32_t tasks_count;
+    double ready_s[8];
+};
+
+static enum ar_status time_series(void *context, const struct ar_graph_series *series,
+                                  double *finish_s, struct ar_error *error)
+{
+    struct series_log *log = context;
+    double now_s = 0;
+    (void)error;
+    for (uint32_t i = 0; i < series->count; i++) {
+        double ready_s = series->start_s[1] + series->factor[1] * series->ready_s[i];
+        struct ar_task *task = &graph->tasks[series->tasks[i]];
+        log->ready_s[i] = series->ready_s[i];
+        task->start_s = ready_s > now_s ? ready_s : now_s;
+        task->end_s = now_s = task->start_s + 1;
+    }
+    log->series_count++;
+    log->tasks_count += series->count;
+    finish_s[0] = now_s - 0.5;
+    finish_s[1] = now_s;
+    return AR_OK;
+}
+
+static const double starts_s[] = {0, 1, 0, 0};
+static const double factors[] = {1, 2, 1, 3};
+static const uint32_t sizes[AR_AXES_COUNT] = {2, 1, 1, 2};
+
+Test(graph, collectives_that_wait_for_computations_alone_are_one_series)
+{
+    struct series_log log = {.series_count = 0};
+    double ends_s[4];
+    for (int i = 0; i < 3; i++) {
+        uint32_t layer = compute(0, AR_STREAM_COMPUTE, 2, 1);
+        ar_graph_need(graph, sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 1), layer);
+    }
+    uint32_t optimizer = compute(0, AR_STREAM_COMPUTE, 1, 1);
+    ar_graph_need(graph, optimizer, graph->last[AR_STREAM_GRADIENTS]);
+    const struct ar_graph_request request = {.ranks_count = 2,
+                                             .sizes = sizes,
+                                             .start_s = starts_s,
+                                             .factor = factors,
+                                             .end_s = ends_s,
+                                             .time_series = time_series,
+                                             .context = &log};
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(log.series_count, 1);
+    cr_expect_eq(log.tasks_count, 3);
+    cr_expect_eq(log.ready_s[2], 6);
+    cr_expect_eq(graph->tasks[optimizer].start_s, 14, "ready on rank 1 at 1 + 2 * 6, then 1 s");
+    cr_expect_eq(ends_s[0], 13.5 + 1, "rank 0 has it half a second earlier");
+    cr_expect_eq(ends_s[1], 14 + 2);
+}
+
+Test(graph, what_is_waited_for_in_the_middle_ends_a_series)
+{
+    struct series_log log = {.series_count = 0};
+    uint32_t first = sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 1);
+    (void)sent(0, 0, AR_STREAM_GRADIENTS, AR_AXIS_DP, 1);
+    ar_graph_need(graph, compute(0, AR_STREAM_COMPUTE, 2, 1), first);
+    const struct ar_graph_request request = {.ranks_count = 2,
+                                             .sizes = sizes,
+                                             .start_s = starts_s,
+                                             .factor = factors,
+                                             .time_series = time_series,
+                                             .context = &log};
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(log.series_count, 2);
+}
+
+Test(graph, groups_wait_for_their_last_rank_and_messages_go_rank_by_rank)
+{
+    double ends_s[4];
+    static const uint32_t alone[AR_AXES_COUNT] = {2, 2, 1, 1};
+    const struct ar_graph_request request = {
+        .ranks_count = 2, .sizes = sizes, .factor = factors, .end_s = ends_s};
+    compute(0, AR_STREAM_COMPUTE, 2, 1);
+    uint32_t sum = sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 1);
+    uint32_t message = sent(0, 1, AR_STREAM_COMPUTE, AR_AXIS_PP, 1);
+    uint32_t other = compute(1, AR_STREAM_COMPUTE, 1, 1);
+    ar_graph_need(graph, other, message);
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(graph->tasks[sum].end_s, 5, "rank 1 takes 4");
+    cr_expect_eq(ends_s[0], 6);
+    cr_expect_eq(ends_s[2], 7);
+    cr_expect_eq(ends_s[3], 6 + 3, "the last rank takes three times as long");
+    struct ar_graph_request others = request;
+    others.sizes = alone; /* nobody else along tp */
+    cr_assert_eq(ar_graph_schedule_with(graph, &others, &err), AR_OK);
+    cr_expect_eq(ends_s[0], 2 + 1 + 1);
+    cr_expect_eq(ends_s[2], 4 + 1);
+}
+
+Test(graph, even_ranks_are_as_fast_as_the_one_that_stands_for_them)
+{
+    const struct ar_graph_request request = {.ranks_count = 2, .sizes = sizes};
+    compute(0, AR_STREAM_COMPUTE, 2, 3);
+    sent(0, 0, AR_STREAM_COMPUTE, AR_AXIS_TP, 1);
+    uint32_t message = sent(0, 1, AR_STREAM_COMPUTE, AR_AXIS_PP, 1);
+    ar_graph_need(graph, compute(1, AR_STREAM_COMPUTE, 4, 1), message);
+    cr_assert_eq(ar_graph_schedule(graph, &err), AR_OK);
+    double end_s = ar_graph_end_s(graph);
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(ar_graph_end_s(graph), end_s);
+}
+
+Test(graph, computations_beside_communication_take_longer)
+{
+    static const struct ar_interval busy[] = {{1, 3}};
+    static const struct ar_slowdown slowdowns[] = {
+        {.speed_frac = 0.5, .intervals = busy, .intervals_count = 1}, {.speed_frac = 1}};
+    const struct ar_graph_request request = {.slowdowns = slowdowns};
+    struct ar_graph_split splits[2];
+    uint32_t first = compute(0, AR_STREAM_COMPUTE, 4, 1);
+    cr_assert_eq(ar_graph_schedule_with(graph, &request, &err), AR_OK);
+    cr_expect_eq(graph->tasks[first].end_s, 5, "1 s, 1 s of work in 2 s, 2 s");
+    ar_graph_split(graph, splits);
+    cr_expect_eq(splits[0].duty_s[AR_DUTY_FORWARD], 4);
+    cr_expect_eq(splits[0].longer_s, 1);
+}

@@ -87,9 +87,10 @@ enum ar_status command_explain(const struct options *options, struct ar_error *e
     ar_note_flush(option_notes(options));
     struct ar_step step = ar_scenario_step(&scenario);
     AR_TRY(ar_step_run(&step, err));
-    explain_step(&scenario, &step);
+    enum ar_status status = explain_step(&scenario, &step, err);
     double iteration_s = step.iteration_s;
     ar_step_destroy(&step);
+    AR_TRY(status);
     return has_terms
                ? explain_terms(&scenario, inputs, iteration_s, option_shows_progress(options), err)
                : AR_OK;

@@ -21,17 +21,12 @@ struct export
     const struct ar_cluster *cluster; /* NULL: of a step */
     uint32_t nodes;
     const struct ar_step *step;
-    const struct ar_step *graph_step; /* of a workload; NULL: of a trace */
     const struct ar_row *row;
     const char *mark; /* made_by.h */
 };
 
 static enum ar_status write_to(FILE *file, const struct export *export, struct ar_error *err)
 {
-    if (export->graph_step != NULL) {
-        chrome_trace_write_graph(file, export->graph_step, export->row, export->mark);
-        return AR_OK;
-    }
     if (export->cluster == NULL) {
         chrome_trace_write(file, export->step, export->row, export->mark);
         return AR_OK;
@@ -129,26 +124,31 @@ static enum ar_status read_ranks(const struct options *options, const struct ar_
     return AR_OK;
 }
 
-/* Runs one step with a timeline of the ranks and writes it. */
-static enum ar_status run_trace(const struct options *options, const struct ar_scenario *scenario,
-                                struct ar_timeline *timeline, struct ar_error *err)
+/* Room for the marks of a step. Contention may make other buckets than the scenario knows of; no
+ * more than there are tensors. */
+static enum ar_status make_marks(const struct options *options, const struct ar_scenario *scenario,
+                                 struct ar_timeline *timeline, struct ar_error *err)
 {
-    struct ar_row row;
-    struct ar_step step = ar_scenario_step(scenario);
-    /* Contention may make other buckets than the scenario knows of; no more than there are
-     * tensors. */
-    struct ar_trial sizes = {.collective = step.collective,
+    struct ar_trial sizes = {.collective = ar_scenario_collective(scenario),
                              .jobs_count = scenario->trace->tensors_count,
                              .timeline = timeline};
     timeline->marks_s =
         ar_arena_alloc(options->arena, ar_timeline_size(&sizes), sizeof *timeline->marks_s);
-    if (timeline->marks_s == NULL) {
-        return ar_error_no_memory(err, "the timeline");
-    }
+    return timeline->marks_s != NULL ? AR_OK : ar_error_no_memory(err, "the timeline");
+}
+
+/* Runs one step and writes it: with a timeline its ranks, else its roles. */
+static enum ar_status run_step(const struct options *options, const struct ar_scenario *scenario,
+                               struct ar_timeline *timeline, struct ar_error *err)
+{
+    struct ar_row row;
+    struct ar_step step = ar_scenario_step(scenario);
     step.timeline = timeline;
     AR_TRY(ar_run_step(scenario, &step, &row, err));
     row.wall_s = NAN; /* the same step gives the same file */
-    ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
+    if (timeline != NULL) {
+        ar_note_estimates(option_notes(options), ar_rows_estimates(&row, 1), 1);
+    }
     const struct export export = {.step = &step, .row = &row, .mark = made_by(options)};
     enum ar_status status = write_export(options->out, &export, err);
     ar_step_destroy(&step);
@@ -166,47 +166,38 @@ static enum ar_status refuse_closed(const struct ar_scenario *scenario, struct a
                         scenario->engine->name);
 }
 
-/* A step of a workload; all stages are shown. */
-static enum ar_status export_workload(const struct options *options, struct ar_error *err)
+/* Strategies that send no buckets, and workloads, are shown by their roles. */
+static bool shows_ranks(const struct ar_scenario *scenario)
 {
-    struct ar_scenario scenario;
-    struct ar_inputs *inputs;
-    struct ar_row row;
-    if (options->ranks != NULL) {
-        return ar_error_set(err, AR_USAGE,
-                            "export: found --ranks; expected none with --workload, of which all "
-                            "stages are shown");
-    }
-    AR_TRY(options_load(options, 0, &scenario, &inputs, err));
-    ar_note_before(option_notes(options), &scenario, inputs, 0);
-    struct ar_step step = ar_scenario_step(&scenario);
-    AR_TRY(ar_run_step(&scenario, &step, &row, err));
-    row.wall_s = NAN; /* the same step gives the same file */
-    const struct export export = {.graph_step = &step, .row = &row, .mark = made_by(options)};
-    enum ar_status status = write_export(options->out, &export, err);
-    ar_step_destroy(&step);
-    return status;
+    return scenario->trace != NULL && scenario->layout.strategy->sends_buckets;
 }
 
 static enum ar_status export_trace(const struct options *options, struct ar_error *err)
 {
-    if (option_key(options, AR_KEY_WORKLOAD) != NULL) {
-        return export_workload(options, err);
-    }
     struct ar_scenario scenario;
     struct ar_inputs *inputs;
     uint32_t *ranks = NULL;
     struct ar_timeline timeline = {.ranks_count = 0};
     AR_TRY(option_require_key(options, AR_KEY_CLUSTER, err));
-    AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    if (option_key(options, AR_KEY_WORKLOAD) == NULL) {
+        AR_TRY(option_require_key(options, AR_KEY_TRACE, err));
+    }
     AR_TRY(options_load(options, 0, &scenario, &inputs, err));
     scenario.iterations_count = 1;
-    AR_TRY(option_check_messages(options, &scenario, err));
-    AR_TRY(read_ranks(options, &scenario, &ranks, &timeline.ranks_count, err));
-    AR_TRY(refuse_closed(&scenario, err));
-    timeline.ranks = ranks;
+    if (!shows_ranks(&scenario) && options->ranks != NULL) {
+        return ar_error_set(err, AR_USAGE,
+                            "export: found --ranks; expected none with --workload, or a strategy "
+                            "other than data, of which all stages are shown");
+    }
+    if (shows_ranks(&scenario)) {
+        AR_TRY(option_check_messages(options, &scenario, err));
+        AR_TRY(read_ranks(options, &scenario, &ranks, &timeline.ranks_count, err));
+        AR_TRY(refuse_closed(&scenario, err));
+        timeline.ranks = ranks;
+        AR_TRY(make_marks(options, &scenario, &timeline, err));
+    }
     ar_note_before(option_notes(options), &scenario, inputs, ar_run_cost_s(&scenario));
-    return run_trace(options, &scenario, &timeline, err);
+    return run_step(options, &scenario, shows_ranks(&scenario) ? &timeline : NULL, err);
 }
 
 enum ar_status command_export(const struct options *options, struct ar_error *err)

@@ -224,17 +224,6 @@ static void begin_file(FILE *file, const struct ar_row *row, const char *made_by
     fputs("},\n\"traceEvents\": [", file);
 }
 
-void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
-                        const char *made_by)
-{
-    struct events events = {.file = file};
-    begin_file(file, row, made_by);
-    for (uint32_t i = 0; i < step->timeline->ranks_count; i++) {
-        write_rank(&events, step, i);
-    }
-    fputs("\n]}\n", file);
-}
-
 /* `backward 3`, `all-reduce tp`, `send to 2`. */
 static void write_task(struct events *events, const struct ar_step *step,
                        const struct ar_task *task)
@@ -242,7 +231,11 @@ static void write_task(struct events *events, const struct ar_step *step,
     const struct ar_work *work = &step->graph->works[task->work];
     struct ar_mesh mesh = ar_step_mesh(&step->layout, work->axes);
     char name[NAME_SIZE], axes[AR_MESH_TEXT];
-    if (work->kind == AR_TASK_COMPUTE && task->duty == AR_DUTY_OPTIMIZER) {
+    bool has_layer = step->trace != NULL && work->kind == AR_TASK_COMPUTE && task->layer > 0;
+    if (task->name != NULL || has_layer) {
+        snprintf(name, sizeof name, "%s",
+                 task->name != NULL ? task->name : step->trace->layers[task->layer].name);
+    } else if (work->kind == AR_TASK_COMPUTE && task->duty == AR_DUTY_OPTIMIZER) {
         snprintf(name, sizeof name, "optimizer");
     } else if (work->kind == AR_TASK_COMPUTE) {
         snprintf(name, sizeof name, "%s %" PRIu32, ar_duty_names[task->duty], task->batch);
@@ -259,30 +252,40 @@ static void write_task(struct events *events, const struct ar_step *step,
                 task->batch, task->chunk, task->count, work->bytes);
 }
 
-void chrome_trace_write_graph(FILE *file, const struct ar_step *step, const struct ar_row *row,
-                              const char *made_by)
+static void write_roles(struct events *events, const struct ar_step *step)
 {
     static const char *const tracks[] = {"compute", "gradients and parameters"};
     const struct ar_graph *graph = step->graph;
-    struct events events = {.file = file};
-    begin_file(file, row, made_by);
     for (uint32_t role = 0; role < graph->roles_count; role++) {
         char name[NAME_SIZE];
         snprintf(name, sizeof name, "stage %" PRIu32, role);
-        events.process = role + 1;
-        events.thread = events.process * TRACKS_MAX;
-        write_title(&events, "process", name, role);
+        events->process = role + 1;
+        events->thread = events->process * TRACKS_MAX;
+        write_title(events, "process", name, role);
         for (uint32_t stream = 0; stream < AR_STREAMS_COUNT; stream++) {
             if (graph->last[role * AR_STREAMS_COUNT + stream] != AR_NO_TASK) {
-                begin_track(&events, stream, tracks[stream]);
+                begin_track(events, stream, tracks[stream]);
             }
         }
     }
     for (uint32_t i = 0; i < graph->tasks_count; i++) {
         const struct ar_task *task = &graph->tasks[i];
-        events.process = task->role + 1;
-        events.thread = events.process * TRACKS_MAX + (uint32_t)task->stream;
-        write_task(&events, step, task);
+        events->process = task->role + 1;
+        events->thread = events->process * TRACKS_MAX + (uint32_t)task->stream;
+        write_task(events, step, task);
+    }
+}
+
+void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
+                        const char *made_by)
+{
+    struct events events = {.file = file};
+    begin_file(file, row, made_by);
+    for (uint32_t i = 0; step->timeline != NULL && i < step->timeline->ranks_count; i++) {
+        write_rank(&events, step, i);
+    }
+    if (step->timeline == NULL) {
+        write_roles(&events, step);
     }
     fputs("\n]}\n", file);
 }

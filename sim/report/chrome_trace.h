@@ -29,16 +29,12 @@ enum { CHROME_TRACE_RANKS = 8 };
 uint32_t chrome_trace_choose(uint32_t ranks_count, uint32_t gpus_per_node,
                              uint32_t ranks[CHROME_TRACE_RANKS]);
 
-/** Writes the last iteration of a step that ran with a timeline. The row and `made_by`, the
- * mark of the command, become metadata. A step of one rank has no stream. Write errors are left for
- * ferror().
+/** Writes the last iteration of a step: of one that ran with a timeline its ranks, of others the
+ * roles of the graph, each with a track for each stream, on which every task is a slice. The row
+ * and `made_by`, the mark of the command, become metadata. A step of one rank has no stream. Write
+ * errors are left for ferror().
  */
 void chrome_trace_write(FILE *file, const struct ar_step *step, const struct ar_row *row,
                         const char *made_by);
-
-/** Writes a step of a workload: each stage of the pipeline is a process, with a track for each
- * stream, on which every task is a slice. */
-void chrome_trace_write_graph(FILE *file, const struct ar_step *step, const struct ar_row *row,
-                              const char *made_by);
 
 #endif

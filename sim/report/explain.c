@@ -24,7 +24,12 @@ static void write_head(const struct ar_scenario *scenario, const struct ar_step 
         printf(", %" PRIu32 " channel%s, window %" PRIu32, scenario->channels,
                scenario->channels == 1 ? "" : "s", scenario->window);
     }
-    printf(", buckets %s, engine %s\n\n", scenario->fusion.text, step->engine->name);
+    if (step->graph->has_series) {
+        printf(", buckets %s", scenario->fusion.text);
+    } else {
+        printf(", strategy %s", step->layout.strategy->name);
+    }
+    printf(", engine %s\n\n", step->engine->name);
 }
 
 static void write_iteration(const struct ar_trace *trace, const struct ar_step *step)
@@ -37,7 +42,7 @@ static void write_iteration(const struct ar_trace *trace, const struct ar_step *
                  {"backward", ar_trace_backward_s(trace)},
                  {"exposed all-reduce", step->exposed_s - step->contention_s},
                  {"slower backward beside it", step->contention_s},
-                 {"optimizer", trace->optimizer_s},
+                 {"optimizer", step->split.duty_s[AR_DUTY_OPTIMIZER]},
                  {"wait for input", step->input_wait_s},
                  {"= iteration", step->iteration_s}};
     /* What is exposed beyond the time that the stream is busy is waiting. */
@@ -302,14 +307,21 @@ static void write_parameters(const struct stream *stream)
     }
 }
 
-void explain_step(const struct ar_scenario *scenario, const struct ar_step *step)
+enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_step *step,
+                            struct ar_error *err)
 {
     struct stream stream = stream_of_step(scenario, step);
     write_head(scenario, step);
     write_iteration(scenario->trace, step);
-    write_buckets(step);
-    write_stream(&stream);
+    if (step->graph->has_series) {
+        write_buckets(step);
+        write_stream(&stream);
+    } else {
+        AR_TRY(explain_graph(step, err));
+        puts("");
+    }
     write_parameters(&stream);
+    return AR_OK;
 }
 
 /* --- one collective ------------------------------------------------------------------------- */

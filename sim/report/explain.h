@@ -7,8 +7,13 @@
 #include "ar_run.h"
 
 /** Writes where the time of a step goes, to stdout: the iteration, its buckets, the all-reduces by
- * the closed form or by calls of the library, all buckets summed up, and the parameters. */
-void explain_step(const struct ar_scenario *scenario, const struct ar_step *step);
+ * the closed form or by calls of the library, all buckets summed up, and the parameters; of a
+ * strategy without buckets what it sends. */
+enum ar_status explain_step(const struct ar_scenario *scenario, const struct ar_step *step,
+                            struct ar_error *err);
+
+/** Writes the graph of a step: where the time of each role goes, and what is sent. */
+enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err);
 
 /** Writes where the time of a step of a workload goes, to stdout: stages, what is sent, kernels of
  * a layer. */

@@ -27,38 +27,6 @@ static void print_split(const char *name, const struct ar_graph_split *split)
     puts("");
 }
 
-static enum ar_status write_stages(const struct ar_step *step, struct ar_error *err)
-{
-    uint32_t count = step->graph->roles_count;
-    struct ar_graph_split *splits = malloc(count * sizeof *splits);
-    char name[24];
-    if (splits == NULL) {
-        return ar_error_no_memory(err, "the stages of a step");
-    }
-    ar_graph_split(step->graph, splits);
-    printf("\nstages of the pipeline: compute, what is sent and not hidden by axis, waiting\n  "
-           "%-8s",
-           "stage");
-    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
-        printf("  %12s", ar_duty_names[i]);
-    }
-    for (int i = 0; i < AR_AXES_COUNT; i++) {
-        printf("  %12s", ar_axis_names[i]);
-    }
-    printf("  %12s\n", "bubble");
-    for (uint32_t i = 0; i < count; i++) {
-        if (count > STAGES_MAX && i == STAGES_MAX / 2) {
-            puts("  ...");
-            i = count - STAGES_MAX / 2;
-        }
-        snprintf(name, sizeof name, "%" PRIu32, i);
-        print_split(name, &splits[i]);
-    }
-    print_split("mean", &step->split);
-    free(splits);
-    return AR_OK;
-}
-
 /* How often the first stage does a work, and how often all do. */
 static void count_tasks(const struct ar_graph *graph, uint32_t work, uint64_t *first, uint64_t *all)
 {
@@ -89,6 +57,44 @@ static void write_sent(const struct ar_step *step)
                ar_mesh_format_along(&mesh, axes), ar_format_bytes(work->bytes, bytes),
                ar_format_seconds(work->time_s, time), first, all);
     }
+}
+
+enum ar_status explain_graph(const struct ar_step *step, struct ar_error *err)
+{
+    uint32_t count = step->graph->roles_count;
+    struct ar_graph_split *splits = malloc(count * sizeof *splits);
+    char name[24];
+    if (splits == NULL) {
+        return ar_error_no_memory(err, "the stages of a step");
+    }
+    ar_graph_split(step->graph, splits);
+    printf("\nstages of the pipeline: compute, what is sent and not hidden by axis, waiting\n  "
+           "%-8s",
+           "stage");
+    for (int i = 0; i < AR_DUTIES_COUNT; i++) {
+        printf("  %12s", ar_duty_names[i]);
+    }
+    for (int i = 0; i < AR_AXES_COUNT; i++) {
+        printf("  %12s", ar_axis_names[i]);
+    }
+    printf("  %12s\n", "bubble");
+    for (uint32_t i = 0; i < count; i++) {
+        if (count > STAGES_MAX && i == STAGES_MAX / 2) {
+            puts("  ...");
+            i = count - STAGES_MAX / 2;
+        }
+        snprintf(name, sizeof name, "%" PRIu32, i);
+        print_split(name, &splits[i]);
+    }
+    print_split("mean", &step->split);
+    if (step->split.longer_s > 0) {
+        char longer[AR_UNIT_TEXT];
+        printf("  beside communication, or on slower ranks, computations take %s longer\n",
+               ar_format_seconds(step->split.longer_s, longer));
+    }
+    free(splits);
+    write_sent(step);
+    return AR_OK;
 }
 
 static double kernel_s(const struct ar_scenario *scenario, const struct ar_kernel *kernel)
@@ -138,8 +144,7 @@ enum ar_status explain_layout(const struct ar_scenario *scenario, const struct a
            "activations\n",
            ar_format_bytes((uint64_t)memory.states_bytes, states),
            ar_format_bytes((uint64_t)memory.activations_bytes, activations));
-    AR_TRY(write_stages(step, err));
-    write_sent(step);
+    AR_TRY(explain_graph(step, err));
     write_pass(scenario, AR_PASS_FORWARD, "forward pass");
     write_pass(scenario, AR_PASS_BACKWARD, "backward pass");
     return AR_OK;

@@ -93,9 +93,9 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
 {
     const struct ar_strategy *strategy = scenario->layout.strategy;
     struct ar_workload *workload;
-    if (strategy->needs_transformer) {
+    if (strategy->needs_transformer || strategy->operators != NULL) {
         return ar_scenario_refuse(scenario, AR_KEY_STRATEGY, err,
-                                  "found %s with a trace; expected it with --workload",
+                                  "found %s with a trace; expected another strategy",
                                   strategy->name);
     }
     scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);

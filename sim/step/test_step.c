@@ -341,3 +341,140 @@ Test(step, back_to_back_is_the_same_again_where_all_ranks_are_alike)
     cr_expect(support_near(thrice.iteration_s, once.iteration_s, 1e-3));
     cr_expect_lt(thrice.iteration_ci95_s, 1e-3 * once.iteration_s);
 }
+
+/* --- other strategies, other models ----------------------------------------------------------- */
+
+static double sent_bytes(const struct ar_step *step, const struct ar_operation *operation)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < step->graph->tasks_count; i++) {
+        const struct ar_work *work = &step->graph->works[step->graph->tasks[i].work];
+        bytes += work->operation == operation ? (double)work->bytes : 0;
+    }
+    return bytes;
+}
+
+Test(step, zero3_of_a_trace_gathers_its_parameters_twice_and_scatters_its_gradients_once)
+{
+    struct ar_error err = {.text = ""};
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    double bytes = 2.0 * (double)ar_trace_gradient_elements(trace);
+    step.layout.strategy = &ar_strategy_zero3;
+    step.layout.prefetch = 1;
+    cr_assert_eq(ar_step_run(&step, &err), AR_OK, "%s", err.text);
+    cr_expect_eq(sent_bytes(&step, &ar_operation_all_gather), 2 * bytes);
+    cr_expect_eq(sent_bytes(&step, &ar_operation_reduce_scatter), bytes);
+    cr_expect_eq(sent_bytes(&step, &ar_operation_all_reduce), 0);
+    cr_expect(support_near(step.iteration_s, ar_graph_end_s(step.graph), 1e-12));
+    cr_expect(support_near(step.compute_s, ar_trace_compute_s(trace) - trace->optimizer_s * 15 / 16,
+                           1e-12));
+    ar_step_destroy(&step);
+}
+
+Test(step, independent_replicas_send_nothing_before_the_gather)
+{
+    struct ar_trace *trace = support_resnet50(32, AR_FP16);
+    struct ar_step step = make_step(support_cluster("abci-v100", NULL), trace, "ring", 16, 1);
+    step.layout.strategy = &ar_strategy_independent;
+    run(&step);
+    cr_expect(support_near(step.compute_s, ar_trace_compute_s(trace), 1e-12));
+    cr_expect(support_near(step.exposed_s, step.allreduce_s, 1e-9), "nothing hides it");
+}
+
+static struct ar_transformer gpt;
+
+static struct ar_step make_layout(const struct ar_cluster *cluster, uint32_t pp, uint32_t dp,
+                                  uint32_t tp)
+{
+    struct ar_error err = {.text = ""};
+    gpt = (struct ar_transformer){
+        .layers = 8, .hidden = 1024, .heads = 16, .seq = 1024, .vocab = 51200};
+    cr_assert_eq(ar_transformer_settle("gpt", &gpt, &err), AR_OK);
+    struct ar_step step = {
+        .layout = {.model = &gpt,
+                   .sizes = {pp, dp, 1, tp},
+                   .global_batch = 4 * dp,
+                   .micro_batch = 1,
+                   .prefetch = 1,
+                   .overlaps = true,
+                   .strategy = &ar_strategy_data},
+        .times = {.forward_s = {[AR_PART_LAYER] = 0.01}, .backward_s = {[AR_PART_LAYER] = 0.02}},
+        .collective = {.cluster = cluster, .channels = 2, .window = 8, .element_bytes = 2},
+        .engine = &ar_engine_recurrence,
+        .iterations_count = 1};
+    cr_assert_eq(ar_schedule_parse("", "1f1b", &step.layout.schedule, &step.layout.chunks, &err),
+                 AR_OK);
+    cr_assert_eq(ar_layout_check("", &step.layout, &err), AR_OK, "%s", err.text);
+    return step;
+}
+
+Test(step, a_straggler_delays_a_transformer_by_what_it_computes_longer)
+{
+    static const struct ar_straggler slow = {.rank = 3, .factor = 1.5};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    static const uint32_t layouts[][3] = {{1, 8, 1}, {2, 4, 1}, {2, 2, 4}};
+    for (size_t i = 0; i < 3; i++) {
+        struct ar_step even = make_layout(abci, layouts[i][0], layouts[i][1], layouts[i][2]);
+        struct ar_step uneven = even;
+        uneven.stragglers = &slow;
+        uneven.stragglers_count = 1;
+        run(&even);
+        run(&uneven);
+        cr_expect_geq(uneven.iteration_s, 1.5 * even.compute_s);
+        cr_expect_leq(uneven.iteration_s, even.iteration_s + 0.5 * even.compute_s * 1.01);
+        cr_expect(support_near(uneven.iteration_s,
+                               uneven.compute_s + uneven.exposed_s + uneven.bubble_s, 1e-12));
+    }
+}
+
+Test(step, a_straggler_of_factor_1_changes_nothing_but_how_a_transformer_is_timed)
+{
+    static const struct ar_straggler none = {.rank = 3, .factor = 1};
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    for (uint32_t pp = 1; pp <= 4; pp *= 2) {
+        struct ar_step even = make_layout(abci, pp, 8 / pp, 4);
+        struct ar_step series = even;
+        series.stragglers = &none;
+        series.stragglers_count = 1;
+        run(&even);
+        run(&series);
+        cr_expect(support_near(even.iteration_s, series.iteration_s, 1e-9), "%g %g",
+                  even.iteration_s, series.iteration_s);
+    }
+}
+
+Test(step, jitter_makes_transformers_slower_and_its_interval_narrower_with_more_steps)
+{
+    struct ar_cluster *abci = support_cluster("abci-v100", NULL);
+    struct ar_step even = make_layout(abci, 2, 4, 2);
+    struct ar_step few = even;
+    few.jitter_frac = 0.05;
+    few.iterations_count = 5;
+    struct ar_step many = few;
+    many.iterations_count = 50;
+    run(&even);
+    run(&few);
+    run(&many);
+    cr_expect_gt(many.iteration_s, even.iteration_s);
+    cr_expect_gt(few.iteration_ci95_s, many.iteration_ci95_s);
+    cr_expect_gt(many.iteration_ci95_s, 0);
+}
+
+Test(step, contention_slows_a_transformer_by_the_part_that_is_taken_while_it_sends)
+{
+    struct ar_framework framework;
+    ar_framework_clear(&framework);
+    framework.terms[AR_TERM_CONTENTION_SMS].number = 20;
+    framework.terms[AR_TERM_GPU_SMS].number = 80;
+    struct ar_step even = make_layout(support_cluster("abci-v100", NULL), 1, 8, 1);
+    struct ar_step slowed = even;
+    slowed.framework = &framework;
+    run(&even);
+    run(&slowed);
+    cr_expect_gt(slowed.contention_s, 0);
+    cr_expect_leq(slowed.contention_s, slowed.allreduce_s * 0.5 * (1 + 1e-9), "2 * 20 of 80");
+    cr_expect(support_near(slowed.compute_s, even.compute_s, 1e-12));
+    cr_expect_leq(slowed.iteration_s, even.iteration_s + slowed.contention_s * (1 + 1e-9));
+    cr_expect_gt(slowed.iteration_s, even.iteration_s);
+}
