@@ -161,7 +161,7 @@ set key noenhanced Left reverse horizontal bmargin center samplen 3 spacing 1.15
 lines_count = 0
 line_length = 0
 subtitle = ''
-join(piece) = piece eq '' ? 0 : \
+add_line(piece) = piece eq '' ? 0 : \
     (line_length + strlen(piece) > (is_text ? ascii_columns - 4 : 96) || lines_count == 0) ? \
         (subtitle = subtitle.(lines_count == 0 ? '' : ",\n").piece, lines_count = lines_count + 1, line_length = strlen(piece)) : \
         (subtitle = subtitle.', '.piece, line_length = line_length + 2 + strlen(piece))
@@ -175,8 +175,8 @@ show_title = "set label 101 heading at screen 0.5, screen 1 - (is_text ? 0.5 : 1
     "set label 102 subtitle at screen 0.5, screen 1 - (is_text ? 1.5 : 2.3) * line center noenhanced font ',12'; ".\
     "set tmargin at screen 1 - (lines_count + 2) * line"
 hide_title = "unset label 101; unset label 102"
-begin = "do for [i = 1:|facts|] { join_end = join(facts[i]) }; join_end = join(note); ".\
-    "if (approximate_rows > 0) { join_end = join(exact_names eq '' ? 'approximate' : 'open marks: approximate') }; eval set_terminal; eval line_size; eval show_title"
+begin = "do for [i = 1:|facts|] { lines_end = add_line(facts[i]) }; lines_end = add_line(note); ".\
+    "if (approximate_rows > 0) { lines_end = add_line(exact_names eq '' ? 'approximate' : 'open marks: approximate') }; eval set_terminal; eval line_size; eval show_title"
 
 # The first pass makes the SVG, the second one, from the same script, the PNG, the third one, if it is wanted, the text.
 again = "reset; load picture.'.gp'"

@@ -18,9 +18,11 @@ enum { PATH_SIZE = 512 };
 #define LINK(name, rest)  "<link id=\"" name "\" " rest "/>\n"
 #define HOP(name)         "<link_ctn id=\"" name "\"/>"
 #define ROUTE(a, b, hops) "<route src=\"" a "\" dst=\"" b "\" symmetrical=\"NO\">" hops "</route>\n"
+/* SimGrid 4.0 stops at a <cluster> outside of a <zone>. */
+#define ZONE "<zone id=\"world\" routing=\"Full\">"
 #define CLUSTER(hosts, rest)                                                                       \
-    "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-" hosts "\" speed=\"1Gf\" "         \
-    "bw=\"10GBps\" lat=\"5us\" " rest "/>\n"
+    ZONE "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-" hosts                        \
+         "\" speed=\"1Gf\" bw=\"10GBps\" lat=\"5us\" " rest "/></zone>\n"
 
 /** A new platform file to write to; the caller closes and unlinks it. */
 FILE *platform_text_make(char path[PATH_SIZE]);

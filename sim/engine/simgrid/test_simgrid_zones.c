@@ -86,9 +86,9 @@ Test(simgrid_zones, dmodk_takes_the_cables_of_simgrids_fat_tree)
             settings[2 + j] = trees[i].settings[j];
         }
         snprintf(text, sizeof text,
-                 HEAD "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-%s\" "
-                      "speed=\"1Gf\" bw=\"10GBps\" lat=\"5us\" topology=\"FAT_TREE\" "
-                      "topo_parameters=\"%s\"/>\n" FOOT,
+                 HEAD ZONE "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-%s\" "
+                           "speed=\"1Gf\" bw=\"10GBps\" lat=\"5us\" topology=\"FAT_TREE\" "
+                           "topo_parameters=\"%s\"/></zone>\n" FOOT,
                  trees[i].hosts, trees[i].zone);
         struct ar_cluster *zone = platform_text_load(text, NULL, path);
         expect_same_routes(support_cluster("flat", settings), zone, 0);
@@ -112,9 +112,9 @@ Test(simgrid_zones, a_torus_takes_the_links_of_simgrids_torus)
                                   tori[i].nodes, NULL};
         char text[1000], path[PATH_SIZE];
         snprintf(text, sizeof text,
-                 HEAD "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-%s\" "
-                      "speed=\"1Gf\" bw=\"1GBps\" lat=\"5us\" topology=\"TORUS\" "
-                      "topo_parameters=\"%s\"/>\n" FOOT,
+                 HEAD ZONE "<cluster id=\"c\" prefix=\"gpu-\" suffix=\"\" radical=\"0-%s\" "
+                           "speed=\"1Gf\" bw=\"1GBps\" lat=\"5us\" topology=\"TORUS\" "
+                           "topo_parameters=\"%s\"/></zone>\n" FOOT,
                  tori[i].hosts, tori[i].zone);
         struct ar_cluster *zone = platform_text_load(text, NULL, path);
         expect_same_routes(support_cluster("flat", settings), zone, 1);
