@@ -17,6 +17,10 @@
 
 struct ar_strategy;
 
+/** Place of a gradient among those that are sent with it: of 32 bits, as Aji and Heafield have it
+ * (arXiv:1704.05021). */
+enum { AR_PLACE_BYTES = 4 };
+
 /** Layers whose parameters zero3 may gather ahead. */
 enum { AR_PREFETCH_MAX = 8 };
 
@@ -44,6 +48,8 @@ struct ar_layout {
     uint32_t prefetch; /**< layers that zero3 gathers ahead, up to AR_PREFETCH_MAX; 0: none */
     enum ar_precision precision;
     enum ar_precision gradients; /**< on the wire */
+    double sparse_frac; /**< of all gradients, the largest, that replicas which sum them exchange,
+                             each with its place; 0: all */
 };
 
 /** Replicas: GPUs that see other sequences. */
@@ -69,6 +75,10 @@ struct ar_transformer_slice ar_layout_slice(const struct ar_layout *layout);
  * error line. */
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err);
+
+/** Refuses (AR_USAGE) sparse gradients of a strategy that does not sum them. */
+enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,
+                                      struct ar_error *err);
 
 /** Bytes of the fullest GPU: parameters, gradients and optimizer as the strategy shards them, and
  * activations of as many micro-batches as the schedule keeps. Buffers of the framework, of

@@ -1,6 +1,7 @@
 /* The graph of a step: stage by stage in the order of the schedule, run by run. */
 #include "build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -98,15 +99,43 @@ struct ar_parameters build_stage_parameters(const struct ar_build *build, uint32
     return parameters_of(build, 0, layers, stage == 0, stage == build->pipeline.stages - 1);
 }
 
+/* What sums gradients along axes: of sparse ones every rank gathers those of all, values and
+ * places, and adds them up itself. */
+static struct ar_work sum_of(const struct ar_layout *layout, const struct ar_operation *operation,
+                             uint32_t axes, double elements, double element_bytes)
+{
+    double ranks = 1;
+    for (int axis = 0; axis < AR_AXES_COUNT; axis++) {
+        ranks *= (axes >> axis & 1) != 0 ? layout->sizes[axis] : 1;
+    }
+    if (layout->sparse_frac == 0 || ranks == 1 || operation != &ar_operation_all_reduce) {
+        return (struct ar_work){
+            .operation = operation, .axes = axes, .bytes = (uint64_t)(elements * element_bytes)};
+    }
+    double sent = ceil(layout->sparse_frac * elements);
+    return (struct ar_work){.operation = &ar_operation_all_gather,
+                            .axes = axes,
+                            .bytes = (uint64_t)(ranks * sent * (element_bytes + AR_PLACE_BYTES))};
+}
+
+/* Appends a sum of gradients. */
+static uint32_t add_sum(struct ar_build *build, uint32_t stage,
+                        const struct ar_operation *operation, uint32_t axes, double elements,
+                        double element_bytes, const struct ar_action *action)
+{
+    struct ar_work work = sum_of(build->layout, operation, axes, elements, element_bytes);
+    return build_collective(build, stage, AR_STREAM_GRADIENTS, work.operation, work.axes,
+                            (double)work.bytes, 1, action);
+}
+
 uint32_t build_gradients(struct ar_build *build, uint32_t stage,
                          const struct ar_operation *operation, struct ar_parameters parameters,
                          double element_bytes, const struct ar_action *action, uint32_t after)
 {
-    uint32_t dense = build_collective(build, stage, AR_STREAM_GRADIENTS, operation, BUILD_REPLICAS,
-                                      parameters.dense * element_bytes, 1, action);
-    uint32_t experts =
-        build_collective(build, stage, AR_STREAM_GRADIENTS, operation, 1 << AR_AXIS_DP,
-                         parameters.experts * element_bytes, 1, action);
+    uint32_t dense =
+        add_sum(build, stage, operation, BUILD_REPLICAS, parameters.dense, element_bytes, action);
+    uint32_t experts = add_sum(build, stage, operation, 1 << AR_AXIS_DP, parameters.experts,
+                               element_bytes, action);
     ar_graph_need(build->graph, dense != AR_NO_TASK ? dense : experts, after);
     return experts != AR_NO_TASK ? experts : dense;
 }
@@ -138,12 +167,11 @@ static void exchange_tied(struct ar_build *build, uint32_t stage, uint32_t optim
 void build_bucket(struct ar_build *build, const struct ar_bucket *bucket,
                   const struct ar_action *action)
 {
-    const struct ar_work work = {.kind = AR_TASK_COLLECTIVE,
-                                 .time_s = AR_GRAPH_UNTIMED,
-                                 .operation = &ar_operation_all_reduce,
-                                 .axes = 1 << AR_AXIS_DP,
-                                 .bytes = bucket->elements *
-                                          ar_precision_bytes(build->layout->gradients)};
+    struct ar_work work =
+        sum_of(build->layout, &ar_operation_all_reduce, 1 << AR_AXIS_DP, (double)bucket->elements,
+               ar_precision_bytes(build->layout->gradients));
+    work.kind = AR_TASK_COLLECTIVE;
+    work.time_s = AR_GRAPH_UNTIMED;
     const struct ar_task task = {.work = ar_graph_work(build->graph, &work),
                                  .count = 1,
                                  .stream = AR_STREAM_GRADIENTS,

@@ -102,6 +102,17 @@ static enum ar_status check_pipeline(const char *where, const struct ar_layout *
                : AR_OK;
 }
 
+enum ar_status ar_layout_check_sparse(const char *where, const struct ar_layout *layout,
+                                      struct ar_error *err)
+{
+    return layout->sparse_frac == 0 || layout->strategy->sends_buckets
+               ? AR_OK
+               : ar_error_set(err, AR_USAGE,
+                              "%s: found strategy %s; expected data, whose replicas sum gradients "
+                              "of all parameters",
+                              where, layout->strategy->name);
+}
+
 enum ar_status ar_layout_check(const char *where, const struct ar_layout *layout,
                                struct ar_error *err)
 {

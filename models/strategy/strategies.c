@@ -86,3 +86,13 @@ void ar_part_times_make(const struct ar_layout *layout, const struct ar_device_c
     times->memory_s = ar_device_memory_s(cost, layout->precision, many) / many;
     times->optimizer_s = optimizer_bytes(layout) * times->memory_s;
 }
+
+void ar_part_times_scale(struct ar_part_times *times, double factor)
+{
+    for (int i = 0; i < AR_PARTS_COUNT; i++) {
+        times->forward_s[i] *= factor;
+        times->backward_s[i] *= factor;
+    }
+    times->optimizer_s *= factor;
+    times->memory_s *= factor;
+}

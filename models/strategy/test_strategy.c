@@ -1,4 +1,5 @@
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "ar_strategy.h"
 
@@ -175,6 +176,24 @@ Test(strategy, collectives_of_lists_cost_the_host_views_and_copies_for_every_ran
     layout.recompute = AR_RECOMPUTE_NONE;
     cr_assert_eq(before - make(&layout, 0).bytes[AR_AXIS_DP], 24 * 8 * matrix,
                  "all but the last matrix are gathered again");
+}
+
+Test(strategy, sparse_gradients_are_gathered_with_their_places)
+{
+    struct ar_layout layout = layout_of(1, 8, 1, "1f1b");
+    layout.global_batch = 8;
+    layout.sparse_frac = 0.01;
+    double sent = ceil(0.01 * ar_transformer_parameters(&gpt));
+    struct made made = make(&layout, 5);
+    cr_assert_eq(made.bytes[AR_AXIS_DP], 8 * sent * (2 + 4), "of each rank, a value and a place");
+    cr_assert_float_eq(made.end_s, 24 * 3 + 5, 1e-9);
+    layout.gradients = AR_FP8;
+    cr_assert_eq(make(&layout, 5).bytes[AR_AXIS_DP], 8 * sent * (1 + 4));
+    cr_assert_eq(ar_layout_check_sparse("--sparse", &layout, &err), AR_OK);
+    layout.strategy = &ar_strategy_zero1;
+    cr_assert_eq(ar_layout_check_sparse("--sparse", &layout, &err), AR_USAGE);
+    cr_assert_str_eq(err.text, "--sparse: found strategy zero1; expected data, whose replicas sum "
+                               "gradients of all parameters");
 }
 
 Test(strategy, independent_replicas_gather_once_at_the_end)

@@ -208,6 +208,51 @@ Test(cli_layout, boxing_says_what_is_sent_and_with_a_cluster_how_long_it_takes)
     cr_expect_eq(atof(cli_cell(timed, 2, "groups")), 2);
 }
 
+Test(cli_layout, a_measured_rate_of_one_replica_scales_its_kernels)
+{
+    static const char line[] = "$AR predict --cluster dgx-a100 --workload megatron-1.7b --mesh "
+                               "pp=2,dp=%d,tp=4 --global-batch %d --micro-batch 2 --format csv "
+                               "--columns iteration_s,settings --samples-per-s-at 16=%s";
+    struct cli_run one = cli_good(line, 1, 16, "20");
+    cr_expect_float_eq(atof(cli_cell(cli_table(one.out), 1, "iteration_s")), 16.0 / 20, 1e-8);
+    cr_expect_not_null(strstr(one.err, "times as long, by the measured rate of one replica"));
+    struct cli_run all = cli_good(line, 8, 128, "20");
+    cr_expect_str_eq(cli_cell(cli_table(all.out), 1, "settings"), "samples-per-s-at=16=20");
+    cr_expect(atof(cli_cell(cli_table(all.out), 1, "iteration_s")) > 16.0 / 20);
+    one = cli_run(line, 1, 16, "1e7");
+    cli_expect_error(&one, "rate", 64, "--samples-per-s-at: found 1e+07 samples/s at 16");
+    one = cli_run(line, 1, 16, "1,32=2");
+    cli_expect_error(&one, "rates", 64, "found 2 rates of a workload");
+}
+
+Test(cli_layout, sparse_and_narrow_gradients_are_of_traces_and_workloads)
+{
+    static const char *const steps[] = {
+        "--trace resnet50-v1.5 --algorithm ring --gpus 64",
+        "--workload mpt-125m --global-batch 128 --precision fp16 --attention unfused --gpus 64"};
+    for (size_t i = 0; i < 2; i++) {
+        double time_s[3];
+        const char *options[] = {"", "--gradients fp8", "--sparse 0.001"};
+        for (size_t k = 0; k < 3; k++) {
+            struct cli_run run = cli_good(
+                "$AR predict --cluster abci-v100 %s %s --format csv --quiet", steps[i], options[k]);
+            struct cli_table *table = cli_table(run.out);
+            time_s[k] = atof(cli_cell(table, 1, "iteration_s"));
+            cr_expect_str_eq(cli_cell(table, 1, "wire"), k == 1 ? "fp8" : "fp16");
+            cr_expect_str_eq(cli_cell(table, 1, "settings"), k == 2 ? "sparse=0.001" : "");
+        }
+        cr_expect_lt(time_s[2], time_s[0]);
+        cr_expect_neq(time_s[1], time_s[0]);
+    }
+    struct cli_run run =
+        cli_run("$AR predict --cluster abci-v100 %s --strategy zero1 --sparse 0.1", steps[0]);
+    cli_expect_error(&run, "zero1", 64, "--sparse: found strategy zero1; expected data");
+    run =
+        cli_good("$AR sweep --cluster abci-v100 --trace resnet50-v1.5 --gpus 64 --algorithms ring "
+                 "--gradients fp8,fp16 --sparse 0.001,0.01 --format csv --quiet --columns wire");
+    cr_expect_eq(cli_table(run.out)->rows_count, 5);
+}
+
 Test(cli_layout, boxing_refuses_what_is_no_placement)
 {
     static const char *const cases[][2] = {

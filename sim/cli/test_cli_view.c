@@ -51,7 +51,7 @@ Test(cli_view, help_fits_80_characters)
             .out;
     const char *wide = too_wide(all);
     cr_expect_null(wide, "%.100s", wide);
-    cr_expect_eq(cli_lines_with(all, "usage: allreckon "), 26);
+    cr_expect_eq(cli_lines_with(all, "usage: allreckon "), 27);
     cr_expect_str_eq(cli_good("$AR -V").out, cli_good("$AR --version").out);
 }
 

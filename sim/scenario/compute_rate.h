@@ -5,6 +5,9 @@
  * there, B over all compute of a step, terms of the framework included, its input limit not; the
  * factor model / V makes the two equal. Between two given batches the factor is linear in log2 of
  * the batch, outside them it is the nearest's. All compute times are multiplied by it.
+ *
+ * Of a workload there is one rate: that of one replica, pp x ep x tp GPUs, with B sequences in a
+ * step. What it sends within itself is not scaled, so its factor is found by trying.
  */
 #ifndef AR_COMPUTE_RATE_H
 #define AR_COMPUTE_RATE_H
@@ -16,6 +19,10 @@
 #include "ar_error.h"
 
 enum { COMPUTE_RATES_MAX = 32 };
+
+/* Compute times times others are those of no GPU: the rate has another unit. */
+#define COMPUTE_FACTOR_MIN 1e-3
+#define COMPUTE_FACTOR_MAX 1e5
 
 struct compute_rate {
     uint32_t batch;

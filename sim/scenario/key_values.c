@@ -266,6 +266,14 @@ KEY_PRINT(samples_per_s_at)
     }
 }
 
+KEY_PRINT(set_number)
+{
+    if (ar_scenario_has(scenario, key)) {
+        fprintf(file, "%s%s=%.9g", ftell(file) > 0 ? " " : "", ar_key_name(key),
+                *(const double *)value_of(scenario, key));
+    }
+}
+
 KEY_PRINT(trace)
 {
     fputs(scenario->trace != NULL ? scenario->trace->name : "", file);

@@ -145,10 +145,17 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                          STEP | LAYOUT | PUBLISHED, AR_LIST_OF_COUNTS, key_parse_count,
                          key_print_count, FIELD(layout.prefetch), 0, AR_PREFETCH_MAX},
     [AR_KEY_GRADIENTS] = {"--gradients", "P", NULL,
-                          "precision of gradients in memory and on the wire; default: that of the "
-                          "activations",
-                          LAYOUT | PUBLISHED, AR_LIST_OF_TEXTS, key_parse_choice, key_print_choice,
-                          FIELD(layout.gradients), .words = ar_precision_names},
+                          "precision of gradients on the wire, of a workload in memory, too; fp8 "
+                          "stands for any format of 8 bits; default: that of the activations, or "
+                          "wire.precision of --framework",
+                          STEP | LAYOUT | PUBLISHED | AXIS, AR_LIST_OF_TEXTS, key_parse_choice,
+                          key_print_choice, FIELD(layout.gradients), .words = ar_precision_names},
+    [AR_KEY_SPARSE] = {"--sparse", "F", NULL,
+                       "replicas exchange a fraction F of all gradients, the largest: values and "
+                       "places of 4 bytes, by an all-gather; choosing and adding them is not "
+                       "counted; default: all, by an all-reduce",
+                       STEP | LAYOUT | PUBLISHED | AXIS | SETTING, AR_LIST_OF_TEXTS,
+                       key_parse_number, key_print_set_number, FIELD(layout.sparse_frac), 1e-9, 1},
     [AR_KEY_BATCH] = {"--batch", "B", NULL,
                       "samples per GPU and step; default: the trace's own, or 32",
                       STEP | AR_KEY_IN_PUBLISHED | AXIS, AR_LIST_OF_COUNTS, key_parse_count,
@@ -174,8 +181,9 @@ const struct ar_key_row ar_keys[AR_KEYS_COUNT] = {
                      key_parse_setting_once, key_print_settings, FIELD(terms)},
     [AR_KEY_SAMPLES_PER_S_AT] = {"--samples-per-s-at", "B=V", NULL,
                                  "scale compute to the rate V that one GPU was measured to have at "
-                                 "batch B; also a list 32=950,64=1100",
-                                 STEP | FILES | SETTING, AR_LIST_OF_TEXTS,
+                                 "batch B; also a list 32=950,64=1100; of a workload: that one "
+                                 "replica, pp x tp GPUs, had with B sequences per step",
+                                 STEP | LAYOUT | FILES | SETTING, AR_LIST_OF_TEXTS,
                                  key_parse_samples_per_s_at, key_print_samples_per_s_at,
                                  FIELD(rates_text), .former = "--images-per-s-at"},
     [AR_KEY_GRADIENT_SCALE] = {"--gradient-scale", "F", NULL,

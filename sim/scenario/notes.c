@@ -71,8 +71,20 @@ const char *ar_note_baseline(enum ar_baseline baseline)
 }
 
 /* Terms that nothing reacts to are a mistake. */
+/* What is left out of a what-if. */
+static void note_sparse(FILE *notes, const struct ar_scenario *scenario)
+{
+    if (scenario->layout.sparse_frac > 0) {
+        ar_note(notes,
+                "--sparse: values and places are gathered by %s, whatever --algorithm sums with; "
+                "choosing the largest gradients and adding them up is left out",
+                scenario->engine->needs_library ? "the choice of the library" : "rings");
+    }
+}
+
 void ar_note_framework(FILE *notes, const struct ar_scenario *scenario)
 {
+    note_sparse(notes, scenario);
     for (int i = 0; i < AR_TERMS_COUNT; i++) {
         enum ar_term term = (enum ar_term)i;
         enum ar_term needed = ar_terms[term].needs;
@@ -326,6 +338,7 @@ void ar_note_before(FILE *notes, const struct ar_scenario *scenario, struct ar_i
     char text[AR_UNIT_TEXT];
     if (ar_scenario_is_laid_out(scenario)) {
         ar_note_workload(notes, scenario);
+        note_sparse(notes, scenario);
         return;
     }
     note_library(notes, scenario);

@@ -79,14 +79,12 @@ void ar_run_describe(const struct ar_scenario *scenario, struct ar_row *row)
 /* The closed form's split of all jobs of a trial. */
 static void fill_split(const struct ar_trial *trial, struct ar_row *row)
 {
-    if (trial->library != NULL) {
+    bool is_alone = ar_shape_ranks(&trial->collective.shape) == 1;
+    if (trial->library != NULL || (trial->plan == NULL && !is_alone)) {
         return; /* no closed form: the parts are not known */
     }
     row->setup_s = row->latency_s = row->bandwidth_s = row->reduction_s = 0;
-    if (ar_shape_ranks(&trial->collective.shape) == 1) {
-        return;
-    }
-    for (uint32_t i = 0; i < trial->jobs_count; i++) {
+    for (uint32_t i = 0; i < trial->jobs_count && !is_alone; i++) {
         struct ar_closed_time time;
         ar_closed_evaluate(trial->plan, trial->jobs[i].elements, &time);
         row->setup_s += time.setup_s;

@@ -76,6 +76,10 @@ void ar_note_workload(FILE *notes, const struct ar_scenario *scenario)
             "%s: %s billion parameters; kernels by cost table %s alone: what a framework adds "
             "between them is left out",
             scenario->workload_name, parameters, scenario->cost->name);
+    if (scenario->rates != NULL) {
+        ar_note(notes, "kernels take %.4g times as long, by the measured rate of one replica",
+                scenario->compute_factor);
+    }
     bool has_replicas = ar_layout_replicas(layout) > 1;
     ar_note(notes,
             "as options or defaults have it: %s, attention %s, recompute %s, strategy %s with "

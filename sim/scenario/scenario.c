@@ -156,6 +156,7 @@ struct ar_step ar_scenario_step(const struct ar_scenario *scenario)
         .stragglers_count = scenario->stragglers_count};
     if (ar_scenario_is_laid_out(scenario)) {
         ar_part_times_make(&scenario->layout, scenario->cost, &step.times);
+        ar_part_times_scale(&step.times, scenario->compute_factor);
     }
     return step;
 }

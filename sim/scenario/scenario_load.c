@@ -98,7 +98,12 @@ static enum ar_status fill_step(struct ar_scenario *scenario, struct ar_error *e
                                   "found %s with a trace; expected another strategy",
                                   strategy->name);
     }
-    scenario->wire = ar_framework_wire(scenario->framework, scenario->precision);
+    AR_TRY(ar_error_blame(
+        ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), &scenario->layout, err),
+        scenario->origins[AR_KEY_SPARSE].status, err));
+    scenario->wire = ar_scenario_has(scenario, AR_KEY_GRADIENTS)
+                         ? scenario->layout.gradients
+                         : ar_framework_wire(scenario->framework, scenario->precision);
     AR_TRY(fill_fusion(scenario, err));
     const struct ar_workload_request request = {.trace = scenario->trace,
                                                 .fusion = &scenario->fusion,

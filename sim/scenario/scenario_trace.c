@@ -5,10 +5,6 @@
 
 enum { BATCH_STANDARD = 32 };
 
-/* Compute times of a trace times these are those of no GPU: a rate has another unit. */
-#define FACTOR_MIN 1e-3
-#define FACTOR_MAX 1e5
-
 /* What a trace is made of; the batch and the precision of a timed one are its own. */
 struct trace_source {
     const struct ar_trace_file *file;
@@ -112,7 +108,8 @@ static enum ar_status scale_trace(struct ar_scenario *scenario, struct trace_sou
         }
         AR_TRY(make_trace(scenario, &source, &measured, err));
         compute_rate_set(&rates->list[i], ar_trace_compute_s(measured) / scale);
-        if (rates->list[i].factor < FACTOR_MIN || rates->list[i].factor > FACTOR_MAX) {
+        if (rates->list[i].factor < COMPUTE_FACTOR_MIN ||
+            rates->list[i].factor > COMPUTE_FACTOR_MAX) {
             return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
                                       "found %g samples/s at batch %" PRIu32 ", where the trace "
                                       "alone gives %.4g; expected samples per second of one GPU",

@@ -1,5 +1,6 @@
 /* A workload of a scenario, and how it lies on the mesh. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "ar_scenario.h"
@@ -123,6 +124,78 @@ static enum ar_status check_terms(const struct ar_scenario *scenario, struct ar_
     return AR_OK;
 }
 
+/* --- measured rates ----------------------------------------------------------------------------
+ */
+
+static enum ar_status time_step(const struct ar_scenario *scenario, double *time_s,
+                                struct ar_error *err)
+{
+    struct ar_step step = ar_scenario_step(scenario);
+    step.stragglers_count = 0;
+    step.jitter_frac = 0;
+    step.iterations_count = 1;
+    AR_TRY(ar_step_run(&step, err));
+    *time_s = step.iteration_s;
+    ar_step_destroy(&step);
+    return AR_OK;
+}
+
+/* One replica alone, with the sequences of a rate. */
+static enum ar_status take_replica(const struct ar_scenario *scenario, struct ar_scenario *one,
+                                   struct ar_error *err)
+{
+    const struct compute_rate *rate = &scenario->rates->list[0];
+    struct ar_layout *layout = &one->layout;
+    *one = *scenario;
+    layout->sizes[AR_AXIS_DP] = 1;
+    layout->global_batch = rate->batch;
+    one->gpus = ar_layout_gpus(layout);
+    if (scenario->rates->count > 1) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found %zu rates of a workload; expected one, of one replica",
+                                  scenario->rates->count);
+    }
+    struct ar_error cause;
+    return ar_layout_check("", layout, &cause) == AR_OK
+               ? AR_OK
+               : ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                    "found %" PRIu32 " sequences%s", rate->batch, cause.text);
+}
+
+/* Scales computations so that one replica has the rate that was measured: what it sends within
+ * itself stays, so the factor is found by secants. */
+static enum ar_status scale_workload(struct ar_scenario *scenario, struct ar_error *err)
+{
+    const struct compute_rate *rate = &scenario->rates->list[0];
+    struct ar_scenario one;
+    double wanted_s = rate->batch / rate->samples_per_s, time_s, sent_s;
+    AR_TRY(take_replica(scenario, &one, err));
+    one.compute_factor = 0;
+    AR_TRY(time_step(&one, &sent_s, err));
+    double low = 0, low_s = sent_s, high = 1;
+    for (int round = 0; round < 100; round++) {
+        one.compute_factor = high;
+        AR_TRY(time_step(&one, &time_s, err));
+        if (fabs(time_s - wanted_s) <= 1e-9 * wanted_s || time_s == low_s || sent_s >= wanted_s) {
+            break;
+        }
+        double next = high + (wanted_s - time_s) * (high - low) / (time_s - low_s);
+        low = high;
+        low_s = time_s;
+        high = next > 0 ? next : high / 2;
+    }
+    scenario->compute_factor = high;
+    if (sent_s >= wanted_s || high < COMPUTE_FACTOR_MIN || high > COMPUTE_FACTOR_MAX) {
+        return ar_scenario_refuse(scenario, AR_KEY_SAMPLES_PER_S_AT, err,
+                                  "found %g samples/s at %" PRIu32 " sequences, where the cost "
+                                  "table gives %.4g and what one replica sends leaves at most "
+                                  "%.4g; expected samples per second of one replica",
+                                  rate->samples_per_s, rate->batch, rate->batch / time_s,
+                                  rate->batch / sent_s);
+    }
+    return AR_OK;
+}
+
 enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar_inputs *inputs,
                                          struct ar_error *err)
 {
@@ -143,7 +216,12 @@ enum ar_status ar_scenario_load_workload(struct ar_scenario *scenario, struct ar
     AR_TRY(ar_scenario_check_gpus(scenario, err));
     AR_TRY(ar_scenario_check_stragglers(scenario, scenario->gpus, err));
     AR_TRY(check_terms(scenario, err));
+    AR_TRY(ar_error_blame(
+        ar_layout_check_sparse(ar_scenario_where(scenario, AR_KEY_SPARSE), layout, err),
+        scenario->origins[AR_KEY_SPARSE].status, err));
     const struct ar_origin *mesh = &scenario->origins[AR_KEY_MESH];
-    return ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
-                          mesh->where != NULL ? mesh->status : AR_USAGE, err);
+    AR_TRY(ar_error_blame(ar_layout_check(ar_scenario_where(scenario, AR_KEY_MESH), layout, err),
+                          mesh->where != NULL ? mesh->status : AR_USAGE, err));
+    scenario->compute_factor = 1;
+    return scenario->rates != NULL ? scale_workload(scenario, err) : AR_OK;
 }

@@ -95,6 +95,7 @@ static const char *const wrong[AR_KEYS_COUNT] = {
     [AR_KEY_OVERLAP] = "maybe",
     [AR_KEY_PREFETCH] = "99",
     [AR_KEY_GRADIENTS] = "int1",
+    [AR_KEY_SPARSE] = "2",
     [AR_KEY_SAMPLES_PER_S_AT] = "32",
     [AR_KEY_GRADIENT_SCALE] = "0",
     [AR_KEY_ENGINE] = "sun",

@@ -93,6 +93,7 @@ static void lay_out(struct ar_step *step)
         .strategy = strategy != NULL ? strategy : &ar_strategy_data,
         .overlaps = true,
         .prefetch = step->layout.prefetch,
+        .sparse_frac = step->layout.sparse_frac,
         .precision = step->trace->precision,
         .gradients = precision_of(step->collective.element_bytes)};
 }

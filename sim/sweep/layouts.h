@@ -17,7 +17,9 @@
     X(AR_KEY_RECOMPUTE)                                                                            \
     X(AR_KEY_SEQUENCE_PARALLEL)                                                                    \
     X(AR_KEY_ATTENTION)                                                                            \
-    X(AR_KEY_OVERLAP)
+    X(AR_KEY_OVERLAP)                                                                              \
+    X(AR_KEY_GRADIENTS)                                                                            \
+    X(AR_KEY_SPARSE)
 
 enum {
     LAYOUTS_AXES = 0
