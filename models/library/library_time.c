@@ -7,6 +7,7 @@
 #define TREE_LL_CHUNK   65536.0       /* see the header */
 #define CHAIN_RAMPS     4.0           /* hops of a chain whose ramp is seen */
 #define DOUBLINGS_BELOW 2.0           /* see the header */
+#define PAIR_CROSSINGS  0.5           /* of a tree on two nodes: see the header */
 #define ROUNDING        0.2           /* of the knee: how wide its corner is */
 
 /* --- bandwidths --------------------------------------------------------------------------- */
@@ -27,15 +28,17 @@ static double net_bandwidth(const struct ar_tuning *tuning, const double *values
     return values[AR_NET_BANDWIDTH] / growth(values, run) * ar_tuning_net_share(tuning, run);
 }
 
+/* `crossings` is how often a byte leaves a node, of those of a ring. */
 static double bandwidth(const struct ar_tuning *tuning, const double *values,
-                        enum ar_choice_protocol protocol, const struct ar_library_run *run)
+                        enum ar_choice_protocol protocol, const struct ar_library_run *run,
+                        double crossings)
 {
     double shares[] = {values[AR_LL_SHARE], values[AR_LL128_SHARE], 1};
     double net_shares[] = {values[AR_LL_NET_SHARE], LL128_DATA, 1};
     bool is_chain = ar_library_call_facts[run->call].is_chain;
     double found = values[AR_NODE_BANDWIDTH] * shares[protocol];
     if (run->nodes > 1) {
-        found = fmin(found, net_bandwidth(tuning, values, run) * net_shares[protocol]);
+        found = fmin(found, net_bandwidth(tuning, values, run) * net_shares[protocol] / crossings);
     }
     return is_chain && protocol == AR_PROTOCOL_LL ? found * values[AR_CHAIN_LL_SHARE] : found;
 }
@@ -74,7 +77,7 @@ static double ring_time(const struct ar_tuning *tuning, const double *values,
     return values[AR_LL_BASE + protocol] +
            hop_times(values, protocol, &hops, values[AR_LL_NET_LATENCY + protocol],
                      ramp(values, protocol, part)) +
-           hops.parts * rest / bandwidth(tuning, values, protocol, run);
+           hops.parts * rest / bandwidth(tuning, values, protocol, run, 1);
 }
 
 /* The first chunk goes hop by hop, the others behind it. */
@@ -85,7 +88,7 @@ static double chain_time(const struct ar_tuning *tuning, const double *values,
     double bytes = run->bytes;
     double time_s = values[AR_LL_BASE + protocol] +
                     fmin(CHAIN_RAMPS, run->ranks - 1) * ramp(values, protocol, bytes) +
-                    bytes / bandwidth(tuning, values, protocol, run);
+                    bytes / bandwidth(tuning, values, protocol, run, 1);
     if (protocol != AR_PROTOCOL_LL) {
         double chunk = bytes * values[AR_CHAIN_CHUNK] / (bytes + values[AR_CHAIN_CHUNK]);
         time_s += hops.node * chunk / values[AR_NODE_BANDWIDTH];
@@ -99,7 +102,8 @@ static double tree_time(const struct ar_tuning *tuning, const double *values,
 {
     struct ar_library_hops hops = ar_library_tree_hops(run);
     bool is_ll = protocol == AR_PROTOCOL_LL;
-    double of_bytes = bandwidth(tuning, values, protocol, run);
+    double of_bytes =
+        bandwidth(tuning, values, protocol, run, run->nodes == 2 ? PAIR_CROSSINGS : 1);
     double chunk = is_ll ? fmin(run->bytes, TREE_LL_CHUNK) : run->bytes;
     double ramp_s = ramp(values, protocol, chunk);
     double time_s =

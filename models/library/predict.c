@@ -6,6 +6,7 @@
 
 #include "ar_library_fit.h"
 #include "ar_quantile.h"
+#include "ar_residual.h"
 
 #define STEP 1e-5 /* of a logarithm, for derivatives */
 
@@ -33,24 +34,14 @@ static double spread_of_time(const struct ar_library *library, enum ar_choice ch
     return variance;
 }
 
-/* Variance for each doubling of nodes beyond those that were fitted: with it 94 % of the rows of
- * ABCI, Polaris and MareNostrum 5 on their second largest node count lie in the bands of fits to
- * smaller ones. */
-#define DOUBLING_SPREAD 0.25
-
-static double away(const struct ar_library *library, const struct ar_library_run *run)
-{
-    double ratio = library->nodes_max > 0 ? (double)run->nodes / library->nodes_max : 1;
-    return fmax(0, log2(ratio)) * DOUBLING_SPREAD * DOUBLING_SPREAD;
-}
-
 struct ar_library_prediction ar_library_predict(const struct ar_library *library,
                                                 enum ar_calls calls,
                                                 const struct ar_library_run *run)
 {
     enum ar_choice choice = ar_tuning_choose(&library->tuning, calls, run);
     double time_s = ar_library_time(&library->tuning, library->values, choice, run);
-    double own = library->residual_frac * library->residual_frac + away(library, run);
+    double own = library->residual_frac * library->residual_frac +
+                 ar_residual_away(run->nodes, library->nodes_max);
     double spread =
         AR_BAND95_DEVIATIONS * sqrt(fmax(0, spread_of_time(library, choice, run)) + own);
     return (struct ar_library_prediction){.choice = choice,

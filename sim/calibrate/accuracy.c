@@ -5,163 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ar_library_engine.h"
 #include "ar_note.h"
-#include "ar_text.h"
-
-/* --- the rows of a set --------------------------------------------------------------------- */
-
-/* The words of a text that are separated by blanks; behind them `more`. */
-static enum ar_status split(const char *prefix, const char *text, const char *const *more,
-                            size_t more_count, struct ar_arena *arena, const char ***list,
-                            size_t *count, struct ar_error *err)
-{
-    *count = 0;
-    *list = ar_arena_alloc(arena, strlen(text) / 2 + more_count + 2, sizeof **list);
-    for (const char *at = text; *list != NULL && *at != '\0'; at += strspn(at, " ")) {
-        int length = (int)strcspn(at, " ");
-        (*list)[*count] = ar_arena_format(arena, "%s%.*s", prefix, length, at);
-        at += length;
-        if ((*list)[(*count)++] == NULL) {
-            return ar_error_no_memory(err, "a measured set");
-        }
-    }
-    for (size_t i = 0; *list != NULL && i < more_count; i++) {
-        (*list)[(*count)++] = more[i];
-    }
-    return *list != NULL ? AR_OK : ar_error_no_memory(err, "a measured set");
-}
-
-static enum ar_status set_scenario(const struct ar_measured_set *set, struct ar_arena *arena,
-                                   struct ar_scenario *scenario, struct ar_error *err)
-{
-    static const struct ar_origin origin = {.where = "validate/data/index.csv",
-                                            .status = AR_BAD_DATA};
-    struct ar_settings asked = scenario->settings;
-    const char **settings;
-    size_t count;
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_CLUSTER, &origin, set->cluster, err));
-    AR_TRY(ar_scenario_set(scenario, AR_KEY_ENGINE, &origin, set->engine, err));
-    AR_TRY(split("", set->settings, NULL, 0, arena, &settings, &count, err));
-    for (size_t i = 0; i < count; i++) {
-        if (ar_settings_find(&asked, settings[i]) == NULL) {
-            AR_TRY(ar_scenario_replace(scenario, AR_KEY_SET, &origin, settings[i], err));
-        }
-    }
-    return AR_OK;
-}
-
-enum ar_status ar_set_load(const struct ar_measured_index *index, const struct ar_measured_set *set,
-                           const struct ar_scenario *scenario, struct ar_inputs *inputs,
-                           const char *const *more, size_t more_count, FILE *notes,
-                           struct ar_arena *arena, struct ar_set_rows **rows, struct ar_error *err)
-{
-    struct ar_cluster *cluster = NULL;
-    struct ar_set_rows *made = ar_arena_alloc(arena, 1, sizeof *made);
-    struct ar_scenario *own = ar_arena_alloc(arena, 1, sizeof *own);
-    const char **paths;
-    size_t paths_count;
-    if (made == NULL || own == NULL) {
-        return ar_error_no_memory(err, set->name);
-    }
-    *own = *scenario;
-    AR_TRY(set_scenario(set, arena, own, err));
-    AR_TRY(ar_scenario_make_cluster(own, inputs, &cluster, err));
-    own->cluster = cluster;
-    AR_TRY(split(index->folder, set->files, more, more_count, arena, &paths, &paths_count, err));
-    bool is_named = strcmp(set->algorithm, "named") == 0 || strcmp(set->algorithm, "auto") == 0;
-    made->set = set;
-    made->scenario = own;
-    made->request =
-        (struct ar_calibrate_request){.command = set->name,
-                                      .paths = paths,
-                                      .paths_count = paths_count,
-                                      .known_count = paths_count - more_count,
-                                      .notes = notes,
-                                      .time = AR_TIME_OUT_OF_PLACE,
-                                      .scenario = own,
-                                      .inputs = inputs,
-                                      .called = &index->called,
-                                      .algorithm_name = is_named ? NULL : set->algorithm,
-                                      .is_messages = !own->engine->needs_library,
-                                      .system = set->system[0] != '\0' ? set->system : NULL,
-                                      .ranks_per_node = set->ranks_per_node};
-    AR_TRY(ar_measured_load(&made->request, arena, &made->measured, err));
-    AR_TRY(ar_measured_take(&made->request, cluster, arena, made->measured, err));
-    *rows = made;
-    return AR_OK;
-}
-
-/* --- further rows -------------------------------------------------------------------------- */
-
-static bool is_same(const struct ar_measured_row *a, const struct ar_measured_row *b)
-{
-    return a->operation == b->operation && a->call.run.nodes == b->call.run.nodes &&
-           a->call.run.ranks == b->call.run.ranks && a->call.run.bytes == b->call.run.bytes &&
-           a->call.time_s == b->call.time_s && strcmp(a->run->algorithm, b->run->algorithm) == 0;
-}
-
-/* Whether the fit has the row. */
-static bool is_known(const struct ar_set_rows *rows, const struct ar_measured_row *row)
-{
-    const struct ar_measured *measured = rows->measured;
-    for (size_t i = 0; i < measured->rows_count && ar_estimate_takes(row); i++) {
-        if (measured->rows[i].path < rows->request.known_count &&
-            is_same(&measured->rows[i], row)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-enum ar_status ar_set_compare(const struct ar_set_rows *rows, const char *cluster,
-                              struct ar_arena *arena, struct ar_comparison *comparison,
-                              struct ar_error *err)
-{
-    const struct ar_measured *measured = rows->measured;
-    struct ar_estimate *estimate = NULL;
-    struct ar_estimate *unfitted = NULL; /* for rows of a kind that cannot be fitted */
-    struct ar_error why;
-    size_t further = 0;
-    bool *is_fitted = ar_arena_alloc(arena, measured->rows_count + 1, sizeof *is_fitted);
-    if (is_fitted == NULL) {
-        return ar_error_no_memory(err, "the rows of a fit");
-    }
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        is_fitted[i] = measured->rows[i].path < rows->request.known_count;
-        further += !is_fitted[i];
-    }
-    if (further == 0) {
-        return AR_OK;
-    }
-    enum ar_status status =
-        ar_estimate_run(&rows->request, measured, is_fitted, arena, &estimate, &why);
-    bool has_fit = status == AR_OK;
-    if (!has_fit && status != AR_BAD_DATA) {
-        return ar_error_set(err, status, "%s", why.text);
-    }
-    ar_note(rows->request.notes, "measured set %s: --cluster %s, %s%s", rows->set->name,
-            rows->set->cluster,
-            has_fit ? "fitted to its shipped rows" : "some rows with nothing fitted: ",
-            has_fit ? "" : why.text);
-    if (!has_fit) {
-        AR_TRY(ar_estimate_run(&rows->request, measured, NULL, arena, &unfitted, err));
-    }
-    for (size_t i = 0; i < measured->rows_count; i++) {
-        const struct ar_measured_row *row = &measured->rows[i];
-        if (row->path >= rows->request.known_count) {
-            bool is_of_fit = has_fit || isfinite(estimate->predictions[i].time_s);
-            const struct ar_library_prediction *prediction =
-                &(is_of_fit ? estimate : unfitted)->predictions[i];
-            bool is_in_fit = is_of_fit && is_known(rows, row);
-            ar_comparison_add(comparison, row,
-                              is_in_fit ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT,
-                              ar_compared_choice(row, prediction, arena), prediction,
-                              estimate->has_library ? &estimate->library.tuning : NULL);
-            comparison->rows[comparison->rows_count - 1].cluster = cluster;
-        }
-    }
-    return AR_OK;
-}
 
 /* --- errors -------------------------------------------------------------------------------- */
 
@@ -174,7 +19,16 @@ struct judged {
 };
 
 /* Which predictions of a judged set are summed up. */
-enum estimated { ZERO_SHOT, LARGE, FIT, HELD_OUT };
+enum estimated { ZERO_SHOT, LARGE, OWN, OWN_LARGE, FIT, HELD_OUT };
+
+/* By NCCL's own constants. */
+static struct ar_library_prediction own_prediction(const struct judged *judged,
+                                                   const struct ar_measured_row *row)
+{
+    const struct ar_tuning *tuning = &judged->zero_shot->library.tuning;
+    struct ar_library_row call = ar_library_engine_row(judged->rows->scenario->cluster, &row->call);
+    return ar_tuning_predict(tuning, call.calls, &call.run);
+}
 
 static void add_errors(const struct judged *judged, enum estimated which,
                        const struct ar_operation *operation, struct ar_error_sum *sum)
@@ -182,15 +36,19 @@ static void add_errors(const struct judged *judged, enum estimated which,
     const struct ar_estimate *estimate = which == HELD_OUT ? judged->held_out
                                          : which == FIT    ? judged->fit
                                                            : judged->zero_shot;
-    double bytes_min = which == LARGE ? AR_ACCURACY_LARGE_BYTES : AR_ACCURACY_BYTES_MIN;
     const struct ar_measured *measured = judged->rows->measured;
+    bool is_large = which == LARGE || which == OWN_LARGE;
+    bool is_own = which == OWN || which == OWN_LARGE;
+    double bytes_min = is_large ? AR_ACCURACY_LARGE_BYTES : AR_ACCURACY_BYTES_MIN;
     for (size_t i = 0; estimate != NULL && i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];
         bool is_of = (operation == NULL || row->operation == operation) &&
-                     row->call.run.bytes >= bytes_min &&
+                     row->call.run.bytes >= bytes_min && (!is_own || row->is_call) &&
                      (which != HELD_OUT || judged->is_held_out[i]);
         if (is_of) {
-            ar_error_sum_add(sum, row->call.time_s, &estimate->predictions[i]);
+            struct ar_library_prediction prediction =
+                is_own ? own_prediction(judged, row) : estimate->predictions[i];
+            ar_error_sum_add(sum, row->call.time_s, &prediction);
         }
     }
 }
@@ -228,10 +86,9 @@ static struct ar_accuracy sum_up(const struct judged *judged, size_t count,
                                  const struct ar_operation *operation, double *errors)
 {
     struct ar_accuracy line = {.operation = operation != NULL ? operation->command : ""};
-    struct ar_library_error *const results[] = {[ZERO_SHOT] = &line.zero_shot,
-                                                [LARGE] = &line.large,
-                                                [FIT] = &line.fit,
-                                                [HELD_OUT] = &line.held_out};
+    struct ar_library_error *const results[] = {
+        [ZERO_SHOT] = &line.zero_shot, [LARGE] = &line.large, [OWN] = &line.own,
+        [OWN_LARGE] = &line.own_large, [FIT] = &line.fit,     [HELD_OUT] = &line.held_out};
     uint64_t pairs = 0;
     uint64_t right = 0;
     for (size_t k = 0; k < sizeof results / sizeof results[0]; k++) {
@@ -286,8 +143,9 @@ static enum ar_status estimate(const struct judged *judged, const bool *is_fitte
 {
     struct ar_error why;
     struct ar_estimate *found = NULL;
-    enum ar_status status = ar_estimate_run(&judged->rows->request, judged->rows->measured,
-                                            is_fitted, arena, &found, &why);
+    const struct ar_measured *measured = judged->rows->measured;
+    enum ar_status status =
+        ar_estimate_run(&judged->rows->request, measured, is_fitted, arena, &found, &why);
     if (status != AR_OK && status != AR_BAD_DATA && status != AR_USAGE) {
         return ar_error_set(err, status, "%s", why.text);
     }
@@ -295,7 +153,9 @@ static enum ar_status estimate(const struct judged *judged, const bool *is_fitte
         ar_note(notes, "%s: %s: %s", judged->rows->set->name, what, why.text);
     }
     *made = found;
-    return AR_OK;
+    return is_fitted != NULL && found != NULL
+               ? ar_estimate_correct(measured, is_fitted, arena, found, err)
+               : AR_OK;
 }
 
 static enum ar_status judge(struct judged *judged, FILE *notes, struct ar_arena *arena,
@@ -443,8 +303,14 @@ static const struct ar_column columns[] = {
          .priority = 9),
     LINE(number, zero_shot.p95_frac, "zero_shot_p95_frac", "95th percentile of it", PERCENT("95th"),
          .priority = 8),
+    LINE(number, zero_shot.covered_frac, "zero_shot_covered_frac", "share inside the 95 % band",
+         PERCENT("in\nband"), .priority = 9),
     LINE(number, large.median_frac, "zero_shot_1MiB_median_frac", "median from 1 MiB on",
          PERCENT("from\n1 MiB"), .priority = 4),
+    LINE(number, own.median_frac, "own_median_frac", "the same by NCCL's own constants",
+         PERCENT("NCCL's\nown (%)"), .priority = 6),
+    LINE(number, own_large.median_frac, "own_1MiB_median_frac", "median of it from 1 MiB on",
+         PERCENT("from\n1 MiB"), .priority = 7),
     LINE(number, fit.median_frac, "fit_median_frac",
          "median, fitted to them (messages: to those of up to 256 ranks)",
          PERCENT("all\nfitted (%)")),

@@ -36,6 +36,8 @@ struct ar_accuracy {
     ar_cell_string operation;
     struct ar_library_error zero_shot; /**< nothing fitted */
     struct ar_library_error large;     /**< the same from AR_ACCURACY_LARGE_BYTES on */
+    struct ar_library_error own;       /**< calls by NCCL's own constants, */
+    struct ar_library_error own_large; /**< and those from AR_ACCURACY_LARGE_BYTES on */
     struct ar_library_error fit;       /**< all rows fitted */
     ar_cell_string held_out_nodes;     /**< these, `100 1000`; empty: none, and no errors */
     struct ar_library_error held_out;  /**< of these, fitted without them */

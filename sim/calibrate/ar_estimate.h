@@ -4,8 +4,8 @@
  *
  * Calls of a library are predicted by its cost model (models/library), messages by the closed form
  * of their algorithm on the numbers of the cluster (models/fit). With nothing fitted these are
- * NCCL's own constants, and the numbers of the cluster file. Messages are fitted to runs of at most
- * AR_ESTIMATE_RANKS_MAX ranks.
+ * the priors of the cost model, and the numbers of the cluster file. Messages are fitted to runs of
+ * at most AR_ESTIMATE_RANKS_MAX ranks.
  */
 #ifndef AR_ESTIMATE_H
 #define AR_ESTIMATE_H
@@ -17,12 +17,13 @@
 enum { AR_ESTIMATE_RANKS_MAX = 256 };
 
 struct ar_estimate {
-    bool has_library; /**< calls were fitted: */
+    bool has_library; /**< calls were fitted; else the library has its priors */
     struct ar_library library;
     bool has_links; /**< messages were fitted: */
     struct ar_link_fit links;
-    /** Of all rows; the time is NAN where there is none, the ends of the band where nothing was
-     * fitted. The band of messages is the scatter of the rows that were fitted. */
+    /** Of all rows; the time is NAN where there is none, the ends of the band where no messages
+     * were fitted. The band of messages is the scatter of the rows that were fitted, wider on more
+     * nodes (ar_residual_away()). */
     struct ar_library_prediction *predictions;
 };
 
@@ -36,5 +37,12 @@ enum ar_status ar_estimate_run(const struct ar_calibrate_request *request,
                                const struct ar_measured *measured, const bool *is_fitted,
                                struct ar_arena *arena, struct ar_estimate **estimate,
                                struct ar_error *err);
+
+/** Takes from predictions by a fit the errors that the fitted rows beside them let expect
+ * (ar_residual.h), also by those of more than AR_ESTIMATE_RANKS_MAX ranks. A cluster file that
+ * `calibrate` writes knows nothing of it. */
+enum ar_status ar_estimate_correct(const struct ar_measured *measured, const bool *is_fitted,
+                                   struct ar_arena *arena, struct ar_estimate *estimate,
+                                   struct ar_error *err);
 
 #endif

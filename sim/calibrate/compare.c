@@ -5,6 +5,7 @@
 
 #include "ar_comparison.h"
 #include "ar_library_engine.h"
+#include "ar_note.h"
 #include "ar_run.h"
 
 const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenario)
@@ -15,13 +16,21 @@ const struct ar_tuning *ar_comparison_reference(const struct ar_scenario *scenar
     return scenario->table != NULL ? &scenario->table->library.tuning : NULL;
 }
 
+/* The library of the engine: what was fitted to the cluster or, of calls on one that has nothing,
+ * the priors of a fit. */
+static const struct ar_library *library_of(const struct ar_scenario *scenario)
+{
+    const struct ar_library *fitted = ar_scenario_library(scenario);
+    return fitted != NULL ? fitted : scenario->constants;
+}
+
 /* A row of NCCL was fitted if the table of the cluster is of its node count; `links.fitted` of the
  * cluster, `gpus 2 3`, counts those of our own algorithms. */
 static enum ar_compared_set set_of(const struct ar_scenario *scenario,
                                    const struct ar_library_run *run)
 {
-    bool is_fitted =
-        scenario->engine->is_fitted && ar_library_nodes_have(&scenario->table->fitted, run->nodes);
+    bool is_fitted = scenario->engine->is_fitted && scenario->table != NULL &&
+                     ar_library_nodes_have(&scenario->table->fitted, run->nodes);
     return is_fitted ? AR_COMPARED_FITTED : AR_COMPARED_HELD_OUT;
 }
 
@@ -78,7 +87,7 @@ static enum ar_status compare_row(const struct ar_scenario *scenario,
     }
     if (is_call) {
         struct ar_library_row seen = ar_library_engine_row(scenario->cluster, &row->call);
-        prediction = scenario->engine->predict(ar_scenario_library(scenario), calls, &seen.run);
+        prediction = scenario->engine->predict(library_of(scenario), calls, &seen.run);
         choice = ar_choices[prediction.choice].name;
     }
     ar_comparison_add(comparison, row, set_of(scenario, run), choice, &prediction,
@@ -136,7 +145,7 @@ static enum ar_status check_library(const struct ar_scenario *scenario, struct a
                                        .operation = &ar_operation_all_reduce,
                                        .shape = {.x = 1, .y = 1}};
     return scenario->engine->needs_library
-               ? ar_engine_check(scenario->engine, &collective, ar_scenario_library(scenario), err)
+               ? ar_engine_check(scenario->engine, &collective, library_of(scenario), err)
                : AR_OK;
 }
 
@@ -147,6 +156,12 @@ enum ar_status ar_comparison_run(const struct ar_calibrate_request *request,
     const struct ar_scenario *scenario = request->scenario;
     AR_TRY(measured->calls_count == 0 ? check_messages(scenario, &measured->rows[0], err)
                                       : check_library(scenario, err));
+    if (measured->calls_count > 0 && scenario->engine->is_fitted && scenario->table == NULL) {
+        ar_note(request->notes,
+                "cluster %s has no library.cost_table: nothing is fitted, the model has its priors "
+                "('allreckon calibrate' fits it to measured rows)",
+                ar_cluster_facts(scenario->cluster)->name);
+    }
     AR_TRY(ar_comparison_begin(measured->rows_count, arena, comparison, err));
     for (size_t i = 0; i < measured->rows_count; i++) {
         const struct ar_measured_row *row = &measured->rows[i];

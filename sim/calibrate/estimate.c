@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "ar_library_engine.h"
+#include "ar_residual.h"
 
 /* The rows of one kind, as its fit takes them. */
 struct part {
@@ -86,13 +87,14 @@ static enum ar_status estimate_calls(const struct ar_calibrate_request *request,
     if (is_fit) {
         AR_TRY(fit_calls(cluster, &tuning, part, arena, &estimate->library, err));
         estimate->has_library = true;
+    } else {
+        ar_library_start(&tuning, &estimate->library);
     }
     for (size_t i = 0; i < part->count; i++) {
         struct ar_library_row row =
             ar_library_engine_row(cluster, &part->measured->rows[part->rows[i]].call);
         estimate->predictions[part->rows[i]] =
-            is_fit ? ar_library_predict(&estimate->library, row.calls, &row.run)
-                   : ar_tuning_predict(&tuning, row.calls, &row.run);
+            ar_library_predict(&estimate->library, row.calls, &row.run);
     }
     return AR_OK;
 }
@@ -136,7 +138,8 @@ static enum ar_status fit_messages(const struct part *part, struct ar_cluster **
     return ar_link_fit(clusters, part->measured->machines_count, rows, count, links, err);
 }
 
-static enum ar_status predict_messages(const struct part *part, double spread,
+/* `spread` is that of the fitted rows, on `nodes_max` nodes at most; NAN: nothing was fitted. */
+static enum ar_status predict_messages(const struct part *part, double spread, double nodes_max,
                                        struct ar_arena *arena,
                                        struct ar_library_prediction *predictions,
                                        struct ar_error *err)
@@ -149,12 +152,24 @@ static enum ar_status predict_messages(const struct part *part, double spread,
     AR_TRY(copy_messages(part, part->rows, part->count, arena, &rows, err));
     AR_TRY(ar_link_predict(rows, part->count, times_s, err));
     for (size_t i = 0; i < part->count; i++) {
-        predictions[part->rows[i]] = (struct ar_library_prediction){
-            .time_s = times_s[i],
-            .low_s = times_s[i] * exp(-AR_BAND95_DEVIATIONS * spread),
-            .high_s = times_s[i] * exp(AR_BAND95_DEVIATIONS * spread)};
+        double nodes = part->measured->rows[part->rows[i]].call.run.nodes;
+        double deviations =
+            AR_BAND95_DEVIATIONS * sqrt(spread * spread + ar_residual_away(nodes, nodes_max));
+        predictions[part->rows[i]] =
+            (struct ar_library_prediction){.time_s = times_s[i],
+                                           .low_s = times_s[i] * exp(-deviations),
+                                           .high_s = times_s[i] * exp(deviations)};
     }
     return AR_OK;
+}
+
+static double fitted_nodes_max(const struct part *part)
+{
+    double max = 0;
+    for (size_t i = 0; i < part->fitted_count; i++) {
+        max = fmax(max, part->measured->rows[part->fitted[i]].call.run.nodes);
+    }
+    return max;
 }
 
 /* The clusters are left with what was fitted. */
@@ -169,7 +184,8 @@ static enum ar_status fit_and_predict(const struct part *part, struct ar_cluster
     }
     AR_TRY(fit_messages(part, clusters, arena, &estimate->links, err));
     estimate->has_links = true;
-    return predict_messages(part, estimate->links.residual_frac, arena, estimate->predictions, err);
+    return predict_messages(part, estimate->links.residual_frac, fitted_nodes_max(part), arena,
+                            estimate->predictions, err);
 }
 
 static enum ar_status estimate_messages(const struct part *part, bool is_fit,
@@ -188,7 +204,7 @@ static enum ar_status estimate_messages(const struct part *part, bool is_fit,
     }
     if (part->count == 0 || !is_fit) {
         return part->count == 0 ? AR_OK
-                                : predict_messages(part, NAN, arena, estimate->predictions, err);
+                                : predict_messages(part, NAN, 0, arena, estimate->predictions, err);
     }
     enum ar_status status = fit_and_predict(part, clusters, arena, estimate, err);
     for (size_t i = 0; i < count; i++) {

@@ -1,0 +1,82 @@
+#include "ar_residual.h"
+
+#include <math.h>
+
+#include <gsl/gsl_blas.h>
+#include <gsl/gsl_linalg.h>
+
+#include "ar_arena.h"
+#include "ar_gsl.h"
+
+#define DOUBLINGS_OF_BYTES 2.0 /* after which the correlation is 1/e */
+#define DOUBLINGS_OF_NODES 3.0
+#define OTHER_WAY          0.3 /* of the correlation */
+#define OTHER_OPERATION    0.3
+#define NOISE              0.3 /* of the variance of the field */
+#define DOUBLING           0.25
+#define ERROR_MAX          3.0 /* standard deviations */
+
+static double correlation(const struct ar_residual *a, const struct ar_residual *b)
+{
+    return exp(-fabs(log2(a->bytes / b->bytes)) / DOUBLINGS_OF_BYTES -
+               fabs(log2(a->nodes / b->nodes)) / DOUBLINGS_OF_NODES) *
+           (a->way == b->way ? 1 : OTHER_WAY) *
+           (a->operation == b->operation ? 1 : OTHER_OPERATION);
+}
+
+/* The root of the covariance of the known rows, and with it their weights. */
+static enum ar_status solve(const struct ar_residual *known, size_t count, double spread,
+                            gsl_matrix *root, gsl_vector *weights, struct ar_error *err)
+{
+    double error_max = ERROR_MAX * spread;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j <= i; j++) {
+            gsl_matrix_set(root, i, j, correlation(&known[i], &known[j]) + (i == j ? NOISE : 0));
+        }
+        gsl_vector_set(weights, i, fmax(-error_max, fmin(error_max, known[i].error)));
+    }
+    gsl_error_handler_t *handler = gsl_set_error_handler_off();
+    int code = gsl_linalg_cholesky_decomp1(root);
+    gsl_set_error_handler(handler);
+    AR_TRY(ar_gsl_status(code, "the covariance of rows", err));
+    return ar_gsl_status(gsl_linalg_cholesky_svx(root, weights), "the weights of rows", err);
+}
+
+double ar_residual_away(double nodes, double nodes_max)
+{
+    return nodes_max > 0 ? fmax(0, log2(nodes / nodes_max)) * DOUBLING * DOUBLING : 0;
+}
+
+enum ar_status ar_residual_expect(const struct ar_residual *known, size_t known_count,
+                                  double spread, const struct ar_residual *asked,
+                                  size_t asked_count, double *errors, double *shares,
+                                  struct ar_error *err)
+{
+    struct ar_arena arena = {NULL};
+    size_t size = known_count > 0 ? known_count : 1;
+    double *memory = ar_arena_alloc(&arena, size * (size + 2), sizeof *memory);
+    if (memory == NULL) {
+        return ar_error_no_memory(err, "the errors of a fit");
+    }
+    gsl_vector_view weights = gsl_vector_view_array(memory, size);
+    gsl_vector_view near = gsl_vector_view_array(memory + size, size);
+    gsl_matrix_view root = gsl_matrix_view_array(memory + 2 * size, size, size);
+    enum ar_status status =
+        known_count > 0 ? solve(known, known_count, spread, &root.matrix, &weights.vector, err)
+                        : AR_OK;
+    for (size_t i = 0; i < asked_count && status == AR_OK; i++) {
+        double explained = 0;
+        errors[i] = 0;
+        for (size_t j = 0; j < known_count; j++) {
+            gsl_vector_set(&near.vector, j, correlation(&asked[i], &known[j]));
+        }
+        if (known_count > 0) {
+            gsl_blas_ddot(&near.vector, &weights.vector, &errors[i]);
+            gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, &root.matrix, &near.vector);
+            gsl_blas_ddot(&near.vector, &near.vector, &explained);
+        }
+        shares[i] = (1 + NOISE - explained) / (1 + NOISE);
+    }
+    ar_arena_end(&arena);
+    return status;
+}
