@@ -163,7 +163,8 @@ Test(cli_calibrate_bad, compare)
 {
     static const struct bad rows[] = {
         {"compare --cluster fitted.topo", 64, "compare: no log; expected files"},
-        {"compare abci.csv --cluster flat", 64, "has no library.cost_table"},
+        {"compare abci.csv --cluster leonardo-cpu --set gpus_per_node=4", 64,
+         "has no library.cost_table"},
         {"compare zero.csv --cluster fitted.topo --out o", 65, "expected a time above zero"},
         {"compare nccl-13-sendrecv.txt --cluster fitted.topo --out o", 65, "a run of send-receive"},
         {"compare abci.csv", 64, "option --cluster is missing (abci.csv is no measured set"},
