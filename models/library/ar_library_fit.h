@@ -7,7 +7,8 @@
  * fit that does not converge is an error.
  *
  * The covariance of the parameters is that of the linearised problem. The band of a prediction adds
- * the spread of the residuals, and for nodes beyond the fitted ones that of ar_residual_away(), so it holds for a new measurement, model error included.
+ * the spread of the residuals, and for nodes beyond the fitted ones that of ar_residual_away(), so
+ * it holds for a new measurement, model error included.
  */
 #ifndef AR_LIBRARY_FIT_H
 #define AR_LIBRARY_FIT_H
